@@ -1,0 +1,16 @@
+#pragma once
+/// How c3sim ends. The numbers are part of the command's interface (README.md).
+
+namespace c3 {
+
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitUsage = 2,
+  kExitConfig = 3,
+  kExitInfeasible = 4,
+  kExitInternal = 70,      ///< EX_SOFTWARE of sysexits.h
+  kExitInputOutput = 74,   ///< EX_IOERR
+  kExitInterrupted = 130,  ///< 128 + SIGINT
+};
+
+}  // namespace c3

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace c3 {
+
+/// "done/total" on stderr, rewritten in place at most ten times a second. Silent when stderr is no terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();  ///< wipes the line
+
+  void operator()(std::size_t done, std::size_t total);
+
+ private:
+  bool shown_;  ///< stderr is a terminal and nobody asked for quiet
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace c3

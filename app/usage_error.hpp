@@ -1,0 +1,13 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace c3 {
+
+/// The command line asks for what is not there, and only the verb could know. Exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace c3

@@ -1,0 +1,23 @@
+#pragma once
+/// The verbs of the c3sim command: one file a verb. Each function adds a subcommand to \p app; when the command
+/// line names it, its callback stores in \p action what main runs after parsing. Both references stay valid
+/// until then. An action returns the exit code, or throws and lets main choose it.
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace c3 {
+
+using VerbAction = std::function<int()>;
+
+void add_run_verb(CLI::App& app, VerbAction& action);
+void add_list_verb(CLI::App& app, VerbAction& action);
+void add_config_verb(CLI::App& app, VerbAction& action);
+void add_inspect_verb(CLI::App& app, VerbAction& action);
+void add_bench_verb(CLI::App& app, VerbAction& action);
+void add_version_verb(CLI::App& app, VerbAction& action);
+
+}  // namespace c3

@@ -1,0 +1,84 @@
+/// c3sim inspect: what a result file holds.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/exit_code.hpp"
+#include "app/usage_error.hpp"
+#include "app/verb.hpp"
+#include "configs/nearest_name.hpp"
+#include "results/result_export.hpp"
+#include "results/result_overview.hpp"
+#include "results/result_reader.hpp"
+
+namespace c3 {
+namespace {
+
+struct InspectOptions {
+  std::string file;
+  std::string strategy;  ///< empty: all
+  std::string table;     ///< empty: overview
+  bool csv = false;
+  bool json = false;
+};
+
+const std::map<std::string, std::string> kTables{
+    {"activities", "activities"}, {"dependencies", "dependencies"}, {"collectives", "collectives"},
+    {"summary", "summary"},       {"resources", "resources/list"},  {"steps", "resources/steps"}};
+
+std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
+  auto all = file.strategies();
+  if (wanted.empty()) return all;
+  if (std::ranges::find(all, wanted) == all.end()) throw UsageError(unknown_name("strategy", wanted, all));
+  return {wanted};
+}
+
+std::string table_text(const ResultReader& file, const InspectOptions& options) {
+  std::vector<ResultTable> tables;
+  for (const auto& strategy : chosen_strategies(file, options.strategy)) {
+    tables.push_back(file.table(strategy, kTables.at(options.table)));
+  }
+  if (options.csv) return to_csv(tables);
+  return options.json ? to_json(tables) : to_text(tables);
+}
+
+std::string overview(const ResultReader& file, const InspectOptions& options) {
+  const auto strategies = chosen_strategies(file, options.strategy);
+  return options.json ? overview_json(file, strategies) : overview_text(file, strategies);
+}
+
+int inspect(const InspectOptions& options) {
+  const ResultReader file(options.file);
+  fmt::print("{}", options.table.empty() ? overview(file, options) : table_text(file, options));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_inspect_verb(CLI::App& app, VerbAction& action) {
+  const auto options = std::make_shared<InspectOptions>();
+  auto* verb = app.add_subcommand("inspect", "Show or export what a result file holds");
+  verb->footer(
+      "Without --table: attributes and, for each strategy, time [us], row counts, busiest resources and first\n"
+      "collectives. Units are in the headers of exported tables: start_ps, bytes_B, algbw_B_per_s.\n\n"
+      "Examples:\n"
+      "  c3sim inspect out/c3_llama70b_mi300x.h5\n"
+      "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
+  verb->add_option("FILE", options->file, "Result file (HDF5) of c3sim run")->required();
+  verb->add_option("--strategy", options->strategy, "Only this strategy (default: all)")->type_name("NAME");
+  auto* table = verb->add_option("--table", options->table,
+                                 "activities, dependencies, collectives, resources, steps or summary");
+  table->type_name("TABLE")->check(CLI::IsMember(kTables));
+  auto* csv = verb->add_flag("--csv", options->csv, "The table as CSV, with a column 'strategy'")->needs(table);
+  verb->add_flag("--json", options->json, "As JSON")->excludes(csv);
+  verb->callback([&action, options] { action = [options] { return inspect(*options); }; });
+}
+
+}  // namespace c3

@@ -1,0 +1,121 @@
+/// c3sim run: simulates every strategy of an experiment, prints its table, writes its file.
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/exit_code.hpp"
+#include "app/progress_line.hpp"
+#include "app/verb.hpp"
+#include "configs/experiment_reader.hpp"
+#include "engine/interrupt.hpp"
+#include "results/result_file.hpp"
+#include "results/study_json.hpp"
+#include "results/table.hpp"
+#include "results/timeline_writer.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr const char* kDefaultFolder = "out";
+
+/// As a POSIX shell takes it.
+std::string shell_word(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") ==
+      std::string::npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word)
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string output;  ///< empty: out/<experiment>.h5
+  bool json = false;
+  bool quiet = false;
+
+  /// What makes the same file again.
+  std::string command_line() const {
+    auto line = "c3sim run " + shell_word(file);
+    for (const auto& set : sets)
+      line += " --set " + shell_word(set);
+    return line;
+  }
+};
+
+std::filesystem::path output_path(const RunOptions& options, const std::string& experiment) {
+  if (!options.output.empty()) return options.output;
+  std::filesystem::create_directories(kDefaultFolder);
+  return std::filesystem::path(kDefaultFolder) / (experiment + ".h5");
+}
+
+/// Simulates the run behind every strategy's median once more, under an observer that writes it down.
+void record(const ExperimentFactory& make, const StudyResult& study, ResultFile& file) {
+  for (const auto& strategy : study.strategies) {
+    TimelineWriter timeline(file, strategy.name);
+    const auto collectives = record_run(make(strategy.recorded_draw), strategy, timeline);
+    timeline.finish(strategy, collectives);
+  }
+}
+
+int run(const RunOptions& options) {
+  const auto configuration = ExperimentFile::load(options.file, options.sets);
+  const auto make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
+  const auto nominal = make(std::nullopt);
+  const auto output = output_path(options, nominal.name);
+  install_interrupt_handler();  // before there is a file to leave behind
+  ResultFile file(output, {.experiment = nominal.name,
+                           .config_resolved = configuration.resolved_toml(),
+                           .seed = nominal.measure.seed,
+                           .command_line = options.command_line()});
+
+  const auto study = [&] {
+    ProgressLine progress(options.quiet);
+    return run_study(make, std::ref(progress));
+  }();
+  record(make, study, file);
+  file.commit();
+
+  fmt::print("{}", options.json ? study_json(study, output) : format_study(study));
+  if (!options.quiet) fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.string());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_run_verb(CLI::App& app, VerbAction& action) {
+  const auto options = std::make_shared<RunOptions>();
+  auto* verb = app.add_subcommand("run", "Simulate every strategy of an experiment");
+  verb->footer(
+      "Prints one row a strategy: time (median, 5-95 % over seeds) and its lower bound, speedup over serial,\n"
+      "share of the ideal speedup, and the loss split in us. Writes the timeline to an HDF5 file, in ps.\n"
+      "Values of --set are TOML; quantities are texts with a unit.\n\n"
+      "Examples:\n"
+      "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
+      "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json");
+  verb->add_option("FILE", options->file, "Experiment (TOML)")->required();
+  verb->add_option("--set", options->sets,
+                   "Override one key: key=value, as in --set measure.seed=2; repeatable")
+      ->take_all()
+      ->expected(1)
+      ->type_name("KEY=VALUE");
+  verb->add_option("-o,--output", options->output, "HDF5 file to write (default: out/<experiment>.h5)")
+      ->type_name("OUT.h5");
+  verb->add_flag("--json", options->json, "The table as JSON; times in us");
+  verb->callback([&app, &action, options] {
+    options->quiet = app.count("--quiet") > 0;
+    action = [options] { return run(*options); };
+  });
+}
+
+}  // namespace c3

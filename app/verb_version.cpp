@@ -1,0 +1,55 @@
+/// c3sim version: what this command was built from.
+
+#include <xbt/misc.h>  // version.h needs its macros
+
+#include <simgrid/version.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/exit_code.hpp"
+#include "app/verb.hpp"
+#include "results/build_info.hpp"
+#include "results/schema.hpp"
+
+namespace c3 {
+namespace {
+
+std::string simgrid_version() {
+  int major = 0, minor = 0, patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+int print_version(bool json) {
+  nlohmann::ordered_json fields{{"version", build_info().version},
+                                {"git_commit", build_info().git_commit},
+                                {"compiler", build_info().compiler},
+                                {"run_file_schema", kRunFileSchema},
+                                {"run_file_schema_version", kRunFileSchemaVersion},
+                                {"simgrid", simgrid_version()},
+                                {"hdf5", hdf5_version()}};
+  if (json) {
+    fields["schema_version"] = kJsonSchemaVersion;
+    fmt::print("{}\n", fields.dump(2));
+    return kExitOk;
+  }
+  for (const auto& [name, value] : fields.items())
+    fmt::print("{:<24} {}\n", name, value.get<std::string>());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_version_verb(CLI::App& app, VerbAction& action) {
+  const auto json = std::make_shared<bool>(false);
+  auto* verb = app.add_subcommand("version", "Version, commit, compiler, schemas and libraries");
+  verb->footer("Examples:\n  c3sim version\n  c3sim version --json");
+  verb->add_flag("--json", *json, "As one JSON object");
+  verb->callback([&action, json] { action = [json] { return print_version(*json); }; });
+}
+
+}  // namespace c3

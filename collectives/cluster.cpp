@@ -1,0 +1,16 @@
+#include "collectives/cluster.hpp"
+
+namespace c3 {
+
+Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterSetup& setup)
+    : simulation_(simulation),
+      spec_(spec),
+      setup_(setup),
+      interconnect_(simulation.fluid(), spec.node,
+                    {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded}) {
+  for (int rank = 0; rank < (setup.folded ? 1 : spec.node.gpus); ++rank) {
+    gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, rank));
+  }
+}
+
+}  // namespace c3

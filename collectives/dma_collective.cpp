@@ -1,0 +1,64 @@
+#include "collectives/dma_collective.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+
+DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan) : CollectiveRun(cluster, std::move(plan)) {
+  const GpuSpec& gpu = cluster.spec().gpu;
+  if (gpu.dma.engines < graph_.lanes) {
+    throw InfeasibleError(fmt::format("{}: the {} algorithm needs {} copy engines, gpu '{}' has {}", plan_.name,
+                                      name_of(plan_.algorithm), graph_.lanes, gpu.name, gpu.dma.engines));
+  }
+  width_ = graph_.lanes;
+  transfers_.assign(moves_.size(), kNoActivity);
+  for (std::size_t i = 0; i < moves_.size(); ++i) {
+    arrived_.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
+  }
+}
+
+void DmaCollective::start(int rank) {
+  if (rank == 0) simulation_.spawn(plan_.name, run());
+}
+
+Task DmaCollective::run() {
+  co_await all_joined();
+  for (std::size_t i = 0; i < moves_.size(); ++i) simulation_.spawn(plan_.name, run_move(i), arrived_[i].get());
+  for (const auto& arrived : arrived_) co_await *arrived;
+  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) finish(rank);
+}
+
+Task DmaCollective::run_move(std::size_t index) {
+  const Move& move = moves_[index];
+  for (const std::uint32_t before : move.after) co_await *arrived_[before];
+  DmaCopy copy = command(move);
+  co_await run_copy(simulation_, std::move(copy), &transfers_[index]);
+  for (const std::uint32_t before : move.after) {
+    simulation_.add_dependency(transfers_[index], transfers_[before], DependencyKind::data);
+  }
+}
+
+DmaCopy DmaCollective::command(const Move& move) const {
+  const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
+  DmaCopy copy;
+  copy.commands = move.hops;
+  Bytes total;
+  for (const Leg& leg : move.legs) {
+    for (const Demand& demand : path(leg, leg.bytes, leg.bytes, Bytes{0}, false)) {
+      add_demand(copy.path, demand.resource, demand.amount);
+    }
+    copy.uses.push_back({&cluster_.gpu(leg.src).dma(), leg.lane, leg.bytes});
+    total += leg.bytes;
+  }
+  const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
+  const DmaSpec& dma = cluster_.spec().gpu.dma;
+  const double alone = static_cast<double>(move.legs.size()) * dma.engine_bandwidth.value / total.value;
+  copy.weight = memory.weight(dma.outstanding, static_cast<int>(move.legs.size()), at_hbm, alone);
+  copy.info = transfer_info(move.legs.front(), ActivityKind::transfer);
+  copy.info.bytes = total;
+  return copy;
+}
+
+}  // namespace c3

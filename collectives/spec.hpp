@@ -1,0 +1,68 @@
+#pragma once
+/// What is asked of a collective, and what the communication library is like.
+
+#include <string>
+#include <string_view>
+
+#include "engine/units.hpp"
+#include "gpu/spec.hpp"
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+enum class CollectiveKind { all_gather, all_to_all };
+enum class Algorithm { direct, ring };
+enum class Backend {
+  cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
+  dma,  ///< one copy engine per peer (ConCCL)
+};
+
+/// How finely a collective is simulated.
+enum class CollectiveGrain {
+  step,  ///< every chunk on every edge is a flow, with its dependencies
+  edge,  ///< one pipelined flow for each edge
+  gang,  ///< one flow for the whole collective
+};
+
+std::string_view name_of(CollectiveKind kind);
+std::string_view name_of(Algorithm algorithm);
+std::string_view name_of(Backend backend);
+
+/// Parameters of a CU-driven collective library on one GPU family.
+struct CollectiveLibrarySpec {
+  std::string name;
+  int channels = 1;  ///< work groups of one collective
+  int waves_per_channel = 1;
+  Bytes channel_lds;
+  Bytes channel_registers;
+  BytesPerSecond channel_rate;      ///< wire bytes one channel moves, alone on its CU, at boost clock
+  BytesPerSecond cu_rate;           ///< wire bytes all channels of one CU move together, at boost clock
+  double clock_share = 0;           ///< share of a channel's time per byte that scales with the core clock, 0..1
+  BytesPerSecond link_payload;      ///< payload per link and direction that the library's protocol leaves, both ways
+  double staging_bytes = 0;         ///< HBM bytes at the receiver per wire byte, beyond one read and one write
+  Bytes channel_outstanding;        ///< in flight at HBM for one channel: bandwidth times latency
+  Seconds base_latency;             ///< of one collective: launch, handshake
+  Seconds hop_latency;              ///< of one step of an algorithm
+
+  bool operator==(const CollectiveLibrarySpec&) const = default;
+};
+
+/// One node of identical GPUs and the library that serves it.
+struct ClusterSpec {
+  std::string name;  ///< slug, e.g. "mi300x-8"
+  GpuSpec gpu;
+  NodeSpec node;
+  CollectiveLibrarySpec library;
+
+  bool operator==(const ClusterSpec&) const = default;
+};
+
+/// One collective over all ranks of a cluster.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::all_gather;
+  Bytes bytes;  ///< total buffer as nccl-tests counts it: gathered size, or sum of what all ranks send each
+
+  bool operator==(const CollectiveCall&) const = default;
+};
+
+}  // namespace c3

@@ -1,0 +1,26 @@
+#pragma once
+/// A mistake in a configuration file or a --set, with the place where it was written. Exit code 3.
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace c3 {
+
+/// Where a key or a value was written. Lines and columns count from 1, columns in code points.
+/// For the n-th --set the file is "--set" and the line is n.
+struct Origin {
+  std::shared_ptr<const std::string> file;
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+/// One line: `file:line:col: key: what is wrong, what is allowed, what may have been meant`.
+class ConfigError : public std::runtime_error {
+ public:
+  ConfigError(const Origin& at, std::string_view key, std::string_view message);
+};
+
+}  // namespace c3

@@ -1,0 +1,105 @@
+#include "configs/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "configs/overrides.hpp"
+#include "configs/toml_text.hpp"
+
+namespace c3 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestFile = 16U << 20U;  // a configuration is a few KiB; this stops a mistaken path
+constexpr std::size_t kDeepestExtends = 16;
+
+Origin start_of(const fs::path& path) { return {std::make_shared<const std::string>(path.string()), 1, 1}; }
+
+/// The parser reads a folder as an empty document and a binary file as a syntax error somewhere: look first.
+std::string read_text(const fs::path& path, const Origin& at, std::string_view key) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  const auto refuse = [&](std::string_view why) {
+    const bool named_by_file = key != "file";
+    throw ConfigError(at, key, named_by_file ? fmt::format("'{}' {}", path.string(), why) : std::string(why));
+  };
+  if (!fs::exists(status)) refuse("does not exist");
+  if (fs::is_directory(status)) refuse("is a folder, not a TOML file");
+  if (!fs::is_regular_file(status)) refuse("is not a regular file");
+  const std::uintmax_t size = fs::file_size(path, failed);
+  if (failed || size > kLargestFile) refuse("is larger than 16 MiB, which no configuration is");
+
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in) refuse("cannot be read");
+  if (text.find('\0') != std::string::npos) refuse("is a binary file, not TOML");
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) refuse("is empty");
+  return text;
+}
+
+std::vector<Node> extended_files(const Node& extends) {
+  const auto is_text = [](const Node& node) { return node.text() != nullptr; };
+  if (is_text(extends)) return {extends};
+  if (extends.array() == nullptr || !std::ranges::all_of(*extends.array(), is_text)) {
+    throw ConfigError(extends.origin, "extends", "must be a path or a list of paths");
+  }
+  return *extends.array();
+}
+
+class Loader {
+ public:
+  Node load(const fs::path& path) { return load(path, start_of(path), "file"); }
+
+ private:
+  Node load(const fs::path& path, const Origin& named_at, std::string_view key) {
+    const std::string text = read_text(path, named_at, key);
+    Node document = parse_toml(text, path.string());
+    const Node* found = document.table()->find("extends");
+    if (found == nullptr) return document;
+
+    chain_.push_back(path);
+    Node merged{Table{}, document.origin};
+    for (const Node& base : extended_files(*found)) {
+      const fs::path file = (path.parent_path() / *base.text()).lexically_normal();
+      refuse_cycle(file, base.origin);
+      merge(*merged.table(), *load(file, base.origin, "extends").table());
+    }
+    chain_.pop_back();
+
+    document.table()->erase("extends");
+    merge(*merged.table(), *document.table());
+    return merged;
+  }
+
+  void refuse_cycle(const fs::path& file, const Origin& at) const {
+    std::error_code missing;
+    std::string chain;
+    for (const fs::path& earlier : chain_) {
+      if (chain.empty() && !fs::equivalent(earlier, file, missing)) continue;
+      chain += earlier.string() + " -> ";
+    }
+    if (!chain.empty()) throw ConfigError(at, "extends", fmt::format("cycle: {}{}", chain, file.string()));
+    if (chain_.size() >= kDeepestExtends) {
+      throw ConfigError(at, "extends", fmt::format("nested deeper than {} files", kDeepestExtends));
+    }
+  }
+
+  std::vector<fs::path> chain_;  ///< files whose `extends` is being followed
+};
+
+}  // namespace
+
+Node load_document(const fs::path& path, std::span<const std::string> sets) {
+  Node document = Loader().load(path);
+  std::uint32_t number = 0;
+  for (const std::string& set : sets)
+    apply_override(document, set, ++number);
+  return document;
+}
+
+}  // namespace c3

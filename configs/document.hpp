@@ -1,0 +1,22 @@
+#pragma once
+/// A configuration file with everything it extends and every --set applied.
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "configs/tree.hpp"
+
+namespace c3 {
+
+/// Reads \p path. Its root key `extends` (a path or a list of paths, relative to the file) names files that lie
+/// below it: tables merge key by key, later files win, the file itself wins over all. Then each of \p sets:
+///   `a.b=value`   sets a key; the value is read as TOML, else it is a string; a number in the path indexes a
+///   list
+///   `+a.b=value`  the same, but the key must not exist yet
+///   `~a.b`        deletes a key that must exist
+/// \throws ConfigError for a file that is missing, a folder, empty, binary or malformed, for a cycle of
+/// `extends` (with the chain), and for a --set that does not apply.
+Node load_document(const std::filesystem::path& path, std::span<const std::string> sets = {});
+
+}  // namespace c3

@@ -1,0 +1,41 @@
+#pragma once
+/// An experiment file: the system it runs on (presets and overrides), its streams, strategies and measurement.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "configs/tree.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+/// Immutable; safe to read from several threads.
+class ExperimentFile {
+ public:
+  /// Reads \p path, applies \p sets (as load_document describes), puts every preset in place of its name, and
+  /// reads the nominal experiment and every draw of it once, so that nothing is left to be refused in
+  /// mid-study. \throws ConfigError
+  static ExperimentFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});
+
+  /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
+  /// every machine and whatever was made before. Microseconds.
+  Experiment make(std::optional<std::uint64_t> draw) const;
+
+  /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
+  /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.
+  std::string resolved_toml() const;
+
+  /// The file with `extends` and --set applied, presets by name.
+  std::string merged_toml() const;
+
+ private:
+  ExperimentFile(Node merged, Node resolved) : merged_(std::move(merged)), resolved_(std::move(resolved)) {}
+
+  Node merged_;
+  Node resolved_;
+};
+
+}  // namespace c3

@@ -1,0 +1,156 @@
+#include "configs/preset_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "configs/document.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/spec_readers.hpp"
+
+namespace c3 {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Origin kNoFile = {std::make_shared<const std::string>("preset"), 1,
+                        1};  // of a name that no file mentions
+
+struct Kind {
+  PresetKind kind;
+  std::string_view noun;
+  std::string_view folder;
+};
+
+constexpr std::array<Kind, 4> kKinds = {{
+    {PresetKind::gpu, "gpu", "gpus"},
+    {PresetKind::node, "node", "nodes"},
+    {PresetKind::library, "library", "libraries"},
+    {PresetKind::model, "model", "models"},
+}};
+
+std::string_view noun_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).noun; }
+std::string_view folder_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).folder; }
+
+std::vector<fs::path> toml_files(std::string_view folder) {
+  std::vector<fs::path> files;
+  for (const fs::path& root : preset_folders()) {
+    std::error_code missing;
+    for (const auto& entry : fs::directory_iterator(root / folder, missing)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Reads the preset as what it is, so that a mistake in it is found where it is.
+void check(PresetKind kind, const Node& preset) {
+  Section section(preset, std::string(noun_of(kind)), {}, Provenance::required);
+  switch (kind) {
+    case PresetKind::gpu:
+      read_gpu(section);
+      return;
+    case PresetKind::node:
+      section.text("gpu");
+      section.text("library");
+      read_node(section);
+      return;
+    case PresetKind::library:
+      read_library(section);
+      return;
+    case PresetKind::model:
+      read_model(section);
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> preset_folders() {
+  std::vector<fs::path> folders;
+  const char* variable = std::getenv("C3SIM_CONFIGS");
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t colon = rest.find(':');
+    if (colon != 0) folders.emplace_back(rest.substr(0, colon));
+    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+  }
+  folders.emplace_back(fs::is_directory(C3_SOURCE_CONFIGS) ? C3_SOURCE_CONFIGS : C3_INSTALLED_CONFIGS);
+  return folders;
+}
+
+std::vector<std::string> preset_names(PresetKind kind) {
+  std::vector<std::string> names;
+  for (const fs::path& file : toml_files(folder_of(kind)))
+    names.push_back(file.stem().string());
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
+}
+
+std::vector<fs::path> experiment_files() { return toml_files("experiments"); }
+
+Node read_preset(PresetKind kind, const fs::path& file) {
+  Node preset = load_document(file);
+  check(kind, preset);
+  const Node& name = *preset.table()->find("name");
+  const std::string wanted = file.stem().string();
+  if (*name.text() != wanted) {
+    throw ConfigError(name.origin, fmt::format("{}.name", noun_of(kind)),
+                      fmt::format("must be '{}', the name of the file", wanted));
+  }
+  return preset;
+}
+
+std::optional<PresetKind> preset_kind_of(const fs::path& file) {
+  const std::string folder = fs::absolute(file).parent_path().filename().string();
+  const auto found = std::ranges::find(kKinds, folder, &Kind::folder);
+  return found == kKinds.end() ? std::nullopt : std::optional(found->kind);
+}
+
+Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key) {
+  const std::vector<std::string> known = preset_names(kind);
+  if (std::ranges::find(known, name) == known.end()) {
+    throw ConfigError(named_at, key, unknown_name(fmt::format("{} preset", noun_of(kind)), name, known));
+  }
+  for (const fs::path& folder : preset_folders()) {
+    const fs::path file = folder / folder_of(kind) / (name + ".toml");
+    if (fs::exists(file)) return read_preset(kind, file);
+  }
+  throw std::logic_error("load_preset: a listed preset has no file");
+}
+
+GpuSpec load_gpu(const std::string& name) {
+  const Node preset = load_preset(PresetKind::gpu, name, kNoFile, "gpu");
+  Section section(preset, "gpu");
+  return read_gpu(section);
+}
+
+CollectiveLibrarySpec load_library(const std::string& name) {
+  const Node preset = load_preset(PresetKind::library, name, kNoFile, "library");
+  Section section(preset, "library");
+  return read_library(section);
+}
+
+ModelDimensions load_model(const std::string& name) {
+  const Node preset = load_preset(PresetKind::model, name, kNoFile, "model");
+  Section section(preset, "model");
+  return read_model(section);
+}
+
+ClusterSpec load_cluster(const std::string& system) {
+  const Node preset = load_preset(PresetKind::node, system, kNoFile, "system");
+  Section section(preset, "node");
+  ClusterSpec cluster;
+  cluster.name = system;
+  cluster.gpu = load_gpu(section.text("gpu"));
+  cluster.library = load_library(section.text("library"));
+  cluster.node = read_node(section);
+  return cluster;
+}
+
+}  // namespace c3

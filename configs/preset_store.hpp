@@ -1,0 +1,45 @@
+#pragma once
+/// Finds presets by name: configs/gpus/mi300x.toml is the preset "mi300x" of gpus.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/spec.hpp"
+#include "configs/model_reader.hpp"
+#include "configs/tree.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+enum class PresetKind { gpu, node, library, model };
+
+/// Folders that are searched, first match wins: those of the environment variable C3SIM_CONFIGS (separated by
+/// `:`), then the source tree's configs/, or the installed share/c3sim/configs when there is no source tree.
+std::vector<std::filesystem::path> preset_folders();
+
+/// Names of all presets of \p kind, sorted.
+std::vector<std::string> preset_names(PresetKind kind);
+
+/// Experiment files of all preset folders, sorted.
+std::vector<std::filesystem::path> experiment_files();
+
+/// Reads the preset \p file: every number has kind and source, no key is unknown, `name` is the file's name.
+Node read_preset(PresetKind kind, const std::filesystem::path& file);
+
+/// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
+std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
+
+/// Finds and reads preset \p name. \param named_at, key where it was asked for, for the error that lists the
+/// known ones.
+Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key);
+
+/// Presets as specs, every range at its nominal value. \throws ConfigError
+GpuSpec load_gpu(const std::string& name);
+CollectiveLibrarySpec load_library(const std::string& name);
+ModelDimensions load_model(const std::string& name);
+ClusterSpec load_cluster(const std::string& system);
+
+}  // namespace c3

@@ -1,0 +1,16 @@
+#pragma once
+/// Numbers with units as people write them: "5.3 TB/s", "64 GiB", "2 us", "708 TFLOP/s", "2.1 GHz".
+
+#include <string_view>
+
+namespace c3 {
+
+enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency };
+
+/// \returns \p text in SI base units (B, s, B/s, FLOP/s, Hz). Decimal and binary prefixes are distinct (GB is
+/// 1e9, GiB is 2^30), B is a byte and b a bit; case matters. The blank before the unit may be left out.
+/// Negative numbers are read; whether they make sense is the caller's business.
+/// \throws std::invalid_argument saying what is wrong and which units are allowed.
+double parse_quantity(std::string_view text, Dimension dimension);
+
+}  // namespace c3

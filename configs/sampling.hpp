@@ -1,0 +1,38 @@
+#pragma once
+/// How a number given as a range becomes one value: its nominal one, or a reproducible draw.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace c3 {
+
+/// A number as written. A plain number has low == nominal == high.
+struct Range {
+  double low = 0;
+  double nominal = 0;
+  double high = 0;
+};
+
+/// Without a draw every range takes its nominal value. With one, a range is drawn uniformly from [low, high] by
+/// a counter-based generator (Philox 4x32-10, Salmon et al., SC 2011) keyed by the seed and counted by (draw,
+/// key): a value depends on nothing else, neither on the order of reading nor on which other ranges there are.
+class Sampling {
+ public:
+  Sampling() = default;
+  Sampling(std::optional<std::uint64_t> draw, std::uint64_t seed) : draw_(draw), seed_(seed) {}
+
+  /// \param key dotted, such as "gpu.hbm_copy".
+  double sample(const Range& range, std::string_view key) const;
+
+  /// The same for whole numbers: every integer of the range is equally likely.
+  std::int64_t sample_integer(const Range& range, std::string_view key) const;
+
+ private:
+  double uniform(std::string_view key) const;  ///< in [0, 1); call only with a draw
+
+  std::optional<std::uint64_t> draw_;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace c3

@@ -1,0 +1,214 @@
+#include "configs/section.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace c3 {
+namespace {
+
+constexpr std::array<std::string_view, 4> kKinds = {"published", "measured", "derived", "assumed"};
+constexpr std::array<std::string_view, 6> kSourcedKeys = {"value", "low", "nominal", "high", "kind", "source"};
+
+std::string wrong_type(std::string_view wanted, const Node& got) {
+  return fmt::format("must be {}, not {}", wanted, type_of(got));
+}
+
+}  // namespace
+
+bool is_slug(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  };
+  return !text.empty() && text.front() != '-' && text.front() != '.' && std::ranges::all_of(text, fits);
+}
+
+Section::Section(const Node& node, std::string name, const Sampling& sampling, Provenance provenance)
+    : node_(&node), name_(std::move(name)), sampling_(sampling), provenance_(provenance) {
+  if (node.table() == nullptr) throw ConfigError(node.origin, name_, wrong_type("a table", node));
+}
+
+std::string Section::dotted(std::string_view key) const {
+  return name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key);
+}
+
+void Section::fail(std::string_view key, std::string_view message) const {
+  const Node* at = find(key);
+  throw ConfigError(at == nullptr ? node_->origin : at->origin, dotted(key), message);
+}
+
+bool Section::has(std::string_view key) {
+  if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
+  return find(key) != nullptr;
+}
+
+const Node& Section::node(std::string_view key) {
+  if (!has(key)) fail(key, "is missing");
+  return *find(key);
+}
+
+Section Section::table(std::string_view key) { return {node(key), dotted(key), sampling_, provenance_}; }
+
+std::string Section::text(std::string_view key) {
+  const Node& found = node(key);
+  if (found.text() == nullptr) fail(key, wrong_type("a string", found));
+  if (found.text()->empty()) fail(key, "must not be empty");
+  return *found.text();
+}
+
+std::string Section::slug(std::string_view key) {
+  std::string name = text(key);
+  if (!is_slug(name))
+    fail(key, "must be letters, digits, '_', '-' and '.', beginning with a letter, digit or '_'");
+  return name;
+}
+
+bool Section::flag(std::string_view key) {
+  const Node& found = node(key);
+  const bool* flag = std::get_if<bool>(&found.value);
+  if (flag == nullptr) fail(key, wrong_type("true or false", found));
+  return *flag;
+}
+
+void Section::check_provenance(std::string_view key, const Node& number) const {
+  if (!is_sourced_value(number)) {
+    if (provenance_ == Provenance::optional) return;
+    fail(key, "a preset states where each value comes from: { value = .., kind = .., source = .. }");
+  }
+  const Table& table = *number.table();
+  for (const Member& member : table.members()) {
+    if (std::ranges::find(kSourcedKeys, member.key) != kSourcedKeys.end()) continue;
+    throw ConfigError(member.origin, fmt::format("{}.{}", dotted(key), member.key),
+                      fmt::format("unknown key; known: {}", fmt::join(kSourcedKeys, ", ")));
+  }
+  const Node* kind = table.find("kind");
+  const Node* source = table.find("source");
+  if (provenance_ == Provenance::required && kind == nullptr) fail(key, "has no kind");
+  if (provenance_ == Provenance::required && source == nullptr) fail(key, "has no source");
+  if (source != nullptr && (source->text() == nullptr || source->text()->empty())) {
+    throw ConfigError(source->origin, dotted(key) + ".source", "must be a text that is not empty");
+  }
+  const bool known_kind =
+      kind == nullptr || (kind->text() != nullptr && std::ranges::find(kKinds, *kind->text()) != kKinds.end());
+  if (!known_kind) {
+    throw ConfigError(kind->origin, dotted(key) + ".kind",
+                      fmt::format("must be one of {}", fmt::join(kKinds, ", ")));
+  }
+}
+
+/// \p parse turns a plain node into a number and throws std::invalid_argument when it cannot.
+template <class Parse>
+Range Section::range(std::string_view key, Parse parse) {
+  const Node& number = node(key);
+  check_provenance(key, number);
+  const auto parsed = [&](const Node& plain) {
+    try {
+      return parse(plain);
+    } catch (const std::invalid_argument& error) {
+      throw ConfigError(plain.origin, dotted(key), error.what());
+    }
+  };
+  if (!is_sourced_value(number)) {
+    const double value = parsed(number);
+    return {value, value, value};
+  }
+  const Table& table = *number.table();
+  const Node* low = table.find("low");
+  const Node* nominal = table.find("nominal");
+  const Node* high = table.find("high");
+  if (const Node* value = table.find("value")) {
+    if (low != nullptr || nominal != nullptr || high != nullptr) fail(key, "has both a value and a range");
+    const Node* kind = table.find("kind");
+    if (kind != nullptr && *kind->text() == "assumed")
+      fail(key, "is assumed, so it must be a range: low, nominal, high");
+    const double plain = parsed(*value);
+    return {plain, plain, plain};
+  }
+  if (low == nullptr || nominal == nullptr || high == nullptr) fail(key, "a range needs low, nominal and high");
+  const Range range{parsed(*low), parsed(*nominal), parsed(*high)};
+  if (!(range.low <= range.nominal && range.nominal <= range.high))
+    fail(key, "must have low <= nominal <= high");
+  return range;
+}
+
+std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64_t high) {
+  const Range written = range(key, [&](const Node& plain) {
+    const auto* value = std::get_if<std::int64_t>(&plain.value);
+    if (value == nullptr) throw std::invalid_argument(wrong_type("an integer", plain));
+    if (*value < low || *value > high) {
+      throw std::invalid_argument(fmt::format("must be between {} and {}, not {}", low, high, *value));
+    }
+    return static_cast<double>(*value);
+  });
+  return sampling_.sample_integer(written, dotted(key));
+}
+
+double Section::fraction(std::string_view key, double high) {
+  const Range written = range(key, [&](const Node& plain) {
+    const auto* value = std::get_if<double>(&plain.value);
+    if (value == nullptr) throw std::invalid_argument(wrong_type("a float, as in 0.5", plain));
+    if (!(*value >= 0 && *value <= high)) {
+      throw std::invalid_argument(fmt::format("must be between 0.0 and {:.1f}, not {}", high, *value));
+    }
+    return *value;
+  });
+  return sampling_.sample(written, dotted(key));
+}
+
+double Section::quantity(std::string_view key, Dimension dimension, Sign sign) {
+  const Range written = range(key, [&](const Node& plain) {
+    if (plain.text() == nullptr) throw std::invalid_argument(wrong_type("a string with a unit", plain));
+    const double value = parse_quantity(*plain.text(), dimension);
+    const bool allowed = sign == Sign::positive ? value > 0 : value >= 0;
+    if (!allowed) {
+      const std::string_view bound = sign == Sign::positive ? "above 0" : "0 or more";
+      throw std::invalid_argument(fmt::format("must be {}, not {}", bound, *plain.text()));
+    }
+    return value;
+  });
+  return sampling_.sample(written, dotted(key));
+}
+
+Bytes Section::bytes(std::string_view key) { return {quantity(key, Dimension::bytes, Sign::positive)}; }
+Bytes Section::bytes_or_none(std::string_view key) {
+  return {quantity(key, Dimension::bytes, Sign::not_negative)};
+}
+Seconds Section::duration(std::string_view key) {
+  return {quantity(key, Dimension::duration, Sign::not_negative)};
+}
+BytesPerSecond Section::bandwidth(std::string_view key) {
+  return {quantity(key, Dimension::bandwidth, Sign::positive)};
+}
+FlopsPerSecond Section::flop_rate(std::string_view key) {
+  return {quantity(key, Dimension::flop_rate, Sign::positive)};
+}
+Hertz Section::frequency(std::string_view key) { return {quantity(key, Dimension::frequency, Sign::positive)}; }
+
+std::size_t Section::chosen(std::string_view key, std::span<const std::string> known) {
+  const Node& found = node(key);
+  check_provenance(key, found);
+  const Node* written = is_sourced_value(found) ? found.table()->find("value") : &found;
+  if (written == nullptr || written->text() == nullptr) {
+    fail(key, fmt::format("must be one of {}", fmt::join(known, ", ")));
+  }
+  const auto match = std::ranges::find(known, *written->text());
+  if (match == known.end())
+    throw ConfigError(written->origin, dotted(key), unknown_name("name", *written->text(), known));
+  return static_cast<std::size_t>(match - known.begin());
+}
+
+void Section::finish() const {
+  for (const Member& member : node_->table()->members()) {
+    if (std::ranges::find(asked_, member.key) != asked_.end()) continue;
+    const std::string nearest = nearest_name(member.key, asked_);
+    throw ConfigError(member.origin, dotted(member.key),
+                      nearest.empty() ? fmt::format("unknown key; known: {}", fmt::join(asked_, ", "))
+                                      : fmt::format("unknown key; did you mean '{}'?", nearest));
+  }
+}
+
+}  // namespace c3

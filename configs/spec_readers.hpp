@@ -1,0 +1,21 @@
+#pragma once
+/// One reader for each spec of the layers below. Keys are flat: the presets in gpus/, nodes/ and libraries/
+/// show them all, and an experiment overrides them by the same names.
+
+#include "collectives/spec.hpp"
+#include "configs/model_reader.hpp"
+#include "configs/section.hpp"
+#include "gpu/spec.hpp"
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+/// Each reads and finishes \p section. \throws ConfigError
+GpuSpec read_gpu(Section& section);
+NodeSpec read_node(Section& section);
+CollectiveLibrarySpec read_library(Section& section);
+
+/// A data type by its name, "bf16".
+DType read_dtype(Section& section, std::string_view key);
+
+}  // namespace c3

@@ -1,0 +1,168 @@
+#include "configs/strategy_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace c3 {
+namespace {
+
+constexpr int kHighestPriority = 7;
+
+constexpr std::array<std::pair<std::string_view, Backend>, 2> kBackends = {{
+    {"cu", Backend::cu},
+    {"dma", Backend::dma},
+}};
+
+constexpr std::array<std::pair<std::string_view, Algorithm>, 2> kAlgorithms = {{
+    {"direct", Algorithm::direct},
+    {"ring", Algorithm::ring},
+}};
+
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "best 8..128"
+std::optional<CuShare> swept_share(std::string_view text) {
+  constexpr std::string_view kBest = "best ";
+  const std::size_t dots = text.find("..");
+  if (!text.starts_with(kBest) || dots == std::string_view::npos) return std::nullopt;
+  const auto low = whole_number(text.substr(kBest.size(), dots - kBest.size()));
+  const auto high = whole_number(text.substr(dots + 2));
+  if (!low || !high) return std::nullopt;
+  return CuShare{*low, *high};
+}
+
+class StrategyReader {
+ public:
+  StrategyReader(const std::vector<StreamSpec>& streams, const GpuSpec& gpu) : gpu_(gpu) {
+    for (const StreamSpec& stream : streams)
+      streams_.push_back(stream.name);
+  }
+
+  Strategy read(const std::string& name, Section section) const {
+    Strategy strategy;
+    strategy.name = name;
+    if (section.has("serial")) strategy.serial = section.flag("serial");
+    if (section.has("order")) strategy.order = read_order(section);
+    for (const Member& member : section.members()) {
+      if (member.key == "serial" || member.key == "order") continue;
+      if (std::ranges::find(streams_, member.key) == streams_.end()) {
+        throw ConfigError(member.origin, section.dotted(member.key),
+                          unknown_name("stream", member.key, streams_));
+      }
+      strategy.streams.emplace(member.key, read_policy(section.table(member.key)));
+    }
+    check_shares(section, strategy);
+    return strategy;
+  }
+
+ private:
+  std::vector<std::string> read_order(Section& section) const {
+    const Node& node = section.node("order");
+    if (node.array() == nullptr) section.fail("order", "must be a list of stream names");
+    std::vector<std::string> order;
+    for (const Node& element : *node.array()) {
+      const std::string name = element.text() == nullptr ? std::string() : *element.text();
+      if (std::ranges::find(streams_, name) == streams_.end()) {
+        throw ConfigError(element.origin, section.dotted("order"), unknown_name("stream", name, streams_));
+      }
+      if (std::ranges::find(order, name) != order.end()) {
+        throw ConfigError(element.origin, section.dotted("order"), fmt::format("names '{}' twice", name));
+      }
+      order.push_back(name);
+    }
+    if (order.size() != streams_.size()) section.fail("order", "must name every stream once");
+    return order;
+  }
+
+  StreamPolicy read_policy(Section section) const {
+    StreamPolicy policy;
+    const int most = gpu_.compute.cus() - gpu_.dispatch.mask_granule;
+    if (section.has("cus")) policy.cus = read_share(section, most);
+    if (section.has("reserve_cus")) {
+      policy.reserve_cus = static_cast<int>(section.integer("reserve_cus", 0, most));
+      check_granule(section, "reserve_cus", policy.reserve_cus);
+    }
+    if (section.has("priority")) {
+      policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
+    }
+    if (section.has("backend")) policy.backend = section.choice<Backend>("backend", kBackends);
+    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", kAlgorithms);
+    section.finish();
+    return policy;
+  }
+
+  CuShare read_share(Section& section, int most) const {
+    const int granule = gpu_.dispatch.mask_granule;
+    const Node& node = section.node("cus");
+    if (std::holds_alternative<std::int64_t>(node.value)) {
+      const int cus = static_cast<int>(section.integer("cus", granule, most));
+      check_granule(section, "cus", cus);
+      return {cus, cus};
+    }
+    const auto share = node.text() == nullptr ? std::nullopt : swept_share(*node.text());
+    if (!share) section.fail("cus", "must be a number of CUs or a range to search, as in 'best 8..128'");
+    if (share->low < granule || share->high > most || share->low > share->high) {
+      section.fail("cus", fmt::format("'best LOW..HIGH' needs {} <= LOW <= HIGH <= {}", granule, most));
+    }
+    check_granule(section, "cus", share->low);
+    check_granule(section, "cus", share->high);
+    return *share;
+  }
+
+  void check_granule(Section& section, std::string_view key, int cus) const {
+    const int granule = gpu_.dispatch.mask_granule;
+    if (cus % granule == 0) return;
+    section.fail(key, fmt::format("{} is not a multiple of {}, the granule of the CU mask of {}", cus, granule,
+                                  gpu_.name));
+  }
+
+  /// Every stream must keep a CU to run on, whatever value of a searched share is tried.
+  void check_shares(Section& section, const Strategy& strategy) const {
+    const int cus = gpu_.compute.cus();
+    int rest = cus;
+    for (const auto& [name, policy] : strategy.streams) {
+      rest -= policy.cus.high;
+      if (rest < 0) section.fail(name, fmt::format("the streams' shares add up to more than {} CUs", cus));
+    }
+    for (const std::string& name : streams_) {
+      const auto found = strategy.streams.find(name);
+      const StreamPolicy policy = found == strategy.streams.end() ? StreamPolicy{} : found->second;
+      const int own = policy.cus.is_set() ? policy.cus.low : rest;
+      if (own > policy.reserve_cus) continue;
+      const std::string& at = found == strategy.streams.end() ? strategy.streams.begin()->first : name;
+      section.fail(at, fmt::format("leaves stream '{}' none of the {} CUs", name, cus));
+    }
+  }
+
+  std::vector<std::string> streams_;
+  const GpuSpec& gpu_;
+};
+
+}  // namespace
+
+std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpec>& streams,
+                                      const GpuSpec& gpu) {
+  Section section = root.table("strategy");
+  const StrategyReader reader(streams, gpu);
+  std::vector<Strategy> strategies;
+  for (const Member& member : section.members()) {
+    if (!is_slug(member.key)) {
+      throw ConfigError(member.origin, section.dotted(member.key),
+                        "a name is letters, digits, '_', '-' and '.'");
+    }
+    strategies.push_back(reader.read(member.key, section.table(member.key)));
+  }
+  if (strategies.empty()) root.fail("strategy", "needs at least one [strategy.NAME]");
+  return strategies;
+}
+
+}  // namespace c3

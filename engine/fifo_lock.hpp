@@ -1,0 +1,50 @@
+#pragma once
+/// Exclusive use of something in order of asking: a copy engine's queue, a host thread.
+
+#include <deque>
+
+#include "engine/simulation.hpp"
+
+namespace c3 {
+
+/// `co_await lock.acquire(); ... lock.release();`
+class FifoLock {
+ public:
+  explicit FifoLock(Simulation& simulation) : simulation_(&simulation) {}
+
+  class Awaiter {
+   public:
+    explicit Awaiter(FifoLock& lock) : lock_(lock) {}
+    bool await_ready() const noexcept {
+      if (lock_.held_) return false;
+      lock_.held_ = true;
+      return true;
+    }
+    void await_suspend(Task::Handle task) {
+      task.promise().waits_for = "a queue's turn";
+      lock_.waiters_.push_back(task);
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    FifoLock& lock_;
+  };
+  Awaiter acquire() { return Awaiter(*this); }
+
+  /// Hands the lock to who asked first.
+  void release() {
+    if (waiters_.empty()) {
+      held_ = false;
+      return;
+    }
+    simulation_->make_ready(waiters_.front());
+    waiters_.pop_front();
+  }
+
+ private:
+  Simulation* simulation_;
+  bool held_ = false;
+  std::deque<Task::Handle> waiters_;
+};
+
+}  // namespace c3

@@ -1,0 +1,88 @@
+#include "engine/filling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace c3::filling {
+
+bool Filler::later(const Candidate& a, const Candidate& b) {
+  return a.level != b.level ? a.level > b.level : a.id > b.id;
+}
+
+void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck) {
+  Flow& f = flows_[flow];
+  f.next_rate = rate;
+  f.next_level = level;
+  f.next_bottleneck = bottleneck;
+  f.fixed = true;
+  --left_;
+  for (const Membership& m : f.memberships) {
+    Resource& r = resources_[m.resource];
+    r.residual -= m.amount * (rate - f.granted);
+    --r.unfixed;
+    r.stale = true;
+  }
+}
+
+// Weights are summed afresh, never by differences: a heavy flow would leave nothing but the rounding of light ones.
+void Filler::push_resource(ResourceId resource) {
+  Resource& r = resources_[resource];
+  double weight = 0.0;
+  for (const User& user : r.users) {
+    const Flow& f = flows_[user.flow];
+    if (f.working && !f.fixed) weight += f.memberships[user.membership].amount * f.weight;
+  }
+  r.stale = false;
+  full_.push_back({std::max(0.0, r.residual) / weight, resource});
+  std::ranges::push_heap(full_, later);
+}
+
+void Filler::fix_users(ResourceId resource, double level) {
+  for (const User& user : resources_[resource].users) {
+    Flow& f = flows_[user.flow];
+    if (f.working && !f.fixed) fix(user.flow, f.granted + f.weight * level, level, resource);
+  }
+}
+
+void Filler::fill(std::span<const std::uint32_t> flows, std::span<const ResourceId> neighbours) {
+  full_.clear();
+  bounds_.clear();
+  left_ = flows.size();
+  for (const ResourceId resource : neighbours) resources_[resource].unfixed = 0;
+  for (const std::uint32_t flow : flows) {
+    const Flow& f = flows_[flow];
+    if (std::isfinite(f.bound)) bounds_.push_back({(f.bound - f.granted) / f.weight, flow});
+    for (const Membership& m : f.memberships) ++resources_[m.resource].unfixed;
+  }
+  for (const ResourceId resource : neighbours) {
+    const Resource& r = resources_[resource];
+    if (r.unfixed > 0 && std::isfinite(r.residual)) push_resource(resource);
+  }
+  std::ranges::sort(bounds_, later);
+  while (left_ > 0) take_lowest_stop();
+}
+
+// A resource's level in the heap dates from its last push. Flows fixed since then only raise it, because they were
+// fixed at lower levels: it is brought up to date when it comes to the top, not before.
+void Filler::take_lowest_stop() {
+  while (!bounds_.empty() && flows_[bounds_.back().id].fixed) bounds_.pop_back();
+  if (full_.empty() && bounds_.empty()) throw std::logic_error("a flow has neither a bound nor a resource that limits it");
+  if (full_.empty() || (!bounds_.empty() && bounds_.back().level <= full_.front().level)) {
+    const Candidate next = bounds_.back();
+    bounds_.pop_back();
+    fix(next.id, flows_[next.id].bound, next.level, kNoResource);
+    return;
+  }
+  const Candidate next = full_.front();
+  std::ranges::pop_heap(full_, later);
+  full_.pop_back();
+  if (resources_[next.id].unfixed == 0) return;
+  if (resources_[next.id].stale) {
+    push_resource(next.id);
+  } else {
+    fix_users(next.id, next.level);
+  }
+}
+
+}  // namespace c3::filling

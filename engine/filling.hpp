@@ -1,0 +1,90 @@
+#pragma once
+/// Progressive filling, the inner step of FlowSolver: raise the level of a set of flows until each is stopped by its
+/// own bound or by a full resource.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "engine/flow.hpp"
+
+namespace c3::filling {
+
+inline constexpr std::uint32_t kNoResource = std::numeric_limits<std::uint32_t>::max();
+
+/// A demand and where the resource lists it.
+struct Membership {
+  ResourceId resource;
+  std::uint32_t position;  ///< in Resource::users
+  double amount;
+};
+
+struct Flow {
+  double rate = 0.0;
+  double bound = kUnbounded;
+  double weight = 1.0;
+  double level = 0.0;                      ///< rate / weight after the last solve
+  std::uint32_t bottleneck = kNoResource;  ///< resource that limits it; none = its own bound
+  PriorityClass priority = 0;
+  bool alive = false;
+  bool changed = false;  ///< new, or parameters changed since the last solve
+  bool working = false;  ///< being re-solved
+  bool fixed = false;    ///< in the current filling
+  double granted = 0.0;  ///< rate from which the current filling starts
+  double next_rate = 0.0;
+  double next_level = 0.0;
+  std::uint32_t next_bottleneck = kNoResource;
+  std::vector<Membership> memberships;
+};
+
+struct User {
+  std::uint32_t flow;
+  std::uint32_t membership;  ///< index in Flow::memberships
+};
+
+struct Resource {
+  double capacity = 0.0;
+  double load = 0.0;                 ///< sum of amount times rate
+  std::uint32_t limits = 0;          ///< flows whose bottleneck this is
+  std::uint32_t load_updates = 0;    ///< since the load was last summed afresh
+  bool touched = false;
+  bool neighbour = false;            ///< used by a flow being re-solved
+  // Scratch of one filling:
+  double residual = 0.0;
+  std::uint32_t unfixed = 0;         ///< flows of the filling that still rise
+  bool stale = false;                ///< its place among the stops is out of date
+  double highest_level = 0.0;        ///< over all users, valid in round `highest_round`
+  std::uint64_t highest_round = 0;
+  std::vector<User> users;
+};
+
+/// Fills flows on the residuals that the caller has prepared in Resource::residual.
+class Filler {
+ public:
+  Filler(std::vector<Resource>& resources, std::vector<Flow>& flows) : resources_(resources), flows_(flows) {}
+
+  /// Sets next_rate, next_level and next_bottleneck of each of \p flows (all with `fixed == false`), and reduces the
+  /// residual of their resources (\p neighbours) by what they take. Ties: own bound before resource, lower id first.
+  void fill(std::span<const std::uint32_t> flows, std::span<const ResourceId> neighbours);
+
+ private:
+  struct Candidate {
+    double level;
+    std::uint32_t id;  ///< of a resource or a flow
+  };
+  static bool later(const Candidate& a, const Candidate& b);
+
+  void push_resource(ResourceId resource);
+  void take_lowest_stop();
+  void fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck);
+  void fix_users(ResourceId resource, double level);
+
+  std::vector<Resource>& resources_;
+  std::vector<Flow>& flows_;
+  std::vector<Candidate> full_;    ///< heap: resources by a level below which they are not full
+  std::vector<Candidate> bounds_;  ///< flows by the level of their own bound, descending
+  std::size_t left_ = 0;
+};
+
+}  // namespace c3::filling

@@ -1,0 +1,108 @@
+#pragma once
+/// Weighted max-min rates of a changing set of flows, re-solved only where a change reaches.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/filling.hpp"
+#include "engine/flow.hpp"
+
+namespace c3 {
+
+/// Holds resources and flows, and gives every flow its max-min rate (see FlowSpec) on `solve()`.
+///
+/// Invariant after solve(): no resource is over capacity, and every flow runs at its own bound or owns a full resource
+/// on which its level (rate / weight) is the largest. That characterises the max-min allocation, so a local repair
+/// that restores it is exact: changed flows, and flows limited by a touched resource, are filled on what the others
+/// leave; whoever then lacks such a resource joins, and the filling repeats.
+///
+/// Priority classes are served in order: class 0 first, then 1 on what is left, and so on. A class with a floor f is
+/// first promised what it can use of f times each capacity; what it then leaves of a promise is offered to all classes
+/// in order. With more than one class in flight, whole connected components are re-solved.
+class FlowSolver {
+ public:
+  using Index = std::uint32_t;
+
+  FlowSolver() = default;
+  FlowSolver(const FlowSolver&) = delete;
+  FlowSolver& operator=(const FlowSolver&) = delete;
+
+  ResourceId add_resource(double capacity);
+  /// \p spec must be valid (see FlowSpec). \returns the flow's index, which is reused after remove().
+  Index add_flow(const FlowSpec& spec);
+  void remove_flow(Index flow);
+
+  void set_capacity(ResourceId resource, double capacity);  ///< >= 0; infinity makes it a meter
+  void set_bound(Index flow, double bound);
+  void set_weight(Index flow, double weight);
+  void set_priority(Index flow, PriorityClass priority);
+  /// Guarantees \p fraction of every capacity to flows of \p priority; all floors together at most 1.
+  void set_floor(PriorityClass priority, double fraction);
+
+  bool needs_solve() const { return !touched_.empty() || !changed_flows_.empty(); }
+  /// \returns the flows whose rate changed; valid until the next call. Rates of others are bit-identical.
+  std::span<const Index> solve();
+  /// Resources whose load may have changed in the last solve().
+  std::span<const ResourceId> loaded_resources() const { return loaded_; }
+
+  double rate(Index flow) const { return flows_[flow].rate; }
+  double bound(Index flow) const { return flows_[flow].bound; }
+  double weight(Index flow) const { return flows_[flow].weight; }
+  double load(ResourceId resource) const { return resources_[resource].load; }
+  double capacity(ResourceId resource) const { return resources_[resource].capacity; }
+  std::size_t resource_count() const { return resources_.size(); }
+
+ private:
+  void touch(ResourceId resource);
+  void mark_changed(Index flow);
+  void join(Index flow);
+  bool is_mixed() const;
+
+  void collect_affected();
+  void collect_components();
+  void fill_on_residuals();
+  void fill_by_class();
+  bool promise_floors();
+  void serve_class();
+  void serve_unused_promises();
+  void select_class(PriorityClass priority);
+  static void drop_rounding(filling::Resource& resource);
+
+  bool add_violators();
+  void check_filled_flow(Index flow);
+  void check_owners(ResourceId resource);
+  bool finds_full_resource(Index flow);
+  bool is_full(ResourceId resource) const;
+  double highest_level(ResourceId resource);
+  double level_now(const filling::Flow& flow) const { return flow.fixed ? flow.next_level : flow.level; }
+
+  void commit();
+  void set_bottleneck(filling::Flow& flow, std::uint32_t resource);
+  void add_load(ResourceId resource, double amount);
+
+  std::vector<filling::Resource> resources_;
+  std::vector<filling::Flow> flows_;
+  std::vector<Index> free_flows_;
+  filling::Filler filler_{resources_, flows_};
+
+  std::array<std::uint32_t, kPriorityClasses> in_class_{};
+  std::array<double, kPriorityClasses> floor_{};
+  bool was_mixed_ = false;  ///< several classes were in flight at the last solve
+
+  // Changes since the last solve:
+  std::vector<ResourceId> touched_;
+  std::vector<Index> changed_flows_;
+
+  // Of the current solve:
+  std::vector<Index> working_;          ///< flows being re-solved
+  std::vector<ResourceId> neighbours_;  ///< resources they use
+  std::uint64_t round_ = 0;
+  std::vector<Index> class_flows_;
+  std::vector<double> promised_;  ///< load of guaranteed shares, shape [neighbours][kPriorityClasses]
+  std::vector<Index> rate_changed_;
+  std::vector<ResourceId> loaded_;
+};
+
+}  // namespace c3

@@ -1,0 +1,175 @@
+#include "engine/fluid_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace c3 {
+namespace {
+
+// Completions this close together (relative to the date) are one event: symmetric flows whose dates differ by rounding.
+constexpr double kSameDate = 1e-14;
+
+void check(const FlowSpec& spec, std::size_t resources) {
+  const auto fail = [](const std::string& what) { throw std::invalid_argument("FluidSystem::start: " + what); };
+  if (!(spec.bound > 0.0)) fail("bound must be > 0");
+  if (!(spec.weight > 0.0) || std::isinf(spec.weight)) fail("weight must be > 0 and finite");
+  if (spec.priority >= kPriorityClasses) fail("priority class out of range");
+  if (spec.demands.empty() && std::isinf(spec.bound)) fail("a flow without demands needs a finite bound");
+  for (const Demand& demand : spec.demands) {
+    if (demand.resource >= resources) fail("no resource " + std::to_string(demand.resource));
+    if (!(demand.amount > 0.0) || std::isinf(demand.amount)) fail("demands must be > 0 and finite");
+  }
+}
+
+}  // namespace
+
+ResourceId FluidSystem::add_resource(const ResourceInfo& info, double capacity) {
+  if (!(capacity >= 0.0)) throw std::invalid_argument("FluidSystem::add_resource: capacity must be >= 0");
+  const ResourceId id = solver_.add_resource(capacity);
+  if (observer_ != nullptr) {
+    reported_load_.push_back(0.0);
+    observer_->resource_added(id, info, capacity);
+  }
+  return id;
+}
+
+void FluidSystem::set_capacity(ResourceId resource, double capacity) {
+  if (!(capacity >= 0.0)) throw std::invalid_argument("FluidSystem::set_capacity: capacity must be >= 0");
+  solver_.set_capacity(resource, capacity);
+  if (observer_ != nullptr) observer_->capacity_changed(resource, now(), capacity);
+}
+
+void FluidSystem::set_capacity_rule(ResourceId resource, CapacityRule& rule) { rules_.push_back({resource, &rule}); }
+
+void FluidSystem::report_use(ResourceId resource, double used) {
+  if (observer_ == nullptr || reported_load_[resource] == used) return;
+  reported_load_[resource] = used;
+  observer_->utilisation(resource, now(), used);
+}
+
+FlowId FluidSystem::start(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
+  check(spec, solver_.resource_count());
+  const FlowSolver::Index index = solver_.add_flow(spec);
+  if (index >= slots_.size()) slots_.resize(index + 1);
+  Slot& slot = slots_[index];
+  slot.remaining = 1.0;
+  slot.rate = 0.0;
+  slot.since = now_;
+  slot.target = target;
+  slot.tag = tag;
+  slot.alive = true;
+  slot.activity = spec.activity;
+  ++in_flight_;
+  return {index, slot.generation};
+}
+
+void FluidSystem::detach(FlowId flow) {
+  if (in_flight(flow)) slots_[flow.index].target = nullptr;
+}
+
+bool FluidSystem::in_flight(FlowId flow) const {
+  return flow.index < slots_.size() && slots_[flow.index].alive && slots_[flow.index].generation == flow.generation;
+}
+
+double FluidSystem::rate(FlowId flow) const { return in_flight(flow) ? slots_[flow.index].rate : 0.0; }
+
+double FluidSystem::remaining(FlowId flow) const {
+  if (!in_flight(flow)) return 0.0;
+  const Slot& slot = slots_[flow.index];
+  return std::max(0.0, slot.remaining - slot.rate * (now_ - slot.since));
+}
+
+void FluidSystem::set_bound(FlowId flow, double bound) {
+  if (!(bound > 0.0)) throw std::invalid_argument("FluidSystem::set_bound: bound must be > 0");
+  if (in_flight(flow) && solver_.bound(flow.index) != bound) solver_.set_bound(flow.index, bound);
+}
+
+void FluidSystem::set_weight(FlowId flow, double weight) {
+  if (!(weight > 0.0) || std::isinf(weight)) throw std::invalid_argument("FluidSystem::set_weight: weight must be > 0 and finite");
+  if (in_flight(flow)) solver_.set_weight(flow.index, weight);
+}
+
+void FluidSystem::set_priority(FlowId flow, PriorityClass priority) {
+  if (priority >= kPriorityClasses) throw std::invalid_argument("FluidSystem::set_priority: no such class");
+  if (in_flight(flow)) solver_.set_priority(flow.index, priority);
+}
+
+void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag) {
+  if (date.value < now_) throw std::logic_error("FluidSystem::set_timer: date is in the past");
+  timers_.push_back({date.value, timers_set_++, &target, tag});
+  std::ranges::push_heap(timers_, Timer::later);
+}
+
+double FluidSystem::next_date() {
+  if (solver_.needs_solve()) {
+    apply_rules();
+    apply_rates();
+  }
+  double date = kUnbounded;
+  if (!completions_.empty()) date = std::max(now_, completions_.top_date());
+  if (!timers_.empty()) date = std::min(date, timers_.front().date);
+  return date;
+}
+
+void FluidSystem::apply_rules() {
+  for (const Rule& rule : rules_) {
+    const double capacity = rule.rule->capacity(solver_);
+    if (capacity != solver_.capacity(rule.resource)) set_capacity(rule.resource, capacity);
+  }
+}
+
+void FluidSystem::apply_rates() {
+  for (const FlowSolver::Index index : solver_.solve()) {
+    Slot& slot = slots_[index];
+    slot.remaining -= slot.rate * (now_ - slot.since);
+    slot.since = now_;
+    slot.rate = solver_.rate(index);
+    if (slot.rate > 0.0) {
+      completions_.schedule(index, now_ + std::max(0.0, slot.remaining) / slot.rate);
+    } else {
+      completions_.withdraw(index);
+    }
+    if (observer_ != nullptr && slot.activity != kNoActivity) {
+      observer_->rate_changed(slot.activity, now(), slot.rate);
+    }
+  }
+  if (observer_ != nullptr) report_loads();
+}
+
+void FluidSystem::report_loads() {
+  for (const ResourceId resource : solver_.loaded_resources()) {
+    const double load = solver_.load(resource);
+    if (load == reported_load_[resource]) continue;
+    reported_load_[resource] = load;
+    observer_->utilisation(resource, now(), load);
+  }
+}
+
+bool FluidSystem::is_due(double date) const { return date <= now_ * (1.0 + kSameDate); }
+
+void FluidSystem::advance_to(double date) {
+  if (date < now_) throw std::logic_error("FluidSystem::advance_to: date is in the past");
+  now_ = date;
+  due_.clear();
+  while (!completions_.empty() && is_due(completions_.top_date())) finish(completions_.top());
+  while (!timers_.empty() && is_due(timers_.front().date)) {
+    std::ranges::pop_heap(timers_, Timer::later);
+    due_.push_back({timers_.back().target, timers_.back().tag});
+    timers_.pop_back();
+  }
+  for (const Due& due : due_) due.target->on_complete(due.tag);
+}
+
+void FluidSystem::finish(FlowSolver::Index index) {
+  completions_.withdraw(index);
+  Slot& slot = slots_[index];
+  if (slot.target != nullptr) due_.push_back({slot.target, slot.tag});
+  slot.alive = false;
+  ++slot.generation;
+  --in_flight_;
+  ++completed_;
+  solver_.remove_flow(index);
+}
+
+}  // namespace c3

@@ -1,0 +1,115 @@
+#pragma once
+/// Flows in time: progress, completions, timers, and capacities that follow the load. Knows no clock but its own.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+#include "engine/flow.hpp"
+#include "engine/flow_solver.hpp"
+
+namespace c3 {
+
+/// A capacity that depends on what was served before, e.g. HBM on its read/write mix.
+/// Asked once before each solve that changes anything; constant within a solve.
+class CapacityRule {
+ public:
+  virtual ~CapacityRule() = default;
+  /// \returns the capacity for the coming solve, given the loads of the last one.
+  virtual double capacity(const FlowSolver& rates) = 0;
+};
+
+/// Time starts at 0. Whoever drives it alternates next_date() and advance_to(); completions run inside advance_to(),
+/// in order of date, then of flow number; timers of a date come after its flows, in order of their setting.
+class FluidSystem {
+ public:
+  explicit FluidSystem(Observer* observer = nullptr) : observer_(observer) {}
+  FluidSystem(const FluidSystem&) = delete;
+  FluidSystem& operator=(const FluidSystem&) = delete;
+
+  Seconds now() const { return {now_}; }
+
+  /// \p capacity >= 0, in \p info.unit; infinity makes a meter that limits nothing.
+  ResourceId add_resource(const ResourceInfo& info, double capacity);
+  void set_capacity(ResourceId resource, double capacity);
+  /// \p rule must outlive the run.
+  void set_capacity_rule(ResourceId resource, CapacityRule& rule);
+  /// Tells the observer that \p used of a resource is in use that no flow loads, e.g. CUs held by work groups.
+  void report_use(ResourceId resource, double used);
+  void set_floor(PriorityClass priority, double fraction) { solver_.set_floor(priority, fraction); }
+  const FlowSolver& rates() const { return solver_; }
+
+  /// Starts a flow now. \p target (may be null) hears \p tag when it ends.
+  /// \throws std::invalid_argument when the spec is not valid (see FlowSpec).
+  FlowId start(const FlowSpec& spec, Completion* target, std::uint64_t tag = 0);
+  /// Nobody will hear when \p flow ends; it goes on. Does nothing when it has ended.
+  void detach(FlowId flow);
+  bool in_flight(FlowId flow) const;
+  double rate(FlowId flow) const;       ///< [1/s] since the last solve; 0 when it has ended
+  double remaining(FlowId flow) const;  ///< 1 at start, 0 at the end
+  void set_bound(FlowId flow, double bound);
+  void set_weight(FlowId flow, double weight);
+  void set_priority(FlowId flow, PriorityClass priority);
+  std::size_t flows_in_flight() const { return in_flight_; }
+  std::uint64_t completed_flows() const { return completed_; }
+
+  /// Tells \p target \p tag at \p date. \throws std::logic_error when \p date is before now.
+  void set_timer(Seconds date, Completion& target, std::uint64_t tag = 0);
+
+  /// \returns the date of the next completion or timer; infinity when there is none. Rates are solved first.
+  double next_date();
+  /// Moves to \p date (now <= date <= next_date()) and runs what is due.
+  void advance_to(double date);
+
+ private:
+  struct Slot {
+    double remaining = 0.0;  ///< at `since`
+    double rate = 0.0;
+    double since = 0.0;
+    Completion* target = nullptr;
+    std::uint64_t tag = 0;
+    std::uint32_t generation = 0;
+    bool alive = false;
+    ActivityId activity = kNoActivity;
+  };
+  struct Timer {
+    double date;
+    std::uint64_t sequence;
+    Completion* target;
+    std::uint64_t tag;
+    static bool later(const Timer& a, const Timer& b) {
+      return a.date != b.date ? a.date > b.date : a.sequence > b.sequence;
+    }
+  };
+  struct Rule {
+    ResourceId resource;
+    CapacityRule* rule;
+  };
+  struct Due {
+    Completion* target;
+    std::uint64_t tag;
+  };
+
+  void apply_rules();
+  void apply_rates();
+  void finish(FlowSolver::Index flow);
+  void report_loads();
+  bool is_due(double date) const;
+
+  FlowSolver solver_;
+  std::vector<Slot> slots_;
+  EventQueue completions_;
+  std::vector<Timer> timers_;  ///< heap, earliest first
+  std::uint64_t timers_set_ = 0;
+  std::vector<Rule> rules_;
+  std::vector<Due> due_;
+  double now_ = 0.0;
+  std::size_t in_flight_ = 0;
+  std::uint64_t completed_ = 0;
+  Observer* observer_;
+  std::vector<double> reported_load_;
+};
+
+}  // namespace c3

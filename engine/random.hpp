@@ -1,0 +1,24 @@
+#pragma once
+/// Counter-based random numbers: a draw depends on its key and position only, never on what was drawn elsewhere, so that
+/// adding a model or an observer changes nobody else's numbers.
+
+#include <cstdint>
+
+namespace c3 {
+
+/// A named sequence: the same (seed, stream, index) gives the same number on every machine.
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+
+  /// Uniform in (0, 1).
+  double uniform(std::uint64_t index) const;
+  /// Standard normal, cut at three standard deviations (redrawn, so it stays symmetric).
+  double normal(std::uint64_t index) const;
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+};
+
+}  // namespace c3

@@ -1,0 +1,137 @@
+#include "gpu/cohort_run.hpp"
+
+#include <algorithm>
+
+namespace c3 {
+namespace {
+
+std::size_t cohort_size(const Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch) {
+  if (launch.grain == KernelGrain::work_group) return 1;
+  const int slots = gpu.spec().compute.cus_per_xcd * work_groups_per_cu(gpu.spec().compute, kernel.needs, kernel.name);
+  const int cohorts = gpu.spec().dispatch.cohorts_per_placement;
+  return static_cast<std::size_t>((slots + cohorts - 1) / cohorts);
+}
+
+}  // namespace
+
+CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity)
+    : gpu_(gpu),
+      simulation_(gpu.simulation()),
+      dispatcher_(gpu.dispatcher(launch.stream)),
+      kernel_(kernel),
+      launch_(launch),
+      activity_(activity),
+      random_(gpu.setup().seed, launch.draw),
+      cohort_size_(cohort_size(gpu, kernel, launch)),
+      left_(kernel.work_groups),
+      done_(simulation_, "work groups of " + kernel.name) {}
+
+void CohortRun::on_placed(int xcd, std::span<const int> cus) {
+  resident_ += static_cast<std::int64_t>(cus.size());
+  while (!cus.empty()) {
+    const std::size_t size = std::min(cohort_size_, cus.size());
+    Cohort* cohort = take_record();
+    cohort->xcd = xcd;
+    cohort->number = started_++;
+    cohort->cus.assign(cus.begin(), cus.begin() + static_cast<std::ptrdiff_t>(size));
+    simulation_.spawn(kernel_.name, run_cohort(cohort));
+    cus = cus.subspan(size);
+  }
+}
+
+Task CohortRun::run_cohort(Cohort* cohort) {
+  const auto size = static_cast<std::int64_t>(cohort->cus.size());
+  const ActivityId activity = begin(*cohort);
+  const Seconds time = compute_time(*cohort);
+  const CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, time);
+  const Traffic traffic = kernel_.traffic->per_work_group(state);
+
+  const double first_loads = 1.0 / gpu_.spec().hbm.latency.value;
+  RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, first_loads, activity));
+  co_await prologue;
+  RunningFlow steady(simulation_, load_flow(*cohort, traffic, 1.0 - kernel_.prologue, 1.0 / time.value, activity));
+  co_await steady;
+
+  leave(*cohort, activity);
+  RunningFlow stores(simulation_, store_flow(*cohort, activity));
+  co_await stores;
+  simulation_.end_activity(activity);
+  free_records_.push_back(cohort);
+  left_ -= size;
+  if (left_ == 0) done_.set();
+}
+
+ActivityId CohortRun::begin(const Cohort& cohort) {
+  if (!simulation_.is_observed()) return kNoActivity;
+  const auto size = static_cast<double>(cohort.cus.size());
+  const ActivityId activity = simulation_.begin_activity({.name = kernel_.name,
+                                                          .kind = ActivityKind::cohort,
+                                                          .gpu = gpu_.rank(),
+                                                          .stream = launch_.stream,
+                                                          .parent = activity_,
+                                                          .flops = kernel_.flops * size});
+  simulation_.add_dependency(activity, activity_, DependencyKind::launch);
+  ActivityId previous = kNoActivity;
+  for (const int cu : cohort.cus) {
+    const ActivityId by = dispatcher_.units().last_released_by(cohort.xcd, cu);
+    if (by != previous) simulation_.add_dependency(activity, by, DependencyKind::slot);
+    previous = by;
+  }
+  return activity;
+}
+
+// A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
+Seconds CohortRun::compute_time(const Cohort& cohort) const {
+  int sharing = 1;
+  for (const int cu : cohort.cus) sharing = std::max(sharing, dispatcher_.units().computing(cohort.xcd, cu));
+  const double spread = gpu_.spec().dispatch.work_group_spread;
+  const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
+  const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
+  return kernel_.compute_time * (drawn * sharing * slower);
+}
+
+FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
+                              ActivityId activity) {
+  const auto size = static_cast<double>(cohort.cus.size());
+  const double part = size * share;
+  const Bytes hbm = traffic.hbm * part;
+  demands_.clear();
+  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, traffic.l2 * part, traffic.llc * part);
+  gpu_.memory().add_hbm_read(demands_, launch_.stream, hbm);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = bound;
+  const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
+  const double alone = std::min(bound, gpu_.memory().alone_rate(hbm, Bytes{0}));
+  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(cohort.cus.size()), hbm, alone);
+  spec.activity = activity;
+  return spec;
+}
+
+FlowSpec CohortRun::store_flow(const Cohort& cohort, ActivityId activity) {
+  const Bytes bytes = kernel_.output * static_cast<double>(cohort.cus.size());
+  demands_.clear();
+  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, bytes, bytes);
+  gpu_.memory().add_hbm_write(demands_, launch_.stream, bytes);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
+  const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, bytes));
+  spec.weight = gpu_.memory().weight(kernel_.outstanding, static_cast<int>(cohort.cus.size()), bytes, alone);
+  spec.activity = activity;
+  return spec;
+}
+
+void CohortRun::leave(const Cohort& cohort, ActivityId by) {
+  resident_ -= static_cast<std::int64_t>(cohort.cus.size());
+  for (const int cu : cohort.cus) dispatcher_.release(cohort.xcd, cu, kernel_.needs, by);
+}
+
+CohortRun::Cohort* CohortRun::take_record() {
+  if (free_records_.empty()) return &records_.emplace_back();
+  Cohort* record = free_records_.back();
+  free_records_.pop_back();
+  return record;
+}
+
+}  // namespace c3

@@ -1,0 +1,53 @@
+#pragma once
+/// A kernel as cohorts of work groups (see run_kernel).
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "engine/event.hpp"
+#include "engine/random.hpp"
+#include "gpu/kernel_run.hpp"
+
+namespace c3 {
+
+class CohortRun final : public DispatchClient {
+ public:
+  CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
+
+  Event& done() { return done_; }
+  void on_placed(int xcd, std::span<const int> cus) override;
+
+ private:
+  struct Cohort {
+    int xcd = 0;
+    std::uint64_t number = 0;  ///< since the kernel's start
+    std::vector<int> cus;
+  };
+
+  Task run_cohort(Cohort* cohort);
+  ActivityId begin(const Cohort& cohort);
+  Seconds compute_time(const Cohort& cohort) const;
+  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound, ActivityId activity);
+  FlowSpec store_flow(const Cohort& cohort, ActivityId activity);
+  void leave(const Cohort& cohort, ActivityId by);
+  Cohort* take_record();
+
+  Gpu& gpu_;
+  Simulation& simulation_;
+  Dispatcher& dispatcher_;
+  const KernelDescription& kernel_;
+  KernelLaunch launch_;
+  ActivityId activity_;
+  RandomStream random_;
+  std::size_t cohort_size_;
+  std::int64_t resident_ = 0;
+  std::int64_t left_;
+  std::uint64_t started_ = 0;
+  std::deque<Cohort> records_;  ///< stable addresses
+  std::vector<Cohort*> free_records_;
+  std::vector<Demand> demands_;  ///< scratch
+  Event done_;
+};
+
+}  // namespace c3

@@ -1,0 +1,52 @@
+#pragma once
+/// Which work groups sit on which CU: LDS, registers and wave slots of every CU of a GPU.
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/observer.hpp"
+#include "gpu/kernel.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// CUs [begin, end) of every XCD: what a stream's CU mask leaves it.
+struct CuRange {
+  int begin = 0;
+  int end = 0;
+  int size() const { return end - begin; }
+};
+
+class ComputeUnits {
+ public:
+  explicit ComputeUnits(const ComputeSpec& spec);
+
+  CuRange all() const { return {0, cus_per_xcd_}; }
+
+  /// Puts a work group on the emptiest CU of \p range that has room. \returns the CU's number in its XCD, or -1.
+  int place(int xcd, const WorkGroupNeeds& needs, CuRange range);
+  /// Takes a work group off its CU. \p by is the activity that ends there, for dependency edges.
+  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
+
+  int residents(int xcd, int cu) const { return at(xcd, cu).residents; }
+  int computing(int xcd, int cu) const { return at(xcd, cu).computing; }  ///< residents that share arithmetic
+  ActivityId last_released_by(int xcd, int cu) const { return at(xcd, cu).last; }
+  int busy() const { return busy_; }  ///< CUs with at least one work group
+
+ private:
+  struct Unit {
+    double lds, registers;  // free bytes
+    int waves;              // free slots
+    int residents = 0;
+    int computing = 0;
+    ActivityId last = kNoActivity;
+  };
+  Unit& at(int xcd, int cu) { return units_[static_cast<std::size_t>(xcd * cus_per_xcd_ + cu)]; }
+  const Unit& at(int xcd, int cu) const { return units_[static_cast<std::size_t>(xcd * cus_per_xcd_ + cu)]; }
+
+  int cus_per_xcd_;
+  std::vector<Unit> units_;
+  int busy_ = 0;
+};
+
+}  // namespace c3

@@ -1,0 +1,83 @@
+#pragma once
+/// Hands work groups to free CU slots.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/random.hpp"
+#include "engine/simulation.hpp"
+#include "gpu/compute_units.hpp"
+
+namespace c3 {
+
+/// Told where its work groups were placed. Called at the instant of placement, once for each XCD that got some.
+class DispatchClient {
+ public:
+  /// \p cus: the CU (number in its XCD) of each work group.
+  virtual void on_placed(int xcd, std::span<const int> cus) = 0;
+
+ protected:
+  ~DispatchClient() = default;
+};
+
+/// A kernel's grid, waiting for slots.
+struct Launch {
+  DispatchClient* client = nullptr;
+  WorkGroupNeeds needs;
+  std::int64_t work_groups = 0;  ///< work group i goes to XCD i mod XCDs, whatever is free elsewhere
+  CuRange range;                 ///< CUs that the stream's mask allows, of each XCD
+  int priority = 0;              ///< larger first
+  int order = 0;                 ///< of the queue in which the host enqueued; smaller is older at equal dates
+};
+
+/// Work-group dispatch of one GPU. At every instant at which slots are free, waiting grids are served by priority, then by
+/// the policy; who does not fit on a free CU is passed over. Work groups are never moved or pre-empted.
+/// Wrong when: the hardware's workgroup manager enforces limits that LDS, registers and wave slots do not show.
+class Dispatcher final : private Completion {
+ public:
+  /// \p seed orders simultaneous launches under DispatchPolicy::random_order. \p busy_cus is told how many CUs hold work.
+  Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus);
+
+  /// With \p own_queues no grid waits behind another's queue: the smallest is served first, as if it were alone.
+  void give_own_queues() { own_queues_ = true; }
+
+  /// Queues a grid; it is placed at the end of this instant at the earliest.
+  void submit(const Launch& launch);
+  /// Takes a work group off its CU; \p by is the activity that held it.
+  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
+
+  const ComputeUnits& units() const { return units_; }
+
+ private:
+  struct Waiting {
+    Launch launch;
+    double date, rank;        ///< order among equal priorities
+    std::uint64_t sequence;   ///< of submission
+    std::vector<std::int64_t> left;  ///< by XCD
+    std::int64_t total_left;
+    bool before(const Waiting& other) const;
+  };
+
+  void on_complete(std::uint64_t) override;
+  void request_pass();
+  void serve(int xcd);
+  void serve_in_order(int xcd);
+  void serve_in_turn(int xcd);
+  bool place_one(Waiting& waiting, int xcd);
+
+  Simulation& simulation_;
+  ComputeUnits units_;
+  DispatchPolicy policy_;
+  RandomStream random_;
+  ResourceId busy_cus_;
+  int xcds_;
+  bool own_queues_ = false;
+  std::uint64_t submitted_ = 0;
+  bool pass_requested_ = false;
+  std::vector<bool> dirty_;                ///< XCDs with new slots or new work
+  std::vector<Waiting> waiting_;           ///< in serving order
+  std::vector<std::vector<int>> placed_;   ///< by position in waiting_, during one serve()
+};
+
+}  // namespace c3

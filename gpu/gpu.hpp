@@ -1,0 +1,56 @@
+#pragma once
+/// One GPU in a simulation: its compute units, clock, memory and copy engines.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/simulation.hpp"
+#include "gpu/core_clock.hpp"
+#include "gpu/dispatcher.hpp"
+#include "gpu/dma_engines.hpp"
+#include "gpu/isolation.hpp"
+#include "gpu/memory.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// How a GPU is simulated; the same for all GPUs of a run.
+struct GpuSetup {
+  std::vector<std::string> streams;  ///< names, in order of definition
+  Isolation isolation;               ///< what each stream has to itself
+  std::uint64_t seed = 0;            ///< of everything drawn
+};
+
+class Gpu {
+ public:
+  /// \p spec and \p setup must outlive it.
+  Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank);
+
+  Simulation& simulation() { return simulation_; }
+  const GpuSpec& spec() const { return spec_; }
+  const GpuSetup& setup() const { return setup_; }
+  int rank() const { return rank_; }
+
+  Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
+  CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
+  Memory& memory() { return memory_; }
+  DmaEngines& dma() { return dma_; }
+
+ private:
+  struct ComputeSide {
+    std::unique_ptr<Dispatcher> dispatcher;
+    std::unique_ptr<CoreClock> clock;
+  };
+  std::size_t side(int stream) const { return sides_.size() > 1 ? static_cast<std::size_t>(stream) : 0; }
+
+  Simulation& simulation_;
+  const GpuSpec& spec_;
+  const GpuSetup& setup_;
+  int rank_;
+  std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
+  Memory memory_;
+  DmaEngines dma_;
+};
+
+}  // namespace c3

@@ -1,0 +1,68 @@
+#pragma once
+/// A compute kernel, described by what it does and not by how long it takes, so that it can be re-timed with fewer CUs,
+/// less cache and less bandwidth.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/units.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// What one work group occupies on its CU while it is resident.
+struct WorkGroupNeeds {
+  Bytes lds;
+  Bytes registers;
+  int waves = 1;
+  bool computes = true;  ///< shares the CU's arithmetic with its neighbours; false for copies
+};
+
+/// How many such work groups one empty CU holds. \throws InfeasibleError naming the kernel when it holds none.
+int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, const std::string& kernel);
+
+/// What a kernel finds in the memory system when some of its work groups are dispatched.
+struct CacheState {
+  std::int64_t resident = 1;  ///< work groups of the kernel that run at once, whole GPU
+  int xcds = 1;
+  Bytes l2_size;  ///< per XCD
+  Bytes llc_size;               ///< whole GPU
+  BytesPerSecond l2_intruder;   ///< insertions of others into one XCD's L2
+  BytesPerSecond llc_intruder;  ///< insertions of others into the LLC
+  Seconds work_group_time;      ///< of one work group
+  friend bool operator==(const CacheState&, const CacheState&) = default;
+};
+
+/// Mean bytes of one work group at each level, loads only; stores are KernelDescription::output.
+struct Traffic {
+  Bytes l2;   ///< requested from L2
+  Bytes llc;  ///< missed L2: through the XCD's port
+  Bytes hbm;  ///< missed the LLC
+};
+
+/// Loads of a kernel as a function of how much runs at once and of the cache left to it.
+class TrafficModel {
+ public:
+  virtual ~TrafficModel() = default;
+  virtual Traffic per_work_group(const CacheState& state) const = 0;
+};
+
+struct KernelDescription {
+  std::string name;
+  std::int64_t work_groups = 1;  ///< one output tile each
+  WorkGroupNeeds needs;
+  Flops flops;           ///< of one work group
+  Seconds compute_time;  ///< of one work group alone on a CU at `clock`, memory permitting
+  Hertz clock;           ///< sustained core clock while this kernel runs
+  double prologue = 0;   ///< share of its loads that a work group must have before it computes, 0..1
+  Bytes outstanding;     ///< loads in flight of one work group
+  Bytes output;          ///< stores of one work group
+  std::shared_ptr<const TrafficModel> traffic;
+  // For lower bounds:
+  FlopsPerSecond peak;   ///< of the whole GPU for this kernel's data type
+  Flops useful_flops;    ///< of the whole kernel, padding excluded
+  Bytes compulsory;      ///< every input read once and every output written once
+};
+
+}  // namespace c3

@@ -1,0 +1,161 @@
+#include "gpu/kernel_model/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "engine/errors.hpp"
+#include "gpu/cache_reuse.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr int kWavesPerTile = 4;
+
+// K steps between the first and the last work group that use a panel: the step being computed and the one prefetched.
+constexpr double kStepsInFlight = 2.0;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Distinct tile rows and columns of \p count tiles taken every \p stride in dispatch order (rows fastest).
+struct Distinct {
+  double rows, columns;
+};
+Distinct distinct_panels(std::int64_t count, std::int64_t stride, std::int64_t tile_rows) {
+  const std::int64_t rows = std::min(count, tile_rows / std::gcd(stride, tile_rows));
+  const std::int64_t columns = std::min(count, (count - 1) * stride / tile_rows + 1);
+  return {static_cast<double>(rows), static_cast<double>(columns)};
+}
+
+/// Loads of a tiled GEMM. Work groups of one XCD share panels in its L2 while they are within a few K steps of each
+/// other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
+class GemmTraffic final : public TrafficModel {
+ public:
+  GemmTraffic(const GemmShape& shape, const GemmTile& tile, Bytes element)
+      : tile_rows_(ceil_div(shape.m, tile.m)),
+        tile_columns_(ceil_div(shape.n, tile.n)),
+        k_steps_(static_cast<double>(ceil_div(shape.k, tile.k))),
+        a_panel_(element * static_cast<double>(tile.m * shape.k)),
+        b_panel_(element * static_cast<double>(tile.n * shape.k)),
+        output_(element * static_cast<double>(tile.m * tile.n)) {}
+
+  Traffic per_work_group(const CacheState& state) const override {
+    if (last_state_ != state) {
+      last_state_ = state;
+      last_ = compute(state);
+    }
+    return last_;
+  }
+
+ private:
+  Traffic compute(const CacheState& state) const {
+    const std::int64_t tiles = tile_rows_ * tile_columns_;
+    const std::int64_t resident = std::clamp<std::int64_t>(state.resident, 1, tiles);
+    Traffic traffic;
+    traffic.l2 = a_panel_ + b_panel_;
+    const Bytes l2_window = l2_misses(state, resident, traffic);
+    traffic.hbm = llc_misses(state, resident, traffic, l2_window);
+    return traffic;
+  }
+
+  /// Sets traffic.llc. \returns the bytes of distinct panels that one XCD has in flight.
+  Bytes l2_misses(const CacheState& state, std::int64_t resident, Traffic& traffic) const {
+    const std::int64_t in_xcd = ceil_div(resident, state.xcds);
+    const Distinct panels = distinct_panels(in_xcd, state.xcds, tile_rows_);
+    const Bytes first_touch = (panels.rows * a_panel_ + panels.columns * b_panel_) / static_cast<double>(in_xcd);
+    const Bytes shared = traffic.l2 - std::min(first_touch, traffic.l2);
+    const double steps = kStepsInFlight / k_steps_;
+    const Bytes window = steps * (panels.rows * a_panel_ + panels.columns * b_panel_);
+    const Bytes intruder = state.l2_intruder * (steps * state.work_group_time);
+    const double miss = reuse_miss_fraction(Bytes{0}, window + intruder, state.l2_size);
+    traffic.llc = traffic.l2 - shared + miss * shared;
+    return window;
+  }
+
+  /// \returns mean HBM bytes of a work group.
+  Bytes llc_misses(const CacheState& state, std::int64_t resident, const Traffic& traffic, Bytes l2_window) const {
+    const auto tiles = static_cast<double>(tile_rows_ * tile_columns_);
+    const auto concurrent = static_cast<double>(resident);
+    const auto rows = static_cast<double>(tile_rows_);
+    const auto columns = static_cast<double>(tile_columns_);
+    const double waves = tiles / concurrent;
+    const Bytes others = concurrent * output_ + state.llc_intruder * state.work_group_time;  // per wave
+
+    // Same panel in several XCDs at about the same time.
+    const double steps = kStepsInFlight / k_steps_;
+    const Bytes llc_window = static_cast<double>(state.xcds) * l2_window + state.llc_intruder * (steps * state.work_group_time);
+    const double short_miss = reuse_miss_fraction(Bytes{0}, llc_window, state.llc_size);
+
+    // With m fastest, a wave of at least one column uses all of A again and fresh columns of B; a smaller one uses B's
+    // column again and returns to a row of A after a whole column.
+    const bool whole_columns = concurrent >= rows;
+    const double a_uses = whole_columns ? waves : columns;
+    const double a_interval = whole_columns ? 1.0 : rows / concurrent;  // waves
+    const double b_uses = whole_columns ? 1.0 : rows / concurrent;
+    const Bytes a_total = rows * a_panel_;
+    const Bytes b_total = columns * b_panel_;
+    const Bytes a_stream = a_interval * (std::max(1.0, concurrent / rows) * b_panel_ + others);
+    const Bytes b_stream = std::min(concurrent, rows) * a_panel_ + others;
+    const double a_miss = reuse_miss_fraction(a_total, a_stream, state.llc_size);
+    const double b_miss = reuse_miss_fraction(b_panel_, b_stream, state.llc_size);
+    const Bytes once = a_total + b_total;
+    const Bytes again = std::max(0.0, a_uses - 1.0) * a_total + std::max(0.0, b_uses - 1.0) * b_total;
+    const Bytes again_missed =
+        std::max(0.0, a_uses - 1.0) * a_miss * a_total + std::max(0.0, b_uses - 1.0) * b_miss * b_total;
+    const Bytes requested = tiles * traffic.llc;
+    const Bytes at_once = requested - std::min(requested, once + again);
+    const Bytes hbm = (once + again_missed + short_miss * at_once) / tiles;
+    return std::min(hbm, traffic.llc);
+  }
+
+  std::int64_t tile_rows_;
+  std::int64_t tile_columns_;
+  double k_steps_;
+  Bytes a_panel_;
+  Bytes b_panel_;
+  Bytes output_;
+  // Cohorts of one wave ask the same question; a simulation is single-threaded.
+  mutable std::optional<CacheState> last_state_;
+  mutable Traffic last_;
+};
+
+}  // namespace
+
+KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu, const GemmTile& tile) {
+  if (shape.m < 1 || shape.n < 1 || shape.k < 1) {
+    throw InfeasibleError(fmt::format("GEMM '{}': m, n and k must be at least 1", name));
+  }
+  const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
+  const Bytes element = element_size(shape.dtype);
+  const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
+  const std::int64_t padded_k = ceil_div(shape.k, tile.k) * tile.k;
+
+  KernelDescription kernel;
+  kernel.name = std::move(name);
+  kernel.work_groups = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n);
+  // Double-buffered operands in the LDS; fp32 accumulators and operand fragments in twice as many registers.
+  const Bytes step_bytes = element * product(tile.m + tile.n, tile.k);
+  kernel.needs = {.lds = std::min(step_bytes, gpu.compute.lds_per_cu),
+                  .registers = std::min(Bytes{8.0 * product(tile.m, tile.n)}, gpu.compute.registers_per_cu),
+                  .waves = kWavesPerTile};
+  kernel.flops = Flops{2.0 * product(tile.m, tile.n, padded_k)};
+  kernel.compute_time = kernel.flops / (rate.sustained / static_cast<double>(gpu.compute.cus()));
+  kernel.clock = rate.clock;
+  kernel.prologue = static_cast<double>(tile.k) / static_cast<double>(padded_k);
+  kernel.outstanding = step_bytes;
+  kernel.output = element * product(tile.m, tile.n);
+  kernel.traffic = std::make_shared<GemmTraffic>(shape, tile, element);
+  kernel.peak = rate.peak;
+  kernel.useful_flops = Flops{2.0 * product(shape.m, shape.n, shape.k)};
+  kernel.compulsory = element * (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n));
+  return kernel;
+}
+
+std::int64_t wave_count(std::int64_t work_groups, int xcds, int cus_per_xcd, int work_groups_per_cu) {
+  return ceil_div(ceil_div(work_groups, xcds), std::int64_t{cus_per_xcd} * work_groups_per_cu);
+}
+
+}  // namespace c3

@@ -1,0 +1,39 @@
+#include "gpu/kernel_run.hpp"
+
+#include "gpu/cohort_run.hpp"
+#include "gpu/fluid_run.hpp"
+
+namespace c3 {
+namespace {
+
+template <class Run>
+Task run_to_end(Gpu& gpu, const KernelDescription& kernel, KernelLaunch launch, ActivityId activity) {
+  Run run(gpu, kernel, launch, activity);
+  gpu.dispatcher(launch.stream)
+      .submit({&run, kernel.needs, kernel.work_groups, launch.range, launch.priority, launch.order});
+  co_await run.done();
+}
+
+}  // namespace
+
+Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
+  Simulation& simulation = gpu.simulation();
+  const ActivityId activity = simulation.begin_activity({.name = kernel.name,
+                                                         .kind = ActivityKind::kernel,
+                                                         .gpu = gpu.rank(),
+                                                         .stream = launch.stream,
+                                                         .flops = kernel.useful_flops});
+  if (launch.activity != nullptr) *launch.activity = activity;
+  co_await simulation.sleep(launch.delay);
+  CoreClock& clock = gpu.clock(launch.stream);
+  clock.enter(kernel.clock);
+  if (launch.grain == KernelGrain::fluid) {
+    co_await run_to_end<FluidRun>(gpu, kernel, launch, activity);
+  } else {
+    co_await run_to_end<CohortRun>(gpu, kernel, launch, activity);
+  }
+  clock.leave(kernel.clock);
+  simulation.end_activity(activity);
+}
+
+}  // namespace c3

@@ -1,0 +1,129 @@
+#include "gpu/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace c3 {
+
+BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share) {
+  const double w = std::clamp(written_share, 0.0, 1.0);
+  const double turnaround = 1.0 / hbm.copy.value - 0.5 / hbm.read.value - 0.5 / hbm.write.value;
+  return {1.0 / ((1.0 - w) / hbm.read.value + w / hbm.write.value + 4.0 * w * (1.0 - w) * turnaround)};
+}
+
+class Memory::MixRule final : public CapacityRule {
+ public:
+  MixRule(const HbmSpec& spec, const Hbm& hbm) : spec_(spec), hbm_(hbm) {}
+  double capacity(const FlowSolver& rates) override {
+    const double total = rates.load(hbm_.total);
+    if (total <= 0.0) return rates.capacity(hbm_.total);
+    const double share = rates.load(hbm_.written) / total;
+    if (share != share_) {
+      share_ = share;
+      capacity_ = hbm_capacity(spec_, share).value;
+    }
+    return capacity_;
+  }
+
+ private:
+  const HbmSpec& spec_;
+  Hbm hbm_;
+  double share_ = -1.0;
+  double capacity_ = 0.0;
+};
+
+Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
+               Isolation isolation)
+    : fluid_(fluid),
+      spec_(spec),
+      private_hbm_(isolation.has(SharedResource::hbm)),
+      private_cache_(isolation.has(SharedResource::cache)) {
+  const auto add = [&](const std::string& name, BytesPerSecond capacity) {
+    return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank}, capacity.value);
+  };
+  constexpr BytesPerSecond kMeter{kUnbounded};
+  const auto own = [&](bool is_private, std::size_t i) { return is_private ? "." + tenants[i] : std::string(); };
+  for (std::size_t i = 0; i < (private_hbm_ ? tenants.size() : 1); ++i) {
+    const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
+    hbm_.push_back({add(name, spec.hbm.read), add(name + ".written", kMeter)});
+    rules_.push_back(std::make_unique<MixRule>(spec.hbm, hbm_.back()));
+    fluid.set_capacity_rule(hbm_.back().total, *rules_.back());
+  }
+  for (std::size_t i = 0; i < (private_cache_ ? tenants.size() : 1); ++i) {
+    const std::string suffix = own(private_cache_, i);
+    const bool has_llc = spec.cache.llc_size.value > 0.0;
+    Caches caches{add(fmt::format("gpu{}.llc{}", rank, suffix), has_llc ? spec.cache.llc_bandwidth : kMeter), {}, {}};
+    for (int xcd = 0; xcd < spec.compute.xcds; ++xcd) {
+      caches.l2.push_back(add(fmt::format("gpu{}.xcd{}.l2{}", rank, xcd, suffix), spec.cache.l2_bandwidth));
+      caches.port.push_back(add(fmt::format("gpu{}.xcd{}.port{}", rank, xcd, suffix), spec.cache.xcd_port_bandwidth));
+    }
+    caches_.push_back(std::move(caches));
+  }
+  for (const std::string& tenant : tenants) {
+    meters_.push_back({add(fmt::format("gpu{}.memory_side.{}", rank, tenant), kMeter),
+                       add(fmt::format("gpu{}.l2_stream.{}", rank, tenant), kMeter)});
+  }
+}
+
+void Memory::add_memory_side(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
+  add_demand(demands, caches(tenant).llc, bytes.value);
+  add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
+}
+
+void Memory::add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
+  add_demand(demands, hbm(tenant).total, bytes.value);
+  add_memory_side(demands, tenant, bytes);
+}
+
+void Memory::add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
+  add_demand(demands, hbm(tenant).total, bytes.value);
+  add_demand(demands, hbm(tenant).written, bytes.value);
+  add_memory_side(demands, tenant, bytes);
+}
+
+void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const {
+  const auto index = static_cast<std::size_t>(xcd);
+  add_demand(demands, caches(tenant).l2[index], l2_bytes.value);
+  add_demand(demands, caches(tenant).port[index], port_bytes.value);
+}
+
+void Memory::add_l2_everywhere(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
+  const Bytes share = bytes / static_cast<double>(spec_.compute.xcds);
+  for (int xcd = 0; xcd < spec_.compute.xcds; ++xcd) add_l2(demands, tenant, xcd, share, share);
+  add_demand(demands, meters_[static_cast<std::size_t>(tenant)].l2, bytes.value);
+}
+
+CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_group_time) const {
+  CacheState state;
+  state.resident = resident;
+  state.xcds = spec_.compute.xcds;
+  state.l2_size = spec_.cache.l2_size;
+  state.llc_size = spec_.cache.llc_size;
+  state.work_group_time = work_group_time;
+  if (private_cache_) return state;
+  for (std::size_t other = 0; other < meters_.size(); ++other) {
+    if (static_cast<int>(other) == tenant) continue;
+    state.l2_intruder.value += fluid_.rates().load(meters_[other].l2) / spec_.compute.xcds;
+    state.llc_intruder.value += fluid_.rates().load(meters_[other].llc);
+  }
+  return state;
+}
+
+double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const {
+  if (hbm_bytes.value <= 0.0) return alone;
+  switch (spec_.hbm.arbitration) {
+    case HbmArbitration::outstanding: return outstanding * static_cast<double>(requesters) / hbm_bytes;
+    case HbmArbitration::byte_fair: return requesters / hbm_bytes.value;
+    case HbmArbitration::equal_slowdown: return alone;
+  }
+  return alone;
+}
+
+double Memory::alone_rate(Bytes hbm_read, Bytes hbm_write) const {
+  const Bytes total = hbm_read + hbm_write;
+  if (total.value <= 0.0) return kUnbounded;
+  return hbm_capacity(spec_.hbm, hbm_write / total).value / total.value;
+}
+
+}  // namespace c3

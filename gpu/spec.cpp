@@ -1,0 +1,38 @@
+#include "gpu/spec.hpp"
+
+#include <algorithm>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+
+Bytes element_size(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+    case DType::fp16: return Bytes{2};
+    case DType::fp8: return Bytes{1};
+    case DType::fp32: return Bytes{4};
+  }
+  throw std::logic_error("element_size: unknown data type");
+}
+
+std::string_view name_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16: return "bf16";
+    case DType::fp16: return "fp16";
+    case DType::fp8: return "fp8";
+    case DType::fp32: return "fp32";
+  }
+  throw std::logic_error("name_of: unknown data type");
+}
+
+const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
+  const auto& rates = gpu.compute.matrix;
+  const auto found = std::ranges::find(rates, dtype, &MatrixRate::dtype);
+  if (found == rates.end()) {
+    throw InfeasibleError("gpu '" + gpu.name + "' has no matrix rate for " + std::string(name_of(dtype)));
+  }
+  return *found;
+}
+
+}  // namespace c3

@@ -1,0 +1,114 @@
+#pragma once
+/// What one GPU is. Immutable; read from configs/gpus/*.toml, where every number carries source and kind.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/units.hpp"
+
+namespace c3 {
+
+enum class DType { bf16, fp16, fp8, fp32 };
+
+/// Bytes of one element.
+Bytes element_size(DType dtype);
+std::string_view name_of(DType dtype);
+
+/// Matrix throughput for one data type.
+struct MatrixRate {
+  DType dtype = DType::bf16;
+  FlopsPerSecond peak;       ///< dense, at boost clock: the lower bound's rate
+  FlopsPerSecond sustained;  ///< what large GEMMs reach, whole GPU, power limit included
+  Hertz clock;               ///< core clock while they reach it
+
+  bool operator==(const MatrixRate&) const = default;
+};
+
+/// How kernels on different queues of equal priority get free CU slots.
+enum class DispatchPolicy {
+  oldest_first,  ///< the kernel enqueued first is placed until none of its work groups waits
+  round_robin,   ///< one work group per queue in turn
+  random_order,  ///< oldest first after a seeded shuffle of kernels enqueued at the same instant
+};
+
+/// How concurrent requesters share a saturated HBM.
+enum class HbmArbitration {
+  outstanding,     ///< in proportion to bytes in flight (Little's law)
+  byte_fair,       ///< equal bytes per second per flow
+  equal_slowdown,  ///< each loses the same fraction of its speed alone
+};
+
+struct ComputeSpec {
+  int xcds = 1;         ///< dies with their own L2 and work-group queue
+  int cus_per_xcd = 1;  ///< compute units (SMs) of one die
+  Bytes lds_per_cu;
+  Bytes registers_per_cu;
+  int wave_slots_per_cu = 0;
+  Hertz boost_clock;
+  std::vector<MatrixRate> matrix;
+
+  int cus() const { return xcds * cus_per_xcd; }
+
+  bool operator==(const ComputeSpec&) const = default;
+};
+
+struct DispatchSpec {
+  DispatchPolicy policy = DispatchPolicy::oldest_first;
+  int mask_granule = 1;           ///< CUs; a stream's CU mask is a multiple of it
+  int cohorts_per_placement = 8;  ///< a full XCD is filled by this many cohorts, each with its own drawn time
+  double work_group_spread = 0;   ///< standard deviation of a work group's time, fraction of its mean
+  Seconds launch_latency;         ///< packet to first work group, on the device
+  Seconds dependent_gap;          ///< between two dependent kernels of one stream; nothing hides it
+
+  bool operator==(const DispatchSpec&) const = default;
+};
+
+struct CacheSpec {
+  Bytes l2_size;                      ///< per XCD
+  BytesPerSecond l2_bandwidth;        ///< per XCD, at boost clock
+  BytesPerSecond xcd_port_bandwidth;  ///< XCD to memory side, per XCD
+  Bytes llc_size;                     ///< memory-side cache of the whole GPU; 0 = none
+  BytesPerSecond llc_bandwidth;
+
+  bool operator==(const CacheSpec&) const = default;
+};
+
+struct HbmSpec {
+  Bytes size;
+  BytesPerSecond peak;
+  BytesPerSecond read;   ///< achieved by reads alone
+  BytesPerSecond write;  ///< achieved by writes alone
+  BytesPerSecond copy;   ///< achieved by a 1:1 mix, read plus written bytes
+  Seconds latency;       ///< idle, core to HBM and back
+  HbmArbitration arbitration = HbmArbitration::outstanding;
+
+  bool operator==(const HbmSpec&) const = default;
+};
+
+struct DmaSpec {
+  int engines = 0;                  ///< that can reach peers; 0 = no DMA backend
+  BytesPerSecond engine_bandwidth;  ///< of one engine
+  Bytes outstanding;                ///< in flight at HBM for one engine: bandwidth times latency
+  Seconds control;                  ///< host work to create one command
+  Seconds schedule;                 ///< doorbell and fetch, on the engine
+  Seconds sync;                     ///< completion signal, on the engine
+
+  bool operator==(const DmaSpec&) const = default;
+};
+
+struct GpuSpec {
+  std::string name;  ///< slug, e.g. "mi300x"
+  ComputeSpec compute;
+  DispatchSpec dispatch;
+  CacheSpec cache;
+  HbmSpec hbm;
+  DmaSpec dma;
+
+  bool operator==(const GpuSpec&) const = default;
+};
+
+/// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.
+const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype);
+
+}  // namespace c3

@@ -1,0 +1,55 @@
+#pragma once
+/// The links of one node as solver resources.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/fluid_system.hpp"
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+/// Routes between the GPUs of a node. Streams share the links, or have private copies (a counterfactual).
+///
+/// A full-duplex link is three resources: each direction carries at most `one_way`, and both together at most twice
+/// `both_ways`, because reverse traffic takes acknowledgement slots.
+///
+/// Folded: only routes from rank 0 exist, and traffic is taken to be the same on every rank. The reverse of link 0 -> k
+/// then carries what 0 -> N-k carries, so a flow loads the shared part of both.
+class Interconnect {
+ public:
+  struct Setup {
+    std::vector<std::string> streams;  ///< names; one set of links each when private_links
+    bool private_links = false;
+    bool folded = false;
+  };
+  /// \p spec must outlive it.
+  Interconnect(FluidSystem& fluid, const NodeSpec& spec, const Setup& setup);
+  Interconnect(const Interconnect&) = delete;
+  Interconnect& operator=(const Interconnect&) = delete;
+
+  /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, gpus); src == 0 when folded.
+  void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes) const;
+  Seconds latency(int src, int dst) const;
+  int gpus() const { return spec_.gpus; }
+  const NodeSpec& spec() const { return spec_; }
+
+ private:
+  struct Links {
+    std::vector<ResourceId> direction;  ///< by src * gpus + dst
+    std::vector<ResourceId> duplex;     ///< the same index for both directions, unless folded
+  };
+  Links make_links(FluidSystem& fluid, const std::string& suffix) const;
+  std::size_t index(int src, int dst) const { return static_cast<std::size_t>(src * spec_.gpus + dst); }
+
+  const NodeSpec& spec_;
+  bool folded_;
+  std::vector<Links> links_;
+};
+
+/// Directed rings over all GPUs of a full mesh, no two using the same link in the same direction; as many as a
+/// deterministic search finds, gpus - 1 being the most there can be. Each ring lists the ranks in order, from rank 0.
+std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec);
+
+}  // namespace c3

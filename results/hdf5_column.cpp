@@ -1,0 +1,195 @@
+#include "results/hdf5_column.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "results/io_error.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr unsigned kDeflateLevel = 4;  // the knee of size against time for shuffled integers
+
+template <class E>
+struct EnumMember {
+  E value;
+  const char* name;
+};
+
+constexpr std::array kActivityKinds{
+    EnumMember<ActivityKind>{ActivityKind::kernel, "kernel"},
+    EnumMember<ActivityKind>{ActivityKind::cohort, "cohort"},
+    EnumMember<ActivityKind>{ActivityKind::collective, "collective"},
+    EnumMember<ActivityKind>{ActivityKind::channel, "channel"},
+    EnumMember<ActivityKind>{ActivityKind::transfer, "transfer"},
+    EnumMember<ActivityKind>{ActivityKind::command, "command"},
+    EnumMember<ActivityKind>{ActivityKind::wait, "wait"},
+};
+constexpr std::array kDependencyKinds{
+    EnumMember<DependencyKind>{DependencyKind::stream_order, "stream_order"},
+    EnumMember<DependencyKind>{DependencyKind::event, "event"},
+    EnumMember<DependencyKind>{DependencyKind::slot, "slot"},
+    EnumMember<DependencyKind>{DependencyKind::data, "data"},
+    EnumMember<DependencyKind>{DependencyKind::launch, "launch"},
+};
+
+template <class Members>
+H5Id enum_type(const Members& members) {
+  H5Id type(H5Tenum_create(H5T_NATIVE_UINT8), H5Tclose);
+  for (const auto& member : members)
+    H5Tenum_insert(type.get(), member.name, &member.value);
+  return type;
+}
+
+template <class T>
+H5Id element_type() {
+  if constexpr (std::is_same_v<T, ActivityKind>) return enum_type(kActivityKinds);
+  if constexpr (std::is_same_v<T, DependencyKind>) return enum_type(kDependencyKinds);
+  if constexpr (std::is_same_v<T, NameIndex>) return {H5Tcopy(H5T_NATIVE_UINT32), H5Tclose};
+  if constexpr (std::is_same_v<T, std::int32_t>) return {H5Tcopy(H5T_NATIVE_INT32), H5Tclose};
+  if constexpr (std::is_same_v<T, std::int64_t>) return {H5Tcopy(H5T_NATIVE_INT64), H5Tclose};
+  if constexpr (std::is_same_v<T, double>) return {H5Tcopy(H5T_NATIVE_DOUBLE), H5Tclose};
+}
+
+H5Id text_type() {
+  H5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+/// An empty, growing dataset. Shuffle only helps fixed-size elements; texts live in HDF5's heap.
+H5Id create_dataset(const H5Id& group, const ColumnSpec& spec, const H5Id& type, std::size_t chunk_rows) {
+  const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = std::clamp<hsize_t>(chunk_rows, 1, kChunkRows);
+  const H5Id space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
+  const H5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_chunk(creation.get(), 1, &chunk);
+  H5Pset_obj_track_times(creation.get(), false);
+  if (H5Tis_variable_str(type.get()) == 0) {
+    H5Pset_shuffle(creation.get());
+    H5Pset_deflate(creation.get(), kDeflateLevel);
+  }
+  H5Id dataset(h5_check(H5Dcreate2(group.get(), spec.name.c_str(), type.get(), space.get(), H5P_DEFAULT,
+                                   creation.get(), H5P_DEFAULT),
+                        "create column '" + spec.name + "'", group),
+               H5Dclose);
+  h5_set_attribute(dataset, "units", spec.units);
+  h5_set_attribute(dataset, "long_name", spec.long_name);
+  if (!spec.indexes.empty()) h5_set_attribute(dataset, "indexes", spec.indexes);
+  return dataset;
+}
+
+void append(const H5Id& dataset, const H5Id& type, hsize_t written, hsize_t rows, const void* values) {
+  if (rows == 0) return;
+  const hsize_t total = written + rows;
+  h5_check(H5Dset_extent(dataset.get(), &total), "extend a column", dataset);
+  const H5Id file_space(H5Dget_space(dataset.get()), H5Sclose);
+  const H5Id memory_space(H5Screate_simple(1, &rows, nullptr), H5Sclose);
+  H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &written, nullptr, &rows, nullptr);
+  h5_check(H5Dwrite(dataset.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, values),
+           "write", dataset);
+}
+
+H5Id open_dataset(const H5Id& group, const std::string& name) {
+  return {h5_check(H5Dopen2(group.get(), name.c_str(), H5P_DEFAULT), "open column '" + name + "'", group),
+          H5Dclose};
+}
+
+hsize_t length_of(const H5Id& dataset) {
+  const H5Id space(H5Dget_space(dataset.get()), H5Sclose);
+  if (H5Sget_simple_extent_ndims(space.get()) != 1)
+    h5_check(-1, "read a column that has not one dimension", dataset);
+  hsize_t rows = 0;
+  H5Sget_simple_extent_dims(space.get(), &rows, nullptr);
+  return rows;
+}
+
+template <class T>
+std::vector<T> read_numbers(const H5Id& dataset, hid_t type) {
+  std::vector<T> values(length_of(dataset));
+  h5_check(H5Dread(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read", dataset);
+  return values;
+}
+
+std::vector<std::string> read_texts(const H5Id& dataset) {
+  const auto type = text_type();
+  auto texts = read_numbers<char*>(dataset, type.get());
+  std::vector<std::string> values;
+  for (const char* text : texts)
+    values.emplace_back(text != nullptr ? text : "");
+  const H5Id space(H5Dget_space(dataset.get()), H5Sclose);
+  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
+  return values;
+}
+
+std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type) {
+  constexpr std::size_t kLongestName = 64;
+  std::array<std::string, 256> names;
+  for (unsigned i = 0; i < names.size(); ++i) {
+    const auto value = static_cast<std::uint8_t>(i);
+    std::array<char, kLongestName> name{};
+    if (H5Tenum_nameof(type.get(), &value, name.data(), name.size()) >= 0) names.at(i) = name.data();
+  }
+  std::vector<std::string> values;
+  for (const auto value : read_numbers<std::uint8_t>(dataset, type.get()))
+    values.push_back(names.at(value));
+  return values;
+}
+
+}  // namespace
+
+template <class T>
+void Column<T>::flush() {
+  const auto type = element_type<T>();
+  if (dataset_.get() < 0) dataset_ = create_dataset(group_, spec_, type, buffer_.size());
+  append(dataset_, type, rows_, buffer_.size(), buffer_.data());
+  rows_ += buffer_.size();
+  buffer_.clear();
+}
+
+template class Column<ActivityKind>;
+template class Column<DependencyKind>;
+template class Column<NameIndex>;
+template class Column<std::int32_t>;
+template class Column<std::int64_t>;
+template class Column<double>;
+
+void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std::string> texts) {
+  std::vector<const char*> pointers;
+  for (const auto& text : texts)
+    pointers.push_back(text.c_str());
+  const auto type = text_type();
+  append(create_dataset(group, spec, type, pointers.size()), type, 0, pointers.size(), pointers.data());
+}
+
+ColumnData read_column(const H5Id& group, const std::string& name) {
+  const auto dataset = open_dataset(group, name);
+  ColumnData column{.spec = {name, h5_attribute(dataset, "units"), h5_attribute(dataset, "long_name")},
+                    .values = {}};
+  if (h5_has_attribute(dataset, "indexes")) column.spec.indexes = h5_attribute(dataset, "indexes");
+  const H5Id type(H5Dget_type(dataset.get()), H5Tclose);
+  switch (H5Tget_class(type.get())) {
+    case H5T_STRING:
+      column.values = read_texts(dataset);
+      break;
+    case H5T_ENUM:
+      column.values = read_enum(dataset, type);
+      break;
+    case H5T_FLOAT:
+      column.values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE);
+      break;
+    default:
+      column.values = read_numbers<std::int64_t>(dataset, H5T_NATIVE_INT64);
+      break;
+  }
+  return column;
+}
+
+std::uint64_t column_length(const H5Id& group, const std::string& name) {
+  return length_of(open_dataset(group, name));
+}
+
+}  // namespace c3

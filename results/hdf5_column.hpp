@@ -1,0 +1,71 @@
+#pragma once
+/// A table is a group of equal-length one-dimensional datasets, its columns. Columns are written in chunks of
+/// kChunkRows, shuffled and deflated, so that the memory a writer holds does not grow with the table.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "engine/observer.hpp"
+#include "results/hdf5_handle.hpp"
+
+namespace c3 {
+
+inline constexpr std::size_t kChunkRows = std::size_t{64} * 1024;
+
+/// What a dataset says about itself. Units follow UDUNITS ("ps", "B/s", "1" when there is none).
+struct ColumnSpec {
+  std::string name;
+  std::string units;
+  std::string long_name;
+  std::string indexes = {};  ///< dataset whose rows the integers are, relative to the column's group
+};
+
+/// Row of /names, where every text of the file is stored once. A column of these says so in `indexes`.
+enum class NameIndex : std::uint32_t {};
+inline constexpr const char* kNames = "/names";
+
+/// A column that grows at its end. T is std::int32_t, std::int64_t, double, NameIndex or an enum of
+/// engine/observer.hpp.
+template <class T>
+class Column {
+ public:
+  /// \p group outlives the column.
+  Column(const H5Id& group, ColumnSpec spec) : group_(group), spec_(std::move(spec)) {
+    if constexpr (std::is_same_v<T, NameIndex>) spec_.indexes = kNames;
+  }
+
+  void push(T value) {
+    buffer_.push_back(value);
+    if (buffer_.size() == kChunkRows) flush();
+  }
+  /// Writes what is buffered. The dataset is made by the first flush, so a short column is one short chunk.
+  void flush();
+
+ private:
+  const H5Id& group_;
+  ColumnSpec spec_;
+  H5Id dataset_;
+  std::uint64_t rows_ = 0;  ///< written
+  std::vector<T> buffer_;
+};
+
+/// Writes \p texts as variable-length UTF-8.
+void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std::string> texts);
+
+/// A column read back. Integers of any width are std::int64_t, enums are the names of their values.
+struct ColumnData {
+  ColumnSpec spec;
+  std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
+};
+
+ColumnData read_column(const H5Id& group, const std::string& name);
+
+/// \returns the number of rows without reading them.
+std::uint64_t column_length(const H5Id& group, const std::string& name);
+
+}  // namespace c3

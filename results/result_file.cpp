@@ -1,0 +1,108 @@
+#include "results/result_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "results/build_info.hpp"
+#include "results/io_error.hpp"
+#include "results/schema.hpp"
+#include "results/sha256.hpp"
+
+namespace c3 {
+namespace {
+
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+/// Another run may be writing the same target, or one that was killed may have left its file: those are not
+/// ours.
+std::filesystem::path temporary_name(const std::filesystem::path& target, int attempt) {
+  return attempt == 0 ? target.string() + ".tmp" : fmt::format("{}.{}.tmp", target.string(), attempt);
+}
+
+/// Renaming over a folder fails late, and over a device (/dev/null) it succeeds.
+void refuse_special_file(const std::filesystem::path& target) {
+  std::error_code
+      ignored;  // what cannot be looked at cannot be created either, and that has the better message
+  const auto status = std::filesystem::status(target, ignored);
+  if (std::filesystem::is_directory(status)) throw IoError(target.string(), "write", system_reason(EISDIR));
+  if (std::filesystem::is_other(status)) throw IoError(target.string(), "write", "it is not a regular file");
+}
+
+void write_header(const H5Id& file, const RunHeader& header) {
+  h5_set_attribute(file, "schema", kRunFileSchema);
+  h5_set_attribute(file, "schema_version", kRunFileSchemaVersion);
+  h5_set_attribute(file, "experiment", header.experiment);
+  h5_set_attribute(file, "seed", header.seed);
+  h5_set_attribute(file, "software", "c3sim");
+  h5_set_attribute(file, "software_version", build_info().version);
+  h5_set_attribute(file, "git_commit", build_info().git_commit);
+  h5_set_attribute(file, "compiler", build_info().compiler);
+  h5_set_attribute(file, "date", utc_now());
+  h5_set_attribute(file, "command_line", header.command_line);
+  h5_set_attribute(file, "config_sha256", sha256_hex(header.config_resolved));
+  h5_set_attribute(file, "config_resolved", header.config_resolved);
+}
+
+}  // namespace
+
+NameIndex NameTable::index(std::string_view name) {
+  const auto [entry, added] = index_.try_emplace(std::string(name), static_cast<NameIndex>(names_.size()));
+  if (added) names_.emplace_back(name);
+  return entry->second;
+}
+
+TemporaryFile::TemporaryFile(const std::filesystem::path& target) : target_(target) {
+  constexpr int kAttempts = 100;
+  constexpr mode_t kMode = 0666;  // less the user's umask
+  refuse_special_file(target_);
+  for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
+    path_ = temporary_name(target_, attempt);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ < 0) throw IoError(target_.string(), "create", system_reason(errno));
+}
+
+TemporaryFile::~TemporaryFile() {
+  ::close(descriptor_);
+  if (!renamed_) ::unlink(path_.c_str());
+}
+
+void TemporaryFile::rename_to_target() {
+  if (::fsync(descriptor_) != 0) throw IoError(target_.string(), "write", system_reason(errno));
+  if (::rename(path_.c_str(), target_.c_str()) != 0)
+    throw IoError(target_.string(), "create", system_reason(errno));
+  renamed_ = true;
+}
+
+ResultFile::ResultFile(const std::filesystem::path& target, const RunHeader& header)
+    : temporary_(target), file_(h5_create_file(temporary_.path().string())) {
+  write_header(file_, header);
+  strategies_ = h5_create_group(file_, "strategies");
+  h5_flush(file_);
+}
+
+H5Id ResultFile::add_strategy(const std::string& name) { return h5_create_group(strategies_, name); }
+
+void ResultFile::commit() {
+  write_texts(file_, {"names", "1", "texts that columns with an attribute 'indexes' point to"}, names_.names());
+  h5_flush(file_);
+  strategies_.close();
+  if (!file_.close()) throw IoError(temporary_.path().string(), "write", "HDF5 could not close the file");
+  temporary_.rename_to_target();
+}
+
+}  // namespace c3

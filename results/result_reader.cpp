@@ -1,0 +1,122 @@
+#include "results/result_reader.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "results/io_error.hpp"
+#include "results/schema.hpp"
+#include "results/timeline_writer.hpp"
+
+namespace c3 {
+namespace {
+
+/// HDF5's own words for a missing file or a folder are poor: ask the operating system first.
+void check_readable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw IoError(path.string(), "read", std::generic_category().message(EISDIR));
+  }
+  errno = 0;
+  if (!std::ifstream(path)) throw IoError(path.string(), "read", std::generic_category().message(errno));
+}
+
+std::string_view major_of(std::string_view version) { return version.substr(0, version.find('.')); }
+
+void check_schema(const H5Id& file, const std::string& path) {
+  if (!h5_has_attribute(file, "schema") || h5_attribute(file, "schema") != kRunFileSchema) {
+    throw IoError(path, "read", "not a result file of c3sim run");
+  }
+  const auto version = h5_attribute(file, "schema_version");
+  if (major_of(version) != major_of(kRunFileSchemaVersion)) {
+    throw IoError(path, "read",
+                  fmt::format("schema version {}, this c3sim reads {}", version, kRunFileSchemaVersion));
+  }
+}
+
+std::vector<std::string> resolved(const ColumnData& column, const std::vector<std::string>& texts,
+                                  const std::string& path) {
+  std::vector<std::string> result;
+  for (const auto index : std::get<std::vector<std::int64_t>>(column.values)) {
+    if (index < 0 || static_cast<std::size_t>(index) >= texts.size()) {
+      throw IoError(path, "read",
+                    fmt::format("column '{}' points beyond {}", column.spec.name, column.spec.indexes));
+    }
+    result.push_back(texts[static_cast<std::size_t>(index)]);
+  }
+  return result;
+}
+
+std::size_t length(const ColumnData& column) {
+  return std::visit([](const auto& values) { return values.size(); }, column.values);
+}
+
+std::string group_path(const std::string& strategy, const std::string& table) {
+  return "strategies/" + strategy + "/" + table;
+}
+
+}  // namespace
+
+std::size_t ResultTable::rows() const { return columns.empty() ? 0 : length(columns.front()); }
+
+template <class T>
+const std::vector<T>& ResultTable::values(std::string_view column) const {
+  for (const auto& candidate : columns) {
+    const auto* found = std::get_if<std::vector<T>>(&candidate.values);
+    if (found != nullptr && candidate.spec.name == column) return *found;
+  }
+  throw IoError(path, "read", fmt::format("table '{}' has no usable column '{}'", name, column));
+}
+
+template const std::vector<std::int64_t>& ResultTable::values(std::string_view) const;
+template const std::vector<double>& ResultTable::values(std::string_view) const;
+template const std::vector<std::string>& ResultTable::values(std::string_view) const;
+
+ResultReader::ResultReader(const std::filesystem::path& path) : path_(path.string()) {
+  check_readable(path);
+  file_ = h5_open_file(path_);
+  check_schema(file_, path_);
+  const ResultTable root{.path = path_, .strategy = "", .name = "/", .columns = {read_column(file_, "names")}};
+  names_ = root.values<std::string>("names");
+}
+
+std::vector<std::pair<std::string, std::string>> ResultReader::attributes() const {
+  std::vector<std::pair<std::string, std::string>> attributes;
+  for (const auto& name : h5_attributes(file_))
+    attributes.emplace_back(name, h5_attribute(file_, name));
+  return attributes;
+}
+
+std::vector<std::string> ResultReader::strategies() const {
+  return h5_links(h5_open_group(file_, "strategies"));
+}
+
+ResultTable ResultReader::table(const std::string& strategy, const std::string& table) const {
+  const auto group = h5_open_group(file_, group_path(strategy, table));
+  ResultTable result{.path = path_, .strategy = strategy, .name = table, .columns = {}};
+  for (const auto& name : h5_links(group)) {
+    auto& column = result.columns.emplace_back(read_column(group, name));
+    if (length(column) != result.rows())
+      throw IoError(path_, "read", "columns of '" + table + "' differ in length");
+    resolve(column, strategy);
+  }
+  return result;
+}
+
+void ResultReader::resolve(ColumnData& column, const std::string& strategy) const {
+  if (column.spec.indexes == kNames) {
+    column.values = resolved(column, names_, path_);
+  } else if (column.spec.indexes == kResourceNames) {
+    column.values = resolved(column, table(strategy, "resources/list").values<std::string>("name"), path_);
+  }
+}
+
+std::uint64_t ResultReader::rows(const std::string& strategy, const std::string& table) const {
+  const auto group = h5_open_group(file_, group_path(strategy, table));
+  const auto columns = h5_links(group);
+  return columns.empty() ? 0 : column_length(group, columns.front());
+}
+
+}  // namespace c3

@@ -1,0 +1,52 @@
+#pragma once
+/// Reads back what ResultFile and TimelineWriter wrote.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/hdf5_column.hpp"
+#include "results/hdf5_handle.hpp"
+
+namespace c3 {
+
+/// Equal-length columns, in the order they were written.
+struct ResultTable {
+  std::string path;  ///< of the file
+  std::string strategy;
+  std::string name;
+  std::vector<ColumnData> columns;
+
+  std::size_t rows() const;
+  /// The values of a column. T is std::int64_t, double or std::string.
+  /// \throws IoError when the file has no such column of this type: it is damaged.
+  template <class T>
+  const std::vector<T>& values(std::string_view column) const;
+};
+
+class ResultReader {
+ public:
+  /// \throws IoError when \p path is not a whole run file of a schema version we know.
+  explicit ResultReader(const std::filesystem::path& path);
+
+  /// Name and text of every root attribute.
+  std::vector<std::pair<std::string, std::string>> attributes() const;
+  std::vector<std::string> strategies() const;
+  /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
+  /// activities, resources and so on are texts, not numbers.
+  ResultTable table(const std::string& strategy, const std::string& table) const;
+  std::uint64_t rows(const std::string& strategy, const std::string& table) const;  ///< without reading them
+
+ private:
+  /// Replaces the integers of a column that indexes texts by those texts.
+  void resolve(ColumnData& column, const std::string& strategy) const;
+
+  std::string path_;
+  H5Id file_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace c3

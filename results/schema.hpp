@@ -1,0 +1,13 @@
+#pragma once
+/// Versions of what c3sim writes. They move apart from the release's version: a reader checks these.
+
+#include <string_view>
+
+namespace c3 {
+
+inline constexpr std::string_view kRunFileSchema = "c3sim.run";
+inline constexpr std::string_view kRunFileSchemaVersion =
+    "1.0.0";                                  ///< semantic: a new major one breaks readers
+inline constexpr int kJsonSchemaVersion = 1;  ///< of every verb's --json; a new one breaks readers
+
+}  // namespace c3

@@ -1,0 +1,12 @@
+#pragma once
+/// /strategies/<name>/summary: what the table says of a strategy, one one-row column a number.
+
+#include "results/hdf5_handle.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+/// Numbers that are absent in \p result have no column: a reader must not mistake "not computed" for 0.
+void write_summary(const H5Id& strategy, const StrategyResult& result);
+
+}  // namespace c3

@@ -1,0 +1,55 @@
+#include "results/study_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "results/schema.hpp"
+
+namespace c3 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double us(Seconds time) { return time / 1.0_us; }
+
+Json side_json(const std::optional<SideTimes>& side) {
+  if (!side) return nullptr;
+  return {{"alone_us", us(side->alone)}, {"together_us", us(side->together)}};
+}
+
+Json loss_json(const std::optional<LossSplit>& loss) {
+  if (!loss) return nullptr;
+  return {{"dispatch", us(loss->dispatch)}, {"cus", us(loss->cus)},     {"cache", us(loss->cache)},
+          {"hbm", us(loss->hbm)},           {"links", us(loss->links)}, {"interaction", us(loss->interaction)}};
+}
+
+Json strategy_json(const StrategyResult& result) {
+  Json json{{"strategy", result.name},
+            {"time_us", us(result.time)},
+            {"time_p5_us", us(result.time_p5)},
+            {"time_p95_us", us(result.time_p95)},
+            {"lower_bound_us", us(result.lower_bound)},
+            {"speedup", result.speedup},
+            {"ideal_speedup", result.ideal_speedup},
+            {"share_of_ideal", result.share_of_ideal ? Json(*result.share_of_ideal) : Json()},
+            {"kernel", side_json(result.kernel)},
+            {"collective", side_json(result.collective)},
+            {"loss_us", loss_json(result.loss)}};
+  if (result.best_cus) json["best_cus"] = *result.best_cus;
+  return json;
+}
+
+}  // namespace
+
+std::string study_json(const StudyResult& study, const std::filesystem::path& output) {
+  Json strategies = Json::array();
+  for (const auto& strategy : study.strategies)
+    strategies.push_back(strategy_json(strategy));
+  const Json json{{"schema_version", kJsonSchemaVersion},
+                  {"experiment", study.experiment},
+                  {"seed", study.seed},
+                  {"output", output.string()},
+                  {"strategies", std::move(strategies)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace c3

@@ -1,0 +1,35 @@
+#include "results/text_table.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace c3 {
+
+void TextTable::add(std::vector<std::string> row) {
+  if (row.size() != rows_.front().size())
+    throw std::invalid_argument("a row must have as many cells as the header");
+  rows_.push_back(std::move(row));
+}
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths(rows_.front().size(), 0);
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    auto line = fmt::format("{:<{}}", row.front(), widths.front());
+    for (std::size_t i = 1; i < row.size(); ++i)
+      line += fmt::format("  {:>{}}", row[i], widths[i]);
+    const auto length = line.size();
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+    if (&row == &rows_.front()) text += std::string(length, '-') + '\n';
+  }
+  return text;
+}
+
+}  // namespace c3

@@ -1,0 +1,132 @@
+#include "results/timeline_writer.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "results/picoseconds.hpp"
+#include "results/strategy_summary.hpp"
+
+namespace c3 {
+namespace {
+
+std::int64_t row_id(ActivityId id) { return static_cast<std::int64_t>(id); }
+
+template <class... Columns>
+void flush_all(Columns&... columns) {
+  (columns.flush(), ...);
+}
+
+}  // namespace
+
+TimelineWriter::TimelineWriter(ResultFile& file, const std::string& strategy)
+    : file_(file),
+      strategy_(file.add_strategy(strategy)),
+      activities_{.group = h5_create_group(strategy_, "activities")},
+      dependencies_{.group = h5_create_group(strategy_, "dependencies")},
+      resources_(h5_create_group(strategy_, "resources")),
+      resource_list_{.group = h5_create_group(resources_, "list")},
+      steps_{.group = h5_create_group(resources_, "steps")} {}
+
+void TimelineWriter::resource_added(ResourceId id, const ResourceInfo& info, double capacity) {
+  if (id != resource_states_.size())
+    throw std::logic_error(fmt::format("resource {} is out of order", info.name));
+  resource_states_.push_back({.used = 0, .capacity = capacity});
+  resource_list_.name.push(file_.names().index(info.name));
+  resource_list_.unit.push(file_.names().index(info.unit));
+  resource_list_.gpu.push(info.gpu);
+  resource_list_.capacity.push(capacity);
+}
+
+void TimelineWriter::capacity_changed(ResourceId id, Seconds at, double capacity) {
+  resource_states_.at(id).capacity = capacity;
+  push_step(id, at);
+}
+
+void TimelineWriter::utilisation(ResourceId id, Seconds at, double used) {
+  resource_states_.at(id).used = used;
+  push_step(id, at);
+}
+
+void TimelineWriter::push_step(ResourceId id, Seconds at) {
+  const auto& state = resource_states_[id];
+  steps_.resource.push(static_cast<std::int32_t>(id));
+  steps_.time.push(picoseconds(at));
+  steps_.used.push(state.used);
+  steps_.capacity.push(state.capacity);
+}
+
+void TimelineWriter::activity_started(ActivityId id, const ActivityInfo& info, Seconds at) {
+  open_.emplace(id, OpenActivity{.name = file_.names().index(info.name),
+                                 .kind = info.kind,
+                                 .gpu = info.gpu,
+                                 .stream = info.stream,
+                                 .parent = info.parent,
+                                 .start = picoseconds(at),
+                                 .bytes = info.bytes,
+                                 .flops = info.flops});
+}
+
+void TimelineWriter::activity_finished(ActivityId id, Seconds at) {
+  const auto node = open_.extract(id);
+  if (node.empty()) throw std::logic_error(fmt::format("activity {} finished without having started", id));
+  const auto& activity = node.mapped();
+  activities_.id.push(row_id(id));
+  activities_.name.push(activity.name);
+  activities_.kind.push(activity.kind);
+  activities_.gpu.push(activity.gpu);
+  activities_.stream.push(activity.stream);
+  activities_.parent.push(row_id(activity.parent));
+  activities_.start.push(activity.start);
+  activities_.end.push(picoseconds(at));
+  activities_.bytes.push(activity.bytes.value);
+  activities_.flops.push(activity.flops.value);
+}
+
+void TimelineWriter::depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) {
+  dependencies_.successor.push(row_id(successor));
+  dependencies_.predecessor.push(row_id(predecessor));
+  dependencies_.kind.push(kind);
+}
+
+void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collectives) {
+  const auto group = h5_create_group(strategy_, "collectives");
+  Column<NameIndex> name{group, {"name", "1", "operation of the experiment"}};
+  Column<NameIndex> op{group, {"op", "1", "kind of collective"}};
+  Column<NameIndex> algorithm{group, {"algorithm", "1", "order in which ranks exchange"}};
+  Column<NameIndex> backend{group, {"backend", "1", "who moves the bytes"}};
+  Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU"}};
+  Column<std::int32_t> channels{group, {"channels", "1", "work groups (cu) or copy engines (dma)"}};
+  Column<double> bytes{group, {"bytes", "B", "total buffer, as nccl-tests counts it"}};
+  Column<std::int64_t> start{group, {"start", "ps", "start since the start of the run"}};
+  Column<std::int64_t> end{group, {"end", "ps", "end since the start of the run"}};
+  Column<double> algbw{group, {"algbw", "B/s", "algorithm bandwidth: bytes over time"}};
+  Column<double> busbw{group, {"busbw", "B/s", "bus bandwidth, as nccl-tests defines it"}};
+  for (const auto& record : collectives) {
+    name.push(file_.names().index(record.name));
+    op.push(file_.names().index(record.op));
+    algorithm.push(file_.names().index(record.algorithm));
+    backend.push(file_.names().index(record.backend));
+    gpu.push(record.gpu);
+    channels.push(record.channels);
+    bytes.push(record.bytes.value);
+    start.push(picoseconds(record.start));
+    end.push(picoseconds(record.end));
+    algbw.push(record.algbw.value);
+    busbw.push(record.busbw.value);
+  }
+  flush_all(name, op, algorithm, backend, gpu, channels, bytes, start, end, algbw, busbw);
+}
+
+void TimelineWriter::finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives) {
+  if (!open_.empty()) throw std::logic_error(fmt::format("{} activities never finished", open_.size()));
+  auto& [_, id, name, kind, gpu, stream, parent, start, end, bytes, flops] = activities_;
+  flush_all(id, name, kind, gpu, stream, parent, start, end, bytes, flops);
+  flush_all(dependencies_.successor, dependencies_.predecessor, dependencies_.kind);
+  flush_all(resource_list_.name, resource_list_.unit, resource_list_.gpu, resource_list_.capacity);
+  flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);
+  write_collectives(collectives);
+  write_summary(strategy_, result);
+}
+
+}  // namespace c3

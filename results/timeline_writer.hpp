@@ -1,0 +1,100 @@
+#pragma once
+/// Streams one strategy's simulation into /strategies/<name> of a result file: what the observer hears becomes
+/// rows.
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/observer.hpp"
+#include "results/result_file.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+/// What steps/resource indexes: the resource's number is its row there.
+inline constexpr const char* kResourceNames = "../list/name";
+
+class TimelineWriter : public Observer {
+ public:
+  /// \p file outlives the writer.
+  TimelineWriter(ResultFile& file, const std::string& strategy);
+
+  void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override;
+  void capacity_changed(ResourceId id, Seconds at, double capacity) override;
+  void activity_started(ActivityId id, const ActivityInfo& info, Seconds at) override;
+  void activity_finished(ActivityId id, Seconds at) override;
+  void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) override;
+  /// Not stored: as many rows as the solver has solves, and utilisation says what the resources saw.
+  void rate_changed(ActivityId, Seconds, double) override {}
+  void utilisation(ResourceId id, Seconds at, double used) override;
+
+  /// Writes the collectives, the summary and what is still buffered.
+  /// \throws std::logic_error when an activity never finished.
+  void finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives);
+
+ private:
+  struct OpenActivity {
+    NameIndex name;
+    ActivityKind kind;
+    std::int32_t gpu, stream;
+    ActivityId parent;
+    std::int64_t start;
+    Bytes bytes;
+    Flops flops;
+  };
+  struct ResourceState {
+    double used = 0;
+    double capacity = 0;
+  };
+  /// Written when they finish, so that only those in flight are held.
+  struct ActivityTable {
+    H5Id group;
+    Column<std::int64_t> id{group, {"id", "1", "number of the activity, in order of start"}};
+    Column<NameIndex> name{group, {"name", "1", "what runs"}};
+    Column<ActivityKind> kind{group, {"kind", "1", "kind of activity"}};
+    Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU, -1 on none"}};
+    Column<std::int32_t> stream{group, {"stream", "1", "index of the stream in the experiment, -1 on none"}};
+    Column<std::int64_t> parent{group, {"parent", "1", "id of the activity this is a part of, 0 for none"}};
+    Column<std::int64_t> start{group, {"start", "ps", "start since the start of the run"}};
+    Column<std::int64_t> end{group, {"end", "ps", "end since the start of the run"}};
+    Column<double> bytes{group, {"bytes", "B", "payload, 0 for compute"}};
+    Column<double> flops{group, {"flops", "flop", "work, 0 for copies"}};
+  };
+  struct DependencyTable {
+    H5Id group;
+    Column<std::int64_t> successor{group, {"successor", "1", "id of the activity that waited"}};
+    Column<std::int64_t> predecessor{group, {"predecessor", "1", "id of the activity it waited for"}};
+    Column<DependencyKind> kind{group, {"kind", "1", "why it waited"}};
+  };
+  struct ResourceTable {
+    H5Id group;
+    Column<NameIndex> name{group, {"name", "1", "the resource; steps/resource are rows of this column"}};
+    Column<NameIndex> unit{group, {"unit", "1", "of its capacity and use"}};
+    Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU, -1 on none"}};
+    Column<double> capacity{group, {"capacity", "see unit", "capacity at the start of the run"}};
+  };
+  struct StepTable {
+    H5Id group;
+    Column<std::int32_t> resource{group, {"resource", "1", "which resource", kResourceNames}};
+    Column<std::int64_t> time{group, {"time", "ps", "from here on; of equal times the last row holds"}};
+    Column<double> used{group, {"used", "see list/unit", "capacity in use"}};
+    Column<double> capacity{group, {"capacity", "see list/unit", "capacity there is"}};
+  };
+
+  void push_step(ResourceId id, Seconds at);
+  void write_collectives(std::span<const CollectiveRecord> collectives);
+
+  ResultFile& file_;
+  H5Id strategy_;
+  ActivityTable activities_;
+  DependencyTable dependencies_;
+  H5Id resources_;
+  ResourceTable resource_list_;
+  StepTable steps_;
+  std::unordered_map<ActivityId, OpenActivity> open_;
+  std::vector<ResourceState> resource_states_;  // by ResourceId
+};
+
+}  // namespace c3

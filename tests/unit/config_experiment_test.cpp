@@ -1,0 +1,275 @@
+#include "configs/experiment_reader.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "configs/preset_store.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/config_files.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::string_view kHead = "schema = 1\nsystem = \"mi300x-8\"\n";
+constexpr std::string_view kModel = "[model]\nuse = \"llama-70b\"\ntokens = 2048\ndtype = \"bf16\"\n";
+constexpr std::string_view kStreams =
+    "[[stream]]\nname = \"compute\"\nrun = [\"mlp.gate_up\"]\n"
+    "[[stream]]\nname = \"fsdp\"\nrun = [{ all_gather = \"896 MiB\" }]\n";
+constexpr std::string_view kStrategy = "[strategy.concurrent]\n";
+
+using Parts = std::vector<std::string_view>;
+
+std::string joined(const Parts& parts) {
+  std::string text;
+  for (const std::string_view part : parts)
+    text += part;
+  return text;
+}
+
+Experiment experiment(const Parts& parts, std::optional<std::uint64_t> draw = std::nullopt) {
+  const ScratchFolder folder;
+  return ExperimentFile::load(folder.write("e.toml", joined(parts))).make(draw);
+}
+
+/// The error, from the line number on.
+std::string refusal(const Parts& parts) {
+  const ScratchFolder folder;
+  const std::string file = folder.write("e.toml", joined(parts));
+  const std::string error = error_of([&] { ExperimentFile::load(file); });
+  return error.starts_with(file + ":") ? error.substr(file.size() + 1) : error;
+}
+
+/// An experiment whose compute stream runs \p run.
+std::string refused_run(const std::string& run) {
+  return refusal({kHead, kModel, "[[stream]]\nname = \"compute\"\nrun = [", run, "]\n", kStrategy});
+}
+
+/// The experiment of kStreams under one strategy.
+std::string refused_strategy(const std::string& strategy) {
+  return refusal({kHead, kModel, kStreams, "[strategy.s]\n", strategy, "\n"});
+}
+
+std::filesystem::path main_job() {
+  for (const auto& file : experiment_files()) {
+    if (file.filename() == "c3_llama70b_mi300x.toml") return file;
+  }
+  return {};
+}
+
+TEST_CASE(
+    "the main job: a 2,048 x 57,344 x 8,192 GEMM beside the all-gather of 896 MiB, seven strategies in file "
+    "order") {
+  const Experiment job = ExperimentFile::load(main_job()).make(std::nullopt);
+  CHECK(job.name == "c3_llama70b_mi300x");
+  REQUIRE(job.streams.size() == 2);
+  // Gate and up are one GEMM of 2 x 28,672 outputs; its bf16 weight is 57,344 x 8,192 x 2 B = 896 MiB.
+  CHECK(job.streams[0] == StreamSpec{"compute", {{"mlp.gate_up", GemmShape{2048, 57344, 8192, DType::bf16}}}});
+  CHECK(job.streams[1] == StreamSpec{"fsdp",
+                                     {{"all_gather next.mlp.gate_up.weight",
+                                       CollectiveCall{CollectiveKind::all_gather, 896.0_MiB}}}});
+  std::vector<std::string> names;
+  for (const Strategy& strategy : job.strategies)
+    names.push_back(strategy.name);
+  CHECK(names == std::vector<std::string>{"serial", "concurrent", "prioritized", "partitioned",
+                                          "prioritized_partitioned", "dma", "dma_partitioned"});
+  CHECK(job.strategies[0].serial);
+  CHECK(job.strategies[2].order == std::vector<std::string>{"fsdp", "compute"});
+  CHECK(job.strategies[3].streams.at("fsdp").cus == CuShare{8, 128});
+  CHECK(job.strategies[5].streams.at("fsdp").backend == Backend::dma);
+  CHECK(job.strategies[6].streams.at("compute").reserve_cus == 8);
+  CHECK(job.measure.seeds == 8);
+  CHECK(job.measure.draws == 0);
+}
+
+TEST_CASE("every operation of a layer has the shape that follows from the model's dimensions") {
+  const Experiment e = experiment({kHead, kModel,
+                                   "[[stream]]\nname = \"c\"\nrun = [\"attn.qkv\", \"attn.out\", \"mlp.down\", "
+                                   "\"next.mlp.gate_up\", { gemm = { m = 1, n = 2, k = 3, dtype = \"fp8\" } }, "
+                                   "{ record = \"done\" }, { wait = \"done\" }, { all_to_all = \"448 MiB\" }, "
+                                   "{ all_gather = \"mlp.down.weight\" }]\n",
+                                   kStrategy});
+  const auto& ops = e.streams.at(0).operations;
+  const auto gemm = [&](std::size_t i) { return std::get<GemmShape>(ops.at(i).work); };
+  CHECK(gemm(0) == GemmShape{2048, (64 + 2 * 8) * 128, 8192, DType::bf16});
+  CHECK(gemm(1) == GemmShape{2048, 8192, 8192, DType::bf16});
+  CHECK(gemm(2) == GemmShape{2048, 8192, 28672, DType::bf16});
+  CHECK(gemm(3) == GemmShape{2048, 57344, 8192, DType::bf16});
+  CHECK(gemm(4) == GemmShape{1, 2, 3, DType::fp8});
+  CHECK(std::get<RecordEvent>(ops.at(5).work).event == "done");
+  CHECK(std::get<WaitEvent>(ops.at(6).work).event == "done");
+  CHECK(std::get<CollectiveCall>(ops.at(7).work) == CollectiveCall{CollectiveKind::all_to_all, 448.0_MiB});
+  CHECK(std::get<CollectiveCall>(ops.at(8).work) == CollectiveCall{CollectiveKind::all_gather, 448.0_MiB});
+  CHECK(ops.at(4).name == "gemm 1x2x3 fp8");
+}
+
+TEST_CASE(
+    "without [model] an experiment runs shapes and sizes that are written out, with one no operation of a "
+    "layer") {
+  const Experiment e =
+      experiment({kHead, "[[stream]]\nname = \"c\"\nrun = [{ all_gather = \"1 GiB\" }]\n", kStrategy});
+  CHECK(e.streams.size() == 1);
+  CHECK(refusal({kHead, "[[stream]]\nname = \"c\"\nrun = [\"mlp.down\"]\n", kStrategy}) ==
+        Part{"there is no [model]"});
+}
+
+TEST_CASE(
+    "the resolved configuration, saved and loaded without any preset by name, makes the same experiments") {
+  const ScratchFolder folder;
+  const std::vector<std::string> sets = {"measure.draws=3", "gpu.hbm_read=4.5 TB/s", "measure.seed=11"};
+  const ExperimentFile file = ExperimentFile::load(main_job(), sets);
+  const std::string text = file.resolved_toml();
+  const ExperimentFile again = ExperimentFile::load(folder.write("resolved.toml", text));
+  CHECK(again.resolved_toml() == text);
+  CHECK(text ==
+        Part{"[measure]\nseeds = 8\ndraws = 3\nseed = 11\nloss_split = true\nkernel_grain = \"cohort\"\n"});
+  CHECK(again.make(std::nullopt) == file.make(std::nullopt));
+  CHECK(again.make(2) == file.make(2));
+  CHECK(file.make(2) != file.make(std::nullopt));
+  CHECK(file.make(std::nullopt).cluster.gpu.hbm.read == 4.5_TBps);
+  for (const std::string_view reference : {"system =", "use =", "gpu = ", "library = "}) {
+    CAPTURE(reference);
+    CHECK_FALSE("\n" + text == Part{"\n" + std::string(reference)});
+  }
+  CHECK(text == Part{"hbm_write = { value = \"5.14 TB/s\", kind = \"measured\", source = \""});
+}
+
+TEST_CASE("overrides replace numbers of the presets, wherever the file gives them") {
+  const Experiment e =
+      experiment({kHead, "[gpu]\nhbm_arbitration = \"byte_fair\"\nxcds = 4\n[node]\ngpus = 4\n",
+                  "[library]\nchannels = 28\n[model]\nuse = \"llama-70b\"\ntokens = 1\n",
+                  "dtype = \"fp16\"\nlayers = 2\nhidden = 4096\n", kStreams, kStrategy});
+  CHECK(e.cluster.gpu.hbm.arbitration == HbmArbitration::byte_fair);
+  CHECK(e.cluster.gpu.compute.cus() == 4 * 38);
+  CHECK(e.cluster.node.gpus == 4);
+  CHECK(e.cluster.library.channels == 28);
+  CHECK(std::get<GemmShape>(e.streams[0].operations[0].work) == GemmShape{1, 57344, 4096, DType::fp16});
+}
+
+TEST_CASE("an experiment extends another and adds a strategy after those it inherits") {
+  const ScratchFolder folder;
+  folder.write("base.toml", joined({kHead, kModel, kStreams, kStrategy}));
+  const std::string top =
+      folder.write("top.toml", "extends = \"base.toml\"\n[strategy.alone]\nserial = true\n");
+  const Experiment e = ExperimentFile::load(top).make(std::nullopt);
+  CHECK(e.name == "top");
+  REQUIRE(e.strategies.size() == 2);
+  CHECK(e.strategies[1].name == "alone");
+}
+
+TEST_CASE("draws differ from each other, repeat exactly, and move only what is a range") {
+  const ExperimentFile file = ExperimentFile::load(main_job());
+  const Experiment nominal = file.make(std::nullopt);
+  CHECK(file.make(3) == file.make(3));
+  CHECK(file.make(3) != file.make(4));
+  for (std::uint64_t draw = 0; draw < 100; ++draw) {
+    const Experiment e = file.make(draw);
+    CHECK(e.cluster.gpu.dma.outstanding >= Bytes{31e3});
+    CHECK(e.cluster.gpu.dma.outstanding <= Bytes{93e3});
+    CHECK(e.cluster.gpu.hbm.copy >= 3.38_TBps);
+    CHECK(e.cluster.gpu.hbm.copy <= 4.2_TBps);
+    CHECK(e.cluster.gpu.hbm.read == nominal.cluster.gpu.hbm.read);
+    CHECK(e.cluster.node.link.both_ways <= e.cluster.node.link.one_way);
+  }
+}
+
+TEST_CASE("making an experiment takes less than a millisecond, so that a study may make one for every draw") {
+  const ExperimentFile file = ExperimentFile::load(main_job());
+  auto fastest = std::chrono::duration<double>(1);
+  for (std::uint64_t draw = 0; draw < 20; ++draw) {
+    const auto start = std::chrono::steady_clock::now();
+    file.make(draw);
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start));
+  }
+#ifdef __SANITIZE_ADDRESS__
+  CHECK(fastest.count() < 5e-3);
+#else
+  CHECK(fastest.count() < 1e-3);
+#endif
+}
+
+TEST_CASE("unknown names are refused with position, what is known, and what may have been meant") {
+  CHECK(refusal({"schema = 1\nsystem = \"mi300x-9\"\n"}) ==
+        "2:10: system: unknown node preset 'mi300x-9'; known: mi300x-8; did you mean 'mi300x-8'?");
+  CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[masure]\n"}) ==
+        "14:2: masure: unknown key; did you mean 'measure'?");
+  CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
+        "4:1: gpu.hbm_raed: unknown key; did you mean 'hbm_read'?");
+  CHECK(refusal({kHead, "[model]\nuse = \"lama-70b\"\ntokens = 1\ndtype = \"bf16\"\n", kStreams, kStrategy}) ==
+        "4:7: model.use: unknown model preset 'lama-70b'; known: llama-405b, llama-70b; did you mean "
+        "'llama-70b'?");
+  CHECK(refused_run("\"mlp.gateup\"") ==
+        "9:8: stream.compute.run[0]: unknown operation 'mlp.gateup'; known: attn.qkv, attn.out, mlp.gate_up, "
+        "mlp.down; "
+        "did you mean 'mlp.gate_up'?");
+  CHECK(refused_run("{ all_gather = \"mlp.up.weight\" }") ==
+        Part{"9:23: stream.compute.run[0].all_gather: unknown operation"});
+  CHECK(refused_run("{ broadcast = \"1 GiB\" }") ==
+        Part{"9:10: stream.compute.run[0]: unknown operation 'broadcast'"});
+  CHECK(refused_run("\"mlp.down\", { wait = \"gone\" }") ==
+        Part{"9:20: stream.compute.run[1]: unknown event 'gone'; known: none"});
+  CHECK(refused_strategy("fspd.cus = 8") ==
+        "14:1: strategy.s.fspd: unknown stream 'fspd'; known: compute, fsdp; did you mean 'fsdp'?");
+  CHECK(refused_strategy("order = [\"fsdp\", \"comptue\"]") ==
+        Part{"14:18: strategy.s.order: unknown stream 'comptue'"});
+  CHECK(refused_strategy("fsdp.backend = \"sdma\"") ==
+        Part{"14:16: strategy.s.fsdp.backend: unknown name 'sdma'; known: cu, dma"});
+}
+
+TEST_CASE("streams without work, without a name of their own, or with an event recorded twice are refused") {
+  CHECK(refused_run("") == "9:7: stream.run: is empty: a stream runs at least one operation");
+  CHECK(refused_run("3") ==
+        Part{"must be the name of an operation or a table with one key of all_gather, all_to_all"});
+  CHECK(refused_run("{ all_gather = \"896 mib\" }") == Part{"run[0].all_gather: '896 mib' is not a size"});
+  CHECK(refused_run("{ all_gather = \"-1 MiB\" }") == Part{"must be above 0, not -1 MiB"});
+  CHECK(refused_run("{ gemm = { m = 0, n = 1, k = 1, dtype = \"bf16\" } }") ==
+        Part{"gemm.m: must be between 1 and"});
+  CHECK(refused_run("{ record = \"e\" }, { record = \"e\" }") == Part{"run[1]: event 'e' is recorded twice"});
+  CHECK(refusal({kHead, kModel, kStreams, kStreams, kStrategy}) == Part{"there are two streams 'compute'"});
+  CHECK(refusal({kHead, kModel, kStrategy}) == Part{"stream: is missing"});
+  CHECK(refusal({kHead, kModel, "[[stream]]\nname = \"order\"\nrun = [\"mlp.down\"]\n", kStrategy}) ==
+        Part{"'serial' and 'order' are keys of a strategy"});
+  CHECK(refusal({kHead, kModel, "[[stream]]\nname = \"../x\"\nrun = [\"mlp.down\"]\n", kStrategy}) ==
+        Part{"must be letters"});
+}
+
+TEST_CASE("CU shares fit the granule of the mask and leave every stream a CU") {
+  CHECK(refused_strategy("fsdp.cus = 12") == Part{"14:12: strategy.s.fsdp.cus: 12 is not a multiple of 8"});
+  CHECK(refused_strategy("fsdp.cus = 304") == Part{"must be between 8 and 296, not 304"});
+  CHECK(refused_strategy("fsdp.cus = \"best 8..304\"") == Part{"needs 8 <= LOW <= HIGH <= 296"});
+  CHECK(refused_strategy("fsdp.cus = \"best 64..32\"") == Part{"needs 8 <= LOW <= HIGH <= 296"});
+  CHECK(refused_strategy("fsdp.cus = \"best 8..100\"") == Part{"100 is not a multiple of 8"});
+  CHECK(refused_strategy("fsdp.cus = \"8-128\"") == Part{"as in 'best 8..128'"});
+  CHECK(refused_strategy("compute.reserve_cus = 4") == Part{"reserve_cus: 4 is not a multiple of 8"});
+  CHECK(refused_strategy("fsdp.cus = 200\ncompute.cus = 200") ==
+        Part{"the streams' shares add up to more than 304 CUs"});
+  CHECK(refused_strategy("fsdp.cus = 256\ncompute.reserve_cus = 48") ==
+        Part{"leaves stream 'compute' none of the 304 CUs"});
+  CHECK(refused_strategy("fsdp.cus = 152\ncompute.cus = 152") == "no error");
+  CHECK(refused_strategy("order = [\"fsdp\"]") == Part{"must name every stream once"});
+  CHECK(refused_strategy("order = [\"fsdp\", \"fsdp\"]") == Part{"names 'fsdp' twice"});
+}
+
+TEST_CASE("counts are bounded and the message says by what") {
+  CHECK(refusal({kHead, "[node]\ngpus = 1_000_000_000\n", kModel, kStreams, kStrategy}) ==
+        "4:8: node.gpus: must be between 1 and 64, not 1000000000");
+  CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[measure]\nseeds = 0\n"}) ==
+        Part{"measure.seeds: must be between 1 and 1000"});
+  CHECK(refusal({"schema = 2\nsystem = \"mi300x-8\"\n", kModel, kStreams, kStrategy}) ==
+        Part{"1:10: schema: must be between 1 and 1"});
+  CHECK(refusal({"system = \"mi300x-8\"\n", kModel, kStreams, kStrategy}) == Part{"schema: is missing"});
+  CHECK(refusal({"schema = 1\n", kModel, kStreams, kStrategy}) == Part{"1:1: system: is missing"});
+}
+
+TEST_CASE("a range whose draws would contradict another number is refused when the file is loaded") {
+  const std::string_view node =
+      "[node]\nlink_one_way = { low = \"40 GB/s\", nominal = \"48 GB/s\", high = \"48 GB/s\" }\n";
+  CHECK(refusal({kHead, node, kModel, kStreams, kStrategy}) == "no error");
+  CHECK(refusal({kHead, node, kModel, kStreams, kStrategy, "[measure]\ndraws = 50\n"}) ==
+        Part{"node.link_both_ways: must not be above link_one_way"});
+}
+
+}  // namespace
+}  // namespace c3

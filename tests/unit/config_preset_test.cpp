@@ -1,0 +1,158 @@
+#include "configs/preset_store.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "configs/section.hpp"
+#include "configs/spec_readers.hpp"
+#include "configs/toml_text.hpp"
+#include "gpu/spec.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/config_files.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array kKinds = {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model};
+
+Node load(PresetKind kind, const std::string& name) { return load_preset(kind, name, {}, "test"); }
+
+/// Lets presets be found in \p folder first.
+class SearchPath {
+ public:
+  explicit SearchPath(const std::string& folders) { setenv("C3SIM_CONFIGS", folders.c_str(), 1); }
+  SearchPath(const SearchPath&) = delete;
+  SearchPath& operator=(const SearchPath&) = delete;
+  ~SearchPath() { unsetenv("C3SIM_CONFIGS"); }
+};
+
+std::string_view folder_of(PresetKind kind) {
+  static constexpr std::array<std::string_view, 4> kFolders = {"gpus", "nodes", "libraries", "models"};
+  return kFolders.at(static_cast<std::size_t>(kind));
+}
+
+TEST_CASE("every preset loads, and every number of it states kind and source") {
+  int presets = 0;
+  for (const PresetKind kind : kKinds) {
+    for (const std::string& name : preset_names(kind)) {
+      CAPTURE(name);
+      ++presets;
+      const Node preset = load(kind, name);
+      for (const Member& member : preset.table()->members()) {
+        CAPTURE(member.key);
+        const bool is_number =
+            member.value.text() == nullptr && !std::holds_alternative<bool>(member.value.value);
+        if (!is_number) continue;
+        REQUIRE(is_sourced_value(member.value));
+        REQUIRE(member.value.table()->find("kind") != nullptr);
+        REQUIRE(member.value.table()->find("source") != nullptr);
+      }
+    }
+  }
+  CHECK(presets >= 5);
+}
+
+TEST_CASE("a preset with any one number's source taken away is refused, whichever number it is") {
+  int numbers = 0;
+  for (const PresetKind kind : kKinds) {
+    for (const std::string& name : preset_names(kind)) {
+      const Node preset = load(kind, name);
+      for (const Member& member : preset.table()->members()) {
+        if (!is_sourced_value(member.value)) continue;
+        ++numbers;
+        Node bare = preset;
+        bare.table()->find(member.key)->table()->erase("source");
+        const ScratchFolder folder;
+        folder.write(std::string(folder_of(kind)) + "/" + name + ".toml", write_toml(*bare.table()));
+        const SearchPath search(folder.path().string());
+        CAPTURE(member.key);
+        CHECK(error_of([&] { load(kind, name); }) == Part{"." + member.key + ": has no source"});
+      }
+    }
+  }
+  CHECK(numbers > 60);
+}
+
+TEST_CASE("the system mi300x-8 has the published and measured figures of its sources") {
+  const ClusterSpec cluster = load_cluster("mi300x-8");
+  CHECK(cluster.name == "mi300x-8");
+  CHECK(cluster.gpu.compute.cus() == 304);
+  CHECK(matrix_rate(cluster.gpu, DType::bf16).sustained == 708.0_TFLOPs);
+  CHECK(matrix_rate(cluster.gpu, DType::bf16).clock == 1207.0_MHz);
+  CHECK(matrix_rate(cluster.gpu, DType::fp8).peak.value == doctest::Approx(2614.9e12));
+  CHECK(cluster.gpu.compute.matrix.size() == 3);
+  CHECK(cluster.gpu.dispatch.mask_granule == 8);
+  CHECK(cluster.gpu.cache.l2_bandwidth.value == doctest::Approx(2048 * 2.1e9));
+  // 8 XCD ports carry what the Infinity Cache delivers, to the three digits published.
+  CHECK(8 * cluster.gpu.cache.xcd_port_bandwidth.value ==
+        doctest::Approx(cluster.gpu.cache.llc_bandwidth.value).epsilon(1e-3));
+  CHECK(cluster.gpu.hbm.peak.value == doctest::Approx(5.3248e12));
+  CHECK(cluster.node.gpus == 8);
+  CHECK(cluster.node.link.both_ways.value == doctest::Approx(46.552e9));
+  CHECK(cluster.library.channels == 56);
+}
+
+TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at both ends of the assumed sizes") {
+  const GpuSpec gpu = load_gpu("mi300x");
+  const Node library = load(PresetKind::library, "rccl-mi300x");
+  for (const std::string end : {"low", "high"}) {
+    const auto bytes = [&](const std::string& key) {
+      return parse_quantity(*library.table()->find(key)->table()->find(end)->text(), Dimension::bytes);
+    };
+    CHECK(2 * bytes("channel_lds") <= gpu.compute.lds_per_cu.value);
+    CHECK(3 * bytes("channel_lds") > gpu.compute.lds_per_cu.value);
+    CHECK(2 * bytes("channel_registers") <= gpu.compute.registers_per_cu.value);
+    CHECK(3 * bytes("channel_registers") > gpu.compute.registers_per_cu.value);
+  }
+}
+
+TEST_CASE("an unknown preset is refused with the known ones and the nearest") {
+  CHECK(error_of([] { load_model("llama-70B"); }) ==
+        "preset:1:1: model: unknown model preset 'llama-70B'; known: llama-405b, llama-70b; did you mean "
+        "'llama-70b'?");
+}
+
+TEST_CASE("a preset of the search path hides the built-in one, and must be named like its file") {
+  const ScratchFolder folder;
+  Node preset = load(PresetKind::model, "llama-70b");
+  preset.table()->find("layers")->table()->find("value")->value = std::int64_t{7};
+  folder.write("models/llama-70b.toml", write_toml(*preset.table()));
+  const std::string copy = folder.write("models/my-llama.toml", write_toml(*preset.table()));
+  const SearchPath search("/nonexistent:" + folder.path().string());
+  CHECK(load_model("llama-70b").layers == 7);
+  CHECK(load_model("llama-405b").layers == 126);
+  CHECK(error_of([] { load_model("my-llama"); }) ==
+        copy + ":1:8: model.name: must be 'my-llama', the name of the file");
+}
+
+TEST_CASE("a preset that extends another overrides its numbers with numbers of its own source") {
+  const ScratchFolder folder;
+  folder.write("models/llama-70b.toml", write_toml(*load(PresetKind::model, "llama-70b").table()));
+  folder.write("models/short.toml",
+               "extends = \"llama-70b.toml\"\nname = \"short\"\n"
+               "layers = { value = 2, kind = \"derived\", source = \"a cut model\" }\n");
+  const SearchPath search(folder.path().string());
+  CHECK(load_model("short").layers == 2);
+  CHECK(load_model("short").hidden == 8192);
+}
+
+TEST_CASE("rates that contradict each other are refused") {
+  const auto with = [](const std::string& key, const std::string& value) {
+    return error_of([&] {
+      Node preset = load(PresetKind::gpu, "mi300x");
+      preset.table()->put(key, {}, Node{value, {}});
+      Section section(preset, "gpu");
+      read_gpu(section);
+    });
+  };
+  CHECK(with("hbm_read", "5 TB/s") == "no error");
+  CHECK(with("hbm_read", "6 TB/s") == Part{"gpu.hbm_read: must not be above hbm_peak"});
+  CHECK(with("hbm_copy", "6 TB/s") == Part{"gpu.hbm_copy: must not be above hbm_peak"});
+  CHECK(with("bf16_sustained", "2 PFLOP/s") == Part{"gpu.bf16_sustained: must not be above the peak"});
+  CHECK(with("bf16_clock", "3 GHz") == Part{"gpu.bf16_clock: must not be above boost_clock"});
+}
+
+}  // namespace
+}  // namespace c3

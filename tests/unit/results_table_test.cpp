@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+#include "results/result_export.hpp"
+#include "results/study_json.hpp"
+#include "results/table.hpp"
+#include "results/text_table.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<std::string> lines(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string line; std::getline(stream, line);)
+    result.push_back(line);
+  return result;
+}
+
+StrategyResult serial() {
+  StrategyResult result;
+  result.name = "serial";
+  result.time = 2.5_ms;
+  result.time_p5 = 2.4_ms;
+  result.time_p95 = 2.6_ms;
+  result.lower_bound = 2.0_ms;
+  result.speedup = 1;
+  result.ideal_speedup = 1.5;
+  return result;
+}
+
+StrategyResult partitioned() {
+  StrategyResult result;
+  result.name = "prioritized_partitioned";
+  result.time = 312.5_ms;
+  result.time_p5 = 300.0_ms;
+  result.time_p95 = 325.0_ms;
+  result.lower_bound = 250.0_ms;
+  result.speedup = 1.25;
+  result.ideal_speedup = 1.5;
+  result.share_of_ideal = 0.5;
+  result.kernel = SideTimes{.alone = 200.0_ms, .together = 250.0_ms};
+  result.collective = SideTimes{.alone = 300.0_ms, .together = 312.5_ms};
+  result.loss = LossSplit{.dispatch = 1.0_us,
+                          .cus = 2.0_us,
+                          .cache = 3.0_us,
+                          .hbm = 4.0_us,
+                          .links = 5.0_us,
+                          .interaction = Seconds{-6e-6}};
+  result.best_cus = 128;
+  return result;
+}
+
+StudyResult study(std::vector<StrategyResult> strategies) {
+  return {.experiment = "hand", .seed = 7, .strategies = std::move(strategies)};
+}
+
+TEST_CASE("the table of a study is aligned and prints what is absent as a dash") {
+  const auto table = lines(format_study(study({serial()})));
+  CHECK(table.at(0) == "strategy   time       p5 - p95  bound  speedup  ideal  share  kernel  collective  CUs");
+  CHECK(table.at(2) == "serial    2.500  2.400 - 2.600  2.000    1.000  1.500      -       -           -    -");
+  CHECK(table.size() == 5);  // and no loss split
+}
+
+TEST_CASE("the table of a study fits 110 characters with the longest name and the longest times") {
+  const auto table = lines(format_study(study({serial(), partitioned()})));
+  for (const auto& line : table) {
+    CAPTURE(line);
+    CHECK(line.size() <= 110);
+  }
+  CHECK(table.at(3) ==
+        "prioritized_partitioned  312.5  300.0 - 325.0  250.0    1.250  1.500  50.0%  200.0 > 250.0  300.0 > "
+        "312.5  128");
+}
+
+TEST_CASE("times of a table share the unit in which the longest reads well") {
+  const auto unit = [](Seconds longest) {
+    auto only = serial();
+    only.time_p95 = longest;
+    const auto text = format_study(study({only}));
+    return text.substr(text.find("times in "), 11);
+  };
+  CHECK(unit(999.0_us) == "times in us");
+  CHECK(unit(1.0_ms) == "times in ms");
+  CHECK(unit(1.0_s) == "times in s:");
+  CHECK(unit(5000.0_s) == "times in s:");
+}
+
+TEST_CASE("the loss split is in microseconds and adds up in its last column") {
+  const auto table = lines(format_study(study({serial(), partitioned()})));
+  const auto row = std::find_if(table.begin() + 5, table.end(),
+                                [](const auto& line) { return line.starts_with("prioritized"); });
+  REQUIRE(row != table.end());
+  CHECK(*row == "prioritized_partitioned       1.0  2.0    3.0  4.0    5.0         -6.0    9.0");
+}
+
+TEST_CASE("the JSON of a study has the documented fields in their order, and null for what is absent") {
+  const auto json = nlohmann::ordered_json::parse(study_json(study({serial(), partitioned()}), "out/hand.h5"));
+  CHECK(json["schema_version"] == 1);
+  CHECK(json["experiment"] == "hand");
+  CHECK(json["seed"] == 7);
+  CHECK(json["output"] == "out/hand.h5");
+  const auto& first = json["strategies"][0];
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : first.items())
+    keys.push_back(key);
+  CHECK(keys == std::vector<std::string>{"strategy", "time_us", "time_p5_us", "time_p95_us", "lower_bound_us",
+                                         "speedup", "ideal_speedup", "share_of_ideal", "kernel", "collective",
+                                         "loss_us"});
+  for (const auto* absent : {"share_of_ideal", "kernel", "collective", "loss_us"})
+    CHECK(first[absent].is_null());
+  const auto& second = json["strategies"][1];
+  CHECK(second["time_us"].get<double>() == doctest::Approx(312500).epsilon(1e-12));
+  CHECK(second["share_of_ideal"] == 0.5);
+  CHECK(second["kernel"]["together_us"].get<double>() == doctest::Approx(250000).epsilon(1e-12));
+  CHECK(second["loss_us"]["interaction"].get<double>() == doctest::Approx(-6).epsilon(1e-12));
+  CHECK(second["best_cus"] == 128);
+}
+
+ResultTable table_of(const std::string& strategy, std::vector<ColumnData> columns) {
+  return {.path = "run.h5", .strategy = strategy, .name = "t", .columns = std::move(columns)};
+}
+
+TEST_CASE("CSV has units in its header, quotes what needs it, and leaves empty what a strategy lacks") {
+  const std::vector<ResultTable> tables{
+      table_of("serial", {{{"name", "1", ""}, std::vector<std::string>{"a,b", "say \"hi\""}},
+                          {{"start", "ps", ""}, std::vector<std::int64_t>{0, 5}},
+                          {{"algbw", "B/s", ""}, std::vector<double>{0.5, 2.5e16}}}),
+      table_of("dma", {{{"start", "ps", ""}, std::vector<std::int64_t>{7}},
+                       {{"flops", "flop", ""}, std::vector<double>{2}}})};
+  CHECK(to_csv(tables) ==
+        "strategy,name,start_ps,algbw_B_per_s,flops\n"
+        "serial,\"a,b\",0,0.5,\n"
+        "serial,\"say \"\"hi\"\"\",5,2.5e+16,\n"
+        "dma,,7,,2\n");
+}
+
+TEST_CASE("a table exported as JSON keeps one list a column") {
+  const auto json = nlohmann::json::parse(
+      to_json(std::vector{table_of("dma", {{{"start", "ps", ""}, std::vector<std::int64_t>{7, 8}}})}));
+  CHECK(json["tables"][0]["strategy"] == "dma");
+  CHECK(json["tables"][0]["columns"]["start_ps"] == std::vector<int>{7, 8});
+}
+
+TEST_CASE("a row with too few cells is refused") {
+  TextTable table({"a", "b"});
+  CHECK_THROWS_WITH_AS(table.add({"1"}), "a row must have as many cells as the header", std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace c3

@@ -1,0 +1,81 @@
+#include "workloads/execute/loss_split.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+#include <vector>
+
+namespace c3 {
+namespace {
+
+/// Resources that at least two streams of the strategy share; giving copies of others changes nothing.
+std::vector<SharedResource> shared_resources(const Experiment& experiment, const Strategy& strategy) {
+  int busy = 0, on_cus = 0, with_collectives = 0;
+  bool reserves = false;
+  for (const StreamSpec& stream : experiment.streams) {
+    const StreamPolicy policy = policy_of(strategy, stream.name);
+    const auto is_collective = [](const Operation& o) { return std::holds_alternative<CollectiveCall>(o.work); };
+    busy += stream.operations.empty() ? 0 : 1;
+    on_cus += uses_cus(stream, policy) ? 1 : 0;
+    with_collectives += std::ranges::any_of(stream.operations, is_collective) ? 1 : 0;
+    reserves = reserves || policy.reserve_cus > 0;
+  }
+  std::vector<SharedResource> shared;
+  if (on_cus > 1) shared.push_back(SharedResource::dispatch);
+  if (on_cus > 1 || reserves) shared.push_back(SharedResource::cus);
+  if (busy > 1) shared.push_back(SharedResource::cache);
+  if (busy > 1) shared.push_back(SharedResource::hbm);
+  if (with_collectives > 1) shared.push_back(SharedResource::links);
+  return shared;
+}
+
+Seconds& part_of(LossSplit& split, SharedResource resource) {
+  switch (resource) {
+    case SharedResource::dispatch: return split.dispatch;
+    case SharedResource::cus: return split.cus;
+    case SharedResource::cache: return split.cache;
+    case SharedResource::hbm: return split.hbm;
+    case SharedResource::links: return split.links;
+  }
+  throw std::logic_error("part_of: unknown resource");
+}
+
+double factorial(std::size_t n) { return n < 2 ? 1.0 : static_cast<double>(n) * factorial(n - 1); }
+
+}  // namespace
+
+LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
+                     std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran) {
+  const std::vector<SharedResource> players = shared_resources(experiment, strategy);
+  const std::size_t subsets = std::size_t{1} << players.size();
+  std::vector<Seconds> mean_time(subsets);
+  for (std::size_t subset = 0; subset < subsets; ++subset) {
+    Isolation isolation;
+    for (std::size_t p = 0; p < players.size(); ++p) {
+      if ((subset >> p & 1U) != 0) isolation = isolation.with(players[p]);
+    }
+    for (const std::uint64_t seed : seeds) {
+      const RunResult run = run_once(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation});
+      mean_time[subset] += run.time / static_cast<double>(seeds.size());
+      ran();
+    }
+  }
+  LossSplit split;
+  Seconds explained;
+  for (std::size_t p = 0; p < players.size(); ++p) {
+    const std::size_t own = std::size_t{1} << p;
+    Seconds value;
+    for (std::size_t subset = 0; subset < subsets; ++subset) {
+      if ((subset & own) != 0) continue;
+      const auto size = static_cast<std::size_t>(std::popcount(subset));
+      const double orders = factorial(size) * factorial(players.size() - size - 1) / factorial(players.size());
+      value += orders * (mean_time[subset] - mean_time[subset | own]);
+    }
+    part_of(split, players[p]) = value;
+    explained += value;
+  }
+  split.interaction = mean_time.front() - ideal - explained;
+  return split;
+}
+
+}  // namespace c3

@@ -1,0 +1,20 @@
+#pragma once
+/// What no simulation may beat: flops at peak, bytes at peak HBM and raw link rates.
+
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+/// Per side, for one rank. Latencies are left out: they only make the bound lower.
+struct LowerBound {
+  Seconds kernels;      ///< every GEMM's flops at peak and compulsory bytes at peak HBM bandwidth
+  Seconds collectives;  ///< bytes that leave a rank over all its links at raw rate, and its HBM bytes
+  Seconds hbm;          ///< compulsory bytes of both at peak HBM bandwidth
+
+  Seconds together() const;  ///< when everything may overlap
+  Seconds serial() const { return kernels + collectives; }
+};
+
+LowerBound lower_bound(const Experiment& experiment);
+
+}  // namespace c3

@@ -1,0 +1,87 @@
+#include "workloads/execute/partition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<int> values_of(const CuShare& share, int granule) {
+  if (!share.is_set()) return {0};
+  if (!share.is_swept()) return {share.low};
+  std::vector<int> values;
+  for (int cus = granule; cus <= share.high; cus *= 2) {
+    if (cus >= share.low) values.push_back(cus);
+  }
+  return values;
+}
+
+int per_xcd(int cus, const GpuSpec& gpu, const std::string& strategy, const char* key) {
+  if (cus % gpu.dispatch.mask_granule != 0 || cus % gpu.compute.xcds != 0) {
+    throw InfeasibleError(fmt::format("strategy '{}': {} = {} is not a multiple of the CU-mask granule {} of '{}'", strategy,
+                                      key, cus, gpu.dispatch.mask_granule, gpu.name));
+  }
+  return cus / gpu.compute.xcds;
+}
+
+}  // namespace
+
+StreamPolicy policy_of(const Strategy& strategy, const std::string& stream) {
+  const auto found = strategy.streams.find(stream);
+  return found == strategy.streams.end() ? StreamPolicy{} : found->second;
+}
+
+bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy) {
+  return std::ranges::any_of(stream.operations, [&](const Operation& operation) {
+    return std::holds_alternative<GemmShape>(operation.work) ||
+           (std::holds_alternative<CollectiveCall>(operation.work) && policy.backend == Backend::cu);
+  });
+}
+
+std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& strategy) {
+  std::vector<CuChoice> choices{{}};
+  for (const StreamSpec& stream : experiment.streams) {
+    const auto values =
+        values_of(policy_of(strategy, stream.name).cus, experiment.cluster.gpu.dispatch.mask_granule);
+    if (values.empty()) {
+      throw InfeasibleError(fmt::format("strategy '{}': {}.cus holds no power of two times the granule {}", strategy.name,
+                                        stream.name, experiment.cluster.gpu.dispatch.mask_granule));
+    }
+    std::vector<CuChoice> longer;
+    for (const CuChoice& choice : choices) {
+      for (const int value : values) {
+        longer.push_back(choice);
+        longer.back().push_back(value);
+      }
+    }
+    choices = std::move(longer);
+  }
+  return choices;
+}
+
+std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& strategy, const CuChoice& choice) {
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  std::vector<CuRange> ranges(experiment.streams.size());
+  int reserved = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const int own = per_xcd(choice[i], gpu, strategy.name, (experiment.streams[i].name + ".cus").c_str());
+    ranges[i] = {reserved, reserved + own};
+    reserved += own;
+  }
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const StreamSpec& stream = experiment.streams[i];
+    const StreamPolicy policy = policy_of(strategy, stream.name);
+    if (choice[i] == 0) ranges[i] = {reserved, gpu.compute.cus_per_xcd};
+    ranges[i].end -= per_xcd(policy.reserve_cus, gpu, strategy.name, (stream.name + ".reserve_cus").c_str());
+    if (uses_cus(stream, policy) && ranges[i].size() < 1) {
+      throw InfeasibleError(fmt::format("strategy '{}' leaves no CU of {} for stream '{}'", strategy.name,
+                                        gpu.compute.cus(), stream.name));
+    }
+  }
+  return ranges;
+}
+
+}  // namespace c3

@@ -1,0 +1,168 @@
+#include "workloads/execute/run.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "engine/errors.hpp"
+#include "workloads/execute/stream_program.hpp"
+
+namespace c3 {
+namespace {
+
+/// Streams in the order in which the strategy enqueues them at time 0; those it does not name come last.
+std::vector<std::size_t> enqueue_order(const Experiment& experiment, const Strategy& strategy) {
+  std::vector<std::size_t> order;
+  for (const std::string& name : strategy.order) {
+    const auto found = std::ranges::find(experiment.streams, name, &StreamSpec::name);
+    if (found == experiment.streams.end()) {
+      throw InfeasibleError("strategy '" + strategy.name + "': no stream '" + name + "'");
+    }
+    order.push_back(static_cast<std::size_t>(found - experiment.streams.begin()));
+  }
+  for (std::size_t i = 0; i < experiment.streams.size(); ++i) {
+    if (std::ranges::find(order, i) == order.end()) order.push_back(i);
+  }
+  return order;
+}
+
+ClusterSetup cluster_setup(const Experiment& experiment, const RunSetup& setup) {
+  ClusterSetup cluster;
+  for (const StreamSpec& stream : experiment.streams) cluster.gpu.streams.push_back(stream.name);
+  cluster.gpu.isolation = setup.isolation;
+  cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
+  cluster.folded = experiment.measure.fold;
+  return cluster;
+}
+
+void widen(SideSpan& total, const SideSpan& part) {
+  if (!part.any) return;
+  total.release = total.any ? std::min(total.release, part.release) : part.release;
+  total.end = std::max(total.end, part.end);
+  total.any = true;
+}
+
+/// Everything one run owns, in order of dependence.
+class Run {
+ public:
+  Run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup)
+      : experiment_(experiment),
+        strategy_(strategy),
+        setup_(setup),
+        simulation_(setup.observer),
+        cluster_(simulation_, experiment.cluster, cluster_setup(experiment, setup)),
+        order_(enqueue_order(experiment, strategy)) {
+    make_contexts();
+    make_programs();
+  }
+
+  RunResult execute() {
+    spawn();
+    simulation_.run();
+    return result();
+  }
+
+ private:
+  void make_contexts() {
+    const std::size_t streams = experiment_.streams.size();
+    const CuChoice choice = setup_.cus.empty() ? CuChoice(streams, 0) : setup_.cus;
+    std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, choice);
+    // A private copy of the CUs needs no mask, and an isolated run has the whole GPU.
+    if (setup_.isolation.has(SharedResource::cus)) {
+      std::ranges::fill(ranges, CuRange{0, experiment_.cluster.gpu.compute.cus_per_xcd});
+    }
+    for (std::size_t i = 0; i < streams; ++i) {
+      const StreamSpec& stream = experiment_.streams[i];
+      const auto position = std::ranges::find(order_, i) - order_.begin();
+      contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
+                           policy_of(strategy_, stream.name), ranges[i], setup_.side,
+                           std::vector<CollectiveRun*>(stream.operations.size(), nullptr)});
+      for (std::size_t j = 0; j < stream.operations.size(); ++j) make_collective(contexts_.back(), j);
+    }
+  }
+
+  void make_collective(StreamContext& context, std::size_t operation) {
+    const Operation& spec = context.stream->operations[operation];
+    const auto* call = std::get_if<CollectiveCall>(&spec.work);
+    if (call == nullptr || setup_.side == Side::kernels) return;
+    CollectivePlan plan;
+    plan.name = spec.name;
+    plan.call = *call;
+    plan.backend = context.policy.backend;
+    plan.algorithm = context.policy.algorithm.value_or(Algorithm::direct);
+    plan.grain = experiment_.measure.collective_grain;
+    plan.stream = context.index;
+    plan.priority = context.policy.priority;
+    plan.order = context.order;
+    plan.range = context.range;
+    collectives_.push_back(CollectiveRun::make(cluster_, std::move(plan)));
+    context.collectives[operation] = collectives_.back().get();
+  }
+
+  void make_programs() {
+    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+      EventTable& events = events_.emplace_back(simulation_, rank);
+      for (const StreamContext& context : contexts_) programs_.emplace_back(cluster_, context, events, rank);
+    }
+  }
+
+  StreamProgram& program(int rank, std::size_t stream) {
+    return programs_[static_cast<std::size_t>(rank) * contexts_.size() + stream];
+  }
+
+  void spawn() {
+    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+      Event* first = nullptr;
+      for (const std::size_t stream : order_) {
+        StreamProgram& next = program(rank, stream);
+        simulation_.spawn(next.name(), next.run(first));
+        if (strategy_.serial) first = &next.ended();
+      }
+    }
+  }
+
+  RunResult result() {
+    RunResult result;
+    result.events = simulation_.fluid().completed_flows();
+    for (const StreamProgram& program : programs_) {
+      widen(result.kernels, program.kernels());
+      widen(result.collectives, program.collectives());
+    }
+    result.time = std::max(result.kernels.end, result.collectives.end);
+    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+      for (std::size_t stream = 0; stream < contexts_.size(); ++stream) add_records(result, rank, stream);
+    }
+    return result;
+  }
+
+  void add_records(RunResult& result, int rank, std::size_t stream) {
+    for (std::size_t i = 0; i < contexts_[stream].collectives.size(); ++i) {
+      const CollectiveRun* run = contexts_[stream].collectives[i];
+      if (run == nullptr) continue;
+      const CollectivePlan& plan = run->plan();
+      const SideSpan& span = program(rank, stream).operations()[i];
+      result.records.push_back({plan.name, std::string(name_of(plan.call.kind)), std::string(name_of(plan.algorithm)),
+                                std::string(name_of(plan.backend)), rank, run->width(), plan.call.bytes, span.release,
+                                span.end, algorithm_bandwidth(plan.call, span.duration()),
+                                bus_bandwidth(plan.call, cluster_.ranks(), span.duration())});
+    }
+  }
+
+  const Experiment& experiment_;
+  const Strategy& strategy_;
+  const RunSetup& setup_;
+  Simulation simulation_;
+  Cluster cluster_;
+  std::vector<std::size_t> order_;  ///< streams as enqueued
+  std::deque<StreamContext> contexts_;
+  std::vector<std::unique_ptr<CollectiveRun>> collectives_;
+  std::deque<EventTable> events_;      ///< by simulated rank
+  std::deque<StreamProgram> programs_;  ///< by simulated rank, then stream
+};
+
+}  // namespace
+
+RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+  return Run(experiment, strategy, setup).execute();
+}
+
+}  // namespace c3

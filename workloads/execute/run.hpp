@@ -1,0 +1,43 @@
+#pragma once
+/// One simulated run of an experiment under one strategy.
+
+#include <vector>
+
+#include "collectives/collective_run.hpp"
+#include "engine/observer.hpp"
+#include "gpu/isolation.hpp"
+#include "workloads/execute/partition.hpp"
+#include "workloads/execute/study.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+/// Which operations take place; the others are left out.
+enum class Side { both, kernels, collectives };
+
+struct RunSetup {
+  CuChoice cus;            ///< from cu_choices(); empty = no partition
+  std::uint64_t seed = 0;  ///< number of the repetition
+  Isolation isolation;
+  Side side = Side::both;
+  Observer* observer = nullptr;
+};
+
+/// When the operations of one side were first released and last ended, over all ranks.
+struct SideSpan {
+  Seconds release, end;
+  bool any = false;
+  Seconds duration() const { return end - release; }
+};
+
+struct RunResult {
+  Seconds time;  ///< until the last operation of the last rank ended
+  SideSpan kernels, collectives;
+  std::vector<CollectiveRecord> records;
+  std::uint64_t events = 0;  ///< completed flows
+};
+
+/// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.
+RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
+
+}  // namespace c3

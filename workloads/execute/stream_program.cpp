@@ -1,0 +1,100 @@
+#include "workloads/execute/stream_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace c3 {
+
+EventTable::Entry& EventTable::entry(const std::string& name) {
+  Entry& entry = entries_[name];
+  if (!entry.event) entry.event = std::make_unique<Event>(simulation_, fmt::format("event '{}' of rank {}", name, rank_));
+  return entry;
+}
+
+StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank)
+    : cluster_(cluster),
+      simulation_(cluster.simulation()),
+      context_(context),
+      events_(events),
+      rank_(rank),
+      name_(cluster.setup().folded ? fmt::format("stream '{}'", context.stream->name)
+                                   : fmt::format("stream '{}' of rank {}", context.stream->name, rank)),
+      operations_(context.stream->operations.size()),
+      ended_(simulation_, "the end of " + name_) {}
+
+Task StreamProgram::run(Event* first) {
+  if (first != nullptr) {
+    co_await *first;
+    is_first_ = false;
+  }
+  for (std::size_t i = 0; i < context_.stream->operations.size(); ++i) co_await run_operation(i);
+  ended_.set();
+}
+
+Task StreamProgram::run_operation(std::size_t index) {
+  const auto& work = context_.stream->operations[index].work;
+  const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
+  const Seconds delay = is_first_ ? dispatch.launch_latency : dispatch.dependent_gap;
+  const Seconds release = simulation_.now();
+  if (const auto* gemm = std::get_if<GemmShape>(&work)) {
+    if (context_.side == Side::collectives) co_return;
+    co_await run_gemm(*gemm, index, delay);
+    note(index, kernels_, release);
+  } else if (std::holds_alternative<CollectiveCall>(work)) {
+    if (context_.side == Side::kernels) co_return;
+    ActivityId activity = kNoActivity;
+    const ActivityId before = previous_;
+    co_await context_.collectives[index]->join(rank_, delay, &activity);
+    simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+    previous_ = activity;
+    note(index, collectives_, release);
+  } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
+    EventTable::Entry& entry = events_.entry(record->event);
+    entry.recorded_after = previous_;
+    entry.event->set();
+  } else {
+    co_await wait_for(std::get<WaitEvent>(work));
+  }
+}
+
+Task StreamProgram::run_gemm(const GemmShape& shape, std::size_t index, Seconds delay) {
+  KernelDescription kernel =
+      describe_gemm(context_.stream->operations[index].name, shape, cluster_.spec().gpu);
+  ActivityId activity = kNoActivity;
+  KernelLaunch launch;
+  launch.stream = context_.index;
+  launch.priority = context_.policy.priority;
+  launch.order = context_.order;
+  launch.range = context_.range;
+  launch.grain = context_.experiment->measure.kernel_grain;
+  launch.delay = delay;
+  launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
+  launch.activity = &activity;
+  const ActivityId before = previous_;
+  co_await run_kernel(cluster_.gpu(rank_), std::move(kernel), launch);
+  simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+  previous_ = activity;
+}
+
+Task StreamProgram::wait_for(const WaitEvent& wait) {
+  EventTable::Entry& entry = events_.entry(wait.event);
+  const ActivityId activity = simulation_.begin_activity(
+      {.name = wait.event, .kind = ActivityKind::wait, .gpu = rank_, .stream = context_.index});
+  simulation_.add_dependency(activity, previous_, DependencyKind::stream_order);
+  co_await *entry.event;
+  simulation_.add_dependency(activity, entry.recorded_after, DependencyKind::event);
+  simulation_.end_activity(activity);
+  if (activity != kNoActivity) previous_ = activity;
+}
+
+void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
+  is_first_ = false;
+  const Seconds end = simulation_.now();
+  operations_[index] = {release, end, true};
+  side.release = side.any ? std::min(side.release, release) : release;
+  side.end = std::max(side.end, end);
+  side.any = true;
+}
+
+}  // namespace c3

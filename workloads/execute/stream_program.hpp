@@ -1,0 +1,76 @@
+#pragma once
+/// A stream of one rank: its operations, one after another.
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/collective_run.hpp"
+#include "engine/event.hpp"
+#include "workloads/execute/run.hpp"
+
+namespace c3 {
+
+/// Events of one rank by name, made at first mention.
+class EventTable {
+ public:
+  EventTable(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
+  struct Entry {
+    std::unique_ptr<Event> event;
+    ActivityId recorded_after = kNoActivity;
+  };
+  Entry& entry(const std::string& name);
+
+ private:
+  Simulation& simulation_;
+  int rank_;
+  std::map<std::string, Entry> entries_;
+};
+
+/// What all ranks' programs of a stream have in common.
+struct StreamContext {
+  const Experiment* experiment = nullptr;
+  const StreamSpec* stream = nullptr;
+  int index = 0;  ///< of the stream in the experiment
+  int order = 0;  ///< position in which the strategy enqueues it
+  StreamPolicy policy;
+  CuRange range;
+  Side side = Side::both;
+  std::vector<CollectiveRun*> collectives;  ///< by operation; null where it is none
+};
+
+class StreamProgram {
+ public:
+  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank);
+
+  const std::string& name() const { return name_; }
+  /// Runs all operations; \p first (may be null) must be set before. `ended()` is set after the last.
+  Task run(Event* first);
+  Event& ended() { return ended_; }
+  const SideSpan& kernels() const { return kernels_; }
+  const SideSpan& collectives() const { return collectives_; }
+  /// Release and end of each operation; meaningful for kernels and collectives.
+  const std::vector<SideSpan>& operations() const { return operations_; }
+
+ private:
+  Task run_operation(std::size_t index);
+  Task run_gemm(const GemmShape& shape, std::size_t index, Seconds delay);
+  Task wait_for(const WaitEvent& wait);
+  void note(std::size_t index, SideSpan& side, Seconds release);
+
+  Cluster& cluster_;
+  Simulation& simulation_;
+  const StreamContext& context_;
+  EventTable& events_;
+  int rank_;
+  std::string name_;
+  bool is_first_ = true;
+  ActivityId previous_ = kNoActivity;
+  SideSpan kernels_, collectives_;
+  std::vector<SideSpan> operations_;
+  Event ended_;
+};
+
+}  // namespace c3

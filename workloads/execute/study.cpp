@@ -1,0 +1,185 @@
+#include "workloads/execute/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "workloads/execute/loss_split.hpp"
+#include "workloads/execute/lower_bound.hpp"
+#include "workloads/execute/run.hpp"
+
+namespace c3 {
+namespace {
+
+/// One repetition of a strategy: which draw and seed, and how long it took.
+struct Sample {
+  std::size_t draw = 0;  ///< position in Study::experiments_
+  std::uint64_t seed = 0;
+  Seconds time, kernels, collectives;
+};
+
+/// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
+const Sample& percentile(const std::vector<Sample>& samples, double percent) {
+  const auto rank = static_cast<std::size_t>(std::ceil(percent / 100.0 * static_cast<double>(samples.size())));
+  return samples[std::clamp<std::size_t>(rank, 1, samples.size()) - 1];
+}
+
+class Study {
+ public:
+  Study(const ExperimentFactory& make, const Progress& progress) : progress_(progress) {
+    experiments_.push_back(make(std::nullopt));
+    const int draws = experiments_.front().measure.draws;
+    if (draws > 0) {
+      experiments_.clear();
+      for (int draw = 0; draw < draws; ++draw) experiments_.push_back(make(static_cast<std::uint64_t>(draw)));
+    }
+    plan_runs();
+  }
+
+  StudyResult run() {
+    const Experiment& experiment = experiments_.front();
+    measure_alone();
+    std::vector<std::vector<Sample>> samples;
+    std::vector<CuChoice> chosen;
+    for (const Strategy& strategy : experiment.strategies) {
+      auto [best, choice] = best_samples(strategy);
+      samples.push_back(std::move(best));
+      chosen.push_back(std::move(choice));
+    }
+    const Seconds serial = serial_time(samples);
+    StudyResult result{experiment.name, experiment.measure.seed, {}};
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      result.strategies.push_back(evaluate(experiment.strategies[i], samples[i], chosen[i], serial));
+    }
+    return result;
+  }
+
+ private:
+  std::size_t repetitions() const {
+    return experiments_.size() * static_cast<std::size_t>(experiments_.front().measure.seeds);
+  }
+
+  void plan_runs() {
+    const Experiment& experiment = experiments_.front();
+    std::size_t choices = 2;  // the two isolated sides
+    for (const Strategy& strategy : experiment.strategies) choices += cu_choices(experiment, strategy).size();
+    planned_ = choices * repetitions();
+  }
+
+  void note_run() {
+    ++ran_;
+    planned_ = std::max(planned_, ran_);
+    if (progress_) progress_(ran_, planned_);
+  }
+
+  std::vector<Sample> sample(const Strategy& strategy, const CuChoice& cus, Side side) {
+    std::vector<Sample> samples;
+    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
+      for (int seed = 0; seed < experiments_[draw].measure.seeds; ++seed) {
+        RunSetup setup;
+        setup.cus = cus;
+        setup.seed = static_cast<std::uint64_t>(seed);
+        setup.side = side;
+        const RunResult run = run_once(experiments_[draw], strategy, setup);
+        samples.push_back({draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration()});
+        has_kernels_ = has_kernels_ || run.kernels.any;
+        has_collectives_ = has_collectives_ || run.collectives.any;
+        note_run();
+      }
+    }
+    std::ranges::stable_sort(samples, {}, &Sample::time);
+    return samples;
+  }
+
+  void measure_alone() {
+    const Strategy alone{.name = "alone", .order = {}, .streams = {}};
+    alone_kernels_ = percentile(sample(alone, {}, Side::kernels), 50).time;
+    alone_collectives_ = percentile(sample(alone, {}, Side::collectives), 50).time;
+  }
+
+  std::pair<std::vector<Sample>, CuChoice> best_samples(const Strategy& strategy) {
+    std::pair<std::vector<Sample>, CuChoice> best;
+    for (const CuChoice& choice : cu_choices(experiments_.front(), strategy)) {
+      std::vector<Sample> samples = sample(strategy, choice, Side::both);
+      if (best.first.empty() || percentile(samples, 50).time < percentile(best.first, 50).time) {
+        best = {std::move(samples), choice};
+      }
+    }
+    return best;
+  }
+
+  /// Median of the first serial strategy; of both sides in turn when the experiment has none.
+  Seconds serial_time(const std::vector<std::vector<Sample>>& samples) const {
+    const auto& strategies = experiments_.front().strategies;
+    for (std::size_t i = 0; i < strategies.size(); ++i) {
+      if (strategies[i].serial) return percentile(samples[i], 50).time;
+    }
+    return alone_kernels_ + alone_collectives_;
+  }
+
+  StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
+                          Seconds serial) {
+    const Sample& middle = percentile(samples, 50);
+    const Experiment& experiment = experiments_[middle.draw];
+    StrategyResult result;
+    result.name = strategy.name;
+    result.time = middle.time;
+    result.time_p5 = percentile(samples, 5).time;
+    result.time_p95 = percentile(samples, 95).time;
+    result.recorded_seed = middle.seed;
+    if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
+
+    const LowerBound bound = lower_bound(experiment);
+    result.lower_bound = strategy.serial ? bound.serial() : bound.together();
+    for (const Sample& sample : samples) {
+      if (sample.time < result.lower_bound) {
+        throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s", strategy.name,
+                                           sample.time.value, result.lower_bound.value));
+      }
+    }
+
+    const Seconds ideal = std::max(alone_kernels_, alone_collectives_);
+    result.speedup = serial / result.time;
+    result.ideal_speedup = (alone_kernels_ + alone_collectives_) / ideal;
+    if (result.ideal_speedup > 1.0) result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
+    if (has_kernels_) result.kernel = {alone_kernels_, middle.kernels};
+    if (has_collectives_) result.collective = {alone_collectives_, middle.collectives};
+    result.cus = cus;
+    for (std::size_t i = 0; i < cus.size(); ++i) {
+      if (policy_of(strategy, experiment.streams[i].name).cus.is_swept()) result.best_cus = cus[i];
+    }
+    if (experiment.measure.loss_split && !strategy.serial) result.loss = loss(strategy, experiment, cus, ideal);
+    return result;
+  }
+
+  LossSplit loss(const Strategy& strategy, const Experiment& experiment, const CuChoice& cus, Seconds ideal) {
+    std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
+    std::iota(seeds.begin(), seeds.end(), 0);
+    return split_loss(experiment, strategy, cus, seeds, ideal, [this] { note_run(); });
+  }
+
+  Progress progress_;
+  std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
+  std::size_t ran_ = 0, planned_ = 0;
+  Seconds alone_kernels_, alone_collectives_;
+  bool has_kernels_ = false, has_collectives_ = false;
+};
+
+}  // namespace
+
+StudyResult run_study(const ExperimentFactory& make, const Progress& progress) { return Study(make, progress).run(); }
+
+std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
+                                         Observer& observer) {
+  const auto strategy = std::ranges::find(experiment.strategies, result.name, &Strategy::name);
+  if (strategy == experiment.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
+  RunSetup setup;
+  setup.cus = result.cus;
+  setup.seed = result.recorded_seed;
+  setup.observer = &observer;
+  return run_once(experiment, *strategy, setup).records;
+}
+
+}  // namespace c3

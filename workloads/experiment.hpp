@@ -1,0 +1,96 @@
+#pragma once
+/// An experiment: operations on streams, and the strategies under which they run. The TOML reader makes it,
+/// workloads/execute/ runs it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collectives/spec.hpp"
+#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernel_run.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+struct RecordEvent {
+  std::string event;
+
+  bool operator==(const RecordEvent&) const = default;
+};
+struct WaitEvent {
+  std::string event;
+
+  bool operator==(const WaitEvent&) const = default;
+};
+
+struct Operation {
+  std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
+  std::variant<GemmShape, CollectiveCall, RecordEvent, WaitEvent> work;
+
+  bool operator==(const Operation&) const = default;
+};
+
+struct StreamSpec {
+  std::string name;
+  std::vector<Operation> operations;
+
+  bool operator==(const StreamSpec&) const = default;
+};
+
+/// How many CUs a stream has to itself: none set, a number, or the best of a range.
+struct CuShare {
+  int low = 0;   ///< CUs; 0 = no partition
+  int high = 0;  ///< == low for a fixed number
+  bool is_set() const { return high > 0; }
+  bool is_swept() const { return high > low; }
+
+  bool operator==(const CuShare&) const = default;
+};
+
+/// What a strategy says of one stream.
+struct StreamPolicy {
+  CuShare cus;          ///< CUs reserved for this stream; every other stream runs on the rest
+  int reserve_cus = 0;  ///< CUs that this stream leaves unused
+  int priority = 0;     ///< queue priority; larger is served first
+  Backend backend = Backend::cu;
+  std::optional<Algorithm> algorithm;  ///< absent: the backend's default
+
+  bool operator==(const StreamPolicy&) const = default;
+};
+
+struct Strategy {
+  std::string name;
+  bool serial = false;             ///< streams run one after another, in `order`
+  std::vector<std::string> order;  ///< in which streams enqueue at time 0; empty = order of definition
+  std::map<std::string, StreamPolicy> streams;  ///< by stream name; absent = default policy
+
+  bool operator==(const Strategy&) const = default;
+};
+
+struct Measure {
+  int seeds = 1;   ///< repetitions with different random draws of work-group times
+  int draws = 0;   ///< draws of every parameter given as a range; 0 = nominal values only
+  std::uint64_t seed = 1;
+  bool loss_split = true;
+  KernelGrain kernel_grain = KernelGrain::cohort;
+  CollectiveGrain collective_grain = CollectiveGrain::edge;
+  bool fold = true;  ///< simulate one representative of symmetric ranks
+
+  bool operator==(const Measure&) const = default;
+};
+
+struct Experiment {
+  std::string name;
+  ClusterSpec cluster;
+  std::vector<StreamSpec> streams;
+  std::vector<Strategy> strategies;  ///< in file order
+  Measure measure;
+
+  bool operator==(const Experiment&) const = default;
+};
+
+}  // namespace c3
