@@ -79,8 +79,8 @@ int run_verb(const VerbAction& action) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file size limit is then a write error that we report, not a signal that kills
+  // A file size limit is then a write error that we report, not a signal that kills.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app(
       "c3sim: a discrete-event simulator of multi-GPU training in which whatever runs at the same time\n"
       "shares compute units, caches, HBM, DMA engines and links.\n\n"

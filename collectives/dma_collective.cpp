@@ -44,6 +44,7 @@ DmaCopy DmaCollective::command(const Move& move) const {
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
   DmaCopy copy;
   copy.commands = move.hops;
+  copy.latency = cluster_.interconnect().latency(move.legs.front().src, move.legs.front().dst);
   Bytes total;
   for (const Leg& leg : move.legs) {
     for (const Demand& demand : path(leg, leg.bytes, leg.bytes, Bytes{0}, false)) {

@@ -25,17 +25,21 @@ void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bo
   }
 }
 
-// Weights are summed afresh, never by differences: a heavy flow would leave nothing but the rounding of light ones.
 void Filler::push_resource(ResourceId resource) {
+  const Resource& r = resources_[resource];
+  full_.push_back({std::max(0.0, r.residual) / r.weight, resource});
+  std::ranges::push_heap(full_, later);
+}
+
+// Afresh, never by differences: a heavy flow would leave nothing but the rounding of light ones.
+void Filler::sum_weight(ResourceId resource) {
   Resource& r = resources_[resource];
-  double weight = 0.0;
+  r.weight = 0.0;
   for (const User& user : r.users) {
     const Flow& f = flows_[user.flow];
-    if (f.working && !f.fixed) weight += f.memberships[user.membership].amount * f.weight;
+    if (f.working && !f.fixed) r.weight += user.amount * f.weight;
   }
   r.stale = false;
-  full_.push_back({std::max(0.0, r.residual) / weight, resource});
-  std::ranges::push_heap(full_, later);
 }
 
 void Filler::fix_users(ResourceId resource, double level) {
@@ -49,11 +53,20 @@ void Filler::fill(std::span<const std::uint32_t> flows, std::span<const Resource
   full_.clear();
   bounds_.clear();
   left_ = flows.size();
-  for (const ResourceId resource : neighbours) resources_[resource].unfixed = 0;
+  for (const ResourceId resource : neighbours) {
+    Resource& r = resources_[resource];
+    r.unfixed = 0;
+    r.weight = 0.0;
+    r.stale = false;
+  }
   for (const std::uint32_t flow : flows) {
     const Flow& f = flows_[flow];
     if (std::isfinite(f.bound)) bounds_.push_back({(f.bound - f.granted) / f.weight, flow});
-    for (const Membership& m : f.memberships) ++resources_[m.resource].unfixed;
+    for (const Membership& m : f.memberships) {
+      Resource& r = resources_[m.resource];
+      ++r.unfixed;
+      r.weight += m.amount * f.weight;
+    }
   }
   for (const ResourceId resource : neighbours) {
     const Resource& r = resources_[resource];
@@ -79,6 +92,7 @@ void Filler::take_lowest_stop() {
   full_.pop_back();
   if (resources_[next.id].unfixed == 0) return;
   if (resources_[next.id].stale) {
+    sum_weight(next.id);
     push_resource(next.id);
   } else {
     fix_users(next.id, next.level);

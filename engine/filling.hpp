@@ -41,6 +41,7 @@ struct Flow {
 struct User {
   std::uint32_t flow;
   std::uint32_t membership;  ///< index in Flow::memberships
+  double amount;
 };
 
 struct Resource {
@@ -52,8 +53,9 @@ struct Resource {
   bool neighbour = false;            ///< used by a flow being re-solved
   // Scratch of one filling:
   double residual = 0.0;
+  double weight = 0.0;               ///< sum of amount times weight over flows that rose when it was summed
   std::uint32_t unfixed = 0;         ///< flows of the filling that still rise
-  bool stale = false;                ///< its place among the stops is out of date
+  bool stale = false;                ///< a flow was fixed since then
   double highest_level = 0.0;        ///< over all users, valid in round `highest_round`
   std::uint64_t highest_round = 0;
   std::vector<User> users;
@@ -76,6 +78,7 @@ class Filler {
   static bool later(const Candidate& a, const Candidate& b);
 
   void push_resource(ResourceId resource);
+  void sum_weight(ResourceId resource);
   void take_lowest_stop();
   void fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck);
   void fix_users(ResourceId resource, double level);

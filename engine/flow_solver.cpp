@@ -53,7 +53,7 @@ FlowSolver::Index FlowSolver::add_flow(const FlowSpec& spec) {
     auto& users = resources_[demand.resource].users;
     const auto membership = static_cast<std::uint32_t>(flow.memberships.size());
     flow.memberships.push_back({demand.resource, static_cast<std::uint32_t>(users.size()), demand.amount});
-    users.push_back({index, membership});
+    users.push_back({index, membership, demand.amount});
   }
   ++in_class_[spec.priority];
   mark_changed(index);
@@ -375,10 +375,7 @@ void FlowSolver::add_load(ResourceId index, double amount) {
   if (++resource.load_updates < resource.users.size() && resource.load > kCancelled * std::abs(amount)) return;
   resource.load_updates = 0;
   resource.load = 0.0;
-  for (const filling::User& user : resource.users) {
-    const filling::Flow& flow = flows_[user.flow];
-    resource.load += flow.memberships[user.membership].amount * flow.rate;
-  }
+  for (const filling::User& user : resource.users) resource.load += user.amount * flows_[user.flow].rate;
 }
 
 }  // namespace c3

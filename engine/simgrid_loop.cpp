@@ -39,7 +39,7 @@ class FluidModel final : public simgrid::kernel::resource::Model {
 
   void attach(Simulation* simulation) {
     simulation_ = simulation;
-    clock_ = 0.0;
+    clock_ = simulation == nullptr ? 0.0 : simulation->now().value;
   }
 
   double next_occurring_event(double /*now*/) override {

@@ -157,7 +157,7 @@ void Simulation::check_finished() const {
     waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, innermost->waits_for);
   }
   if (fluid_.flows_in_flight() > 0) {
-    waiting += fmt::format("{}{} flows have no bandwidth", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());
+    waiting += fmt::format("{}flows without bandwidth: {}", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());
   }
   if (!waiting.empty()) throw DeadlockError("deadlock: nothing is in flight that could end these waits: " + waiting);
 }

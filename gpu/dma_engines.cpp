@@ -37,8 +37,9 @@ Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity) {
   for (const EngineUse& use : copy.uses) co_await use.engines->queue(use.engine).acquire();
 
   *activity = simulation.begin_activity(copy.info);
-  const Seconds later_commands = (spec.control + spec.schedule + spec.sync) * static_cast<double>(copy.commands - 1);
-  co_await simulation.sleep(spec.schedule + later_commands);
+  const Seconds later_commands =
+      (spec.control + spec.schedule + copy.latency + spec.sync) * static_cast<double>(copy.commands - 1);
+  co_await simulation.sleep(spec.schedule + copy.latency + later_commands);
   for (const EngineUse& use : copy.uses) {
     add_demand(copy.path, use.engines->bandwidth(use.engine), use.bytes.value);
   }

@@ -39,6 +39,7 @@ struct DmaCopy {
   std::vector<EngineUse> uses;
   std::vector<Demand> path;  ///< HBM, links, HBM of the far side: everything but the engines; whole copy
   int commands = 1;          ///< that each engine serves one after another; each pays its phases
+  Seconds latency;           ///< of the way, paid by each command
   double weight = 1.0;       ///< at the resources of `path`, see Memory::weight
   ActivityInfo info;         ///< of the transfer, for observers
 };

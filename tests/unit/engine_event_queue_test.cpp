@@ -33,7 +33,7 @@ TEST_CASE("random inserts, moves and withdrawals keep the order of a sorted mult
   std::set<std::pair<double, EventQueue::Entry>> sorted;
   std::map<EventQueue::Entry, double> dates;
   for (int step = 0; step < 200'000; ++step) {
-    const EventQueue::Entry entry = random() % 300;
+    const auto entry = static_cast<EventQueue::Entry>(random() % 300);
     if (const auto old = dates.find(entry); old != dates.end()) {
       sorted.erase({old->second, entry});
       dates.erase(old);
@@ -41,7 +41,7 @@ TEST_CASE("random inserts, moves and withdrawals keep the order of a sorted mult
     if (random() % 3 == 0) {
       queue.withdraw(entry);
     } else {
-      const double date = random() % 50;  // few values, so that dates are equal often
+      const auto date = static_cast<double>(random() % 50);  // few values, so that dates are equal often
       queue.schedule(entry, date);
       sorted.insert({date, entry});
       dates[entry] = date;

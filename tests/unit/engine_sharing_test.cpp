@@ -196,7 +196,7 @@ TEST_CASE("flows that no capacity is left for are a deadlock") {
   clock.start(2, {{link, 10.0}});
   clock.at(0.5_s, [&] { clock.simulation.fluid().set_capacity(link, 0.0); });
   CHECK_THROWS_WITH_AS(clock.simulation.run(),
-                       "deadlock: nothing is in flight that could end these waits: 2 flows have no bandwidth",
+                       "deadlock: nothing is in flight that could end these waits: flows without bandwidth: 2",
                        DeadlockError);
   CHECK(clock.simulation.now().value == 0.5);
 }

@@ -259,6 +259,6 @@ TEST_CASE("a deadlock names every waiting task and what it waits for") {
                        "stream 'fsdp' waits for any of event 'weights gathered', event 'loss'; "
                        "stream 'tp' waits for event 'loss'; "
                        "stream 'copy' waits for a flow that makes no progress; "
-                       "1 flows have no bandwidth",
+                       "flows without bandwidth: 1",
                        DeadlockError);
 }

@@ -16,9 +16,9 @@ namespace c3 {
 enum class Side { both, kernels, collectives };
 
 struct RunSetup {
-  CuChoice cus;            ///< from cu_choices(); empty = no partition
+  CuChoice cus = {};       ///< from cu_choices(); empty = no partition
   std::uint64_t seed = 0;  ///< number of the repetition
-  Isolation isolation;
+  Isolation isolation = {};
   Side side = Side::both;
   Observer* observer = nullptr;
 };

@@ -1,0 +1,109 @@
+// Bytes and CU-seconds are the same however a job is scheduled.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/main_job.hpp"
+
+namespace c3::test {
+namespace {
+
+/// Integrates utilisation steps by resource name, and measures work-group residency by kernel.
+class Ledger final : public Observer {
+ public:
+  void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override {
+    lines_.resize(std::max<std::size_t>(lines_.size(), id + 1));
+    lines_[id] = {std::string(info.name), capacity, 0.0, 0.0, 0.0};
+  }
+  void capacity_changed(ResourceId id, Seconds, double capacity) override { lines_[id].capacity = capacity; }
+  void activity_started(ActivityId, const ActivityInfo&, Seconds) override {}
+  void activity_finished(ActivityId, Seconds) override {}
+  void depends(ActivityId, ActivityId, DependencyKind) override {}
+  void rate_changed(ActivityId, Seconds, double) override {}
+  void utilisation(ResourceId id, Seconds at, double used) override {
+    Line& line = lines_[id];
+    CHECK(at.value >= line.since);
+    CHECK(used <= line.capacity * (1.0 + 1e-9));
+    line.total += line.used * (at.value - line.since);
+    line.since = at.value;
+    line.used = used;
+  }
+
+  /// Sum over resources whose name contains \p part and does not contain \p without.
+  double total(const std::string& part, const std::string& without = "\n") const {
+    double sum = 0.0;
+    for (const Line& line : lines_) {
+      if (line.name.find(part) != std::string::npos && line.name.find(without) == std::string::npos) sum += line.total;
+    }
+    return sum;
+  }
+  double left_in_use() const {
+    double sum = 0.0;
+    for (const Line& line : lines_) sum += std::abs(line.used) / std::max(1.0, line.total);
+    return sum;
+  }
+
+ private:
+  struct Line {
+    std::string name;
+    double capacity, used, since, total;
+  };
+  std::vector<Line> lines_;
+};
+
+void check_conservation(Experiment job) {
+  CAPTURE(job.name);
+  for (Strategy& strategy : job.strategies) strategy.streams["fsdp"].algorithm.reset();
+  // Caches so large that how work groups are placed makes no miss: HBM bytes are then the compulsory ones.
+  job.cluster.gpu.cache.l2_size = Bytes{1e18};
+  job.cluster.gpu.cache.llc_size = Bytes{1e18};
+  const auto& gemm = std::get<GemmShape>(job.streams[0].operations[0].work);
+  const auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
+  const KernelDescription kernel = describe_gemm("k", gemm, job.cluster.gpu);
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) { return static_cast<double>((extent + tile - 1) / tile * tile); };
+  const double m = tiles(gemm.m, 256), n = tiles(gemm.n, 256);
+  const double gemm_bytes = 2.0 * (m * static_cast<double>(gemm.k) + n * static_cast<double>(gemm.k) + m * n);
+  const double sent = call.bytes.value * 7.0 / 8.0;
+  const double overhead = job.cluster.node.link.both_ways / job.cluster.library.link_payload;
+  for (const Strategy& strategy : job.strategies) {
+    CAPTURE(strategy.name);
+    const bool dma = policy_of(strategy, "fsdp").backend == Backend::dma;
+    Ledger ledger;
+    run_strategy(job, strategy, {.observer = &ledger});
+    CHECK(ledger.total("link", ".duplex") == doctest::Approx(dma ? sent : sent * overhead).epsilon(1e-9));
+    const double collective_bytes = sent * (dma ? 2.0 : 2.0 + job.cluster.library.staging_bytes);
+    CHECK(ledger.total("gpu0.hbm", "written") == doctest::Approx(gemm_bytes + collective_bytes).epsilon(1e-6));
+    CHECK(ledger.total("dma") == doctest::Approx(dma ? sent : 0.0).epsilon(1e-9));
+    CHECK(ledger.left_in_use() == doctest::Approx(0.0));
+    // CUs are busy at least as long as the tiles compute.
+    const double compute = kernel.compute_time.value * static_cast<double>(kernel.work_groups);
+    CHECK(ledger.total("gpu0.cus") >= compute * 0.98);
+  }
+}
+
+TEST_CASE("link and HBM bytes and CU-seconds are conserved under every strategy: main job") { check_conservation(main_job()); }
+
+TEST_CASE("link and HBM bytes and CU-seconds are conserved under every strategy: random jobs") {
+  for (std::uint64_t number = 1; number <= 12; ++number) check_conservation(random_job(number));
+}
+
+TEST_CASE("two identical bandwidth-bound kernels together take as long as one after the other") {
+  // HBM so slow that a GEMM waits for bytes alone; caches so large that both load the same bytes in either case.
+  Experiment job = main_job();
+  GpuSpec& gpu = job.cluster.gpu;
+  gpu.dispatch.work_group_spread = 0.0;
+  gpu.cache.l2_size = gpu.cache.llc_size = Bytes{1e18};
+  gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = gpu.hbm.peak = BytesPerSecond{20e9};
+  job.streams[0].operations[0].work = GemmShape{2048, 4864, 1024, DType::bf16};  // 152 tiles: half the GPU
+  job.streams[1].operations[0].work = job.streams[0].operations[0].work;
+  const double serial = run_strategy(job, strategy_of(job, "serial")).time.value;
+  const double together = run_strategy(job, strategy_of(job, "concurrent")).time.value;
+  CHECK(together == doctest::Approx(serial).epsilon(2e-3));
+}
+
+}  // namespace
+}  // namespace c3::test

@@ -1,0 +1,58 @@
+#pragma once
+/// Runs one collective on an otherwise idle cluster.
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/collective_run.hpp"
+#include "tests/support/recording.hpp"
+
+namespace c3::test {
+
+class CollectiveBench {
+ public:
+  /// \p cluster must outlive it. A plan without CUs gets all.
+  CollectiveBench(const ClusterSpec& cluster, CollectivePlan plan, bool folded = true, Isolation isolation = {})
+      : simulation_(&recording),
+        cluster_(simulation_, cluster, {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
+    if (plan.range.size() == 0) plan.range = {0, cluster.gpu.compute.cus_per_xcd};
+    run_ = CollectiveRun::make(cluster_, std::move(plan));
+    ended.resize(static_cast<std::size_t>(cluster_.simulated_ranks()));
+  }
+
+  /// Rank r joins delays[r] after the start; a rank beyond \p delays never joins. Returns the date of the last end.
+  Seconds run(const std::vector<Seconds>& delays) {
+    for (std::size_t rank = 0; rank < delays.size(); ++rank) {
+      names_.push_back(fmt::format("rank {}", rank));
+      simulation_.spawn(names_.back(), take_part(this, static_cast<int>(rank), delays[rank]));
+    }
+    simulation_.run();
+    return *std::ranges::max_element(ended);
+  }
+  /// All ranks join \p delay after the start.
+  Seconds run(Seconds delay = {}) { return run(std::vector<Seconds>(ended.size(), delay)); }
+
+  int ranks() const { return cluster_.ranks(); }
+  int simulated_ranks() const { return cluster_.simulated_ranks(); }
+  const CollectiveRun& collective() const { return *run_; }
+
+  Recording recording;
+  std::vector<Seconds> ended;  ///< by simulated rank
+
+ private:
+  static Task take_part(CollectiveBench* bench, int rank, Seconds delay) {
+    co_await bench->run_->join(rank, delay, nullptr);
+    bench->ended[static_cast<std::size_t>(rank)] = bench->simulation_.now();
+  }
+
+  Simulation simulation_;
+  Cluster cluster_;
+  std::unique_ptr<CollectiveRun> run_;
+  std::deque<std::string> names_;
+};
+
+}  // namespace c3::test

@@ -1,0 +1,73 @@
+// Rings of a full mesh that share no link direction.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "interconnect/interconnect.hpp"
+#include "tests/support/mi300x_like.hpp"
+
+using namespace c3;
+
+namespace {
+
+using Rings = std::vector<std::vector<int>>;
+
+Rings rings_of(int gpus) { return disjoint_rings(test::full_mesh(gpus)); }
+
+bool visits_every_gpu_once_from_zero(std::vector<int> ring, int gpus) {
+  std::vector<int> all(static_cast<std::size_t>(gpus));
+  std::iota(all.begin(), all.end(), 0);
+  const bool from_zero = !ring.empty() && ring.front() == 0;
+  std::ranges::sort(ring);
+  return from_zero && ring == all;
+}
+
+/// Links by direction, once for each use.
+std::multiset<std::pair<int, int>> arcs_of(const Rings& rings) {
+  std::multiset<std::pair<int, int>> arcs;
+  for (const auto& ring : rings) {
+    for (std::size_t at = 0; at < ring.size(); ++at) arcs.emplace(ring[at], ring[(at + 1) % ring.size()]);
+  }
+  return arcs;
+}
+
+}  // namespace
+
+TEST_CASE("every disjoint ring visits every GPU once, starting at rank 0") {
+  for (int gpus = 2; gpus <= 16; ++gpus) {
+    CAPTURE(gpus);
+    for (const auto& ring : rings_of(gpus)) CHECK(visits_every_gpu_once_from_zero(ring, gpus));
+  }
+}
+
+TEST_CASE("no two disjoint rings use a link in the same direction") {
+  for (int gpus = 2; gpus <= 16; ++gpus) {
+    CAPTURE(gpus);
+    const auto arcs = arcs_of(rings_of(gpus));
+    CHECK(arcs.size() == std::set(arcs.begin(), arcs.end()).size());
+  }
+}
+
+TEST_CASE("disjoint rings use every link of a mesh of 2, 3, 5, 7, 8, 9 or 16 GPUs") {
+  for (const int gpus : {2, 3, 5, 7, 8, 9, 16}) {
+    CAPTURE(gpus);
+    CHECK(static_cast<int>(rings_of(gpus).size()) == gpus - 1);
+  }
+}
+
+TEST_CASE("4 and 6 GPUs, where no set of rings fills the mesh, have all rings but one") {
+  // Tillson 1980: the complete directed graph on n vertices splits into Hamiltonian cycles except for n = 4 and 6.
+  CHECK(rings_of(4).size() == 2);
+  CHECK(rings_of(6).size() == 4);
+}
+
+TEST_CASE("one GPU has no ring") { CHECK(rings_of(1).empty()); }
+
+TEST_CASE("the same rings are found every time") {
+  for (const int gpus : {6, 8, 16}) CHECK(rings_of(gpus) == rings_of(gpus));
+}
