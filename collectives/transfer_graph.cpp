@@ -61,21 +61,31 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
 
 TransferGraph fold(const TransferGraph& graph) {
   const auto class_of = [&](const Transfer& t) { return static_cast<std::size_t>(t.lane * graph.steps + t.step); };
+  const auto classes_before = [&](const Transfer& t) {
+    std::vector<std::size_t> before;
+    for (const std::uint32_t position : t.after) before.push_back(class_of(graph.transfers[position]));
+    std::ranges::sort(before);
+    return before;
+  };
   const auto asymmetric = [](const char* what) { throw std::logic_error(std::string("fold: ") + what); };
   struct Class {
     std::vector<bool> sent, received;
     Bytes bytes;
-    std::uint32_t kept = 0;  ///< position of rank 0's transfer in the folded graph
+    std::vector<std::size_t> after;  ///< classes
+    std::uint32_t kept = 0;          ///< position of rank 0's transfer in the folded graph
   };
   std::vector<Class> classes(static_cast<std::size_t>(graph.lanes * graph.steps));
   TransferGraph folded{.ranks = graph.ranks, .lanes = graph.lanes, .steps = graph.steps, .transfers = {}};
   const auto ranks = static_cast<std::size_t>(graph.ranks);
   for (const Transfer& transfer : graph.transfers) {
     Class& its = classes[class_of(transfer)];
-    if (its.sent.empty()) its = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, 0};
+    if (its.sent.empty()) {
+      its = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, classes_before(transfer), 0};
+    }
     const auto src = static_cast<std::size_t>(transfer.src);
     const auto dst = static_cast<std::size_t>(transfer.dst);
     if (its.bytes != transfer.bytes) asymmetric("transfers of a step differ in bytes");
+    if (its.after != classes_before(transfer)) asymmetric("transfers of a step wait for different steps");
     if (its.sent[src] || its.received[dst]) asymmetric("a rank sends or receives twice in a step");
     its.sent[src] = its.received[dst] = true;
     if (transfer.src != 0) continue;

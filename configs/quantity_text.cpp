@@ -82,6 +82,7 @@ const Unit* find_unit(const DimensionUnits& of, std::string_view name) {
 
 [[noreturn]] void refuse_unit(std::string_view text, std::string_view unit, const DimensionUnits& wanted) {
   std::vector<std::string> allowed;
+  allowed.reserve(wanted.units.size());
   for (const Unit& known : wanted.units)
     allowed.push_back(known.name);
   std::string why = unit.empty() ? "it has no unit" : fmt::format("'{}' is not a unit of it", unit);

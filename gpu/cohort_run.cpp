@@ -53,9 +53,8 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   co_await steady;
 
   leave(*cohort, activity);
-  RunningFlow stores(simulation_, store_flow(*cohort, activity));
+  RunningFlow stores(simulation_, store_flow(*cohort));
   co_await stores;
-  simulation_.end_activity(activity);
   free_records_.push_back(cohort);
   left_ -= size;
   if (left_ == 0) done_.set();
@@ -108,7 +107,7 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   return spec;
 }
 
-FlowSpec CohortRun::store_flow(const Cohort& cohort, ActivityId activity) {
+FlowSpec CohortRun::store_flow(const Cohort& cohort) {
   const Bytes bytes = kernel_.output * static_cast<double>(cohort.cus.size());
   demands_.clear();
   gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, bytes, bytes);
@@ -118,13 +117,13 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, ActivityId activity) {
   spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, bytes));
   spec.weight = gpu_.memory().weight(kernel_.outstanding, static_cast<int>(cohort.cus.size()), bytes, alone);
-  spec.activity = activity;
   return spec;
 }
 
-void CohortRun::leave(const Cohort& cohort, ActivityId by) {
+void CohortRun::leave(const Cohort& cohort, ActivityId activity) {
+  simulation_.end_activity(activity);
   resident_ -= static_cast<std::int64_t>(cohort.cus.size());
-  for (const int cu : cohort.cus) dispatcher_.release(cohort.xcd, cu, kernel_.needs, by);
+  for (const int cu : cohort.cus) dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
 }
 
 CohortRun::Cohort* CohortRun::take_record() {

@@ -29,8 +29,9 @@ class CohortRun final : public DispatchClient {
   ActivityId begin(const Cohort& cohort);
   Seconds compute_time(const Cohort& cohort) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound, ActivityId activity);
-  FlowSpec store_flow(const Cohort& cohort, ActivityId activity);
-  void leave(const Cohort& cohort, ActivityId by);
+  FlowSpec store_flow(const Cohort& cohort);
+  /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.
+  void leave(const Cohort& cohort, ActivityId activity);
   Cohort* take_record();
 
   Gpu& gpu_;

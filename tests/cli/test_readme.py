@@ -58,6 +58,25 @@ class Readme(unittest.TestCase):
                                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
                     self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_the_table_it_shows_is_the_table_the_main_job_prints(self):
+        shown = re.search(rf"^\$ {re.escape(DEMO)}\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+        self.assertTrue(shown, f"README.md shows no output of {DEMO}")
+        with tempfile.TemporaryDirectory(prefix="c3sim-readme-") as scratch:
+            printed = subprocess.run([os.environ["C3SIM"], *DEMO.split()[1:], "-o", f"{scratch}/out.h5"], cwd=SOURCE,
+                                     stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(shown.group(1).splitlines(), printed.splitlines())
+
+    def test_every_experiment_it_shows_is_accepted(self):
+        experiments = re.findall(r"^```toml\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+        self.assertTrue(experiments, "README.md shows no experiment")
+        with tempfile.TemporaryDirectory(prefix="c3sim-readme-") as scratch:
+            for text in experiments:
+                file = pathlib.Path(scratch, "experiment.toml")
+                file.write_text(text)
+                done = subprocess.run([os.environ["C3SIM"], "config", "check", file], stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -23,10 +23,11 @@ struct Wires : FlowClock {
   explicit Wires(const Interconnect::Setup& setup = {}, Observer* observer = nullptr)
       : FlowClock(observer), interconnect(simulation.fluid(), node, setup) {}
 
+  /// Transfers of a link share it byte for byte.
   FlowId send(int src, int dst, double bytes, int stream = 0, double bound = kUnbounded) {
     std::vector<Demand> demands;
     interconnect.add_route(demands, stream, src, dst, Bytes{bytes});
-    return start(tags_++, demands, {.demands = {}, .bound = bound});
+    return start(tags_++, demands, {.demands = {}, .bound = bound, .weight = 1.0 / bytes});
   }
 
   const NodeSpec node = test::full_mesh(kGpus);

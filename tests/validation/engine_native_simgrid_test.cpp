@@ -187,6 +187,17 @@ TEST_CASE("random traffic through a star ends every transfer when SimGrid's Comm
   check_same_dates(star_traffic(40, 10));
 }
 
+TEST_CASE("SimGrid's clock advances by what a simulation takes, also one that goes on") {
+  const double origin = s4u::Engine::get_clock();
+  FlowClock clock;
+  for (std::uint64_t second = 1; second <= 200; ++second) clock.start(second, {}, {.demands = {}, .bound = 1.0 / static_cast<double>(second)});
+  clock.simulation.run();
+  CHECK(s4u::Engine::get_clock() - origin == near(200.0));
+  clock.start(201, {}, {.demands = {}, .bound = 1.0});
+  clock.simulation.run();
+  CHECK(s4u::Engine::get_clock() - origin == near(201.0));
+}
+
 TEST_CASE("flows and SimGrid's activities start one another at exact dates") {
   // A timer of SimGrid's keeps the clocks in step. 1 s of flow, 450 GB over 450 GB/s, 1 s of flow.
   FlowClock clock;

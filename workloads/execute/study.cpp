@@ -89,20 +89,31 @@ class Study {
         note_run();
       }
     }
+    return samples;  // by draw, then seed
+  }
+
+  static std::vector<Sample> by_time(std::vector<Sample> samples) {
     std::ranges::stable_sort(samples, {}, &Sample::time);
     return samples;
   }
 
   void measure_alone() {
     const Strategy alone{.name = "alone", .order = {}, .streams = {}};
-    alone_kernels_ = percentile(sample(alone, {}, Side::kernels), 50).time;
-    alone_collectives_ = percentile(sample(alone, {}, Side::collectives), 50).time;
+    const std::vector<Sample> kernels = sample(alone, {}, Side::kernels);
+    const std::vector<Sample> collectives = sample(alone, {}, Side::collectives);
+    mean_ideal_.resize(experiments_.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const auto seeds = static_cast<double>(kernels.size() / experiments_.size());
+      mean_ideal_[kernels[i].draw] += std::max(kernels[i].time, collectives[i].time) / seeds;
+    }
+    alone_kernels_ = percentile(by_time(kernels), 50).time;
+    alone_collectives_ = percentile(by_time(collectives), 50).time;
   }
 
   std::pair<std::vector<Sample>, CuChoice> best_samples(const Strategy& strategy) {
     std::pair<std::vector<Sample>, CuChoice> best;
     for (const CuChoice& choice : cu_choices(experiments_.front(), strategy)) {
-      std::vector<Sample> samples = sample(strategy, choice, Side::both);
+      std::vector<Sample> samples = by_time(sample(strategy, choice, Side::both));
       if (best.first.empty() || percentile(samples, 50).time < percentile(best.first, 50).time) {
         best = {std::move(samples), choice};
       }
@@ -150,20 +161,22 @@ class Study {
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.streams[i].name).cus.is_swept()) result.best_cus = cus[i];
     }
-    if (experiment.measure.loss_split && !strategy.serial) result.loss = loss(strategy, experiment, cus, ideal);
+    if (experiment.measure.loss_split && !strategy.serial) result.loss = loss(strategy, middle.draw, cus);
     return result;
   }
 
-  LossSplit loss(const Strategy& strategy, const Experiment& experiment, const CuChoice& cus, Seconds ideal) {
+  LossSplit loss(const Strategy& strategy, std::size_t draw, const CuChoice& cus) {
+    const Experiment& experiment = experiments_[draw];
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
     std::iota(seeds.begin(), seeds.end(), 0);
-    return split_loss(experiment, strategy, cus, seeds, ideal, [this] { note_run(); });
+    return split_loss(experiment, strategy, cus, seeds, mean_ideal_[draw], [this] { note_run(); });
   }
 
   Progress progress_;
   std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
   std::size_t ran_ = 0, planned_ = 0;
-  Seconds alone_kernels_, alone_collectives_;
+  Seconds alone_kernels_, alone_collectives_;  ///< medians
+  std::vector<Seconds> mean_ideal_;            ///< by draw: mean over seeds of the longer side alone
   bool has_kernels_ = false, has_collectives_ = false;
 };
 

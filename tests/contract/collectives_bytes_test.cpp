@@ -1,0 +1,136 @@
+// One contract for every way to run a collective: both backends, kinds and algorithms, all grains, folded and explicit.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "tests/contract/collective_variants.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::test;
+
+namespace {
+
+/// A run of one variant, and the transfers that it had to make.
+struct Execution {
+  explicit Execution(const Variant& v, const ClusterSpec& cluster)
+      : graph(make_transfer_graph(v.call(), v.algorithm, cluster.node)), bench(cluster, v.plan(), v.folded) {
+    time = bench.run();
+  }
+  TransferGraph graph;
+  CollectiveBench bench;
+  Seconds time;
+};
+
+std::map<std::string, double> bytes_by_link(const TransferGraph& graph, int senders) {
+  std::map<std::string, double> bytes;
+  for (const Transfer& t : graph.transfers) {
+    if (t.src < senders) bytes[fmt::format("link{}-{}", t.src, t.dst)] += t.bytes.value;
+  }
+  return bytes;
+}
+
+Bytes bytes_received(const TransferGraph& graph, int rank) {
+  Bytes received;
+  for (const Transfer& t : graph.transfers) {
+    if (t.dst == rank) received += t.bytes;
+  }
+  return received;
+}
+
+}  // namespace
+
+TEST_CASE("every link carries its transfers' bytes, in channels of a library with the protocol's overhead") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    const Execution run(v, cluster);
+    const double overhead = v.backend == Backend::cu ? 46.5 / 42.0 : 1.0;
+    for (const auto& [link, bytes] : bytes_by_link(run.graph, run.bench.simulated_ranks())) {
+      CAPTURE(link);
+      CHECK(run.bench.recording.total(link) == near(bytes * overhead));
+    }
+  });
+}
+
+TEST_CASE("HBM reads what a rank sends and writes what it receives, and half of the staging each way") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    const Execution run(v, cluster);
+    const double staging = v.backend == Backend::cu ? 0.5 : 0.0;
+    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
+      const Bytes received = bytes_received(run.graph, rank);
+      const Bytes read = bytes_sent(run.graph, rank) + received * (0.5 * staging);
+      const Bytes written = received + received * (0.5 * staging);
+      CHECK(run.bench.recording.total(fmt::format("gpu{}.hbm", rank)) == near((read + written).value));
+      CHECK(run.bench.recording.total(fmt::format("gpu{}.hbm.written", rank)) == near(written.value));
+      CHECK(run.bench.recording.total(fmt::format("gpu{}.llc", rank)) == near((read + written).value));
+    }
+  });
+}
+
+TEST_CASE("channels pass what they send and stage through L2 and hold CUs, copy engines use neither") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    const Execution run(v, cluster);
+    const Recording& recording = run.bench.recording;
+    const bool on_cus = v.backend == Backend::cu;
+    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
+      const double through_l2 = (bytes_sent(run.graph, rank) + 0.5 * bytes_received(run.graph, rank)).value;
+      for (int xcd = 0; xcd < 8; ++xcd) {
+        const double share = on_cus ? through_l2 / 8 : 0.0;
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.l2", rank, xcd)) == near(share));
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == near(share));
+      }
+      // 56 channels on a CU each, from launch (at 0 here) to the end.
+      CHECK(recording.total(fmt::format("gpu{}.cus", rank)) == near(on_cus ? 56 * run.time.value : 0.0));
+      for (int engine = 0; engine < 14; ++engine) {
+        const double copied = !on_cus && engine < 7 ? bytes_sent(run.graph, rank).value / 7 : 0.0;
+        CHECK(recording.total(fmt::format("gpu{}.dma{}", rank, engine)) == near(copied));
+      }
+    }
+  });
+}
+
+TEST_CASE("every rank ends, none before all its bytes are there") {
+  // Nothing is faster than the bytes of a rank over all its links at the one-way rate.
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    const Execution run(v, cluster);
+    const Seconds least = bytes_sent(run.graph, 0) / (7.0 * cluster.node.link.one_way);
+    for (const Seconds ended : run.bench.ended) CHECK(ended > least);
+    for (const auto* activity : run.bench.recording.of_kind(ActivityKind::collective)) {
+      CHECK(activity->end == run.bench.ended[static_cast<std::size_t>(activity->gpu)]);
+      CHECK(activity->name == "gather");
+    }
+    for (const auto& activity : run.bench.recording.activities) CHECK(activity.end >= activity.start);
+  });
+}
+
+TEST_CASE("transfers that the observer sees carry the graph's bytes") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    const Execution run(v, cluster);
+    Bytes seen;
+    for (const auto* transfer : run.bench.recording.of_kind(ActivityKind::transfer)) seen += transfer->bytes;
+    Bytes expected;
+    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) expected += bytes_sent(run.graph, rank);
+    CHECK(seen.value == near(expected.value));
+  });
+}
+
+TEST_CASE("grain step starts a transfer no sooner than its predecessors ended, and says so") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for (const Backend backend : {Backend::cu, Backend::dma}) {
+    const Execution run({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, false}, cluster);
+    const Recording& recording = run.bench.recording;
+    int data_edges = 0;
+    for (const auto& edge : recording.dependencies) {
+      if (edge.kind != DependencyKind::data) continue;
+      ++data_edges;
+      CHECK(recording.activity(edge.successor).start >= recording.activity(edge.predecessor).end);
+    }
+    CHECK(data_edges == 7 * 8 * 6);  // rings x ranks x steps after the first
+  }
+}

@@ -1,0 +1,302 @@
+// Who gets free CU slots, and when. Grids here hold every slot for a fixed time.
+
+#include "gpu/dispatcher.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "tests/support/gpu_bench.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+struct Placement {
+  double date;
+  int xcd, cu;
+};
+
+/// Holds work group i, in order of placement, for holding_time(i).
+class HeldGrid final : public DispatchClient {
+ public:
+  HeldGrid(Simulation& simulation, Dispatcher& dispatcher, WorkGroupNeeds needs,
+           std::function<Seconds(std::size_t)> holding_time)
+      : simulation_(simulation), dispatcher_(dispatcher), needs_(needs), holding_time_(std::move(holding_time)) {}
+
+  void on_placed(int xcd, std::span<const int> cus) override {
+    for (const int cu : cus) {
+      const Seconds duration = holding_time_(placements.size());
+      placements.push_back({simulation_.now().value, xcd, cu});
+      simulation_.spawn("work group", hold(this, xcd, cu, duration));
+    }
+  }
+
+  std::vector<Placement> placements;
+  int finished = 0;
+
+ private:
+  static Task hold(HeldGrid* grid, int xcd, int cu, Seconds duration) {
+    co_await grid->simulation_.sleep(duration);
+    ++grid->finished;
+    grid->dispatcher_.release(xcd, cu, grid->needs_, kNoActivity);
+  }
+
+  Simulation& simulation_;
+  Dispatcher& dispatcher_;
+  WorkGroupNeeds needs_;
+  std::function<Seconds(std::size_t)> holding_time_;
+};
+
+constexpr WorkGroupNeeds kWholeCu{.lds = Bytes{64 * kKibi}, .registers = {}, .waves = 4};
+constexpr WorkGroupNeeds kLittle{.lds = {}, .registers = Bytes{32 * kKibi}, .waves = 1};
+
+/// A dispatcher of round_gpu(): 2 XCDs of 4 CUs.
+struct Queues {
+  explicit Queues(DispatchPolicy policy = DispatchPolicy::oldest_first, std::uint64_t seed = 0)
+      : spec(with_policy(policy)),
+        busy_cus(simulation.fluid().add_resource({.name = "cus", .unit = "CU"}, spec.compute.cus())),
+        dispatcher(simulation, spec, seed, busy_cus) {}
+
+  HeldGrid& submit(Seconds date, std::int64_t work_groups, Seconds holding_time, WorkGroupNeeds needs = kWholeCu,
+                   Launch how = {}) {
+    return submit(date, work_groups, [holding_time](std::size_t) { return holding_time; }, needs, how);
+  }
+  HeldGrid& submit(Seconds date, std::int64_t work_groups, std::function<Seconds(std::size_t)> holding_time,
+                   WorkGroupNeeds needs = kWholeCu, Launch how = {}) {
+    HeldGrid& grid = grids.emplace_back(simulation, dispatcher, needs, std::move(holding_time));
+    how.client = &grid;
+    how.needs = needs;
+    how.work_groups = work_groups;
+    if (how.range.size() == 0) how.range = dispatcher.units().all();
+    simulation.spawn("submit", submitted(this, date, how));
+    return grid;
+  }
+
+  static Task submitted(Queues* queues, Seconds date, Launch launch) {
+    co_await queues->simulation.sleep(date);
+    queues->dispatcher.submit(launch);
+  }
+  static GpuSpec with_policy(DispatchPolicy policy) {
+    GpuSpec spec = round_gpu();
+    spec.dispatch.policy = policy;
+    return spec;
+  }
+
+  GpuSpec spec;
+  Simulation simulation;
+  ResourceId busy_cus;
+  Dispatcher dispatcher;
+  std::deque<HeldGrid> grids;
+};
+
+/// Dates of the work groups on one XCD.
+std::vector<double> dates(const HeldGrid& grid, int xcd) {
+  std::vector<double> found;
+  for (const Placement& placement : grid.placements) {
+    if (placement.xcd == xcd) found.push_back(placement.date);
+  }
+  return found;
+}
+
+constexpr Seconds kWave{10e-6};
+
+/// First date of 4 small work groups that come at 5 us, behind a grid of \p big work groups of 10 us since 0.
+double start_behind(std::int64_t big, DispatchPolicy policy, Launch how = {}, WorkGroupNeeds needs = kWholeCu,
+                    bool own_queues = false) {
+  Queues queues(policy);
+  if (own_queues) queues.dispatcher.give_own_queues();
+  queues.submit(0.0_s, big, kWave);
+  HeldGrid& small = queues.submit(5.0_us, 4, kWave, needs, how);
+  queues.simulation.run_without_simgrid();
+  REQUIRE(small.finished == 4);
+  return small.placements.front().date;
+}
+
+}  // namespace
+
+TEST_CASE("oldest first: a late grid waits until the last full wave of the first one leaves") {
+  // 24 work groups on 8 CUs: waves at 0, 10 and 20 us. All CUs are full until 30 us.
+  CHECK(start_behind(24, DispatchPolicy::oldest_first) == near(30e-6));
+  // 28: a wave of 4 is left at 30 us, and the other 4 CUs are free at the same instant.
+  CHECK(start_behind(28, DispatchPolicy::oldest_first) == near(30e-6));
+  // 32: the fourth wave is full too.
+  CHECK(start_behind(32, DispatchPolicy::oldest_first) == near(40e-6));
+}
+
+TEST_CASE("round robin: a late grid waits for the first wave only") {
+  CHECK(start_behind(24, DispatchPolicy::round_robin) == near(10e-6));
+}
+
+TEST_CASE("priority: a late grid of higher priority waits for the running wave only, one of lower priority for all") {
+  CHECK(start_behind(24, DispatchPolicy::oldest_first, {.priority = 1}) == near(10e-6));
+  CHECK(start_behind(24, DispatchPolicy::round_robin, {.priority = 1}) == near(10e-6));
+  CHECK(start_behind(24, DispatchPolicy::round_robin, {.priority = -1}) == near(30e-6));
+}
+
+TEST_CASE("own queues: a small grid does not wait behind another's queue, but for slots") {
+  CHECK(start_behind(24, DispatchPolicy::oldest_first, {}, kWholeCu, true) == near(10e-6));
+}
+
+TEST_CASE("what fits beside the resident work groups is not delayed") {
+  CHECK(start_behind(24, DispatchPolicy::oldest_first, {}, kLittle) == near(5e-6));
+}
+
+TEST_CASE("at equal dates the host's order decides, then the order of submission") {
+  Queues queues;
+  HeldGrid& second = queues.submit(0.0_s, 8, kWave, kWholeCu, {.order = 1});
+  HeldGrid& first = queues.submit(0.0_s, 8, kWave, kWholeCu, {.order = 0});
+  HeldGrid& third = queues.submit(0.0_s, 8, kWave, kWholeCu, {.order = 1});
+  queues.simulation.run_without_simgrid();
+  CHECK(first.placements.front().date == 0.0);
+  CHECK(second.placements.front().date == near(10e-6));
+  CHECK(third.placements.front().date == near(20e-6));
+}
+
+TEST_CASE("round robin serves queues in turn when slots come free one at a time") {
+  // XCD 0 is filled by 4 work groups that leave at 1, 2, 3 and 4 us, then every 4 us each: one slot every 1 us.
+  // The two grids that wait get them in turn.
+  Queues queues(DispatchPolicy::round_robin);
+  queues.submit(0.0_s, 8, [](std::size_t i) { return 1.0_us * static_cast<double>(i % 4 + 1); });
+  HeldGrid& one = queues.submit(0.5_us, 16, 4.0_us);
+  HeldGrid& other = queues.submit(0.6_us, 16, 4.0_us);
+  queues.simulation.run_without_simgrid();
+  const std::vector<double> of_one = dates(one, 0);
+  const std::vector<double> of_other = dates(other, 0);
+  REQUIRE(of_one.size() == 8);
+  REQUIRE(of_other.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(of_one[i] == near(1e-6 * static_cast<double>(2 * i + 1)));
+    CHECK(of_other[i] == near(1e-6 * static_cast<double>(2 * i + 2)));
+  }
+}
+
+TEST_CASE("random order shuffles grids of one instant, the same way for the same seed") {
+  const auto order_of = [](std::uint64_t seed) {
+    Queues queues(DispatchPolicy::random_order, seed);
+    for (int i = 0; i < 6; ++i) queues.submit(1.0_us, 8, kWave, kWholeCu, {.order = i});
+    HeldGrid& late = queues.submit(2.0_us, 8, kWave);
+    queues.simulation.run_without_simgrid();
+    CHECK(late.placements.front().date == near(61e-6));  // dates come before the shuffle
+    std::vector<double> starts;
+    for (const HeldGrid& grid : queues.grids) starts.push_back(grid.placements.front().date);
+    return starts;
+  };
+  CHECK(order_of(1) == order_of(1));
+  CHECK(order_of(1) != order_of(2));
+}
+
+TEST_CASE("work group i goes to XCD i mod XCDs, even when another XCD is free") {
+  // 5 and 3 work groups: XCD 0 gets 3 + 2, XCD 1 gets 2 + 1 and has a CU free from the start.
+  Queues queues;
+  HeldGrid& five = queues.submit(0.0_s, 5, kWave);
+  HeldGrid& three = queues.submit(0.0_s, 3, kWave);
+  queues.simulation.run_without_simgrid();
+  CHECK(dates(five, 0) == std::vector<double>{0.0, 0.0, 0.0});
+  CHECK(dates(five, 1) == std::vector<double>{0.0, 0.0});
+  CHECK(dates(three, 0) == std::vector<double>{0.0, kWave.value});
+  CHECK(dates(three, 1) == std::vector<double>{0.0});
+}
+
+TEST_CASE("a mask keeps a grid on its CUs, and off them one that is masked to the others") {
+  Queues queues;
+  HeldGrid& left = queues.submit(0.0_s, 12, kWave, kWholeCu, {.range = {0, 3}});
+  HeldGrid& right = queues.submit(0.0_s, 4, kWave, kWholeCu, {.range = {3, 4}});
+  queues.simulation.run_without_simgrid();
+  CHECK(std::ranges::all_of(left.placements, [](const Placement& p) { return p.cu >= 0 && p.cu < 3; }));
+  CHECK(std::ranges::all_of(right.placements, [](const Placement& p) { return p.cu == 3; }));
+  CHECK(dates(left, 0).back() == near(10e-6));   // 6 work groups on 3 CUs
+  CHECK(dates(right, 0).back() == near(10e-6));  // 2 on 1
+}
+
+TEST_CASE("a grid that is withdrawn gets no more slots, and leaves them to who waits behind it") {
+  Queues queues;
+  HeldGrid& gone = queues.submit(0.0_s, 24, kWave);
+  HeldGrid& next = queues.submit(1.0_us, 8, kWave);
+  const auto withdraw = [](Queues* all, HeldGrid* grid) -> Task {
+    co_await all->simulation.sleep(5.0_us);
+    all->dispatcher.withdraw(*grid);
+  };
+  queues.simulation.spawn("withdraw", withdraw(&queues, &gone));
+  queues.simulation.run_without_simgrid();
+  CHECK(gone.placements.size() == 8);
+  CHECK(next.placements.front().date == near(10e-6));
+}
+
+namespace {
+
+WorkGroupNeeds random_needs() {
+  const double lds = *rc::gen::element(0.0, 10.0, 16.0, 33.0, 64.0);
+  const double registers = *rc::gen::element(0.0, 100.0, 128.0, 256.0, 512.0);
+  return {.lds = Bytes{lds * kKibi}, .registers = Bytes{registers * kKibi}, .waves = *rc::gen::inRange(1, 33)};
+}
+
+/// LDS, registers and waves in use on each CU, recounted from dates.
+struct Load {
+  double lds = 0.0, registers = 0.0;
+  int waves = 0;
+};
+
+}  // namespace
+
+TEST_CASE("property: no CU is ever over its limits, every work group runs once, and CUs are busy as long as they hold any") {
+  CHECK(rc::check([] {
+    const auto policy = *rc::gen::element(DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
+                                          DispatchPolicy::random_order);
+    Queues queues(policy);
+    struct Submitted {
+      HeldGrid* grid;
+      std::int64_t work_groups;
+      WorkGroupNeeds needs;
+      CuRange range;
+      Seconds holding;
+    };
+    std::vector<Submitted> all;
+    const int grids = *rc::gen::inRange(1, 6);
+    for (int i = 0; i < grids; ++i) {
+      const int begin = *rc::gen::inRange(0, 4);
+      Submitted one{nullptr, *rc::gen::inRange(1, 40), random_needs(), {begin, *rc::gen::inRange(begin + 1, 5)},
+                    1.0_us * *rc::gen::inRange(1, 20)};
+      one.grid = &queues.submit(1.0_us * *rc::gen::inRange(0, 30), one.work_groups, one.holding, one.needs,
+                                {.range = one.range, .priority = *rc::gen::inRange(0, 3)});
+      all.push_back(one);
+    }
+    queues.simulation.run_without_simgrid();
+
+    std::vector<double> instants;
+    for (const Submitted& one : all) {
+      RC_ASSERT(static_cast<std::int64_t>(one.grid->placements.size()) == one.work_groups);
+      RC_ASSERT(one.grid->finished == one.work_groups);
+      for (const Placement& placement : one.grid->placements) {
+        RC_ASSERT(placement.cu >= one.range.begin);
+        RC_ASSERT(placement.cu < one.range.end);
+        instants.push_back(placement.date);
+      }
+    }
+    // Residents only grow at placements: those instants see every maximum.
+    for (const double now : instants) {
+      std::vector<Load> loads(8);
+      for (const Submitted& one : all) {
+        for (const Placement& placement : one.grid->placements) {
+          if (placement.date > now || placement.date + one.holding.value <= now + 1e-12) continue;
+          Load& load = loads[static_cast<std::size_t>(placement.xcd * 4 + placement.cu)];
+          load.lds += one.needs.lds.value;
+          load.registers += one.needs.registers.value;
+          load.waves += one.needs.waves;
+        }
+      }
+      for (const Load& load : loads) {
+        RC_ASSERT(load.lds <= queues.spec.compute.lds_per_cu.value);
+        RC_ASSERT(load.registers <= queues.spec.compute.registers_per_cu.value);
+        RC_ASSERT(load.waves <= queues.spec.compute.wave_slots_per_cu);
+      }
+    }
+    RC_ASSERT(queues.dispatcher.units().busy() == 0);
+  }));
+}

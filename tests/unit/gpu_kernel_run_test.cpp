@@ -1,0 +1,161 @@
+// One kernel, or two, from release to last store, worked out by hand on a GPU of round numbers.
+
+#include "gpu/kernel_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/support/gpu_bench.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/recording.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+KernelLaunch on_stream(int stream) {
+  KernelLaunch launch;
+  launch.stream = stream;
+  return launch;
+}
+
+}  // namespace
+
+TEST_CASE("one work group: launch delay, then prologue, steady flow and stores, one after another") {
+  // 2 MB of first loads take 2 us at 1 TB/s (more than the 1 us of latency); 9 us of compute hide the other 2 MB;
+  // 3 MB of stores take 3 us. With 0.5 us of delay before: 14.5 us.
+  GpuBench bench(round_gpu());
+  KernelDescription kernel = plain_kernel("k", 1, 9.0_us, 4.0_MB);
+  kernel.prologue = 0.5;
+  kernel.output = 3.0_MB;
+  KernelLaunch launch;
+  launch.delay = 0.5_us;
+  const auto& ran = bench.launch(0.0_s, kernel, launch);
+  bench.run();
+  CHECK(ran.end == near(14.5e-6));
+}
+
+TEST_CASE("first loads and stores take a memory latency at least") {
+  GpuBench bench(round_gpu());
+  const auto& ran = bench.launch(0.0_s, plain_kernel("k", 1, 9.0_us));
+  bench.run();
+  CHECK(ran.end == near(1e-6 + 9e-6 + 1e-6));
+}
+
+TEST_CASE("an HBM-bound kernel takes its bytes over HBM bandwidth") {
+  // 8 work groups at once: 1 us of latency, 8 x 4 MB at 1 TB/s = 32 us (compute would take 9), 8 x 1 MB stored = 8 us.
+  GpuBench bench(round_gpu());
+  KernelDescription kernel = plain_kernel("k", 8, 9.0_us, 4.0_MB);
+  kernel.output = 1.0_MB;
+  const auto& ran = bench.launch(0.0_s, kernel);
+  bench.run();
+  CHECK(ran.end == near(41e-6));
+}
+
+TEST_CASE("two work groups on one CU share its arithmetic, two that only copy do not") {
+  const auto time_of = [](bool computes) {
+    GpuBench bench(round_gpu());
+    KernelDescription kernel = plain_kernel("k", 16, 9.0_us);  // two for each of 8 CUs
+    kernel.needs.lds = 32.0_KiB;
+    kernel.needs.computes = computes;
+    const auto& ran = bench.launch(0.0_s, kernel);
+    bench.run();
+    return ran.end;
+  };
+  CHECK(time_of(true) == near(1e-6 + 2 * 9e-6 + 1e-6));
+  CHECK(time_of(false) == near(1e-6 + 9e-6 + 1e-6));
+}
+
+TEST_CASE("the next wave starts when the slots are free and does not wait for the stores") {
+  // Three waves of 1 us + 9 us; the last one's 8 x 1 MB are stored in 8 us.
+  GpuBench bench(round_gpu());
+  KernelDescription kernel = plain_kernel("k", 24, 9.0_us);
+  kernel.output = 1.0_MB;
+  const auto& ran = bench.launch(0.0_s, kernel);
+  bench.run();
+  CHECK(ran.end == near(3 * 10e-6 + 8e-6));
+}
+
+TEST_CASE("a kernel of half the clock halves the speed of work groups that start beside it") {
+  // "slow" holds one CU from 0 to 1 + 25 us. "k" has 7 + 7 work groups of 4 us at 1 GHz: the first wave's take 8 us,
+  // the second's too (they start at 9 us); work groups from 18 us on as well; the CU is back after 26 us.
+  GpuBench bench(with_fast_memory(round_gpu()));
+  KernelDescription slow = plain_kernel("slow", 1, 25.0_us);
+  slow.clock = 500.0_MHz;
+  bench.launch(0.0_s, slow);
+  const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 4.0_us), on_stream(1));
+  bench.run();
+  // XCD 0 has 3 CUs for 4 work groups: two waves of 1 + 8 us, and the last stores' latency.
+  CHECK(ran.end == near(2 * 9e-6 + 1e-6));
+}
+
+TEST_CASE("streams with private CUs do not see each other's clock or slots") {
+  GpuBench bench(with_fast_memory(round_gpu()), nullptr,
+                 {{"a", "b"}, Isolation().with(SharedResource::cus), 0});
+  KernelDescription slow = plain_kernel("slow", 8, 25.0_us);
+  slow.clock = 500.0_MHz;
+  bench.launch(0.0_s, slow);
+  const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 4.0_us), on_stream(1));
+  bench.run();
+  CHECK(ran.end == near(6e-6));
+}
+
+TEST_CASE("observers: cohorts lie within their kernel, and start when who freed their slots has ended") {
+  Recording seen;
+  GpuBench bench(round_gpu(), &seen);
+  KernelDescription kernel = plain_kernel("k", 40, 9.0_us, 0.1_MB);
+  kernel.output = 0.5_MB;
+  bench.launch(2.0_us, kernel);
+  bench.run();
+
+  const auto kernels = seen.of_kind(ActivityKind::kernel);
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0]->start == 2.0_us);
+  const auto cohorts = seen.of_kind(ActivityKind::cohort);
+  CHECK(cohorts.size() == 5 * 2 * 2);  // waves x XCDs x cohorts
+  for (const auto* cohort : cohorts) {
+    CHECK(cohort->parent == kernels[0]->id);
+    CHECK(cohort->start >= kernels[0]->start);
+    CHECK(cohort->end <= kernels[0]->end);
+  }
+  std::set<ActivityId> waited;
+  for (const auto& edge : seen.dependencies) {
+    const auto& before = seen.activity(edge.predecessor);
+    const auto& after = seen.activity(edge.successor);
+    if (edge.kind == DependencyKind::launch) CHECK(before.start <= after.start);
+    if (edge.kind != DependencyKind::slot) continue;
+    waited.insert(edge.successor);
+    CHECK(before.end.value == near(after.start.value));
+  }
+  CHECK(waited.size() == 4 * 2 * 2);  // all but the first wave
+}
+
+TEST_CASE("fluid: waves times (work group + latency), and the next kernel has the GPU when it ends") {
+  // 24 work groups on 8 CUs: 3 waves of 9 + 1 us; then 8 work groups in one.
+  GpuBench bench(with_fast_memory(round_gpu()));
+  KernelLaunch fluid;
+  fluid.grain = KernelGrain::fluid;
+  const auto& first = bench.launch(0.0_s, plain_kernel("first", 24, 9.0_us), fluid);
+  const auto& second = bench.launch(1.0_us, plain_kernel("second", 8, 9.0_us), fluid);
+  bench.run();
+  CHECK(first.end == near(30e-6));
+  CHECK(second.end == near(40e-6));
+}
+
+TEST_CASE("fluid: an HBM-bound kernel alone runs at the bandwidth of its own mix") {
+  // Half its bytes are stores: 8 x (4 + 4) MB at the copy rate of 0.5 TB/s.
+  GpuSpec gpu = round_gpu();
+  gpu.hbm.copy = 0.5_TBps;
+  GpuBench bench(gpu);
+  KernelDescription kernel = plain_kernel("k", 8, 9.0_us, 4.0_MB);
+  kernel.output = 4.0_MB;
+  KernelLaunch fluid;
+  fluid.grain = KernelGrain::fluid;
+  const auto& ran = bench.launch(0.0_s, kernel, fluid);
+  bench.run();
+  CHECK(ran.end == near(128e-6));
+}
