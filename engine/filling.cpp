@@ -13,7 +13,7 @@ bool Filler::later(const Candidate& a, const Candidate& b) {
 void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck) {
   Flow& f = flows_[flow];
   f.next_rate = rate;
-  f.next_level = level;
+  f.next_level = f.granted == 0.0 ? level : rate / f.weight;
   f.next_bottleneck = bottleneck;
   f.fixed = true;
   --left_;

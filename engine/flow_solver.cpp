@@ -222,25 +222,33 @@ void FlowSolver::fill_by_class() {
     select_class(priority);
     if (class_flows_.empty()) continue;
     for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-      resources_[neighbours_[i]].residual += promised_[i * kPriorityClasses + priority];
+      filling::Resource& resource = resources_[neighbours_[i]];
+      resource.residual += promised_[i * kPriorityClasses + priority];
+      drop_rounding(resource);
     }
-    serve_class();
+    filler_.fill(class_flows_, neighbours_);
   }
   if (promised) serve_unused_promises();
 }
 
-void FlowSolver::serve_class() {
-  for (const ResourceId neighbour : neighbours_) drop_rounding(resources_[neighbour]);
-  filler_.fill(class_flows_, neighbours_);
-}
-
 // A class that was served more at one resource may use less than its promise at another.
 void FlowSolver::serve_unused_promises() {
-  for (const Index index : working_) flows_[index].granted = flows_[index].next_rate;
   for (PriorityClass priority = 0; priority < kPriorityClasses; ++priority) {
+    for (const ResourceId neighbour : neighbours_) drop_rounding(resources_[neighbour]);
     select_class(priority);
-    serve_class();
+    std::erase_if(class_flows_, [this](Index index) {
+      filling::Flow& flow = flows_[index];
+      flow.granted = flow.next_rate;
+      flow.fixed = !can_rise(flow);
+      return flow.fixed;
+    });
+    filler_.fill(class_flows_, neighbours_);
   }
+}
+
+bool FlowSolver::can_rise(const filling::Flow& flow) const {
+  const auto has_room = [this](const filling::Membership& m) { return resources_[m.resource].residual > 0.0; };
+  return flow.next_rate < flow.bound && std::ranges::all_of(flow.memberships, has_room);
 }
 
 // Fills each class alone, on its guaranteed part of every capacity.
@@ -277,16 +285,21 @@ bool FlowSolver::add_violators() {
   return working_.size() > filled_flows;
 }
 
-// A flow stopped by a resource where a flow outside the filling has a higher level got less than its share.
+// A flow stopped by a resource where a flow outside the filling has a higher level got less than its share. Whoever has
+// more on any of the resources that stop it joins: taken one resource a round, a flow over many GPUs would cost as many
+// rounds.
 void FlowSolver::check_filled_flow(Index index) {
   const filling::Flow& flow = flows_[index];
   const std::uint32_t bottleneck = flow.next_bottleneck;
   if (bottleneck == kNoResource) return;
   const double allowed = flow.next_level * (1.0 + kSlack);
   if (highest_level(bottleneck) <= allowed || finds_full_resource(index)) return;
-  for (const filling::User& user : resources_[bottleneck].users) {
-    const filling::Flow& other = flows_[user.flow];
-    if (!other.working && other.level > allowed) join(user.flow);
+  for (const filling::Membership& m : flow.memberships) {
+    if (!is_full(m.resource)) continue;
+    for (const filling::User& user : resources_[m.resource].users) {
+      const filling::Flow& other = flows_[user.flow];
+      if (!other.working && other.level > allowed) join(user.flow);
+    }
   }
 }
 

@@ -41,6 +41,8 @@ class FlowSolver {
   /// Guarantees \p fraction of every capacity to flows of \p priority; all floors together at most 1.
   void set_floor(PriorityClass priority, double fraction);
 
+  /// True when a flow that uses \p resource, or its capacity, changed since the last solve.
+  bool is_touched(ResourceId resource) const { return resources_[resource].touched; }
   bool needs_solve() const { return !touched_.empty() || !changed_flows_.empty(); }
   /// \returns the flows whose rate changed; valid until the next call. Rates of others are bit-identical.
   std::span<const Index> solve();
@@ -65,8 +67,8 @@ class FlowSolver {
   void fill_on_residuals();
   void fill_by_class();
   bool promise_floors();
-  void serve_class();
   void serve_unused_promises();
+  bool can_rise(const filling::Flow& flow) const;
   void select_class(PriorityClass priority);
   static void drop_rounding(filling::Resource& resource);
 

@@ -114,6 +114,7 @@ double FluidSystem::next_date() {
 
 void FluidSystem::apply_rules() {
   for (const Rule& rule : rules_) {
+    if (!solver_.is_touched(rule.resource)) continue;  // events elsewhere must not change the result
     const double capacity = rule.rule->capacity(solver_);
     if (capacity != solver_.capacity(rule.resource)) set_capacity(rule.resource, capacity);
   }

@@ -13,7 +13,7 @@
 namespace c3 {
 
 /// A capacity that depends on what was served before, e.g. HBM on its read/write mix.
-/// Asked once before each solve that changes anything; constant within a solve.
+/// Asked before a solve in which a flow at this resource changed; constant within a solve.
 class CapacityRule {
  public:
   virtual ~CapacityRule() = default;

@@ -17,7 +17,11 @@ namespace {
 
 // Size classes of 64 bytes up to 4 KiB; larger frames go to the heap.
 constexpr std::size_t kClassSize = 64;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kClasses = 0;  // all of them, so that AddressSanitizer sees what is used after its end
+#else
 constexpr std::size_t kClasses = 64;
+#endif
 
 struct FreeFrame {
   FreeFrame* next;

@@ -89,6 +89,7 @@ Seconds CohortRun::compute_time(const Cohort& cohort) const {
   return kernel_.compute_time * (drawn * sharing * slower);
 }
 
+// A flow alone means: without other kernels. Its siblings, the kernel's resident work groups, share HBM with it.
 FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
                               ActivityId activity) {
   const auto size = static_cast<double>(cohort.cus.size());
@@ -101,7 +102,8 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   spec.demands = demands_;
   spec.bound = bound;
   const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
-  const double alone = std::min(bound, gpu_.memory().alone_rate(hbm, Bytes{0}));
+  const Bytes with_siblings = traffic.hbm * (share * static_cast<double>(resident_));
+  const double alone = std::min(bound, gpu_.memory().alone_rate(with_siblings, Bytes{0}));
   spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(cohort.cus.size()), hbm, alone);
   spec.activity = activity;
   return spec;
@@ -115,7 +117,8 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort) {
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
-  const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, bytes));
+  const Bytes with_siblings = bytes + kernel_.output * static_cast<double>(resident_);
+  const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
   spec.weight = gpu_.memory().weight(kernel_.outstanding, static_cast<int>(cohort.cus.size()), bytes, alone);
   return spec;
 }

@@ -1,14 +1,9 @@
 #include "gpu/dispatcher.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <functional>
 
 namespace c3 {
-
-bool Dispatcher::Waiting::before(const Waiting& other) const {
-  return std::tuple(-launch.priority, date, rank, sequence) <
-         std::tuple(-other.launch.priority, other.date, other.rank, other.sequence);
-}
 
 Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
     : simulation_(simulation),
@@ -17,26 +12,31 @@ Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_
       random_(seed, /*stream=*/0x6469737061746368),  // "dispatch"
       busy_cus_(busy_cus),
       xcds_(spec.compute.xcds),
-      dirty_(static_cast<std::size_t>(spec.compute.xcds), false) {}
+      dirty_(static_cast<std::size_t>(spec.compute.xcds), false),
+      last_turn_(static_cast<std::size_t>(spec.compute.xcds)) {}
 
 void Dispatcher::submit(const Launch& launch) {
-  Waiting waiting{launch, simulation_.now().value, static_cast<double>(launch.order), submitted_, {}, launch.work_groups};
+  Turn turn{-launch.priority, simulation_.now().value, static_cast<double>(launch.order), submitted_};
   if (own_queues_) {
-    waiting.date = 0.0;
-    waiting.rank = static_cast<double>(launch.work_groups);
+    turn.date = 0.0;
+    turn.rank = static_cast<double>(launch.work_groups);
   } else if (policy_ == DispatchPolicy::random_order) {
-    waiting.rank = random_.uniform(submitted_);
+    turn.rank = random_.uniform(submitted_);
   }
+  Waiting waiting{launch, turn, {}, launch.work_groups};
   ++submitted_;
   for (int xcd = 0; xcd < xcds_; ++xcd) {
     const std::int64_t share = launch.work_groups / xcds_ + (xcd < launch.work_groups % xcds_ ? 1 : 0);
     waiting.left.push_back(share);
     if (share > 0) dirty_[static_cast<std::size_t>(xcd)] = true;
   }
-  const auto position = std::ranges::upper_bound(
-      waiting_, waiting, [](const Waiting& a, const Waiting& b) { return a.before(b); });
+  const auto position = std::ranges::upper_bound(waiting_, turn, std::less{}, &Waiting::turn);
   waiting_.insert(position, std::move(waiting));
   request_pass();
+}
+
+void Dispatcher::withdraw(const DispatchClient& client) {
+  std::erase_if(waiting_, [&client](const Waiting& waiting) { return waiting.launch.client == &client; });
 }
 
 void Dispatcher::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by) {
@@ -83,18 +83,31 @@ void Dispatcher::serve_in_order(int xcd) {
   }
 }
 
-// One work group of each queue in turn, among queues of the highest priority that still finds room.
+// One work group of each queue in turn, among queues of the highest priority that still finds room. The turn outlives
+// the pass: slots that come free one at a time go round too.
 void Dispatcher::serve_in_turn(int xcd) {
   for (std::size_t begin = 0; begin < waiting_.size();) {
     std::size_t end = begin;
-    while (end < waiting_.size() && waiting_[end].launch.priority == waiting_[begin].launch.priority) ++end;
+    while (end < waiting_.size() && waiting_[end].turn.urgency == waiting_[begin].turn.urgency) ++end;
+    const std::size_t first = after_last_turn(xcd, begin, end) - begin;
     bool any = true;
     while (any) {
       any = false;
-      for (std::size_t i = begin; i < end; ++i) any |= place_one(waiting_[i], xcd);
+      for (std::size_t i = 0; i < end - begin; ++i) {
+        Waiting& waiting = waiting_[begin + (first + i) % (end - begin)];
+        if (!place_one(waiting, xcd)) continue;
+        last_turn_[static_cast<std::size_t>(xcd)] = waiting.turn;
+        any = true;
+      }
     }
     begin = end;
   }
+}
+
+std::size_t Dispatcher::after_last_turn(int xcd, std::size_t begin, std::size_t end) const {
+  std::size_t next = begin;
+  while (next < end && waiting_[next].turn <= last_turn_[static_cast<std::size_t>(xcd)]) ++next;
+  return next;
 }
 
 bool Dispatcher::place_one(Waiting& waiting, int xcd) {

@@ -1,7 +1,9 @@
 #pragma once
 /// Hands work groups to free CU slots.
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,19 +46,27 @@ class Dispatcher final : private Completion {
 
   /// Queues a grid; it is placed at the end of this instant at the earliest.
   void submit(const Launch& launch);
+  /// Drops what \p client still has waiting; what it holds stays.
+  void withdraw(const DispatchClient& client);
   /// Takes a work group off its CU; \p by is the activity that held it.
   void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
 
   const ComputeUnits& units() const { return units_; }
 
  private:
+  /// Smaller is served first.
+  struct Turn {
+    int urgency = 0;             ///< minus the priority
+    double date = 0.0;           ///< of submission
+    double rank = 0.0;           ///< at equal dates
+    std::uint64_t sequence = 0;  ///< of submission
+    friend auto operator<=>(const Turn&, const Turn&) = default;
+  };
   struct Waiting {
     Launch launch;
-    double date, rank;        ///< order among equal priorities
-    std::uint64_t sequence;   ///< of submission
+    Turn turn;
     std::vector<std::int64_t> left;  ///< by XCD
     std::int64_t total_left;
-    bool before(const Waiting& other) const;
   };
 
   void on_complete(std::uint64_t) override;
@@ -64,6 +74,7 @@ class Dispatcher final : private Completion {
   void serve(int xcd);
   void serve_in_order(int xcd);
   void serve_in_turn(int xcd);
+  std::size_t after_last_turn(int xcd, std::size_t begin, std::size_t end) const;
   bool place_one(Waiting& waiting, int xcd);
 
   Simulation& simulation_;
@@ -77,6 +88,7 @@ class Dispatcher final : private Completion {
   bool pass_requested_ = false;
   std::vector<bool> dirty_;                ///< XCDs with new slots or new work
   std::vector<Waiting> waiting_;           ///< in serving order
+  std::vector<std::optional<Turn>> last_turn_;  ///< by XCD: who got the last slot under round robin
   std::vector<std::vector<int>> placed_;   ///< by position in waiting_, during one serve()
 };
 

@@ -29,6 +29,7 @@ Task FluidRun::run() {
   RunningFlow flow(simulation_, whole_kernel());
   flow_ = flow.id();
   co_await flow;
+  dispatcher_.withdraw(*this);
   for (const Slot& slot : slots_) dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_);
   done_.set();
 }
@@ -45,7 +46,7 @@ double FluidRun::bound() const {
   for (const Slot& slot : slots_) sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
   const Seconds work_group = kernel_.compute_time * (sharing * slower) + gpu_.spec().hbm.latency;
-  return 1.0 / (static_cast<double>(waves) * work_group.value);
+  return std::min(hbm_rate_, 1.0 / (static_cast<double>(waves) * work_group.value));
 }
 
 FlowSpec FluidRun::whole_kernel() {
@@ -56,6 +57,7 @@ FlowSpec FluidRun::whole_kernel() {
   const auto xcds = static_cast<double>(slots_in_xcd_.size());
   const Bytes written = kernel_.output * work_groups;
   const Bytes read = traffic.hbm * work_groups;
+  hbm_rate_ = gpu_.memory().alone_rate(read, written);
   demands_.clear();
   for (int xcd = 0; xcd < static_cast<int>(slots_in_xcd_.size()); ++xcd) {
     gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic.l2 * work_groups + written) / xcds,
@@ -67,8 +69,7 @@ FlowSpec FluidRun::whole_kernel() {
   spec.demands = demands_;
   spec.bound = bound();
   const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
-  const double alone = std::min(spec.bound, gpu_.memory().alone_rate(read, written));
-  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(resident), read + written, alone);
+  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(resident), read + written, spec.bound);
   spec.activity = activity_;
   return spec;
 }

@@ -37,6 +37,7 @@ class FluidRun final : public DispatchClient {
   std::vector<Slot> slots_;
   std::vector<std::int64_t> slots_in_xcd_;
   std::vector<Demand> demands_;
+  double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows [1/s], for the kernel's own mix of reads and writes
   std::optional<FlowId> flow_;
   bool started_ = false;
   Event done_;

@@ -49,7 +49,8 @@ class Interconnect {
 };
 
 /// Directed rings over all GPUs of a full mesh, no two using the same link in the same direction; as many as a
-/// deterministic search finds, gpus - 1 being the most there can be. Each ring lists the ranks in order, from rank 0.
+/// deterministic search finds, gpus - 1 being the most there can be (for 4 and 6 GPUs gpus - 2; they leave the links
+/// between opposite GPUs idle). Each ring lists the ranks in order, from rank 0.
 std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec);
 
 }  // namespace c3

@@ -7,10 +7,16 @@ namespace c3 {
 namespace {
 
 /// Depth-first search for arc-disjoint Hamiltonian cycles of a complete directed graph. They fill the graph for every
-/// size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980); the search is cut off, and keeps the best it saw.
+/// size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980), where the links between opposite GPUs are left out:
+/// every link then carries the same both ways, as it does in a full set. The search is cut off, and keeps the best it saw.
 class RingSearch {
  public:
-  explicit RingSearch(int gpus) : gpus_(gpus), used_(static_cast<std::size_t>(gpus * gpus), false) {}
+  explicit RingSearch(int gpus)
+      : gpus_(gpus), wanted_(gpus - 1), used_(static_cast<std::size_t>(gpus * gpus), false) {
+    if (gpus != 4 && gpus != 6) return;
+    --wanted_;
+    for (int gpu = 0; gpu < gpus; ++gpu) *arc(gpu, (gpu + gpus / 2) % gpus) = true;
+  }
 
   std::vector<std::vector<int>> run() {
     start_ring();
@@ -20,8 +26,11 @@ class RingSearch {
  private:
   static constexpr std::int64_t kMaxSteps = 200'000;
 
+  std::vector<bool>::iterator arc(int src, int dst) { return used_.begin() + src * gpus_ + dst; }
+
   bool start_ring() {
-    const int first = static_cast<int>(rings_.size()) + 1;
+    int first = 1;
+    while (*arc(0, first)) ++first;
     return try_arc({0}, first);
   }
 
@@ -36,28 +45,29 @@ class RingSearch {
   }
 
   bool try_arc(std::vector<int> ring, int next) {
-    auto arc = used_.begin() + ring.back() * gpus_ + next;
-    if (*arc) return false;
-    *arc = true;
+    const auto taken = arc(ring.back(), next);
+    if (*taken) return false;
+    *taken = true;
     ring.push_back(next);
     const bool done = extend(ring);
-    *arc = false;
+    *taken = false;
     return done;
   }
 
   bool close(const std::vector<int>& ring) {
-    auto arc = used_.begin() + ring.back() * gpus_;
-    if (*arc) return false;
-    *arc = true;
+    const auto taken = arc(ring.back(), 0);
+    if (*taken) return false;
+    *taken = true;
     rings_.push_back(ring);
     if (rings_.size() > best_.size()) best_ = rings_;
-    const bool done = static_cast<int>(rings_.size()) == gpus_ - 1 || start_ring();
+    const bool done = static_cast<int>(rings_.size()) == wanted_ || start_ring();
     rings_.pop_back();
-    *arc = false;
+    *taken = false;
     return done;
   }
 
   int gpus_;
+  int wanted_;              ///< rings that there can be
   std::vector<bool> used_;  ///< arcs, by src * gpus + dst
   std::int64_t steps_ = 0;
   std::vector<std::vector<int>> rings_, best_;

@@ -70,24 +70,39 @@ TEST_CASE("HBM reads what a rank sends and writes what it receives, and half of 
   });
 }
 
-TEST_CASE("channels pass what they send and stage through L2 and hold CUs, copy engines use neither") {
+TEST_CASE("channels hold a CU each, and pass what they send and stage through L2") {
   const ClusterSpec cluster = mi300x_like_cluster();
   for_each_variant([&](const Variant& v) {
+    if (v.backend != Backend::cu) return;
     const Execution run(v, cluster);
     const Recording& recording = run.bench.recording;
-    const bool on_cus = v.backend == Backend::cu;
     for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
-      const double through_l2 = (bytes_sent(run.graph, rank) + 0.5 * bytes_received(run.graph, rank)).value;
+      const Bytes through_l2 = bytes_sent(run.graph, rank) + 0.5 * bytes_received(run.graph, rank);
       for (int xcd = 0; xcd < 8; ++xcd) {
-        const double share = on_cus ? through_l2 / 8 : 0.0;
-        CHECK(recording.total(fmt::format("gpu{}.xcd{}.l2", rank, xcd)) == near(share));
-        CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == near(share));
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.l2", rank, xcd)) == near(through_l2.value / 8));
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == near(through_l2.value / 8));
       }
-      // 56 channels on a CU each, from launch (at 0 here) to the end.
-      CHECK(recording.total(fmt::format("gpu{}.cus", rank)) == near(on_cus ? 56 * run.time.value : 0.0));
-      for (int engine = 0; engine < 14; ++engine) {
-        const double copied = !on_cus && engine < 7 ? bytes_sent(run.graph, rank).value / 7 : 0.0;
-        CHECK(recording.total(fmt::format("gpu{}.dma{}", rank, engine)) == near(copied));
+      CHECK(recording.total(fmt::format("gpu{}.cus", rank)) == near(56 * run.time.value));
+      for (int engine = 0; engine < 14; ++engine) CHECK(recording.total(fmt::format("gpu{}.dma{}", rank, engine)) == 0.0);
+    }
+  });
+}
+
+TEST_CASE("copy engines share the bytes, and use no CU and no L2") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  for_each_variant([&](const Variant& v) {
+    if (v.backend != Backend::dma) return;
+    const Execution run(v, cluster);
+    const Recording& recording = run.bench.recording;
+    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
+      for (int engine = 0; engine < 7; ++engine) {
+        const double copied = recording.total(fmt::format("gpu{}.dma{}", rank, engine));
+        CHECK(copied == near(bytes_sent(run.graph, rank).value / 7));
+      }
+      CHECK(recording.total(fmt::format("gpu{}.cus", rank)) == 0.0);
+      for (int xcd = 0; xcd < 8; ++xcd) {
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.l2", rank, xcd)) == 0.0);
+        CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == 0.0);
       }
     }
   });

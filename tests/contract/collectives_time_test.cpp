@@ -89,13 +89,11 @@ TEST_CASE("a transfer one way only uses the link's one-way rate, less the protoc
   CHECK(time_of(kDirectCu, cluster).value == near(17e-6 + 2.2e-6 + 500e6 / 42e9));
 }
 
-TEST_CASE("HBM slower than the links holds a direct all-gather to its copy rate") {
-  // Seven pieces read and written with 0.25 + 0.25 of staging: 7 x 125 MB x (1.25 + 1.25) on HBM, half of it writes.
+TEST_CASE("HBM slower than the links holds a direct all-gather to its bytes there") {
+  // Seven pieces read and written with 0.25 + 0.25 of staging: 7 x 125 MB x (1.25 + 1.25) on HBM.
   ClusterSpec cluster = mi300x_like_cluster();
-  cluster.gpu.hbm.read = 500.0_GBps;
-  cluster.gpu.hbm.write = 500.0_GBps;
-  cluster.gpu.hbm.copy = 400.0_GBps;
-  CHECK(time_of(kDirectCu, cluster).value == near(17e-6 + 2.2e-6 + 7 * 125e6 * 2.5 / 400e9, 1e-4));
+  cluster.gpu.hbm.read = cluster.gpu.hbm.write = cluster.gpu.hbm.copy = 400.0_GBps;
+  CHECK(time_of(kDirectCu, cluster).value == near(17e-6 + 2.2e-6 + 7 * 125e6 * 2.5 / 400e9));
 }
 
 TEST_CASE("all grains of all variants agree within 2 %, folded and explicit within 0.2 %") {
@@ -118,7 +116,7 @@ TEST_CASE("all grains of all variants agree within 2 %, folded and explicit with
 }
 
 TEST_CASE("on CUs, where all ranks move in step, folded and explicit agree to rounding at 2 to 9 ranks") {
-  for (const int ranks : {2, 3, 5, 7, 8}) {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
     ClusterSpec cluster = mi300x_like_cluster(ranks);
     for (const Algorithm algorithm : kAlgorithms) {
       for (const CollectiveGrain grain : kGrains) {

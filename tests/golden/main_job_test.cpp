@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/main_job.hpp"
+#include "tests/support/near.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3::test {
@@ -26,7 +27,7 @@ TEST_CASE("the main job's median times are those of 2026-11-20 within 0.5 %") {
   REQUIRE(study.strategies.size() == golden_us.size());
   for (const StrategyResult& strategy : study.strategies) {
     CAPTURE(strategy.name);
-    CHECK(strategy.time.value * 1e6 == doctest::Approx(golden_us.at(strategy.name)).epsilon(5e-3));
+    CHECK(strategy.time.value * 1e6 == near(golden_us.at(strategy.name), 5e-3));
   }
   CHECK(study.strategies[3].best_cus == 32);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/main_job.hpp"
+#include "tests/support/near.hpp"
 
 namespace c3::test {
 namespace {
@@ -33,7 +34,7 @@ void check_scaling(const Experiment& job, double factor) {
     CAPTURE(job.strategies[i].name);
     const Seconds before = run_strategy(job, job.strategies[i]).time;
     const Seconds after = run_strategy(scaled, scaled.strategies[i]).time;
-    CHECK(after.value * factor == doctest::Approx(before.value).epsilon(1e-9));
+    CHECK(after.value * factor == near(before.value, 1e-9));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/support/main_job.hpp"
+#include "tests/support/near.hpp"
 
 namespace c3::test {
 namespace {
@@ -30,7 +31,7 @@ TEST_CASE("with everything unshared a concurrent run takes the longer side alone
       const Seconds kernels = run_alone(job, Side::kernels).time;
       const Seconds collectives = run_alone(job, Side::collectives).time;
       const RunResult together = run_strategy(job, strategy, {.isolation = kEverything});
-      CHECK(together.time.value == doctest::Approx(std::max(kernels, collectives).value).epsilon(1e-9));
+      CHECK(together.time.value == near(std::max(kernels, collectives).value, 1e-9));
     }
   });
 }
@@ -42,7 +43,8 @@ TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
     call.bytes = Bytes{1e-3};
     const RunResult together = run_strategy(job, strategy_of(job, "dma"));
     const RunResult alone = run_alone(job, Side::kernels);
-    CHECK(together.kernels.duration().value == doctest::Approx(alone.time.value).epsilon(1e-9));
+    // Not 1e-9: each event at HBM refreshes its capacity from the read/write mix, and the partner adds events.
+    CHECK(together.kernels.duration().value == near(alone.time.value, 2e-5));
   });
 }
 
@@ -54,7 +56,7 @@ TEST_CASE("serial takes both sides in turn, less the launch that the gap replace
     const DispatchSpec& dispatch = job.cluster.gpu.dispatch;
     const Seconds sides = run_alone(job, Side::kernels).time + run_alone(job, Side::collectives).time;
     const Seconds expected = sides - dispatch.launch_latency + dispatch.dependent_gap;
-    CHECK(run_strategy(job, serial).time.value == doctest::Approx(expected.value).epsilon(1e-6));
+    CHECK(run_strategy(job, serial).time.value == near(expected.value, 1e-6));
   });
 }
 
@@ -131,7 +133,7 @@ TEST_CASE("one representative and eight explicit GPUs agree within 0.2 %") {
       CAPTURE(job.strategies[i].name);
       const double folded = run_strategy(job, job.strategies[i]).time.value;
       const double all = run_strategy(explicit_job, explicit_job.strategies[i]).time.value;
-      CHECK(all == doctest::Approx(folded).epsilon(2e-3));
+      CHECK(all == near(folded, 2e-3));
     }
   };
   check(main_job());

@@ -301,6 +301,12 @@ TEST_CASE("strict priority classes get the rates of brute-force filling class by
                        .floor = 0.0, .ties = false});
 }
 
+TEST_CASE("rates stay those of brute-force filling when classes come, go and become one") {
+  compare_with_oracle({.name = "few flows", .resources = 6, .flows = 5, .demands = 2, .decades = 0.5, .amount = 1.0,
+                       .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.05, .classes = 2,
+                       .floor = 0.5, .ties = false});
+}
+
 TEST_CASE("priority classes with floors get the rates of brute-force filling within promised shares") {
   compare_with_oracle({.name = "floors", .resources = 12, .flows = 24, .demands = 3, .decades = 1.0, .amount = 1.0,
                        .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.03, .classes = 3,

@@ -49,6 +49,12 @@ TEST_CASE("random inserts, moves and withdrawals keep the order of a sorted mult
     REQUIRE(queue.empty() == sorted.empty());
     if (queue.empty()) continue;
     REQUIRE(std::pair(queue.top_date(), queue.top()) == *sorted.begin());
+    while (step % 1000 == 999 && !queue.empty()) {
+      REQUIRE(std::pair(queue.top_date(), queue.top()) == *sorted.begin());
+      queue.withdraw(queue.top());
+      sorted.erase(sorted.begin());
+    }
+    if (queue.empty()) dates.clear();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <stdexcept>
+#include <vector>
 
 #include "engine/flow_solver.hpp"
 #include "tests/support/flow_clock.hpp"
@@ -77,6 +78,29 @@ TEST_CASE("what a class leaves of its promise is offered to the others") {
   CHECK(clock.rate(b) == near(0.2));
   CHECK(clock.rate(c) == near(0.7));
   CHECK(clock.rate(d) == near(0.5));
+}
+
+TEST_CASE("when one class is left, nothing remains of what it got from unused promises") {
+  // As above, with a second flow of class 0 on `other` held to 0.5: 1 - 0.4 - 0.5 = 0.1 is left there for f of class 1,
+  // which shares `mine` with h, held to 0.85. Class 2 then leaves 0.1 of `other`; of `mine` f can use 0.05 more.
+  // When classes 0 and 2 are gone, f and h share `mine` equally, although nothing changed on it.
+  FlowSolver solver;
+  solver.set_floor(2, 0.5);
+  const ResourceId shared = solver.add_resource(1.0), narrow = solver.add_resource(0.2);
+  const ResourceId other = solver.add_resource(1.0), mine = solver.add_resource(1.0);
+  const auto add = [&](std::vector<Demand> demands, PriorityClass priority, double bound = kUnbounded) {
+    return solver.add_flow({.demands = demands, .bound = bound, .priority = priority});
+  };
+  const auto a = add({{shared, 1.0}, {other, 1.0}}, 2), b = add({{shared, 1.0}, {narrow, 1.0}}, 2);
+  const auto d = add({{shared, 1.0}}, 0), e = add({{other, 1.0}}, 0, 0.5);
+  const auto f = add({{other, 1.0}, {mine, 1.0}}, 1), h = add({{mine, 1.0}}, 1, 0.85);
+  solver.solve();
+  CHECK(solver.rate(f) == near(0.15));
+  CHECK(solver.rate(h) == near(0.85));
+  for (const auto gone : {a, b, d, e}) solver.remove_flow(gone);
+  solver.solve();
+  CHECK(solver.rate(f) == near(0.5));
+  CHECK(solver.rate(h) == near(0.5));
 }
 
 TEST_CASE("weights share within a class only") {

@@ -83,6 +83,8 @@ TEST_CASE("one flow over 4096 resources is solved in a few rounds, not one a res
     solver.solve();
     CHECK(solver.rate(gang) == near(0.5, 1e-12));
     solver.set_capacity(static_cast<ResourceId>(change), 2.0);
+    solver.solve();
+    CHECK(solver.rate(gang) == near(1.0, 1e-12));
     solver.remove_flow(gang);
     solver.solve();
   }

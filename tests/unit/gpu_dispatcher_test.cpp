@@ -57,6 +57,12 @@ class HeldGrid final : public DispatchClient {
 constexpr WorkGroupNeeds kWholeCu{.lds = Bytes{64 * kKibi}, .registers = {}, .waves = 4};
 constexpr WorkGroupNeeds kLittle{.lds = {}, .registers = Bytes{32 * kKibi}, .waves = 1};
 
+struct How {
+  CuRange range = {0, 4};
+  int priority = 0;
+  int order = 0;
+};
+
 /// A dispatcher of round_gpu(): 2 XCDs of 4 CUs.
 struct Queues {
   explicit Queues(DispatchPolicy policy = DispatchPolicy::oldest_first, std::uint64_t seed = 0)
@@ -65,17 +71,14 @@ struct Queues {
         dispatcher(simulation, spec, seed, busy_cus) {}
 
   HeldGrid& submit(Seconds date, std::int64_t work_groups, Seconds holding_time, WorkGroupNeeds needs = kWholeCu,
-                   Launch how = {}) {
+                   How how = {}) {
     return submit(date, work_groups, [holding_time](std::size_t) { return holding_time; }, needs, how);
   }
   HeldGrid& submit(Seconds date, std::int64_t work_groups, std::function<Seconds(std::size_t)> holding_time,
-                   WorkGroupNeeds needs = kWholeCu, Launch how = {}) {
+                   WorkGroupNeeds needs = kWholeCu, How how = {}) {
     HeldGrid& grid = grids.emplace_back(simulation, dispatcher, needs, std::move(holding_time));
-    how.client = &grid;
-    how.needs = needs;
-    how.work_groups = work_groups;
-    if (how.range.size() == 0) how.range = dispatcher.units().all();
-    simulation.spawn("submit", submitted(this, date, how));
+    const Launch launch{&grid, needs, work_groups, how.range, how.priority, how.order};
+    simulation.spawn("submit", submitted(this, date, launch));
     return grid;
   }
 
@@ -108,7 +111,7 @@ std::vector<double> dates(const HeldGrid& grid, int xcd) {
 constexpr Seconds kWave{10e-6};
 
 /// First date of 4 small work groups that come at 5 us, behind a grid of \p big work groups of 10 us since 0.
-double start_behind(std::int64_t big, DispatchPolicy policy, Launch how = {}, WorkGroupNeeds needs = kWholeCu,
+double start_behind(std::int64_t big, DispatchPolicy policy, How how = {}, WorkGroupNeeds needs = kWholeCu,
                     bool own_queues = false) {
   Queues queues(policy);
   if (own_queues) queues.dispatcher.give_own_queues();

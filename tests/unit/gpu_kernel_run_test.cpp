@@ -159,3 +159,23 @@ TEST_CASE("fluid: an HBM-bound kernel alone runs at the bandwidth of its own mix
   bench.run();
   CHECK(ran.end == near(128e-6));
 }
+
+TEST_CASE("equal slowdown: an HBM-bound kernel and a flow that alone would fill HBM get half each") {
+  // 8 work groups of 4 MB: 32 us alone, whatever the number of cohorts; beside the other flow 64 us.
+  for (const int cohorts : {1, 2, 4}) {
+    GpuSpec gpu = round_gpu();
+    gpu.hbm.arbitration = HbmArbitration::equal_slowdown;
+    gpu.dispatch.cohorts_per_placement = cohorts;
+    GpuBench bench(gpu);
+    Memory& memory = bench.gpu.memory();
+    std::vector<Demand> hog;
+    memory.add_hbm_read(hog, 1, 1.0_GB);
+    FlowSpec spec;
+    spec.demands = hog;
+    spec.weight = memory.weight(1.0_MB, 1, 1.0_GB, memory.alone_rate(1.0_GB, 0.0_B));
+    const RunningFlow beside(bench.simulation, spec);
+    const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 1.0_us, 4.0_MB));
+    bench.run();
+    CHECK(ran.end == near(1e-6 + 64e-6 + 1e-6));
+  }
+}

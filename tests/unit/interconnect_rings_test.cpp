@@ -66,6 +66,15 @@ TEST_CASE("4 and 6 GPUs, where no set of rings fills the mesh, have all rings bu
   CHECK(rings_of(6).size() == 4);
 }
 
+TEST_CASE("rings use a link both ways or not at all") {
+  // Else folding, which takes all ranks to be alike, would give some links the rate of an idle reverse direction.
+  for (int gpus = 2; gpus <= 9; ++gpus) {
+    CAPTURE(gpus);
+    const auto arcs = arcs_of(rings_of(gpus));
+    for (const auto& [src, dst] : arcs) CHECK(arcs.contains({dst, src}));
+  }
+}
+
 TEST_CASE("one GPU has no ring") { CHECK(rings_of(1).empty()); }
 
 TEST_CASE("the same rings are found every time") {
