@@ -39,7 +39,8 @@ struct Row {
 std::vector<bench::Load> chosen_loads(const std::vector<std::string>& names) {
   std::vector<bench::Load> loads = bench::all_loads();
   std::vector<std::string> known;
-  for (const auto& load : loads) known.push_back(load.name);
+  for (const auto& load : loads)
+    known.push_back(load.name);
   for (const auto& name : names) {
     if (std::ranges::find(known, name) == known.end()) throw UsageError(unknown_name("case", name, known));
   }
@@ -66,20 +67,23 @@ void print_json(const std::vector<Row>& rows) {
 }
 
 void print_table(const std::vector<Row>& rows) {
-  TextTable table({"case", "here [kev/s]", "no SimGrid [kev/s]", "native [kev/s]", "here/no SimGrid", "here/native",
-                   "peak memory [MB]", "dates SHA-256"});
+  TextTable table({"case", "here [kev/s]", "no SimGrid [kev/s]", "native [kev/s]", "here/no SimGrid",
+                   "here/native", "peak memory [MB]", "dates SHA-256"});
   for (const Row& row : rows) {
     table.add({row.load.name, fmt::format("{:.0f}", row.measured.events_per_s / 1e3),
                fmt::format("{:.0f}", row.measured.limit_events_per_s / 1e3),
-               fmt::format("{:.1f}", row.measured.native_events_per_s / 1e3), fmt::format("{:.2f}", row.ratio_limit()),
-               fmt::format("{:.1f}", row.ratio_native()),
+               fmt::format("{:.1f}", row.measured.native_events_per_s / 1e3),
+               fmt::format("{:.2f}", row.ratio_limit()), fmt::format("{:.1f}", row.ratio_native()),
                fmt::format("{:.1f}", static_cast<double>(row.measured.peak_rss_bytes) / 1e6),
                row.measured.dates_sha256.substr(0, 12)});
   }
   fmt::print("{}\n", table.text());
-  for (const Row& row : rows) fmt::print("{:<10} {}\n", row.load.name, row.load.what);
-  fmt::print("kev/s: thousand completions per second of CPU time. here: in SimGrid's loop. no SimGrid: the same solver\n"
-             "in a plain loop. native: SimGrid's own Comms with callbacks, fewer events (a rate needs no more).\n");
+  for (const Row& row : rows)
+    fmt::print("{:<10} {}\n", row.load.name, row.load.what);
+  fmt::print(
+      "kev/s: thousand completions per second of CPU time. here: in SimGrid's loop. no SimGrid: the same "
+      "solver\n"
+      "in a plain loop. native: SimGrid's own Comms with callbacks, fewer events (a rate needs no more).\n");
 }
 
 int run_bench(const BenchOptions& options) {
@@ -98,7 +102,8 @@ void add_bench_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<BenchOptions>();
   auto* verb = app.add_subcommand("bench", "Measure the speed of the simulator itself");
   verb->footer(
-      "Each case runs here (in SimGrid's loop), on the same solver without SimGrid, and as native SimGrid activities;\n"
+      "Each case runs here (in SimGrid's loop), on the same solver without SimGrid, and as native SimGrid "
+      "activities;\n"
       "all dates of all repeats must be equal. Takes about a minute; other work on the machine disturbs it.\n\n"
       "Examples:\n"
       "  c3sim bench\n"

@@ -8,17 +8,16 @@ namespace {
 
 constexpr std::array kDTypes = {DType::bf16, DType::fp16, DType::fp8, DType::fp32};
 
-constexpr std::array<std::pair<std::string_view, DispatchPolicy>, 3> kDispatchPolicies = {{
-    {"oldest_first", DispatchPolicy::oldest_first},
-    {"round_robin", DispatchPolicy::round_robin},
-    {"random_order", DispatchPolicy::random_order},
-}};
+template <class Choice>
+std::pair<std::string_view, Choice> named(Choice choice) {
+  return {name_of(choice), choice};
+}
 
-constexpr std::array<std::pair<std::string_view, HbmArbitration>, 3> kHbmArbitrations = {{
-    {"outstanding", HbmArbitration::outstanding},
-    {"byte_fair", HbmArbitration::byte_fair},
-    {"equal_slowdown", HbmArbitration::equal_slowdown},
-}};
+const std::array kDispatchPolicies = {named(DispatchPolicy::oldest_first), named(DispatchPolicy::round_robin),
+                                      named(DispatchPolicy::random_order)};
+
+const std::array kHbmArbitrations = {named(HbmArbitration::outstanding), named(HbmArbitration::byte_fair),
+                                     named(HbmArbitration::equal_slowdown)};
 
 int small_integer(Section& section, std::string_view key, int low, int high) {
   return static_cast<int>(section.integer(key, low, high));

@@ -1,12 +1,14 @@
 #pragma once
-/// Errors that a scenario can cause. Programming errors are std::logic_error, the environment's are std::system_error.
+/// Errors that a scenario can cause. Programming errors are std::logic_error, the environment's are
+/// std::system_error.
 
 #include <stdexcept>
 #include <string>
 
 namespace c3 {
 
-/// The scenario cannot run as asked: a resource that is not there, a partition that leaves nothing. Exit code 4.
+/// The scenario cannot run as asked: a resource that is not there, a partition that leaves nothing. Exit
+/// code 4.
 class InfeasibleError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

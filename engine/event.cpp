@@ -49,7 +49,8 @@ void AnyOf::wake() {
 }
 
 Task all_of(std::vector<Event*> events) {
-  for (Event* event : events) co_await *event;
+  for (Event* event : events)
+    co_await *event;
 }
 
 }  // namespace c3

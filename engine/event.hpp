@@ -14,7 +14,8 @@ namespace c3 {
 class Event final : public Completion {
  public:
   /// \p name appears in deadlock reports: "stream 'a' waits for <name>".
-  explicit Event(Simulation& simulation, std::string name = {}) : simulation_(simulation), name_(std::move(name)) {}
+  explicit Event(Simulation& simulation, std::string name = {})
+      : simulation_(simulation), name_(std::move(name)) {}
   ~Event() = default;
 
   bool is_set() const { return set_; }

@@ -7,8 +7,8 @@
 
 namespace c3 {
 
-/// Entries are small integers chosen by the caller (slots of a table). Equal dates leave in order of entry number.
-/// Allocates only when it holds more entries than ever before.
+/// Entries are small integers chosen by the caller (slots of a table). Equal dates leave in order of entry
+/// number. Allocates only when it holds more entries than ever before.
 class EventQueue {
  public:
   using Entry = std::uint32_t;

@@ -13,7 +13,7 @@ bool Filler::later(const Candidate& a, const Candidate& b) {
 void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck) {
   Flow& f = flows_[flow];
   f.next_rate = rate;
-  f.next_level = f.granted == 0.0 ? level : rate / f.weight;
+  f.next_level = level;
   f.next_bottleneck = bottleneck;
   f.fixed = true;
   --left_;
@@ -73,14 +73,17 @@ void Filler::fill(std::span<const std::uint32_t> flows, std::span<const Resource
     if (r.unfixed > 0 && std::isfinite(r.residual)) push_resource(resource);
   }
   std::ranges::sort(bounds_, later);
-  while (left_ > 0) take_lowest_stop();
+  while (left_ > 0)
+    take_lowest_stop();
 }
 
-// A resource's level in the heap dates from its last push. Flows fixed since then only raise it, because they were
-// fixed at lower levels: it is brought up to date when it comes to the top, not before.
+// A resource's level in the heap dates from its last push. Flows fixed since then only raise it, because they
+// were fixed at lower levels: it is brought up to date when it comes to the top, not before.
 void Filler::take_lowest_stop() {
-  while (!bounds_.empty() && flows_[bounds_.back().id].fixed) bounds_.pop_back();
-  if (full_.empty() && bounds_.empty()) throw std::logic_error("a flow has neither a bound nor a resource that limits it");
+  while (!bounds_.empty() && flows_[bounds_.back().id].fixed)
+    bounds_.pop_back();
+  if (full_.empty() && bounds_.empty())
+    throw std::logic_error("a flow has neither a bound nor a resource that limits it");
   if (full_.empty() || (!bounds_.empty() && bounds_.back().level <= full_.front().level)) {
     const Candidate next = bounds_.back();
     bounds_.pop_back();

@@ -1,6 +1,6 @@
 #pragma once
-/// Progressive filling, the inner step of FlowSolver: raise the level of a set of flows until each is stopped by its
-/// own bound or by a full resource.
+/// Progressive filling, the inner step of FlowSolver: raise the level of a set of flows until each is stopped
+/// by its own bound or by a full resource.
 
 #include <cstdint>
 #include <limits>
@@ -24,7 +24,7 @@ struct Flow {
   double rate = 0.0;
   double bound = kUnbounded;
   double weight = 1.0;
-  double level = 0.0;                      ///< rate / weight after the last solve
+  double level = 0.0;                      ///< rate / weight after a solve with one class in flight
   std::uint32_t bottleneck = kNoResource;  ///< resource that limits it; none = its own bound
   PriorityClass priority = 0;
   bool alive = false;
@@ -46,17 +46,17 @@ struct User {
 
 struct Resource {
   double capacity = 0.0;
-  double load = 0.0;                 ///< sum of amount times rate
-  std::uint32_t limits = 0;          ///< flows whose bottleneck this is
-  std::uint32_t load_updates = 0;    ///< since the load was last summed afresh
+  double load = 0.0;               ///< sum of amount times rate
+  std::uint32_t limits = 0;        ///< flows whose bottleneck this is
+  std::uint32_t load_updates = 0;  ///< since the load was last summed afresh
   bool touched = false;
-  bool neighbour = false;            ///< used by a flow being re-solved
+  bool neighbour = false;  ///< used by a flow being re-solved
   // Scratch of one filling:
   double residual = 0.0;
-  double weight = 0.0;               ///< sum of amount times weight over flows that rose when it was summed
-  std::uint32_t unfixed = 0;         ///< flows of the filling that still rise
-  bool stale = false;                ///< a flow was fixed since then
-  double highest_level = 0.0;        ///< over all users, valid in round `highest_round`
+  double weight = 0.0;         ///< sum of amount times weight over flows that rose when it was summed
+  std::uint32_t unfixed = 0;   ///< flows of the filling that still rise
+  bool stale = false;          ///< a flow was fixed since then
+  double highest_level = 0.0;  ///< over all users, valid in round `highest_round`
   std::uint64_t highest_round = 0;
   std::vector<User> users;
 };
@@ -66,8 +66,9 @@ class Filler {
  public:
   Filler(std::vector<Resource>& resources, std::vector<Flow>& flows) : resources_(resources), flows_(flows) {}
 
-  /// Sets next_rate, next_level and next_bottleneck of each of \p flows (all with `fixed == false`), and reduces the
-  /// residual of their resources (\p neighbours) by what they take. Ties: own bound before resource, lower id first.
+  /// Sets next_rate, next_level and next_bottleneck of each of \p flows (all with `fixed == false`), and
+  /// reduces the residual of their resources (\p neighbours) by what they take. Ties: own bound before
+  /// resource, lower id first.
   void fill(std::span<const std::uint32_t> flows, std::span<const ResourceId> neighbours);
 
  private:

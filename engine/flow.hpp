@@ -53,9 +53,9 @@ class Completion {
   ~Completion() = default;
 };
 
-/// A flow's rate x' [1/s] is the largest that weighted max-min fairness gives it: all flows of a class rise with a
-/// common level L, x' = min(bound, weight L), until a resource is full (sum of amount times rate = capacity).
-/// Source: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2, with weights and bounds.
+/// A flow's rate x' [1/s] is the largest that weighted max-min fairness gives it: all flows of a class rise
+/// with a common level L, x' = min(bound, weight L), until a resource is full (sum of amount times rate =
+/// capacity). Source: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2, with weights and bounds.
 /// Wrong when: hardware slows a flow below saturation; then the caller lowers `bound` with load.
 struct FlowSpec {
   std::span<const Demand> demands;  ///< copied; each resource at most once

@@ -11,8 +11,8 @@ namespace {
 
 using filling::kNoResource;
 
-// Relative slack of "full" and of "largest level". Far below the 1e-8 that rates must hold, far above the rounding of
-// a sum over thousands of flows; too tight a value costs another round, never a wrong rate.
+// Relative slack of "full" and of "largest level". Far below the 1e-8 that rates must hold, far above the
+// rounding of a sum over thousands of flows; too tight a value costs another round, never a wrong rate.
 constexpr double kSlack = 1e-12;
 
 // A rate that moves less than this keeps its old value, so that rounding does not re-key the event queue.
@@ -106,7 +106,8 @@ void FlowSolver::set_floor(PriorityClass priority, double fraction) {
     throw std::invalid_argument("FlowSolver: floors must be >= 0 and sum to at most 1");
   }
   floor_ = floors;
-  for (ResourceId r = 0; r < resources_.size(); ++r) touch(r);
+  for (ResourceId r = 0; r < resources_.size(); ++r)
+    touch(r);
 }
 
 std::span<const FlowSolver::Index> FlowSolver::solve() {
@@ -137,7 +138,8 @@ void FlowSolver::touch(ResourceId resource) {
 
 void FlowSolver::mark_changed(Index index) {
   filling::Flow& flow = flows_[index];
-  for (const filling::Membership& m : flow.memberships) touch(m.resource);
+  for (const filling::Membership& m : flow.memberships)
+    touch(m.resource);
   if (flow.changed) return;
   flow.changed = true;
   changed_flows_.push_back(index);
@@ -182,10 +184,12 @@ void FlowSolver::collect_components() {
     if (flows_[index].alive) join(index);
   }
   for (const ResourceId touched : touched_) {
-    for (const filling::User& user : resources_[touched].users) join(user.flow);
+    for (const filling::User& user : resources_[touched].users)
+      join(user.flow);
   }
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    for (const filling::User& user : resources_[neighbours_[i]].users) join(user.flow);
+    for (const filling::User& user : resources_[neighbours_[i]].users)
+      join(user.flow);
   }
 }
 
@@ -197,9 +201,11 @@ void FlowSolver::fill_on_residuals() {
   for (const Index index : working_) {
     filling::Flow& flow = flows_[index];
     flow.fixed = false;
-    for (const filling::Membership& m : flow.memberships) resources_[m.resource].residual += m.amount * flow.rate;
+    for (const filling::Membership& m : flow.memberships)
+      resources_[m.resource].residual += m.amount * flow.rate;
   }
-  for (const ResourceId neighbour : neighbours_) drop_rounding(resources_[neighbour]);
+  for (const ResourceId neighbour : neighbours_)
+    drop_rounding(resources_[neighbour]);
   filler_.fill(working_, neighbours_);
 }
 
@@ -216,7 +222,8 @@ void FlowSolver::fill_by_class() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     filling::Resource& resource = resources_[neighbours_[i]];
     resource.residual = resource.capacity;
-    for (std::size_t c = 0; c < kPriorityClasses; ++c) resource.residual -= promised_[i * kPriorityClasses + c];
+    for (std::size_t c = 0; c < kPriorityClasses; ++c)
+      resource.residual -= promised_[i * kPriorityClasses + c];
   }
   for (PriorityClass priority = 0; priority < kPriorityClasses; ++priority) {
     select_class(priority);
@@ -234,7 +241,8 @@ void FlowSolver::fill_by_class() {
 // A class that was served more at one resource may use less than its promise at another.
 void FlowSolver::serve_unused_promises() {
   for (PriorityClass priority = 0; priority < kPriorityClasses; ++priority) {
-    for (const ResourceId neighbour : neighbours_) drop_rounding(resources_[neighbour]);
+    for (const ResourceId neighbour : neighbours_)
+      drop_rounding(resources_[neighbour]);
     select_class(priority);
     std::erase_if(class_flows_, [this](Index index) {
       filling::Flow& flow = flows_[index];
@@ -280,14 +288,16 @@ bool FlowSolver::add_violators() {
   ++round_;
   const std::size_t filled_flows = working_.size();
   const std::size_t filled_resources = neighbours_.size();
-  for (std::size_t i = 0; i < filled_flows; ++i) check_filled_flow(working_[i]);
-  for (std::size_t i = 0; i < filled_resources; ++i) check_owners(neighbours_[i]);
+  for (std::size_t i = 0; i < filled_flows; ++i)
+    check_filled_flow(working_[i]);
+  for (std::size_t i = 0; i < filled_resources; ++i)
+    check_owners(neighbours_[i]);
   return working_.size() > filled_flows;
 }
 
-// A flow stopped by a resource where a flow outside the filling has a higher level got less than its share. Whoever has
-// more on any of the resources that stop it joins: taken one resource a round, a flow over many GPUs would cost as many
-// rounds.
+// A flow stopped by a resource where a flow outside the filling has a higher level got less than its share.
+// Whoever has more on any of the resources that stop it joins: taken one resource a round, a flow over many
+// GPUs would cost as many rounds.
 void FlowSolver::check_filled_flow(Index index) {
   const filling::Flow& flow = flows_[index];
   const std::uint32_t bottleneck = flow.next_bottleneck;
@@ -360,15 +370,18 @@ void FlowSolver::commit() {
     const double change = flow.next_rate - flow.rate;
     if (std::abs(change) <= kSameRate * flow.rate) continue;
     flow.rate = flow.next_rate;
-    for (const filling::Membership& m : flow.memberships) add_load(m.resource, m.amount * change);
+    for (const filling::Membership& m : flow.memberships)
+      add_load(m.resource, m.amount * change);
     rate_changed_.push_back(index);
   }
-  for (const ResourceId neighbour : neighbours_) resources_[neighbour].neighbour = false;
+  for (const ResourceId neighbour : neighbours_)
+    resources_[neighbour].neighbour = false;
   loaded_.assign(neighbours_.begin(), neighbours_.end());
   for (const ResourceId touched : touched_) {
     if (std::exchange(resources_[touched].touched, false)) loaded_.push_back(touched);
   }
-  for (const Index index : changed_flows_) flows_[index].changed = false;
+  for (const Index index : changed_flows_)
+    flows_[index].changed = false;
   touched_.clear();
   changed_flows_.clear();
 }
@@ -380,15 +393,16 @@ void FlowSolver::set_bottleneck(filling::Flow& flow, std::uint32_t resource) {
   flow.bottleneck = resource;
 }
 
-// By differences, and summed afresh when most of it cancels or after as many changes as there are users: exact to a
-// sum's rounding, at constant mean cost.
+// By differences, and summed afresh when most of it cancels or after as many changes as there are users: exact
+// to a sum's rounding, at constant mean cost.
 void FlowSolver::add_load(ResourceId index, double amount) {
   filling::Resource& resource = resources_[index];
   resource.load += amount;
   if (++resource.load_updates < resource.users.size() && resource.load > kCancelled * std::abs(amount)) return;
   resource.load_updates = 0;
   resource.load = 0.0;
-  for (const filling::User& user : resource.users) resource.load += user.amount * flows_[user.flow].rate;
+  for (const filling::User& user : resource.users)
+    resource.load += user.amount * flows_[user.flow].rate;
 }
 
 }  // namespace c3

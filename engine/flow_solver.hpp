@@ -13,14 +13,14 @@ namespace c3 {
 
 /// Holds resources and flows, and gives every flow its max-min rate (see FlowSpec) on `solve()`.
 ///
-/// Invariant after solve(): no resource is over capacity, and every flow runs at its own bound or owns a full resource
-/// on which its level (rate / weight) is the largest. That characterises the max-min allocation, so a local repair
-/// that restores it is exact: changed flows, and flows limited by a touched resource, are filled on what the others
-/// leave; whoever then lacks such a resource joins, and the filling repeats.
+/// Invariant after solve(): no resource is over capacity, and every flow runs at its own bound or owns a full
+/// resource on which its level (rate / weight) is the largest. That characterises the max-min allocation, so a
+/// local repair that restores it is exact: changed flows, and flows limited by a touched resource, are filled
+/// on what the others leave; whoever then lacks such a resource joins, and the filling repeats.
 ///
-/// Priority classes are served in order: class 0 first, then 1 on what is left, and so on. A class with a floor f is
-/// first promised what it can use of f times each capacity; what it then leaves of a promise is offered to all classes
-/// in order. With more than one class in flight, whole connected components are re-solved.
+/// Priority classes are served in order: class 0 first, then 1 on what is left, and so on. A class with a floor
+/// f is first promised what it can use of f times each capacity; what it then leaves of a promise is offered to
+/// all classes in order. With more than one class in flight, whole connected components are re-solved.
 class FlowSolver {
  public:
   using Index = std::uint32_t;

@@ -7,7 +7,8 @@
 namespace c3 {
 namespace {
 
-// Completions this close together (relative to the date) are one event: symmetric flows whose dates differ by rounding.
+// Completions this close together (relative to the date) are one event: symmetric flows whose dates differ by
+// rounding.
 constexpr double kSameDate = 1e-14;
 
 void check(const FlowSpec& spec, std::size_t resources) {
@@ -40,7 +41,9 @@ void FluidSystem::set_capacity(ResourceId resource, double capacity) {
   if (observer_ != nullptr) observer_->capacity_changed(resource, now(), capacity);
 }
 
-void FluidSystem::set_capacity_rule(ResourceId resource, CapacityRule& rule) { rules_.push_back({resource, &rule}); }
+void FluidSystem::set_capacity_rule(ResourceId resource, CapacityRule& rule) {
+  rules_.push_back({resource, &rule});
+}
 
 void FluidSystem::report_use(ResourceId resource, double used) {
   if (observer_ == nullptr || reported_load_[resource] == used) return;
@@ -69,7 +72,8 @@ void FluidSystem::detach(FlowId flow) {
 }
 
 bool FluidSystem::in_flight(FlowId flow) const {
-  return flow.index < slots_.size() && slots_[flow.index].alive && slots_[flow.index].generation == flow.generation;
+  return flow.index < slots_.size() && slots_[flow.index].alive &&
+         slots_[flow.index].generation == flow.generation;
 }
 
 double FluidSystem::rate(FlowId flow) const { return in_flight(flow) ? slots_[flow.index].rate : 0.0; }
@@ -86,7 +90,8 @@ void FluidSystem::set_bound(FlowId flow, double bound) {
 }
 
 void FluidSystem::set_weight(FlowId flow, double weight) {
-  if (!(weight > 0.0) || std::isinf(weight)) throw std::invalid_argument("FluidSystem::set_weight: weight must be > 0 and finite");
+  if (!(weight > 0.0) || std::isinf(weight))
+    throw std::invalid_argument("FluidSystem::set_weight: weight must be > 0 and finite");
   if (in_flight(flow)) solver_.set_weight(flow.index, weight);
 }
 
@@ -153,13 +158,15 @@ void FluidSystem::advance_to(double date) {
   if (date < now_) throw std::logic_error("FluidSystem::advance_to: date is in the past");
   now_ = date;
   due_.clear();
-  while (!completions_.empty() && is_due(completions_.top_date())) finish(completions_.top());
+  while (!completions_.empty() && is_due(completions_.top_date()))
+    finish(completions_.top());
   while (!timers_.empty() && is_due(timers_.front().date)) {
     std::ranges::pop_heap(timers_, Timer::later);
     due_.push_back({timers_.back().target, timers_.back().tag});
     timers_.pop_back();
   }
-  for (const Due& due : due_) due.target->on_complete(due.tag);
+  for (const Due& due : due_)
+    due.target->on_complete(due.tag);
 }
 
 void FluidSystem::finish(FlowSolver::Index index) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Flows in time: progress, completions, timers, and capacities that follow the load. Knows no clock but its own.
+/// Flows in time: progress, completions, timers, and capacities that follow the load. Knows no clock but its
+/// own.
 
 #include <cstdint>
 #include <span>
@@ -21,8 +22,9 @@ class CapacityRule {
   virtual double capacity(const FlowSolver& rates) = 0;
 };
 
-/// Time starts at 0. Whoever drives it alternates next_date() and advance_to(); completions run inside advance_to(),
-/// in order of date, then of flow number; timers of a date come after its flows, in order of their setting.
+/// Time starts at 0. Whoever drives it alternates next_date() and advance_to(); completions run inside
+/// advance_to(), in order of date, then of flow number; timers of a date come after its flows, in order of
+/// their setting.
 class FluidSystem {
  public:
   explicit FluidSystem(Observer* observer = nullptr) : observer_(observer) {}

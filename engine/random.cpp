@@ -16,7 +16,8 @@ struct Pair {
 Pair draw(std::uint64_t seed, std::uint64_t stream, std::uint64_t index, std::uint32_t attempt) {
   const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
   const auto high = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32U); };
-  const r123::Philox4x32::ctr_type counter = {{low(index), high(index) ^ (attempt << 16U), low(stream), high(stream)}};
+  const r123::Philox4x32::ctr_type counter = {
+      {low(index), high(index) ^ (attempt << 16U), low(stream), high(stream)}};
   const r123::Philox4x32::key_type key = {{low(seed), high(seed)}};
   const r123::Philox4x32::ctr_type bits = r123::Philox4x32()(counter, key);
   const auto unit = [](std::uint32_t a, std::uint32_t b) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Counter-based random numbers: a draw depends on its key and position only, never on what was drawn elsewhere, so that
-/// adding a model or an observer changes nobody else's numbers.
+/// Counter-based random numbers: a draw depends on its key and position only, never on what was drawn
+/// elsewhere, so that adding a model or an observer changes nobody else's numbers.
 
 #include <cstdint>
 

@@ -18,21 +18,24 @@
 namespace c3 {
 namespace {
 
-// SimGrid's loop costs about 0.15 us a step whatever happens in it. While nothing but the fluid system can make an
-// event, this many of its events share one step (the mean cost falls to noise; more would gain nothing).
+// SimGrid's loop costs about 0.15 us a step whatever happens in it. While nothing but the fluid system can make
+// an event, this many of its events share one step (the mean cost falls to noise; more would gain nothing).
 constexpr int kEventsAhead = 64;
 
-/// \returns whether SimGrid has no activity, timer or actor of its own, so that no event of it can come between ours.
+/// \returns whether SimGrid has no activity, timer or actor of its own, so that no event of it can come between
+/// ours.
 bool simgrid_is_idle() {
   const auto& simgrid = *simgrid::s4u::Engine::get_instance();
-  const auto is_idle = [](simgrid::kernel::resource::Model* model) { return model->get_started_action_set()->empty(); };
+  const auto is_idle = [](simgrid::kernel::resource::Model* model) {
+    return model->get_started_action_set()->empty();
+  };
   return simgrid::kernel::timer::Timer::next() < 0.0 && simgrid.get_actor_count() == 0 &&
          std::ranges::all_of(simgrid.get_all_models(), is_idle);
 }
 
-/// The fluid system as one of SimGrid's models. With activities, timers or actors of SimGrid's around, both advance in
-/// lock step and completions run in on_time_advance, when every model is at the date. Otherwise the fluid system runs
-/// ahead of SimGrid's clock, which follows after kEventsAhead events.
+/// The fluid system as one of SimGrid's models. With activities, timers or actors of SimGrid's around, both
+/// advance in lock step and completions run in on_time_advance, when every model is at the date. Otherwise the
+/// fluid system runs ahead of SimGrid's clock, which follows after kEventsAhead events.
 class FluidModel final : public simgrid::kernel::resource::Model {
  public:
   FluidModel() : Model("c3sim fluid model") {}
@@ -52,8 +55,9 @@ class FluidModel final : public simgrid::kernel::resource::Model {
     }
     const bool is_behind = simulation_->now().value > clock_;
     if (ahead > 0 && is_behind && !simgrid_is_idle()) {
-      throw std::logic_error("a SimGrid activity was started while SimGrid was idle and its clock behind: "
-                             "have an actor, timer or activity alive from before, so that the clocks go in step");
+      throw std::logic_error(
+          "a SimGrid activity was started while SimGrid was idle and its clock behind: "
+          "have an actor, timer or activity alive from before, so that the clocks go in step");
     }
     target_ = std::isinf(due) && is_behind ? simulation_->now().value : due;
     return std::isinf(target_) ? kNothing : target_ - clock_;
@@ -73,7 +77,7 @@ class FluidModel final : public simgrid::kernel::resource::Model {
   bool is_now(double date) const { return date <= simulation_->now().value; }
 
   Simulation* simulation_ = nullptr;
-  double clock_ = 0.0;  ///< the simulation's time where SimGrid's clock stands
+  double clock_ = 0.0;          ///< the simulation's time where SimGrid's clock stands
   double target_ = kUnbounded;  ///< date of the step asked of SimGrid
   double step_ = 0.0;
 };

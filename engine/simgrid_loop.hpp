@@ -9,13 +9,14 @@ namespace c3 {
 
 class Simulation;
 
-/// The process's only SimGrid engine, made at the first call: CM02 network without TCP artefacts, precision 1e-12 s,
-/// own argv (SimGrid would eat the command's). SimGrid cannot have a second one. Its root zone is an empty star; hosts
-/// and links may be added until the first run.
+/// The process's only SimGrid engine, made at the first call: CM02 network without TCP artefacts, precision
+/// 1e-12 s, own argv (SimGrid would eat the command's). SimGrid cannot have a second one. Its root zone is an
+/// empty star; hosts and links may be added until the first run.
 simgrid::s4u::Engine& prepare_simgrid();
 
-/// Runs \p simulation in SimGrid's loop until nothing is left to happen. The simulation's time starts at 0 whatever
-/// SimGrid's clock says, so a result does not depend on what ran before. Exceptions of tasks pass through.
+/// Runs \p simulation in SimGrid's loop until nothing is left to happen. The simulation's time starts at 0
+/// whatever SimGrid's clock says, so a result does not depend on what ran before. Exceptions of tasks pass
+/// through.
 void run_in_simgrid(Simulation& simulation);
 
 }  // namespace c3

@@ -31,7 +31,8 @@ struct FramePool {
   std::array<FreeFrame*, kClasses> free{};
   ~FramePool() {
     for (FreeFrame* frame : free) {
-      while (frame != nullptr) ::operator delete(std::exchange(frame, frame->next));
+      while (frame != nullptr)
+        ::operator delete(std::exchange(frame, frame->next));
     }
   }
 };
@@ -119,7 +120,8 @@ void Simulation::run() {
 
 void Simulation::run_without_simgrid() {
   run_ready();
-  for (double date = next_date(); !std::isinf(date); date = next_date()) advance_to(date);
+  for (double date = next_date(); !std::isinf(date); date = next_date())
+    advance_to(date);
   check_finished();
 }
 
@@ -132,7 +134,8 @@ void Simulation::advance_to(double date) {
 void Simulation::run_ready() {
   while (!ready_.empty() || !ended_.empty()) {
     running_.swap(ready_);
-    for (const std::coroutine_handle<> task : running_) task.resume();
+    for (const std::coroutine_handle<> task : running_)
+      task.resume();
     running_.clear();
     retire_ended();
   }
@@ -157,13 +160,16 @@ void Simulation::check_finished() const {
   for (const Spawned& task : tasks_) {
     if (!task.handle) continue;
     const Task::promise_type* innermost = &task.handle.promise();
-    while (innermost->child != nullptr) innermost = innermost->child;
+    while (innermost->child != nullptr)
+      innermost = innermost->child;
     waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, innermost->waits_for);
   }
   if (fluid_.flows_in_flight() > 0) {
-    waiting += fmt::format("{}flows without bandwidth: {}", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());
+    waiting +=
+        fmt::format("{}flows without bandwidth: {}", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());
   }
-  if (!waiting.empty()) throw DeadlockError("deadlock: nothing is in flight that could end these waits: " + waiting);
+  if (!waiting.empty())
+    throw DeadlockError("deadlock: nothing is in flight that could end these waits: " + waiting);
 }
 
 ActivityId Simulation::begin_activity(const ActivityInfo& info) {

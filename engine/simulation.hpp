@@ -90,9 +90,8 @@ class SleepAwaiter final : public Completion {
 
 inline auto Simulation::sleep(Seconds duration) { return SleepAwaiter(*this, duration); }
 
-/// A flow started now, to be awaited by the task that owns this object. It goes on, unheard, when its task ends first.
-/// Name it: `RunningFlow copy(sim, spec);
-/// co_await copy;`
+/// A flow started now, to be awaited by the task that owns this object. It goes on, unheard, when its task ends
+/// first. Name it: `RunningFlow copy(sim, spec); co_await copy;`
 class RunningFlow final : public Completion {
  public:
   RunningFlow(Simulation& simulation, const FlowSpec& spec);

@@ -1,10 +1,10 @@
 #pragma once
 /// Coroutines that live in simulated time.
 ///
-/// A Task starts when it is spawned or awaited, never before. Every resumption goes through the simulation's ready
-/// queue: no recursion, and order is first come, first served. Rules for g++ 12 (breaking them corrupts memory): inside
-/// a co_await expression no braced or aggregate temporary, no initializer list, no `?:`; parameters by value; no
-/// capturing lambdas as coroutines.
+/// A Task starts when it is spawned or awaited, never before. Every resumption goes through the simulation's
+/// ready queue: no recursion, and order is first come, first served. Rules for g++ 12 (breaking them corrupts
+/// memory): inside a co_await expression no braced or aggregate temporary, no initializer list, no `?:`;
+/// parameters by value; no capturing lambdas as coroutines.
 
 #include <coroutine>
 #include <cstddef>
@@ -31,9 +31,9 @@ class [[nodiscard]] Task {
   struct promise_type {
     Simulation* simulation = nullptr;
     std::coroutine_handle<promise_type> parent;  ///< awaits this task; null for a spawned one
-    std::uint32_t slot = 0;                       ///< of a spawned task in its simulation
-    const promise_type* child = nullptr;  ///< awaited task, for deadlock reports
-    std::string_view waits_for;           ///< what suspended it, for deadlock reports
+    std::uint32_t slot = 0;                      ///< of a spawned task in its simulation
+    const promise_type* child = nullptr;         ///< awaited task, for deadlock reports
+    std::string_view waits_for;                  ///< what suspended it, for deadlock reports
     std::exception_ptr error;
 
     Task get_return_object() { return Task(Handle::from_promise(*this)); }

@@ -26,6 +26,24 @@ std::string_view name_of(DType dtype) {
   throw std::logic_error("name_of: unknown data type");
 }
 
+std::string_view name_of(DispatchPolicy policy) {
+  switch (policy) {
+    case DispatchPolicy::oldest_first: return "oldest_first";
+    case DispatchPolicy::round_robin: return "round_robin";
+    case DispatchPolicy::random_order: return "random_order";
+  }
+  throw std::logic_error("name_of: unknown dispatch policy");
+}
+
+std::string_view name_of(HbmArbitration arbitration) {
+  switch (arbitration) {
+    case HbmArbitration::outstanding: return "outstanding";
+    case HbmArbitration::byte_fair: return "byte_fair";
+    case HbmArbitration::equal_slowdown: return "equal_slowdown";
+  }
+  throw std::logic_error("name_of: unknown HBM arbitration");
+}
+
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
   const auto& rates = gpu.compute.matrix;
   const auto found = std::ranges::find(rates, dtype, &MatrixRate::dtype);

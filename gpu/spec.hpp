@@ -39,6 +39,9 @@ enum class HbmArbitration {
   equal_slowdown,  ///< each loses the same fraction of its speed alone
 };
 
+std::string_view name_of(DispatchPolicy policy);
+std::string_view name_of(HbmArbitration arbitration);
+
 struct ComputeSpec {
   int xcds = 1;         ///< dies with their own L2 and work-group queue
   int cus_per_xcd = 1;  ///< compute units (SMs) of one die

@@ -47,6 +47,11 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
   const Json json{{"schema_version", kJsonSchemaVersion},
                   {"experiment", study.experiment},
                   {"seed", study.seed},
+                  {"system", study.conditions.system},
+                  {"hbm_arbitration", name_of(study.conditions.hbm_arbitration)},
+                  {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
+                  {"seeds", study.conditions.seeds},
+                  {"draws", study.conditions.draws},
                   {"output", output.string()},
                   {"strategies", std::move(strategies)}};
   return json.dump(2) + "\n";

@@ -74,11 +74,18 @@ std::string format_losses(const StudyResult& study) {
   return table.text() + "time beyond ideal, by the resource whose sharing causes it (Shapley values)\n";
 }
 
+std::string format_conditions(const StudyResult& study) {
+  const StudyConditions& conditions = study.conditions;
+  const std::string draws = conditions.draws > 0 ? fmt::format(" x {} draws", conditions.draws) : "";
+  return fmt::format("{} on {}: HBM arbitration {}, dispatch {}, {} seeds{}\n\n", study.experiment, conditions.system,
+                     name_of(conditions.hbm_arbitration), name_of(conditions.dispatch_policy), conditions.seeds, draws);
+}
+
 }  // namespace
 
 std::string format_study(const StudyResult& study) {
   const auto has_loss = [](const StrategyResult& strategy) { return strategy.loss.has_value(); };
-  auto text = format_times(study);
+  auto text = format_conditions(study) + format_times(study);
   if (std::ranges::any_of(study.strategies, has_loss)) text += '\n' + format_losses(study);
   return text;
 }

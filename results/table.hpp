@@ -7,7 +7,7 @@
 
 namespace c3 {
 
-/// Times and ratios of every strategy, then, when any strategy has one, its loss split. At most 110 characters
+/// The conditions, then times and ratios of every strategy, then, when any strategy has one, its loss split. At most 110 characters
 /// wide for strategy names up to 23 characters. Absent numbers are "-".
 std::string format_study(const StudyResult& study);
 

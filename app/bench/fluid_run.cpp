@@ -11,13 +11,15 @@ namespace {
 class FluidRun final : public Launcher, public Completion {
  public:
   explicit FluidRun(const Load& load) : load_(load), program_(load, *this, load.events) {
-    for (const double capacity : load.capacities) simulation_.fluid().add_resource({}, capacity);
+    for (const double capacity : load.capacities)
+      simulation_.fluid().add_resource({}, capacity);
   }
 
   void start(std::size_t lane, double size) override {
     const Lane& l = load_.lanes[lane];
     demands_ = l.demands;
-    for (Demand& demand : demands_) demand.amount *= size;
+    for (Demand& demand : demands_)
+      demand.amount *= size;
     simulation_.fluid().start({.demands = demands_, .bound = l.bound / size, .weight = 1.0 / size}, this, lane);
   }
 

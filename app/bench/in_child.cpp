@@ -16,7 +16,8 @@ namespace {
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 // A result is far smaller than a pipe's buffer: one write, one read.
-[[noreturn]] void live_as_child(int out, std::span<std::byte> result, const std::function<void(std::span<std::byte>)>& work) {
+[[noreturn]] void live_as_child(int out, std::span<std::byte> result,
+                                const std::function<void(std::span<std::byte>)>& work) {
   try {
     work(result);
     if (write(out, result.data(), result.size()) != static_cast<ssize_t>(result.size())) fail("write to pipe");

@@ -5,11 +5,11 @@
 namespace c3::bench {
 namespace {
 
-// Orders of magnitude of an 8x H100 node: NVIDIA H100 SXM datasheet (HBM, NVLink) and eight 400 Gb/s NICs. A benchmark
-// of the engine, not a prediction: nothing depends on their being exact.
-constexpr double kHbm = 3.35e12;     // B/s
-constexpr double kNvlink = 450e9;    // B/s and direction
-constexpr double kNics = 400e9;      // B/s and direction, of a node
+// Orders of magnitude of an 8x H100 node: NVIDIA H100 SXM datasheet (HBM, NVLink) and eight 400 Gb/s NICs. A
+// benchmark of the engine, not a prediction: nothing depends on their being exact.
+constexpr double kHbm = 3.35e12;   // B/s
+constexpr double kNvlink = 450e9;  // B/s and direction
+constexpr double kNics = 400e9;    // B/s and direction, of a node
 constexpr double kSms = 132.0;
 constexpr std::size_t kGpusPerNode = 8;
 
@@ -50,7 +50,8 @@ Load node_mix() {
       const bool is_copy = s % 4 == 3;
       const bool is_memory_bound = s % 2 == 0;
       const std::size_t peer = (g + 1 + s / 4) % kGpusPerNode;
-      load.lanes.push_back(is_copy ? copy(gpus[g], gpus[peer]) : kernel(gpus[g], sms[g], is_memory_bound ? 3.0e12 : 0.6e12));
+      load.lanes.push_back(is_copy ? copy(gpus[g], gpus[peer])
+                                   : kernel(gpus[g], sms[g], is_memory_bound ? 3.0e12 : 0.6e12));
     }
   }
   return load;
@@ -72,7 +73,8 @@ Load add_rings(Load load, std::size_t rings, std::size_t ranks) {
     const std::size_t node = g / kGpusPerNode, next_node = next / kGpusPerNode;
     Lane lane = copy(gpus[g], gpus[next]);
     if (node != next_node) {
-      lane.demands = {{gpus[g].hbm, 1.0}, {nic_out[node], 1.0}, {nic_in[next_node], 1.0}, {gpus[next].hbm, 1.0}};
+      lane.demands = {
+          {gpus[g].hbm, 1.0}, {nic_out[node], 1.0}, {nic_in[next_node], 1.0}, {gpus[next].hbm, 1.0}};
     }
     load.lanes.push_back(lane);
   }

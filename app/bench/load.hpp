@@ -1,6 +1,6 @@
 #pragma once
-/// The machines and traffic that `c3sim bench` simulates: what SimGrid activities can express too, so that both do
-/// the same work.
+/// The machines and traffic that `c3sim bench` simulates: what SimGrid activities can express too, so that both
+/// do the same work.
 
 #include <cstddef>
 #include <string>
@@ -17,11 +17,11 @@ struct Lane {
   double mean_size = 0.0;       ///< [B]; operations vary by +-10 % around it
 };
 
-/// Lanes in rings of `ring_size`: lane i sends from rank i to the next of its ring. A rank starts its next operation
-/// when its last send and its last receive are done. A ring of one is a stream.
+/// Lanes in rings of `ring_size`: lane i sends from rank i to the next of its ring. A rank starts its next
+/// operation when its last send and its last receive are done. A ring of one is a stream.
 struct Load {
   std::string name;
-  std::string what;                ///< one line for humans
+  std::string what;                  ///< one line for humans
   std::vector<double> capacities{};  ///< by ResourceId [B/s, or CUs]
   std::vector<Lane> lanes{};
   std::size_t ring_size = 1;

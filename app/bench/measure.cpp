@@ -38,7 +38,8 @@ class Repeats {
     rates_.push_back(static_cast<double>(run.dates.size()) / run.cpu_seconds);
     const auto* bytes = reinterpret_cast<const char*>(run.dates.data());
     const std::string sha256 = sha256_hex({bytes, run.dates.size() * sizeof(double)});
-    if (!sha256_.empty() && sha256 != sha256_) throw std::logic_error("two runs of one benchmark differ in their dates");
+    if (!sha256_.empty() && sha256 != sha256_)
+      throw std::logic_error("two runs of one benchmark differ in their dates");
     sha256_ = sha256;
   }
   double rate() { return median(rates_); }

@@ -16,7 +16,8 @@ namespace s4u = simgrid::s4u;
 struct NativeRunner::Platform final : Launcher {
   explicit Platform(const Load& l) : load(l) {
     add_links();
-    for (std::size_t lane = 0; lane < load.lanes.size(); ++lane) add_hosts(lane);
+    for (std::size_t lane = 0; lane < load.lanes.size(); ++lane)
+      add_hosts(lane);
     s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
       const auto lane = reinterpret_cast<std::size_t>(static_cast<const s4u::Comm&>(activity).get_data<void>());
       program->on_done(lane, s4u::Engine::get_clock() - origin);

@@ -8,9 +8,9 @@
 
 namespace c3::bench {
 
-/// Every lane is a pair of hosts and its operations are `Comm`s with a completion callback, without actors. SimGrid
-/// takes one unit from a link per byte, so demands in other units (SMs) are left out; a lane's bound is a link of its
-/// own. Only one per process: the platform belongs to SimGrid's only engine.
+/// Every lane is a pair of hosts and its operations are `Comm`s with a completion callback, without actors.
+/// SimGrid takes one unit from a link per byte, so demands in other units (SMs) are left out; a lane's bound is
+/// a link of its own. Only one per process: the platform belongs to SimGrid's only engine.
 class NativeRunner {
  public:
   explicit NativeRunner(const Load& load);

@@ -5,8 +5,8 @@
 namespace c3::bench {
 namespace {
 
-/// Uniform in [0.9, 1.1), a function of lane and step alone. Mixing function: Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014 (SplitMix64).
+/// Uniform in [0.9, 1.1), a function of lane and step alone. Mixing function: Steele, Lea and Flood, "Fast
+/// splittable pseudorandom number generators", OOPSLA 2014 (SplitMix64).
 double jitter(std::size_t lane, std::uint32_t step) {
   std::uint64_t z = (static_cast<std::uint64_t>(lane) << 32U | step) + 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -23,7 +23,8 @@ Program::Program(const Load& load, Launcher& launcher, std::size_t events)
 }
 
 void Program::begin() {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) start_if_ready(rank);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    start_if_ready(rank);
 }
 
 void Program::on_done(std::size_t lane, double date) {
@@ -45,7 +46,8 @@ void Program::start_if_ready(std::size_t lane) {
   if (rank.started > std::min(rank.sent, rank.received) || started_ == events_) return;
   ++started_;
   // Whole bytes: SimGrid's activities know no other sizes.
-  const double size = static_cast<double>(static_cast<std::uint64_t>(load_.lanes[lane].mean_size * jitter(lane, rank.started)));
+  const double size =
+      static_cast<double>(static_cast<std::uint64_t>(load_.lanes[lane].mean_size * jitter(lane, rank.started)));
   ++rank.started;
   launcher_.start(lane, size);
 }

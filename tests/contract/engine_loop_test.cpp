@@ -33,7 +33,9 @@ struct Scenario {
       if (step == 100) co_await half_way;
       const double size = 1e6 + static_cast<double>(random() % 1'000'000);
       const Demand demands[] = {{hbm[gpu], size}, {link[gpu], size}, {hbm[(gpu + 1) % kGpus], size}};
-      RunningFlow copy(simulation, {.demands = demands, .weight = 1.0 / size, .priority = static_cast<PriorityClass>(gpu / 6)});
+      RunningFlow copy(
+          simulation,
+          {.demands = demands, .weight = 1.0 / size, .priority = static_cast<PriorityClass>(gpu / 6)});
       if (step % 7 == 0) co_await simulation.sleep(0.3_us);
       co_await copy;
       dates.push_back(simulation.now().value);
@@ -51,7 +53,8 @@ struct Scenario {
       link.push_back(simulation.fluid().add_resource({}, 450e9));
     }
     Event start(simulation, "start"), half_way(simulation, "half way");
-    for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu) simulation.spawn("gpu", gpu_program(gpu, start, half_way));
+    for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu)
+      simulation.spawn("gpu", gpu_program(gpu, start, half_way));
     simulation.spawn("starter", starter(start));
     loop(simulation);
     return dates;

@@ -49,8 +49,9 @@ TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
 }
 
 TEST_CASE("serial takes both sides in turn, less the launch that the gap replaces") {
-  for_all_jobs([](const Experiment& job) {
+  for_all_jobs([](Experiment job) {
     CAPTURE(job.name);
+    job.cluster.gpu.dispatch.dependent_gap = 5.0_us;
     Strategy serial = strategy_of(job, "serial");
     serial.streams.clear();
     const DispatchSpec& dispatch = job.cluster.gpu.dispatch;

@@ -1,5 +1,5 @@
-// FlowSolver repairs rates locally; this file computes them afresh, plainly, from the definition in engine/flow.hpp,
-// in long double, and compares after every change of random systems.
+// FlowSolver repairs rates locally; this file computes them afresh, plainly, from the definition in
+// engine/flow.hpp, in long double, and compares after every change of random systems.
 
 #include "engine/flow_solver.hpp"
 
@@ -41,17 +41,21 @@ class Oracle {
   std::array<double, kPriorityClasses> floors{};
 
   void solve() {
-    for (OracleFlow& flow : flows) flow.rate = 0.0L;
+    for (OracleFlow& flow : flows)
+      flow.rate = 0.0L;
     const auto promised = promises();
     std::vector<Real> left(capacities.begin(), capacities.end());
     for (const auto& p : promised) {
-      for (std::size_t r = 0; r < left.size(); ++r) left[r] -= p[r];
+      for (std::size_t r = 0; r < left.size(); ++r)
+        left[r] -= p[r];
     }
     for (PriorityClass c = 0; c < kPriorityClasses; ++c) {
-      for (std::size_t r = 0; r < left.size(); ++r) left[r] += promised[c][r];
+      for (std::size_t r = 0; r < left.size(); ++r)
+        left[r] += promised[c][r];
       fill(c, left);
     }
-    for (PriorityClass c = 0; c < kPriorityClasses; ++c) fill(c, left);  // what is left of promises, on top
+    for (PriorityClass c = 0; c < kPriorityClasses; ++c)
+      fill(c, left);  // what is left of promises, on top
   }
 
  private:
@@ -61,12 +65,14 @@ class Oracle {
     for (PriorityClass c = 0; c < kPriorityClasses; ++c) {
       if (floors[c] == 0.0) continue;
       std::vector<Real> left;
-      for (const double capacity : capacities) left.push_back(static_cast<Real>(capacity) * static_cast<Real>(floors[c]));
+      for (const double capacity : capacities)
+        left.push_back(static_cast<Real>(capacity) * static_cast<Real>(floors[c]));
       fill(c, left);
       for (OracleFlow& flow : flows) {
         if (flow.priority != c) continue;
         for (const Demand& d : flow.demands) {
-          if (std::isfinite(capacities[d.resource])) promised[c][d.resource] += static_cast<Real>(d.amount) * flow.rate;
+          if (std::isfinite(capacities[d.resource]))
+            promised[c][d.resource] += static_cast<Real>(d.amount) * flow.rate;
         }
         flow.rate = 0.0L;
       }
@@ -74,8 +80,8 @@ class Oracle {
     return promised;
   }
 
-  // Raises the common level of one class from the rates that it has; at each step the lowest stop, a bound or a full
-  // resource, fixes flows.
+  // Raises the common level of one class from the rates that it has; at each step the lowest stop, a bound or a
+  // full resource, fixes flows.
   void fill(PriorityClass priority, std::vector<Real>& left) {
     std::vector<OracleFlow*> rising;
     for (OracleFlow& flow : flows) {
@@ -87,7 +93,8 @@ class Oracle {
     while (!rising.empty()) {
       std::vector<Real> slope(left.size(), 0.0L);
       for (const OracleFlow* flow : rising) {
-        for (const Demand& d : flow->demands) slope[d.resource] += static_cast<Real>(d.amount) * static_cast<Real>(flow->weight);
+        for (const Demand& d : flow->demands)
+          slope[d.resource] += static_cast<Real>(d.amount) * static_cast<Real>(flow->weight);
       }
       Real rise = std::numeric_limits<Real>::infinity();
       std::size_t full = left.size();
@@ -100,11 +107,14 @@ class Oracle {
         if (stop <= rise) rise = stop, bounded = flow;
       }
       rise = std::max(0.0L, rise);
-      for (OracleFlow* flow : rising) flow->rate += rise * static_cast<Real>(flow->weight);
-      for (std::size_t r = 0; r < left.size(); ++r) left[r] -= slope[r] > 0.0L ? rise * slope[r] : 0.0L;
+      for (OracleFlow* flow : rising)
+        flow->rate += rise * static_cast<Real>(flow->weight);
+      for (std::size_t r = 0; r < left.size(); ++r)
+        left[r] -= slope[r] > 0.0L ? rise * slope[r] : 0.0L;
       if (bounded == nullptr) left[full] = 0.0L;
       std::erase_if(rising, [&](const OracleFlow* flow) {
-        const bool uses_full = std::ranges::any_of(flow->demands, [&](const Demand& d) { return d.resource == full; });
+        const bool uses_full =
+            std::ranges::any_of(flow->demands, [&](const Demand& d) { return d.resource == full; });
         return bounded != nullptr ? flow == bounded : uses_full;
       });
     }
@@ -145,7 +155,8 @@ class Systems {
   void change() {
     const double kind = uniform(0.0, 1.0);
     const bool grow = oracle_.flows.size() < family_.flows / 2;
-    if (oracle_.flows.empty() || grow || (kind < 0.3 && oracle_.flows.size() < family_.flows)) return add_flow();
+    if (oracle_.flows.empty() || grow || (kind < 0.3 && oracle_.flows.size() < family_.flows))
+      return add_flow();
     const std::size_t i = pick(oracle_.flows.size());
     OracleFlow& flow = oracle_.flows[i];
     if (kind < 0.6) {
@@ -199,7 +210,8 @@ class Systems {
 
   bool reports_loads() const {
     for (ResourceId r = 0; r < oracle_.capacities.size(); ++r) {
-      const Real scale = std::max(used(r), std::isfinite(oracle_.capacities[r]) ? static_cast<Real>(oracle_.capacities[r]) : 0.0L);
+      const Real scale = std::max(
+          used(r), std::isfinite(oracle_.capacities[r]) ? static_cast<Real>(oracle_.capacities[r]) : 0.0L);
       if (std::abs(static_cast<Real>(solver_.load(r)) - used(r)) > 1e-9L * scale) return false;
     }
     return true;
@@ -208,11 +220,16 @@ class Systems {
  private:
   double uniform(double low, double high) { return std::uniform_real_distribution(low, high)(random_); }
   bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
-  std::size_t pick(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
-  double spread() {
-    return family_.ties ? std::ldexp(1.0, static_cast<int>(pick(3)) - 1) : std::pow(10.0, uniform(-family_.decades, family_.decades));
+  std::size_t pick(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
   }
-  PriorityClass random_class() { return static_cast<PriorityClass>(pick(static_cast<std::size_t>(family_.classes))); }
+  double spread() {
+    return family_.ties ? std::ldexp(1.0, static_cast<int>(pick(3)) - 1)
+                        : std::pow(10.0, uniform(-family_.decades, family_.decades));
+  }
+  PriorityClass random_class() {
+    return static_cast<PriorityClass>(pick(static_cast<std::size_t>(family_.classes)));
+  }
 
   double random_capacity(bool may_be_meter = true) {
     if (may_be_meter && chance(family_.meters)) return kUnbounded;
@@ -221,21 +238,27 @@ class Systems {
   }
 
   double random_bound(const std::vector<Demand>& demands) {
-    const bool limited = std::ranges::any_of(demands, [&](const Demand& d) { return std::isfinite(oracle_.capacities[d.resource]); });
-    return limited && chance(0.5) ? kUnbounded : family_.capacity / family_.amount / static_cast<double>(family_.flows) * spread();
+    const bool limited = std::ranges::any_of(
+        demands, [&](const Demand& d) { return std::isfinite(oracle_.capacities[d.resource]); });
+    return limited && chance(0.5)
+               ? kUnbounded
+               : family_.capacity / family_.amount / static_cast<double>(family_.flows) * spread();
   }
 
   void add_flow() {
     OracleFlow flow;
     const std::size_t count = chance(family_.gangs) ? family_.resources : 1 + pick(family_.demands);
     std::vector<ResourceId> resources(family_.resources);
-    for (ResourceId r = 0; r < resources.size(); ++r) resources[r] = r;
+    for (ResourceId r = 0; r < resources.size(); ++r)
+      resources[r] = r;
     std::ranges::shuffle(resources, random_);
-    for (std::size_t d = 0; d < count; ++d) flow.demands.push_back({resources[d], family_.amount * spread()});
+    for (std::size_t d = 0; d < count; ++d)
+      flow.demands.push_back({resources[d], family_.amount * spread()});
     flow.bound = random_bound(flow.demands);
     flow.weight = spread() / family_.amount;
     flow.priority = random_class();
-    flow.index = solver_.add_flow({.demands = flow.demands, .bound = flow.bound, .weight = flow.weight, .priority = flow.priority});
+    flow.index = solver_.add_flow(
+        {.demands = flow.demands, .bound = flow.bound, .weight = flow.weight, .priority = flow.priority});
     oracle_.flows.push_back(flow);
   }
 
@@ -243,7 +266,8 @@ class Systems {
     Real sum = 0.0L;
     for (const OracleFlow& flow : oracle_.flows) {
       for (const Demand& d : flow.demands) {
-        if (d.resource == resource) sum += static_cast<Real>(d.amount) * static_cast<Real>(solver_.rate(flow.index));
+        if (d.resource == resource)
+          sum += static_cast<Real>(d.amount) * static_cast<Real>(solver_.rate(flow.index));
       }
     }
     return sum;
@@ -261,7 +285,8 @@ void compare_with_oracle(const Family& family) {
   for (std::uint64_t seed = 1; rates < kRates; ++seed) {
     Systems systems(family, seed);
     for (int solve = 0; solve < 100; ++solve) {
-      for (std::uint64_t changes = 1 + (seed + static_cast<std::uint64_t>(solve)) % 3; changes > 0; --changes) systems.change();
+      for (std::uint64_t changes = 1 + (seed + static_cast<std::uint64_t>(solve)) % 3; changes > 0; --changes)
+        systems.change();
       systems.compare(worst_error, rates);
       over += systems.is_over_capacity() ? 1 : 0;
       idle += systems.conserves_work() ? 0 : 1;
@@ -278,37 +303,97 @@ void compare_with_oracle(const Family& family) {
 }  // namespace
 
 TEST_CASE("random systems with weights over four decades get the max-min rates of brute-force filling") {
-  compare_with_oracle({.name = "sparse", .resources = 20, .flows = 40, .demands = 4, .decades = 2.0, .amount = 1.0,
-                       .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.0, .classes = 1,
-                       .floor = 0.0, .ties = false});
+  compare_with_oracle({.name = "sparse",
+                       .resources = 20,
+                       .flows = 40,
+                       .demands = 4,
+                       .decades = 2.0,
+                       .amount = 1.0,
+                       .capacity = 10.0,
+                       .zero_capacities = 0.03,
+                       .meters = 0.05,
+                       .gangs = 0.0,
+                       .classes = 1,
+                       .floor = 0.0,
+                       .ties = false});
 }
 
 TEST_CASE("bytes against terabytes per second: rates of GPU-sized numbers match brute-force filling") {
-  compare_with_oracle({.name = "GPU-sized", .resources = 12, .flows = 24, .demands = 5, .decades = 0.7, .amount = 3e9,
-                       .capacity = 3.35e12, .zero_capacities = 0.0, .meters = 0.1, .gangs = 0.05, .classes = 1,
-                       .floor = 0.0, .ties = false});
+  compare_with_oracle({.name = "GPU-sized",
+                       .resources = 12,
+                       .flows = 24,
+                       .demands = 5,
+                       .decades = 0.7,
+                       .amount = 3e9,
+                       .capacity = 3.35e12,
+                       .zero_capacities = 0.0,
+                       .meters = 0.1,
+                       .gangs = 0.05,
+                       .classes = 1,
+                       .floor = 0.0,
+                       .ties = false});
 }
 
 TEST_CASE("where many stops coincide, rates match brute-force filling") {
-  compare_with_oracle({.name = "ties", .resources = 10, .flows = 30, .demands = 3, .decades = 0.0, .amount = 1.0,
-                       .capacity = 8.0, .zero_capacities = 0.05, .meters = 0.05, .gangs = 0.1, .classes = 1,
-                       .floor = 0.0, .ties = true});
+  compare_with_oracle({.name = "ties",
+                       .resources = 10,
+                       .flows = 30,
+                       .demands = 3,
+                       .decades = 0.0,
+                       .amount = 1.0,
+                       .capacity = 8.0,
+                       .zero_capacities = 0.05,
+                       .meters = 0.05,
+                       .gangs = 0.1,
+                       .classes = 1,
+                       .floor = 0.0,
+                       .ties = true});
 }
 
 TEST_CASE("strict priority classes get the rates of brute-force filling class by class") {
-  compare_with_oracle({.name = "classes", .resources = 12, .flows = 24, .demands = 3, .decades = 1.0, .amount = 1.0,
-                       .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.03, .classes = 3,
-                       .floor = 0.0, .ties = false});
+  compare_with_oracle({.name = "classes",
+                       .resources = 12,
+                       .flows = 24,
+                       .demands = 3,
+                       .decades = 1.0,
+                       .amount = 1.0,
+                       .capacity = 10.0,
+                       .zero_capacities = 0.03,
+                       .meters = 0.05,
+                       .gangs = 0.03,
+                       .classes = 3,
+                       .floor = 0.0,
+                       .ties = false});
 }
 
 TEST_CASE("rates stay those of brute-force filling when classes come, go and become one") {
-  compare_with_oracle({.name = "few flows", .resources = 6, .flows = 5, .demands = 2, .decades = 0.5, .amount = 1.0,
-                       .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.05, .classes = 2,
-                       .floor = 0.5, .ties = false});
+  compare_with_oracle({.name = "few flows",
+                       .resources = 6,
+                       .flows = 5,
+                       .demands = 2,
+                       .decades = 0.5,
+                       .amount = 1.0,
+                       .capacity = 10.0,
+                       .zero_capacities = 0.03,
+                       .meters = 0.05,
+                       .gangs = 0.05,
+                       .classes = 2,
+                       .floor = 0.5,
+                       .ties = false});
 }
 
 TEST_CASE("priority classes with floors get the rates of brute-force filling within promised shares") {
-  compare_with_oracle({.name = "floors", .resources = 12, .flows = 24, .demands = 3, .decades = 1.0, .amount = 1.0,
-                       .capacity = 10.0, .zero_capacities = 0.03, .meters = 0.05, .gangs = 0.03, .classes = 3,
-                       .floor = 0.33, .ties = false});
+  compare_with_oracle({.name = "floors",
+                       .resources = 12,
+                       .flows = 24,
+                       .demands = 3,
+                       .decades = 1.0,
+                       .amount = 1.0,
+                       .capacity = 10.0,
+                       .zero_capacities = 0.03,
+                       .meters = 0.05,
+                       .gangs = 0.03,
+                       .classes = 3,
+                       .floor = 0.33,
+                       .ties = false});
 }

@@ -29,10 +29,10 @@ inline GpuSpec mi300x_like_gpu() {
                .llc_size = 256.0_MiB,
                .llc_bandwidth = 160.0_TBps};
   gpu.hbm = {.size = 192.0_GB,
-             .peak = 50.0_TBps,
-             .read = 48.0_TBps,
-             .write = 48.0_TBps,
-             .copy = 40.0_TBps,
+             .peak = 500.0_TBps,
+             .read = 500.0_TBps,
+             .write = 500.0_TBps,
+             .copy = 500.0_TBps,
              .latency = 0.4_us,
              .arbitration = HbmArbitration::outstanding};
   gpu.dma = {.engines = 14,

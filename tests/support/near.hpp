@@ -1,5 +1,6 @@
 #pragma once
-/// Comparison by relative error alone: doctest's Approx adds an absolute tolerance, which for a millisecond is most of it.
+/// Comparison by relative error alone: doctest's Approx adds an absolute tolerance, which for a millisecond is
+/// most of it.
 
 #include <doctest/doctest.h>
 

@@ -64,9 +64,11 @@ TEST_CASE("timers of one date ring in the order in which they were set") {
   clock.at(2.0_s, [&] { rung.push_back(3); });
   clock.at(1.0_s, [&] { rung.push_back(1); });
   clock.at(1.0_s, [&] { rung.push_back(2); });
-  for (int i = 4; i < 40; ++i) clock.at(2.0_s, [&rung, i] { rung.push_back(i); });
+  for (int i = 4; i < 40; ++i)
+    clock.at(2.0_s, [&rung, i] { rung.push_back(i); });
   clock.simulation.run();
-  for (int i = 1; i < 40; ++i) CHECK(rung[static_cast<std::size_t>(i - 1)] == i);
+  for (int i = 1; i < 40; ++i)
+    CHECK(rung[static_cast<std::size_t>(i - 1)] == i);
 }
 
 TEST_CASE("flows of one date end in order of their number, before the timers of that date") {

@@ -91,7 +91,8 @@ TEST_CASE("an observer hears dates in order, use that sums to the bytes moved, a
   Accountant accountant;
   FlowClock clock(&accountant);
   std::vector<ResourceId> resources;
-  for (int r = 0; r < 6; ++r) resources.push_back(clock.resource(50.0 + 10.0 * r));
+  for (int r = 0; r < 6; ++r)
+    resources.push_back(clock.resource(50.0 + 10.0 * r));
   std::mt19937 random(7);
   std::vector<double> bytes(resources.size(), 0.0);
   std::vector<ActivityId> activities;
@@ -102,7 +103,8 @@ TEST_CASE("an observer hears dates in order, use that sums to the bytes moved, a
     bytes[a] += size;
     bytes[b] += 2.0 * size;
     clock.at({0.05 * static_cast<double>(random() % 40)}, [&, a, b, size, i] {
-      const ActivityId activity = clock.simulation.begin_activity({.name = "copy", .kind = ActivityKind::transfer});
+      const ActivityId activity =
+          clock.simulation.begin_activity({.name = "copy", .kind = ActivityKind::transfer});
       activities.push_back(activity);
       clock.start(i, {{a, size}, {b, 2.0 * size}},
                   {.demands = {}, .priority = static_cast<PriorityClass>(i % 2), .activity = activity});
@@ -122,7 +124,8 @@ TEST_CASE("an observer hears dates in order, use that sums to the bytes moved, a
   REQUIRE(activities.size() == 60);
   CHECK(accountant.started.size() == 60);
   CHECK(accountant.finished.size() == 60);
-  for (const ActivityId activity : activities) CHECK(accountant.progress[activity].sum == near(1.0));
+  for (const ActivityId activity : activities)
+    CHECK(accountant.progress[activity].sum == near(1.0));
 }
 
 TEST_CASE("an observer hears which activity waited for which, and why") {

@@ -32,14 +32,17 @@ namespace {
 class SteadyNode final : public Completion {
  public:
   SteadyNode() {
-    for (std::size_t r = 0; r < 24; ++r) fluid_.add_resource({}, 100.0);
-    for (std::uint64_t flow = 0; flow < 64; ++flow) start(flow);
+    for (std::size_t r = 0; r < 24; ++r)
+      fluid_.add_resource({}, 100.0);
+    for (std::uint64_t flow = 0; flow < 64; ++flow)
+      start(flow);
   }
   void on_complete(std::uint64_t tag) override {
     if (tag < 64) start(tag);
   }
   void run(int events) {
-    for (int i = 0; i < events; ++i) fluid_.advance_to(fluid_.next_date());
+    for (int i = 0; i < events; ++i)
+      fluid_.advance_to(fluid_.next_date());
   }
 
  private:
@@ -47,7 +50,9 @@ class SteadyNode final : public Completion {
     const double size = 1.0 + static_cast<double>((flow * 7 + ++started_ * 13) % 11);
     const auto gpu = static_cast<ResourceId>(flow % 8);
     const Demand demands[] = {{gpu, size}, {8 + gpu, 0.5 * size}, {16 + (gpu + 1) % 8, 0.25 * size}};
-    fluid_.start({.demands = demands, .bound = 90.0 / size, .priority = static_cast<PriorityClass>(flow % 16 == 0)}, this, flow);
+    fluid_.start(
+        {.demands = demands, .bound = 90.0 / size, .priority = static_cast<PriorityClass>(flow % 16 == 0)},
+        this, flow);
     fluid_.set_timer(fluid_.now() + Seconds{0.01}, *this, 64);
   }
 
@@ -67,13 +72,16 @@ TEST_CASE("in steady state 10000 events allocate nothing") {
 #endif
 
 TEST_CASE("one flow over 4096 resources is solved in a few rounds, not one a resource") {
-  // A gang flow shares every resource with a flow of its own there: all stop at the same level, a tie everywhere. In
-  // rounds that took the ties one by one, each change would cost 4096 rounds over 4096 flows, minutes in all.
+  // A gang flow shares every resource with a flow of its own there: all stop at the same level, a tie
+  // everywhere. In rounds that took the ties one by one, each change would cost 4096 rounds over 4096 flows,
+  // minutes in all.
   constexpr std::size_t kResources = 4096;
   FlowSolver solver;
   std::vector<Demand> everywhere;
-  for (std::size_t r = 0; r < kResources; ++r) everywhere.push_back({solver.add_resource(2.0), 1.0});
-  for (const Demand& demand : everywhere) solver.add_flow({.demands = {&demand, 1}});
+  for (std::size_t r = 0; r < kResources; ++r)
+    everywhere.push_back({solver.add_resource(2.0), 1.0});
+  for (const Demand& demand : everywhere)
+    solver.add_flow({.demands = {&demand, 1}});
   const auto start = std::chrono::steady_clock::now();
   for (int change = 0; change < 20; ++change) {
     const auto gang = solver.add_flow({.demands = everywhere});

@@ -16,10 +16,10 @@ using namespace c3::literals;
 namespace {
 
 constexpr int kGpus = 8;
-constexpr double kHbm = 3.35e12;    // B/s
-constexpr double kLink = 450e9;     // B/s
-constexpr double kKernel = 3.0e9;   // bytes of HBM, in 1 ms alone
-constexpr double kEdge = 1e9;       // bytes
+constexpr double kHbm = 3.35e12;   // B/s
+constexpr double kLink = 450e9;    // B/s
+constexpr double kKernel = 3.0e9;  // bytes of HBM, in 1 ms alone
+constexpr double kEdge = 1e9;      // bytes
 
 /// Weights of a kernel and of an edge.
 struct Weights {
@@ -27,12 +27,15 @@ struct Weights {
   double edge;
 };
 
-/// Tags 0..7 are the kernels, 8..15 the edges of a ring that reads HBM at its source and writes at its destination.
+/// Tags 0..7 are the kernels, 8..15 the edges of a ring that reads HBM at its source and writes at its
+/// destination.
 struct KernelsBesideRing : FlowClock {
   explicit KernelsBesideRing(Weights weights) {
     std::vector<ResourceId> hbm, link;
-    for (int g = 0; g < kGpus; ++g) hbm.push_back(resource(kHbm));
-    for (int g = 0; g < kGpus; ++g) link.push_back(resource(kLink));
+    for (int g = 0; g < kGpus; ++g)
+      hbm.push_back(resource(kHbm));
+    for (int g = 0; g < kGpus; ++g)
+      link.push_back(resource(kLink));
     for (std::size_t g = 0; g < kGpus; ++g) {
       start(g, {{hbm[g], kKernel}}, {.demands = {}, .bound = 1000.0, .weight = weights.kernel});
       start(g + kGpus, {{hbm[g], kEdge}, {link[g], kEdge}, {hbm[(g + 1) % kGpus], kEdge}},
@@ -45,8 +48,8 @@ struct KernelsBesideRing : FlowClock {
 }  // namespace
 
 TEST_CASE("byte-fair HBM: a 1 ms kernel beside a ring takes 1.224490 ms, the ring 2.222222 ms") {
-  // Equal weight per byte: the edges stop at their links, 450 GB/s; each HBM carries two of them, which leaves the
-  // kernel 3.35 - 0.9 = 2.45 TB/s. 3.0 GB / 2.45 TB/s = 1.2244898 ms; 1 GB / 450 GB/s = 2.2222222 ms.
+  // Equal weight per byte: the edges stop at their links, 450 GB/s; each HBM carries two of them, which leaves
+  // the kernel 3.35 - 0.9 = 2.45 TB/s. 3.0 GB / 2.45 TB/s = 1.2244898 ms; 1 GB / 450 GB/s = 2.2222222 ms.
   const KernelsBesideRing run({.kernel = 1.0 / kKernel, .edge = 1.0 / kEdge});
   for (std::uint64_t g = 0; g < kGpus; ++g) {
     CHECK(run.date(g) == near(3.0 / 2.45 * 1e-3));
@@ -56,8 +59,8 @@ TEST_CASE("byte-fair HBM: a 1 ms kernel beside a ring takes 1.224490 ms, the rin
 
 TEST_CASE("equal slowdown: a 1 ms kernel beside a ring takes 1.164179 ms, the ring 2.386401 ms") {
   // Weights are the rates alone, 1000/s and 450/s, so everybody runs at the same part s of them:
-  // s (3.0 + 2 * 0.45) TB/s = 3.35 TB/s. The kernel takes 1/s ms = 3.9/3.35 ms = 1.1641791 ms; by then an edge has
-  // moved 0.45 GB, and the other 0.55 GB take 0.55/0.45 ms: 3.9/3.35 + 0.55/0.45 = 2.3864013 ms.
+  // s (3.0 + 2 * 0.45) TB/s = 3.35 TB/s. The kernel takes 1/s ms = 3.9/3.35 ms = 1.1641791 ms; by then an edge
+  // has moved 0.45 GB, and the other 0.55 GB take 0.55/0.45 ms: 3.9/3.35 + 0.55/0.45 = 2.3864013 ms.
   const KernelsBesideRing run({.kernel = 1000.0, .edge = 450.0});
   for (std::uint64_t g = 0; g < kGpus; ++g) {
     CHECK(run.date(g) == near(3.9 / 3.35 * 1e-3));
@@ -90,8 +93,8 @@ TEST_CASE("two kernels with CU priority 3:1 take 1.333333 and 2.0 ms") {
 }
 
 TEST_CASE("a weight changed in flight shares anew from then on") {
-  // 1:1 for 1 s: each has done 1/2 of its 1 s of work. Then 3:1: the first needs 2/3 s more; the second has done
-  // 1/2 + 1/6 by then and needs 1/3 s alone.
+  // 1:1 for 1 s: each has done 1/2 of its 1 s of work. Then 3:1: the first needs 2/3 s more; the second has
+  // done 1/2 + 1/6 by then and needs 1/3 s alone.
   FlowClock clock;
   const ResourceId resource = clock.resource(1.0);
   const FlowId first = clock.start(1, {{resource, 1.0}});
@@ -112,9 +115,9 @@ TEST_CASE("a capacity halved in flight doubles what remains") {
 }
 
 TEST_CASE("a capacity rule is asked before each solve, with the loads of the last one") {
-  // HBM gives 100 B/s while nobody wrote in the last solve, else 50. The first solve sees no writes: 100 until the
-  // second flow starts at 0.5 s and half of the first is done. Then 25 each: the first ends at 2.5 s, when the second
-  // has done half, and needs 1 s more alone at 50.
+  // HBM gives 100 B/s while nobody wrote in the last solve, else 50. The first solve sees no writes: 100 until
+  // the second flow starts at 0.5 s and half of the first is done. Then 25 each: the first ends at 2.5 s, when
+  // the second has done half, and needs 1 s more alone at 50.
   struct ReadWriteMix final : CapacityRule {
     ResourceId writes = 0;
     double capacity(const FlowSolver& rates) override { return rates.load(writes) > 0.0 ? 50.0 : 100.0; }
@@ -211,8 +214,10 @@ TEST_CASE("a flow that is not valid is refused at its start, and names what is w
   refused({{link, 1.0}}, {.demands = {}, .bound = 0.0}, "FluidSystem::start: bound must be > 0");
   refused({{link, 1.0}}, {.demands = {}, .bound = std::nan("")}, "FluidSystem::start: bound must be > 0");
   refused({{link, 1.0}}, {.demands = {}, .weight = 0.0}, "FluidSystem::start: weight must be > 0 and finite");
-  refused({{link, 1.0}}, {.demands = {}, .weight = kUnbounded}, "FluidSystem::start: weight must be > 0 and finite");
-  refused({{link, 1.0}}, {.demands = {}, .priority = kPriorityClasses}, "FluidSystem::start: priority class out of range");
+  refused({{link, 1.0}}, {.demands = {}, .weight = kUnbounded},
+          "FluidSystem::start: weight must be > 0 and finite");
+  refused({{link, 1.0}}, {.demands = {}, .priority = kPriorityClasses},
+          "FluidSystem::start: priority class out of range");
   refused({{link + 1, 1.0}}, {}, "FluidSystem::start: no resource 1");
   refused({{link, 0.0}}, {}, "FluidSystem::start: demands must be > 0 and finite");
   refused({{link, kUnbounded}}, {}, "FluidSystem::start: demands must be > 0 and finite");
@@ -226,5 +231,6 @@ TEST_CASE("a flow that nothing limits is an error, not a hang") {
   FlowClock clock;
   const ResourceId meter = clock.resource(kUnbounded);
   clock.start(1, {{meter, 1.0}});
-  CHECK_THROWS_WITH_AS(clock.simulation.run(), "a flow has neither a bound nor a resource that limits it", std::logic_error);
+  CHECK_THROWS_WITH_AS(clock.simulation.run(), "a flow has neither a bound nor a resource that limits it",
+                       std::logic_error);
 }

@@ -215,7 +215,8 @@ TEST_CASE("a simulation destroyed before its end destroys its tasks, wherever th
   {
     Simulation simulation;
     Event event(simulation);
-    for (int how = 0; how < 4; ++how) simulation.spawn("guarded", guarded(simulation, event, ended, how));
+    for (int how = 0; how < 4; ++how)
+      simulation.spawn("guarded", guarded(simulation, event, ended, how));
     simulation.spawn("fails", failing(simulation, 0.5_s));
     CHECK_THROWS_AS(simulation.run(), std::runtime_error);
     CHECK(ended == 0);

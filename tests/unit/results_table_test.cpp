@@ -56,14 +56,18 @@ StrategyResult partitioned() {
 }
 
 StudyResult study(std::vector<StrategyResult> strategies) {
-  return {.experiment = "hand", .seed = 7, .strategies = std::move(strategies)};
+  return {.experiment = "hand",
+          .seed = 7,
+          .conditions = {.system = "node", .hbm_arbitration = HbmArbitration::byte_fair, .seeds = 8},
+          .strategies = std::move(strategies)};
 }
 
 TEST_CASE("the table of a study is aligned and prints what is absent as a dash") {
   const auto table = lines(format_study(study({serial()})));
-  CHECK(table.at(0) == "strategy   time       p5 - p95  bound  speedup  ideal  share  kernel  collective  CUs");
-  CHECK(table.at(2) == "serial    2.500  2.400 - 2.600  2.000    1.000  1.500      -       -           -    -");
-  CHECK(table.size() == 5);  // and no loss split
+  CHECK(table.at(0) == "hand on node: HBM arbitration byte_fair, dispatch oldest_first, 8 seeds");
+  CHECK(table.at(2) == "strategy   time       p5 - p95  bound  speedup  ideal  share  kernel  collective  CUs");
+  CHECK(table.at(4) == "serial    2.500  2.400 - 2.600  2.000    1.000  1.500      -       -           -    -");
+  CHECK(table.size() == 7);  // and no loss split
 }
 
 TEST_CASE("the table of a study fits 110 characters with the longest name and the longest times") {
@@ -72,7 +76,7 @@ TEST_CASE("the table of a study fits 110 characters with the longest name and th
     CAPTURE(line);
     CHECK(line.size() <= 110);
   }
-  CHECK(table.at(3) ==
+  CHECK(table.at(5) ==
         "prioritized_partitioned  312.5  300.0 - 325.0  250.0    1.250  1.500  50.0%  200.0 > 250.0  300.0 > "
         "312.5  128");
 }
@@ -92,7 +96,7 @@ TEST_CASE("times of a table share the unit in which the longest reads well") {
 
 TEST_CASE("the loss split is in microseconds and adds up in its last column") {
   const auto table = lines(format_study(study({serial(), partitioned()})));
-  const auto row = std::find_if(table.begin() + 5, table.end(),
+  const auto row = std::find_if(table.begin() + 7, table.end(),
                                 [](const auto& line) { return line.starts_with("prioritized"); });
   REQUIRE(row != table.end());
   CHECK(*row == "prioritized_partitioned       1.0  2.0    3.0  4.0    5.0         -6.0    9.0");
@@ -103,6 +107,8 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
   CHECK(json["schema_version"] == 1);
   CHECK(json["experiment"] == "hand");
   CHECK(json["seed"] == 7);
+  CHECK(json["hbm_arbitration"] == "byte_fair");
+  CHECK(json["dispatch_policy"] == "oldest_first");
   CHECK(json["output"] == "out/hand.h5");
   const auto& first = json["strategies"][0];
   std::vector<std::string> keys;

@@ -1,5 +1,5 @@
-// SimGrid's own network model is the oracle where it can express the same: flows of weight 1 per byte over shared
-// links, without latency.
+// SimGrid's own network model is the oracle where it can express the same: flows of weight 1 per byte over
+// shared links, without latency.
 
 #include <doctest/doctest.h>
 #include <simgrid/kernel/Timer.hpp>
@@ -85,11 +85,13 @@ class AsFlows final : public Completion {
  public:
   explicit AsFlows(const Traffic& traffic) : traffic_(traffic), dates_(traffic.size()) {
     for (std::size_t i = 0; i < kHosts; ++i) {
-      for (const double capacity : {kHbm, kLink, kLink}) simulation_.fluid().add_resource({}, capacity);
+      for (const double capacity : {kHbm, kLink, kLink})
+        simulation_.fluid().add_resource({}, capacity);
     }
   }
   Dates run() {
-    for (std::size_t lane = 0; lane < traffic_.size(); ++lane) start_next(lane);
+    for (std::size_t lane = 0; lane < traffic_.size(); ++lane)
+      start_next(lane);
     simulation_.run();
     return dates_;
   }
@@ -113,7 +115,8 @@ class AsFlows final : public Completion {
   Dates dates_;
 };
 
-/// Hears of completed Comms while it lives. SimGrid never forgets a listener: there is one, for whoever is current.
+/// Hears of completed Comms while it lives. SimGrid never forgets a listener: there is one, for whoever is
+/// current.
 class CommListener {
  public:
   explicit CommListener(std::function<void(const s4u::Comm&)> on_done) : on_done_(std::move(on_done)) {
@@ -146,7 +149,8 @@ class AsComms {
       dates_[lane].push_back(s4u::Engine::get_clock() - origin_);
       start_next(lane);
     });
-    for (std::size_t lane = 0; lane < traffic_.size(); ++lane) start_next(lane);
+    for (std::size_t lane = 0; lane < traffic_.size(); ++lane)
+      start_next(lane);
     prepare_simgrid().run();
     return dates_;
   }
@@ -173,7 +177,8 @@ void check_same_dates(const Traffic& traffic) {
   for (std::size_t lane = 0; lane < traffic.size(); ++lane) {
     REQUIRE(flows[lane].size() == traffic[lane].size());
     REQUIRE(comms[lane].size() == traffic[lane].size());
-    for (std::size_t i = 0; i < traffic[lane].size(); ++i) CHECK(flows[lane][i] == near(comms[lane][i]));
+    for (std::size_t i = 0; i < traffic[lane].size(); ++i)
+      CHECK(flows[lane][i] == near(comms[lane][i]));
   }
 }
 
@@ -190,7 +195,8 @@ TEST_CASE("random traffic through a star ends every transfer when SimGrid's Comm
 TEST_CASE("SimGrid's clock advances by what a simulation takes, also one that goes on") {
   const double origin = s4u::Engine::get_clock();
   FlowClock clock;
-  for (std::uint64_t second = 1; second <= 200; ++second) clock.start(second, {}, {.demands = {}, .bound = 1.0 / static_cast<double>(second)});
+  for (std::uint64_t second = 1; second <= 200; ++second)
+    clock.start(second, {}, {.demands = {}, .bound = 1.0 / static_cast<double>(second)});
   clock.simulation.run();
   CHECK(s4u::Engine::get_clock() - origin == near(200.0));
   clock.start(201, {}, {.demands = {}, .bound = 1.0});

@@ -49,7 +49,12 @@ class Study {
       chosen.push_back(std::move(choice));
     }
     const Seconds serial = serial_time(samples);
-    StudyResult result{experiment.name, experiment.measure.seed, {}};
+    const GpuSpec& gpu = experiment.cluster.gpu;
+    StudyResult result{experiment.name,
+                       experiment.measure.seed,
+                       {experiment.cluster.name, gpu.hbm.arbitration, gpu.dispatch.policy, experiment.measure.seeds,
+                        experiment.measure.draws},
+                       {}};
     for (std::size_t i = 0; i < samples.size(); ++i) {
       result.strategies.push_back(evaluate(experiment.strategies[i], samples[i], chosen[i], serial));
     }

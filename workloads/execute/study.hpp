@@ -44,9 +44,19 @@ struct StrategyResult {
   std::optional<std::uint64_t> recorded_draw;  ///< likewise; absent when nothing is drawn
 };
 
+/// Choices that move results and that hardware documents nowhere: printed with every result.
+struct StudyConditions {
+  std::string system;
+  HbmArbitration hbm_arbitration = HbmArbitration::outstanding;
+  DispatchPolicy dispatch_policy = DispatchPolicy::oldest_first;
+  int seeds = 0;
+  int draws = 0;
+};
+
 struct StudyResult {
   std::string experiment;
   std::uint64_t seed = 0;
+  StudyConditions conditions = {};
   std::vector<StrategyResult> strategies;
 };
 

@@ -1,0 +1,51 @@
+// Waves of a large GEMM on fewer and fewer CUs: from tile geometry, and as simulated.
+// LLaMA-405B up projection (N = 53,248, K = 16,384) of 4,096 tokens: 16 x 208 tiles of 256 x 256.
+
+#include <doctest/doctest.h>
+
+#include "gpu/kernel_model/gemm.hpp"
+#include "tests/support/gpu_bench.hpp"
+#include "tests/support/mi300x_like.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+constexpr GemmShape kUpProjection{.m = 4096, .n = 53248, .k = 16384, .dtype = DType::bf16};
+
+/// Time on the first \p cus_per_xcd CUs of each XCD.
+double time_on(int cus_per_xcd) {
+  GpuBench bench(with_fast_memory(mi300x_like_gpu()));
+  KernelLaunch launch;
+  launch.range = {0, cus_per_xcd};
+  const auto& ran = bench.launch(0.0_s, describe_gemm("up", kUpProjection, bench.spec), launch);
+  bench.run();
+  return ran.span();
+}
+
+}  // namespace
+
+TEST_CASE("the 405B up projection is 3,328 tiles: 11, 13 and 14 waves on 304, 272 and 240 CUs") {
+  const GpuSpec gpu = mi300x_like_gpu();
+  const KernelDescription kernel = describe_gemm("up", kUpProjection, gpu);
+  CHECK(kernel.work_groups == 3328);
+  CHECK(work_groups_per_cu(gpu.compute, kernel.needs, kernel.name) == 1);
+  CHECK(wave_count(3328, 8, 38, 1) == 11);
+  CHECK(wave_count(3328, 8, 34, 1) == 13);
+  CHECK(wave_count(3328, 8, 30, 1) == 14);
+}
+
+TEST_CASE("waves are of the XCD with most tiles, and two work groups on a CU halve them") {
+  CHECK(wave_count(304, 8, 38, 1) == 1);
+  CHECK(wave_count(305, 8, 38, 1) == 2);
+  CHECK(wave_count(1, 8, 38, 1) == 1);
+  CHECK(wave_count(3328, 8, 38, 2) == 6);
+}
+
+TEST_CASE("the simulated 405B up projection is 18.2 % slower without 32 CUs, 27.3 % without 64") {
+  const double whole = time_on(38);
+  CHECK(100.0 * (time_on(34) / whole - 1.0) == doctest::Approx(100.0 * 2 / 11).epsilon(0.2 / 18.2));
+  CHECK(100.0 * (time_on(30) / whole - 1.0) == doctest::Approx(100.0 * 3 / 11).epsilon(0.2 / 27.3));
+}

@@ -1,0 +1,237 @@
+// One run of an experiment: what starts when, by hand.
+
+#include "workloads/execute/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "engine/errors.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/workloads_pair.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+std::string deadlock_of(const Experiment& experiment) {
+  try {
+    run_once(experiment, in_order(), {});
+  } catch (const DeadlockError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a GEMM alone: launch, its waves, its stores") {
+  // 456 tiles are 57 an XCD: waves of 38 and 19.
+  const RunResult run = run_side(pair(), Side::kernels);
+  CHECK(run.time.value == near(kLaunch + 2 * wave_seconds() + kStores));
+  CHECK(run.kernels.duration() == run.time);
+  CHECK_FALSE(run.collectives.any);
+  CHECK(run.records.empty());
+}
+
+TEST_CASE("an all-gather alone: launch, latencies, S/N at the payload rate") {
+  const RunResult run = run_side(pair(), Side::collectives);
+  CHECK(run.time.value == near(kLaunch + kGather));
+  CHECK_FALSE(run.kernels.any);
+  REQUIRE(run.records.size() == 1);
+  const CollectiveRecord& record = run.records.front();
+  CHECK(record.name == "gather");
+  CHECK(record.op == "all_gather");
+  CHECK(record.algorithm == "direct");
+  CHECK(record.backend == "cu");
+  CHECK(record.channels == 56);
+  CHECK(record.bytes == 1.0_GB);
+  CHECK(record.start == 0.0_s);
+  CHECK(record.end == run.time);
+  CHECK(record.algbw.value == near(1e9 / run.time.value));
+  CHECK(record.busbw.value == near(1e9 / run.time.value * 7 / 8));
+}
+
+TEST_CASE("a GEMM enqueued first keeps the all-gather out until a wave leaves room") {
+  // The GEMM fills LDS and registers of its CUs. With 304 tiles more, all CUs are taken for another wave.
+  for (const int full_waves : {1, 2}) {
+    Recording recording;
+    const Experiment experiment = pair(gemm_of_tiles(8, 38 * full_waves + 19));
+    run_recorded(experiment, in_order({"compute", "fsdp"}), recording);
+    CHECK(first_start(recording, ActivityKind::channel) == near(kLaunch + full_waves * wave_seconds()));
+    CHECK(first_start(recording, ActivityKind::cohort) == near(kLaunch));
+  }
+}
+
+TEST_CASE("an all-gather enqueued first, or of higher priority, starts at once") {
+  Strategy first = in_order({"fsdp", "compute"});
+  Strategy priority = in_order({"compute", "fsdp"});
+  priority.streams["fsdp"].priority = 1;
+  for (const Strategy& strategy : {first, priority}) {
+    Recording recording;
+    run_recorded(pair(), strategy, recording);
+    CHECK(first_start(recording, ActivityKind::channel) == near(kLaunch));
+    CHECK(first_start(recording, ActivityKind::cohort) == near(kLaunch));
+  }
+}
+
+TEST_CASE("an all-gather enqueued first costs the GEMM the CUs of its channels") {
+  // 7 channels an XCD leave 31 CUs; 62 tiles an XCD are two waves on 31, and would be on 38. The gather lasts longer.
+  const Experiment experiment = pair(gemm_of_tiles(16, 31), gather(Bytes{4e9}));
+  const RunResult run = run_once(experiment, in_order({"fsdp", "compute"}), {});
+  CHECK(run.kernels.end.value == near(kLaunch + 2 * wave_seconds() + kStores));
+  const Experiment wider = pair(gemm_of_tiles(16, 32), gather(Bytes{4e9}));
+  CHECK(run_once(wider, in_order({"fsdp", "compute"}), {}).kernels.end.value ==
+        near(kLaunch + 3 * wave_seconds() + kStores));
+}
+
+TEST_CASE("streams of a serial strategy run one after another, in its order") {
+  Strategy serial = in_order();
+  serial.serial = true;
+  const double gemm = 2 * wave_seconds() + kStores;
+  RunResult run = run_once(pair(), serial, {});
+  CHECK(run.collectives.release.value == near(kLaunch + gemm));
+  CHECK(run.time.value == near(kLaunch + gemm + kGap + kGather));
+  serial.order = {"fsdp", "compute"};
+  run = run_once(pair(), serial, {});
+  CHECK(run.kernels.release.value == near(kLaunch + kGather));
+  CHECK(run.time.value == near(kLaunch + kGather + kGap + gemm));
+}
+
+TEST_CASE("operations of a stream follow one another after the dependent gap") {
+  Experiment experiment = pair();
+  experiment.streams = {{"compute", {{"first", gemm_of_tiles(8, 38)}, {"second", gemm_of_tiles(8, 38)}}}};
+  Recording recording;
+  const RunResult run = run_recorded(experiment, in_order(), recording);
+  CHECK(run.time.value == near(kLaunch + kGap + 2 * (wave_seconds() + kStores)));
+  const auto kernels = recording.of_kind(ActivityKind::kernel);
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[1]->start == kernels[0]->end);
+  const bool told = std::ranges::any_of(recording.dependencies, [&](const Recording::Dependency& edge) {
+    return edge.kind == DependencyKind::stream_order && edge.successor == kernels[1]->id &&
+           edge.predecessor == kernels[0]->id;
+  });
+  CHECK(told);
+}
+
+TEST_CASE("a wait holds its stream until the event is recorded") {
+  Experiment experiment = pair();
+  experiment.streams = {
+      {"compute", {{"first", gemm_of_tiles(8, 38)}, {"mark", RecordEvent{"half"}}, {"second", gemm_of_tiles(8, 38)}}},
+      {"fsdp", {{"await", WaitEvent{"half"}}, {"gather", gather()}}}};
+  Recording recording;
+  const RunResult run = run_recorded(experiment, in_order(), recording);
+  const double half = kLaunch + wave_seconds() + kStores;
+  CHECK(run.collectives.release.value == near(half));
+  const auto waits = recording.of_kind(ActivityKind::wait);
+  REQUIRE(waits.size() == 1);
+  CHECK(waits[0]->start == 0.0_s);
+  CHECK(waits[0]->end.value == near(half));
+  const bool told = std::ranges::any_of(recording.dependencies, [&](const Recording::Dependency& edge) {
+    return edge.kind == DependencyKind::event && edge.successor == waits[0]->id &&
+           recording.activity(edge.predecessor).name == "first";
+  });
+  CHECK(told);
+}
+
+TEST_CASE("an event recorded before the wait does not hold it") {
+  Experiment experiment = pair();
+  experiment.streams = {{"fsdp", {{"gather", gather()}, {"await", WaitEvent{"early"}}}},
+                        {"compute", {{"mark", RecordEvent{"early"}}}}};
+  CHECK(run_once(experiment, in_order(), {}).time.value == near(kLaunch + kGather));
+}
+
+TEST_CASE("two streams that wait for each other's events are a deadlock that names both, and both events") {
+  Experiment experiment = pair();
+  experiment.streams = {{"compute", {{"await", WaitEvent{"b"}}, {"mark", RecordEvent{"a"}}}},
+                        {"fsdp", {{"await", WaitEvent{"a"}}, {"mark", RecordEvent{"b"}}}}};
+  for (const bool fold : {true, false}) {
+    experiment.measure.fold = fold;
+    const std::string message = deadlock_of(experiment);
+    CAPTURE(message);
+    const std::string rank = fold ? "" : " of rank 3";
+    CHECK(contains(message, "stream 'compute'" + rank + " waits for event 'b' of rank " + (fold ? "0" : "3")));
+    CHECK(contains(message, "stream 'fsdp'" + rank + " waits for event 'a' of rank " + (fold ? "0" : "3")));
+  }
+}
+
+TEST_CASE("an event that nobody records is a deadlock that names it") {
+  Experiment experiment = pair();
+  experiment.streams[0].operations.insert(experiment.streams[0].operations.begin(), {"await", WaitEvent{"never"}});
+  CHECK(contains(deadlock_of(experiment), "stream 'compute' waits for event 'never'"));
+}
+
+TEST_CASE("an order that names no stream of the experiment is refused") {
+  CHECK_THROWS_WITH_AS(run_once(pair(), in_order({"dp"}), {}), "strategy 'strategy': no stream 'dp'", InfeasibleError);
+}
+
+TEST_CASE("a collective on copy engines takes no CU from the GEMM") {
+  Strategy dma = in_order({"fsdp", "compute"});
+  dma.streams["fsdp"].backend = Backend::dma;
+  const RunResult run = run_once(pair(), dma, {});
+  CHECK(run.kernels.end.value == near(kLaunch + 2 * wave_seconds() + kStores));
+  REQUIRE(run.records.size() == 1);
+  CHECK(run.records[0].backend == "dma");
+  CHECK(run.records[0].channels == 7);
+}
+
+TEST_CASE("with a private copy of everything the time is the longer side's, whichever that is") {
+  for (const double bytes : {0.1e9, 4e9}) {
+    for (const bool fold : {true, false}) {
+      Experiment experiment = pair(gemm_of_tiles(24, 19), gather(Bytes{bytes}));
+      experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+      experiment.measure.fold = fold;
+      const RunResult kernels = run_side(experiment, Side::kernels, 3);
+      const RunResult collectives = run_side(experiment, Side::collectives, 3);
+      RunSetup setup;
+      setup.seed = 3;
+      setup.isolation = Isolation::from_bits((1U << kSharedResources) - 1);
+      const RunResult both = run_once(experiment, in_order(), setup);
+      CHECK(both.kernels.end.value == near(kernels.time.value));
+      CHECK(both.collectives.end.value == near(collectives.time.value));
+      CHECK(both.time.value == near(std::max(kernels.time, collectives.time).value));
+    }
+  }
+}
+
+TEST_CASE("folded and explicit runs of a pair with drawn times agree to rounding, as ranks draw alike") {
+  Experiment experiment = pair();
+  experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+  for (const char* first : {"compute", "fsdp"}) {
+    experiment.measure.fold = true;
+    const RunResult folded = run_once(experiment, in_order({first}), {});
+    experiment.measure.fold = false;
+    const RunResult all = run_once(experiment, in_order({first}), {});
+    CHECK(folded.time.value == near(all.time.value));
+    CHECK(all.records.size() == 8);
+  }
+}
+
+TEST_CASE("a run's result is the same to the last bit whatever ran before it, observed or not") {
+  Experiment experiment = pair();
+  experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+  const RunResult before = run_once(experiment, in_order(), {});
+  run_side(pair(gemm_of_tiles(3, 5)), Side::both, 7);
+  Recording recording;
+  CHECK(run_recorded(experiment, in_order(), recording).time == before.time);
+  const RunResult after = run_once(experiment, in_order(), {});
+  CHECK(after.time == before.time);
+  CHECK(after.kernels.end == before.kernels.end);
+  CHECK(after.collectives.end == before.collectives.end);
+  CHECK(after.events == before.events);
+}
+
+TEST_CASE("seeds draw different times, a seed the same ones") {
+  Experiment experiment = pair();
+  experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+  CHECK(run_side(experiment, Side::kernels, 1).time == run_side(experiment, Side::kernels, 1).time);
+  CHECK(run_side(experiment, Side::kernels, 1).time != run_side(experiment, Side::kernels, 2).time);
+  const Seconds of_seed_1 = run_side(experiment, Side::kernels, 1).time;
+  experiment.measure.seed = 2;
+  CHECK(run_side(experiment, Side::kernels, 1).time != of_seed_1);
+}
