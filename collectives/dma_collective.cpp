@@ -35,6 +35,7 @@ Task DmaCollective::run_move(std::size_t index) {
   for (const std::uint32_t before : move.after) co_await *arrived_[before];
   DmaCopy copy = command(move);
   co_await run_copy(simulation_, std::move(copy), &transfers_[index]);
+  simulation_.add_dependency(transfers_[index], rank_activity(move.legs.front().src), DependencyKind::launch);
   for (const std::uint32_t before : move.after) {
     simulation_.add_dependency(transfers_[index], transfers_[before], DependencyKind::data);
   }

@@ -8,9 +8,11 @@
 #include <simgrid/s4u/NetZone.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "engine/simulation.hpp"
@@ -88,10 +90,10 @@ struct Loop {
 
   Loop() {
     xbt_log_control_set("root.thres:error");
-    static char name[] = "c3sim";
-    static char* arguments[] = {name, nullptr};
+    static std::string name = "c3sim";
+    static std::array<char*, 2> arguments = {name.data(), nullptr};
     int count = 1;
-    engine = std::make_unique<simgrid::s4u::Engine>(&count, arguments);
+    engine = std::make_unique<simgrid::s4u::Engine>(&count, arguments.data());
     using simgrid::s4u::Engine;
     Engine::set_config("network/model:CM02");
     Engine::set_config("network/crosstraffic:0");

@@ -1,8 +1,20 @@
 #include "gpu/fluid_run.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace c3 {
+namespace {
+
+/// Most likely largest of \p n standard normal draws. Source: Cramer, Mathematical Methods of Statistics, 1946, 28.6.
+double likely_largest(double n) {
+  if (n < 2.0) return 0.0;
+  const double leading = std::sqrt(2.0 * std::log(n));
+  return leading - std::log(4.0 * std::numbers::pi * std::log(n)) / (2.0 * leading);
+}
+
+}  // namespace
 
 FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity)
     : gpu_(gpu),
@@ -26,6 +38,9 @@ void FluidRun::on_placed(int xcd, std::span<const int> cus) {
 }
 
 Task FluidRun::run() {
+  const CacheState state =
+      gpu_.memory().cache_state(launch_.stream, static_cast<std::int64_t>(slots_.size()), kernel_.compute_time);
+  traffic_ = kernel_.traffic->per_work_group(state);
   RunningFlow flow(simulation_, whole_kernel());
   flow_ = flow.id();
   co_await flow;
@@ -34,42 +49,57 @@ Task FluidRun::run() {
   done_.set();
 }
 
-double FluidRun::bound() const {
+std::int64_t FluidRun::waves() const {
   const auto xcds = static_cast<std::int64_t>(slots_in_xcd_.size());
-  std::int64_t waves = 1;
+  std::int64_t most = 1;
   for (std::int64_t xcd = 0; xcd < xcds; ++xcd) {
     const std::int64_t share = kernel_.work_groups / xcds + (xcd < kernel_.work_groups % xcds ? 1 : 0);
     const std::int64_t slots = std::max<std::int64_t>(1, slots_in_xcd_[static_cast<std::size_t>(xcd)]);
-    waves = std::max(waves, (share + slots - 1) / slots);
+    most = std::max(most, (share + slots - 1) / slots);
   }
+  return most;
+}
+
+// The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its slowest
+// work group; the stores of the others are over by then, unless all stop together and their stores come at once too.
+double FluidRun::bound() const {
+  const GpuSpec& spec = gpu_.spec();
+  const Seconds latency = spec.hbm.latency;
   int sharing = 1;
   for (const Slot& slot : slots_) sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
-  const Seconds work_group = kernel_.compute_time * (sharing * slower) + gpu_.spec().hbm.latency;
-  return std::min(hbm_rate_, 1.0 / (static_cast<double>(waves) * work_group.value));
+  const Seconds compute = kernel_.compute_time * (sharing * slower);
+
+  const auto resident = static_cast<double>(slots_.size());
+  const auto full_waves = static_cast<double>(waves() - 1);
+  const double in_last_wave = std::clamp(static_cast<double>(kernel_.work_groups) - full_waves * resident, 1.0, resident);
+  const Seconds first_loads = std::max(latency, traffic_.hbm * (kernel_.prologue * resident) / spec.hbm.read);
+  const Seconds last_stores = std::max(latency, kernel_.output * in_last_wave / spec.hbm.write);
+  const Seconds slowest = compute * (spec.dispatch.work_group_spread * likely_largest(in_last_wave));
+
+  const Seconds time =
+      first_loads + compute + full_waves * (latency + compute) + std::max(last_stores, slowest);
+  return std::min(hbm_rate_, 1.0 / time.value);
 }
 
 FlowSpec FluidRun::whole_kernel() {
-  const auto resident = static_cast<std::int64_t>(slots_.size());
-  const CacheState state = gpu_.memory().cache_state(launch_.stream, resident, kernel_.compute_time);
-  const Traffic traffic = kernel_.traffic->per_work_group(state);
   const auto work_groups = static_cast<double>(kernel_.work_groups);
   const auto xcds = static_cast<double>(slots_in_xcd_.size());
   const Bytes written = kernel_.output * work_groups;
-  const Bytes read = traffic.hbm * work_groups;
+  const Bytes read = traffic_.hbm * work_groups;
   hbm_rate_ = gpu_.memory().alone_rate(read, written);
   demands_.clear();
   for (int xcd = 0; xcd < static_cast<int>(slots_in_xcd_.size()); ++xcd) {
-    gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic.l2 * work_groups + written) / xcds,
-                         (traffic.llc * work_groups + written) / xcds);
+    gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic_.l2 * work_groups + written) / xcds,
+                         (traffic_.llc * work_groups + written) / xcds);
   }
   gpu_.memory().add_hbm_read(demands_, launch_.stream, read);
   gpu_.memory().add_hbm_write(demands_, launch_.stream, written);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = bound();
-  const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
-  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(resident), read + written, spec.bound);
+  const Bytes outstanding = kernel_.outstanding * (traffic_.hbm / traffic_.l2);
+  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(slots_.size()), read + written, spec.bound);
   spec.activity = activity_;
   return spec;
 }

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -31,8 +32,8 @@ namespace {
 }  // namespace
 
 void run_in_child(std::span<std::byte> result, const std::function<void(std::span<std::byte>)>& work) {
-  int pipe_ends[2];
-  if (pipe(pipe_ends) != 0) fail("pipe");
+  std::array<int, 2> pipe_ends{};
+  if (pipe(pipe_ends.data()) != 0) fail("pipe");
   std::fflush(nullptr);  // else the child would inherit what is buffered, and write it again
   const pid_t child = fork();
   if (child < 0) fail("fork");

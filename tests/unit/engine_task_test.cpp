@@ -10,6 +10,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/event.hpp"
+#include "engine/fifo_lock.hpp"
 #include "engine/simulation.hpp"
 
 using namespace c3;
@@ -149,6 +150,25 @@ TEST_CASE("any_of wakes once, though several of its events are set at one date o
   simulation.spawn("set b", setter(simulation, b, 1.0_s));
   simulation.run();
   CHECK(log.lines == std::vector<std::string>{"1 first is 0"});
+}
+
+TEST_CASE("a lock is held by one task at a time, in order of asking") {
+  Simulation simulation;
+  Log log;
+  FifoLock lock(simulation);
+  const auto user = [](Simulation& s, Log& l, FifoLock& engine, std::string name, Seconds from) -> Task {
+    co_await s.sleep(from);
+    co_await engine.acquire();
+    l.add(s, name + " has it");
+    co_await s.sleep(2.0_s);
+    engine.release();
+  };
+  simulation.spawn("a", user(simulation, log, lock, "a", 0.0_s));
+  simulation.spawn("c", user(simulation, log, lock, "c", 1.5_s));
+  simulation.spawn("b", user(simulation, log, lock, "b", 1.0_s));
+  simulation.spawn("d", user(simulation, log, lock, "d", 9.0_s));
+  simulation.run();
+  CHECK(log.lines == std::vector<std::string>{"0 a has it", "2 b has it", "4 c has it", "9 d has it"});
 }
 
 TEST_CASE("an exception of a child task arrives where it is awaited, and the parent may go on") {

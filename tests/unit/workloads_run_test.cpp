@@ -235,3 +235,21 @@ TEST_CASE("seeds draw different times, a seed the same ones") {
   experiment.measure.seed = 2;
   CHECK(run_side(experiment, Side::kernels, 1).time != of_seed_1);
 }
+
+TEST_CASE("TEMP leak") {
+      Experiment experiment = pair(gemm_of_tiles(24, 19,256), gather(Bytes{0.02e9}));
+      experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+      auto& g = experiment.cluster.gpu;
+      g.hbm.read = 4.7_TBps;  g.hbm.write = 5.1_TBps; g.hbm.copy = 3.4_TBps; g.hbm.latency=0.4_us;
+      for (int hbm : {0, 1}) {
+      if (hbm) {g.hbm.read =2.0_TBps; g.hbm.write = 2.0_TBps; g.hbm.copy = 1.4_TBps;}
+      const RunResult kernels = run_side(experiment, Side::kernels, 3);
+      const RunResult collectives = run_side(experiment, Side::collectives, 3);
+      RunSetup setup;
+      setup.seed = 3;
+      setup.isolation = Isolation::from_bits((1U << kSharedResources) - 1);
+      const RunResult both = run_once(experiment, in_order(), setup);
+      CHECK(both.kernels.end.value == near(kernels.time.value));
+      CHECK(both.collectives.end.value == near(collectives.time.value));
+      }
+}

@@ -44,6 +44,10 @@ double factorial(std::size_t n) { return n < 2 ? 1.0 : static_cast<double>(n) * 
 
 }  // namespace
 
+std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy) {
+  return std::size_t{1} << shared_resources(experiment, strategy).size();
+}
+
 LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
                      std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran) {
   const std::vector<SharedResource> players = shared_resources(experiment, strategy);

@@ -1,6 +1,7 @@
 #pragma once
 /// Where a strategy's time beyond ideal goes: counterfactual runs with private resources.
 
+#include <cstddef>
 #include <functional>
 #include <span>
 
@@ -16,5 +17,8 @@ namespace c3 {
 /// \p ran is called after each simulated run.
 LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
                      std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran);
+
+/// Simulated runs that split_loss() makes for each seed.
+std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy);
 
 }  // namespace c3

@@ -71,6 +71,10 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
     ranges[i] = {reserved, reserved + own};
     reserved += own;
   }
+  if (reserved > gpu.compute.cus_per_xcd) {
+    throw InfeasibleError(fmt::format("strategy '{}' reserves {} CUs, '{}' has {}", strategy.name,
+                                      reserved * gpu.compute.xcds, gpu.name, gpu.compute.cus()));
+  }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const StreamSpec& stream = experiment.streams[i];
     const StreamPolicy policy = policy_of(strategy, stream.name);

@@ -15,7 +15,8 @@ using CuChoice = std::vector<int>;
 std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& strategy);
 
 /// Reserved CUs come first in each XCD, stream after stream; the others share the rest, less what each leaves unused.
-/// \throws InfeasibleError when a mask is not a multiple of the granule, or a stream that needs CUs gets none.
+/// \throws InfeasibleError when a mask is not a multiple of the granule, more CUs are reserved than there are, or a
+/// stream that needs CUs gets none.
 std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& strategy, const CuChoice& choice);
 
 /// \returns the strategy's word on a stream, or the defaults.

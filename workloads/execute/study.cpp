@@ -62,20 +62,22 @@ class Study {
   }
 
  private:
-  std::size_t repetitions() const {
-    return experiments_.size() * static_cast<std::size_t>(experiments_.front().measure.seeds);
+  bool has_loss_split(const Strategy& strategy) const {
+    return experiments_.front().measure.loss_split && !strategy.serial;
   }
 
   void plan_runs() {
     const Experiment& experiment = experiments_.front();
-    std::size_t choices = 2;  // the two isolated sides
-    for (const Strategy& strategy : experiment.strategies) choices += cu_choices(experiment, strategy).size();
-    planned_ = choices * repetitions();
+    const auto seeds = static_cast<std::size_t>(experiment.measure.seeds);
+    planned_ = 2 * experiments_.size() * seeds;  // the two isolated sides
+    for (const Strategy& strategy : experiment.strategies) {
+      planned_ += cu_choices(experiment, strategy).size() * experiments_.size() * seeds;
+      if (has_loss_split(strategy)) planned_ += loss_split_runs(experiment, strategy) * seeds;
+    }
   }
 
   void note_run() {
     ++ran_;
-    planned_ = std::max(planned_, ran_);
     if (progress_) progress_(ran_, planned_);
   }
 
@@ -147,14 +149,8 @@ class Study {
     result.recorded_seed = middle.seed;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
-    const LowerBound bound = lower_bound(experiment);
-    result.lower_bound = strategy.serial ? bound.serial() : bound.together();
-    for (const Sample& sample : samples) {
-      if (sample.time < result.lower_bound) {
-        throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s", strategy.name,
-                                           sample.time.value, result.lower_bound.value));
-      }
-    }
+    result.lower_bound = bound_of(strategy, experiment);
+    check_bounds(strategy, samples);
 
     const Seconds ideal = std::max(alone_kernels_, alone_collectives_);
     result.speedup = serial / result.time;
@@ -166,8 +162,23 @@ class Study {
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.streams[i].name).cus.is_swept()) result.best_cus = cus[i];
     }
-    if (experiment.measure.loss_split && !strategy.serial) result.loss = loss(strategy, middle.draw, cus);
+    if (has_loss_split(strategy)) result.loss = loss(strategy, middle.draw, cus);
     return result;
+  }
+
+  static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {
+    const LowerBound bound = lower_bound(experiment);
+    return strategy.serial ? bound.serial() : bound.together();
+  }
+
+  /// Each time against the bound of its own draw.
+  void check_bounds(const Strategy& strategy, const std::vector<Sample>& samples) const {
+    for (const Sample& sample : samples) {
+      const Seconds bound = bound_of(strategy, experiments_[sample.draw]);
+      if (sample.time >= bound) continue;
+      throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s", strategy.name,
+                                         sample.time.value, bound.value));
+    }
   }
 
   LossSplit loss(const Strategy& strategy, std::size_t draw, const CuChoice& cus) {

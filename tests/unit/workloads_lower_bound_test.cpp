@@ -1,0 +1,64 @@
+// The time that no simulation may beat.
+
+#include "workloads/execute/lower_bound.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/near.hpp"
+#include "tests/unit/workloads_pair.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+constexpr double kM = 6144, kN = 4864, kK = 4096;
+constexpr double kFlops = 2 * kM * kN * kK;
+constexpr double kGemmBytes = 2 * (kM * kK + kK * kN + kM * kN);
+
+/// The pair with HBM of \p peak.
+Experiment pair_with_hbm(BytesPerSecond peak, CollectiveKind kind = CollectiveKind::all_gather) {
+  Experiment experiment = pair(gemm_of_tiles(24, 19), {kind, Bytes{1e9}});
+  experiment.cluster.gpu.hbm.peak = peak;
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are bound by flops at peak, or compulsory bytes at peak HBM bandwidth") {
+  CHECK(lower_bound(pair_with_hbm(5.0_TBps)).kernels.value == near(kFlops / 1300e12));
+  CHECK(lower_bound(pair_with_hbm(0.1_TBps)).kernels.value == near(kGemmBytes / 0.1e12));
+}
+
+TEST_CASE("collectives are bound by 7/8 S over seven raw links") {
+  for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    CHECK(lower_bound(pair_with_hbm(5.0_TBps, kind)).collectives.value == near(125e6 / 64e9));
+  }
+}
+
+TEST_CASE("an all-gather reads a shard and writes seven, an all-to-all reads and writes seven") {
+  // At 0.1 TB/s: 8/8 and 14/8 of 1 GB.
+  CHECK(lower_bound(pair_with_hbm(0.1_TBps)).collectives.value == near(1e9 / 0.1e12));
+  CHECK(lower_bound(pair_with_hbm(0.1_TBps, CollectiveKind::all_to_all)).collectives.value == near(1.75e9 / 0.1e12));
+}
+
+TEST_CASE("together: the longest of flops, links and everybody's bytes at HBM") {
+  CHECK(lower_bound(pair_with_hbm(5.0_TBps)).together().value == near(125e6 / 64e9));
+  CHECK(lower_bound(pair_with_hbm(0.1_TBps)).together().value == near((kGemmBytes + 1e9) / 0.1e12));
+}
+
+TEST_CASE("serial: one side after the other") {
+  CHECK(lower_bound(pair_with_hbm(5.0_TBps)).serial().value == near(kFlops / 1300e12 + 125e6 / 64e9));
+}
+
+TEST_CASE("bounds of several operations of a side add up, events cost nothing") {
+  Experiment experiment = pair_with_hbm(5.0_TBps);
+  const LowerBound once = lower_bound(experiment);
+  for (StreamSpec& stream : experiment.streams) stream.operations.push_back(stream.operations.front());
+  experiment.streams[0].operations.push_back({"mark", RecordEvent{"e"}});
+  const LowerBound twice = lower_bound(experiment);
+  CHECK(twice.kernels.value == near(2 * once.kernels.value));
+  CHECK(twice.collectives.value == near(2 * once.collectives.value));
+  CHECK(twice.hbm.value == near(2 * once.hbm.value));
+}

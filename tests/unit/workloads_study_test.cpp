@@ -1,0 +1,247 @@
+// Studies: strategies over seeds and draws, against serial, ideal and bound.
+
+#include "workloads/execute/study.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/workloads_pair.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+Experiment drawn_pair(int seeds) {
+  Experiment experiment = pair();
+  experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
+  experiment.measure.seeds = seeds;
+  Strategy serial{.name = "serial", .serial = true, .order = {}, .streams = {}};
+  Strategy concurrent{.name = "concurrent", .order = {"compute", "fsdp"}, .streams = {}};
+  experiment.strategies = {serial, concurrent};
+  return experiment;
+}
+
+StudyResult study(const Experiment& experiment) {
+  return run_study([&](std::optional<std::uint64_t>) { return experiment; });
+}
+
+/// Times of a strategy over seeds 0.., ascending.
+std::vector<Seconds> sorted_times(const Experiment& experiment, const Strategy& strategy) {
+  std::vector<Seconds> times;
+  for (int seed = 0; seed < experiment.measure.seeds; ++seed) {
+    times.push_back(run_once(experiment, strategy, {.cus = {}, .seed = static_cast<std::uint64_t>(seed)}).time);
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+/// Links of 1, 2 and 4 times the speed in draws 0, 1 and 2, nominal as in draw 0.
+Experiment with_links_of(std::optional<std::uint64_t> draw) {
+  Experiment experiment = drawn_pair(1);
+  experiment.measure.draws = 3;
+  const double faster = static_cast<double>(1U << draw.value_or(0));
+  LinkSpec& link = experiment.cluster.node.link;
+  link = {link.raw * faster, link.one_way * faster, link.both_ways * faster, link.latency};
+  CollectiveLibrarySpec& library = experiment.cluster.library;
+  library.link_payload = library.link_payload * faster;
+  library.channel_rate = library.channel_rate * faster;
+  library.cu_rate = library.cu_rate * faster;
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("time is the median over seeds by nearest rank, with the 5th and 95th percentile beside it") {
+  // Of 8 sorted times: ranks ceil(0.5 x 8) = 4, ceil(0.05 x 8) = 1 and ceil(0.95 x 8) = 8.
+  const Experiment experiment = drawn_pair(8);
+  const StudyResult result = study(experiment);
+  REQUIRE(result.strategies.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto times = sorted_times(experiment, experiment.strategies[i]);
+    CHECK(result.strategies[i].time == times[3]);
+    CHECK(result.strategies[i].time_p5 == times[0]);
+    CHECK(result.strategies[i].time_p95 == times[7]);
+  }
+}
+
+TEST_CASE("speedup is over serial, ideal is both sides alone over the longer, share is of the gain") {
+  const Experiment experiment = drawn_pair(1);
+  const StudyResult result = study(experiment);
+  const double tg = run_side(experiment, Side::kernels).time.value;
+  const double tc = run_side(experiment, Side::collectives).time.value;
+  const double serial = result.strategies[0].time.value;
+  const StrategyResult& concurrent = result.strategies[1];
+  CHECK(serial == near(tg + tc + kGap - kLaunch));
+  CHECK(result.strategies[0].speedup == near(1.0));
+  CHECK(concurrent.speedup == near(serial / concurrent.time.value));
+  CHECK(concurrent.ideal_speedup == near((tg + tc) / std::max(tg, tc)));
+  REQUIRE(concurrent.share_of_ideal);
+  CHECK(*concurrent.share_of_ideal == near((concurrent.speedup - 1) / (concurrent.ideal_speedup - 1)));
+  REQUIRE(concurrent.kernel);
+  REQUIRE(concurrent.collective);
+  CHECK(concurrent.kernel->alone.value == tg);
+  CHECK(concurrent.collective->alone.value == tc);
+  CHECK(concurrent.collective->together > concurrent.collective->alone);
+}
+
+TEST_CASE("without a serial strategy, speedup is over both sides alone in turn") {
+  Experiment experiment = drawn_pair(1);
+  experiment.strategies.erase(experiment.strategies.begin());
+  const StrategyResult result = study(experiment).strategies.front();
+  CHECK(result.speedup == near((result.kernel->alone + result.collective->alone) / result.time));
+}
+
+TEST_CASE("with one side only there is no share of ideal, and the other side is absent") {
+  Experiment experiment = drawn_pair(1);
+  experiment.streams.pop_back();
+  experiment.strategies = {in_order()};
+  const StrategyResult kernels = study(experiment).strategies.front();
+  CHECK(kernels.ideal_speedup == 1.0);
+  CHECK_FALSE(kernels.share_of_ideal);
+  CHECK(kernels.kernel);
+  CHECK_FALSE(kernels.collective);
+  experiment = drawn_pair(1);
+  experiment.streams.erase(experiment.streams.begin());
+  experiment.strategies = {in_order()};
+  const StrategyResult collectives = study(experiment).strategies.front();
+  CHECK_FALSE(collectives.share_of_ideal);
+  CHECK_FALSE(collectives.kernel);
+  CHECK(collectives.collective);
+}
+
+TEST_CASE("a swept partition is the one with the least median, and says which") {
+  // All-gather enqueued first, so that the size of its partition decides: few CUs slow it, many the GEMM.
+  Experiment experiment = drawn_pair(3);
+  Strategy swept{.name = "swept", .order = {"fsdp", "compute"}, .streams = {}};
+  swept.streams["fsdp"].cus = {8, 128};
+  experiment.strategies.push_back(swept);
+  const StrategyResult result = study(experiment).strategies.back();
+  REQUIRE(result.best_cus);
+  Seconds least{INFINITY};
+  int argmin = 0;
+  for (const CuChoice& choice : cu_choices(experiment, swept)) {
+    std::vector<Seconds> times;
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      times.push_back(run_once(experiment, swept, {.cus = choice, .seed = seed}).time);
+    }
+    std::ranges::sort(times);
+    if (times[1] < least) {
+      least = times[1];
+      argmin = choice[1];
+    }
+  }
+  CHECK(*result.best_cus == argmin);
+  CHECK(result.time == least);
+  CHECK(result.cus == std::vector<int>{0, argmin});
+  CHECK_FALSE(study(experiment).strategies.front().best_cus);
+}
+
+TEST_CASE("the loss split's parts and rest are the time beyond the longer side alone") {
+  Experiment experiment = drawn_pair(1);
+  experiment.measure.loss_split = true;
+  const StudyResult result = study(experiment);
+  CHECK_FALSE(result.strategies[0].loss);  // serial
+  const StrategyResult& concurrent = result.strategies[1];
+  REQUIRE(concurrent.loss);
+  const LossSplit& loss = *concurrent.loss;
+  const Seconds ideal = std::max(concurrent.kernel->alone, concurrent.collective->alone);
+  const Seconds sum = loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links + loss.interaction;
+  CHECK(sum.value == near((concurrent.time - ideal).value));
+}
+
+TEST_CASE("a time below its lower bound is an internal error") {
+  Experiment experiment = drawn_pair(1);
+  experiment.cluster.node.link.raw = 20.0_GBps;  // slower than what is usable
+  CHECK_THROWS_AS(study(experiment), std::logic_error);
+}
+
+TEST_CASE("the recorded run takes the median's time to the last bit") {
+  const Experiment experiment = drawn_pair(4);
+  for (const StrategyResult& result : study(experiment).strategies) {
+    Recording recording;
+    const auto records = record_run(experiment, result, recording);
+    REQUIRE(records.size() == 1);
+    Seconds end;
+    for (const auto& activity : recording.activities) end = std::max(end, activity.end);
+    CHECK(end == result.time);
+    CHECK(result.recorded_seed < 4);
+    CHECK_FALSE(result.recorded_draw);
+  }
+}
+
+TEST_CASE("draws vary the experiment: percentiles are over them, and the recorded draw is the median's") {
+  // All-gathers of 1, 1/2 and 1/4 of the time alone, longer than the GEMM or not. No seed but 0.
+  const StudyResult result = run_study(with_links_of);
+  const StrategyResult& concurrent = result.strategies.back();
+  std::vector<Seconds> times;
+  for (std::uint64_t draw = 0; draw < 3; ++draw) {
+    const Experiment experiment = with_links_of(draw);
+    times.push_back(run_once(experiment, experiment.strategies.back(), {}).time);
+  }
+  REQUIRE(times[0] > times[1]);
+  REQUIRE(times[1] > times[2]);
+  CHECK(concurrent.time_p5 == times[2]);
+  CHECK(concurrent.time == times[1]);
+  CHECK(concurrent.time_p95 == times[0]);
+  REQUIRE(concurrent.recorded_draw);
+  CHECK(*concurrent.recorded_draw == 1);
+  Recording recording;
+  record_run(with_links_of(concurrent.recorded_draw), concurrent, recording);
+  Seconds end;
+  for (const auto& activity : recording.activities) end = std::max(end, activity.end);
+  CHECK(end == concurrent.time);
+}
+
+TEST_CASE("with draws each time is held to the bound of its own draw") {
+  // Gathers alone: links of four times the speed beat the bound of the median's, which have twice.
+  const auto gathers = [](std::optional<std::uint64_t> draw) {
+    Experiment experiment = with_links_of(draw);
+    experiment.streams.erase(experiment.streams.begin());
+    experiment.strategies = {in_order()};
+    return experiment;
+  };
+  CHECK_NOTHROW(run_study(gathers));
+  // Only the fastest draw has links that cannot be: usable 168 GB/s of 32 raw.
+  const auto broken = [&](std::optional<std::uint64_t> draw) {
+    Experiment experiment = gathers(draw);
+    if (draw == 2U) experiment.cluster.node.link.raw = 32.0_GBps;
+    return experiment;
+  };
+  CHECK_THROWS_AS(run_study(broken), std::logic_error);
+}
+
+TEST_CASE("draws and seeds multiply, and without draws the nominal experiment runs") {
+  std::vector<std::optional<std::uint64_t>> made;
+  std::size_t runs = 0;
+  const auto make = [&](std::optional<std::uint64_t> draw) {
+    made.push_back(draw);
+    Experiment experiment = with_links_of(draw);
+    experiment.measure.seeds = 2;
+    return experiment;
+  };
+  run_study(make, [&](std::size_t, std::size_t) { ++runs; });
+  CHECK(made == std::vector<std::optional<std::uint64_t>>{std::nullopt, 0, 1, 2});
+  CHECK(runs == 4 * 3 * 2);  // both sides alone and two strategies
+}
+
+TEST_CASE("progress counts every run, up to a total that is there from the start") {
+  Experiment experiment = drawn_pair(2);
+  experiment.measure.loss_split = true;
+  std::vector<std::pair<std::size_t, std::size_t>> seen;
+  run_study([&](std::optional<std::uint64_t>) { return experiment; },
+            [&](std::size_t done, std::size_t total) { seen.emplace_back(done, total); });
+  // 2 sides and 2 strategies, 2 seeds; 16 subsets of 4 resources that the concurrent one shares, 2 seeds.
+  REQUIRE(seen.size() == 8 + 32);
+  std::size_t runs = 0;
+  for (const auto& [done, total] : seen) {
+    CHECK(done == ++runs);
+    CHECK(total == 40);
+  }
+}
