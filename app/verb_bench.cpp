@@ -39,6 +39,7 @@ struct Row {
 std::vector<bench::Load> chosen_loads(const std::vector<std::string>& names) {
   std::vector<bench::Load> loads = bench::all_loads();
   std::vector<std::string> known;
+  known.reserve(loads.size());
   for (const auto& load : loads)
     known.push_back(load.name);
   for (const auto& name : names) {

@@ -28,4 +28,12 @@ std::string_view name_of(Backend backend) {
   throw std::logic_error("name_of: unknown backend");
 }
 
+Algorithm default_algorithm(Backend backend) {
+  switch (backend) {
+    case Backend::cu: return Algorithm::direct;
+    case Backend::dma: return Algorithm::direct;
+  }
+  throw std::logic_error("default_algorithm: unknown backend");
+}
+
 }  // namespace c3

@@ -1,6 +1,7 @@
 #pragma once
 /// What is asked of a collective, and what the communication library is like.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ enum class CollectiveGrain {
 std::string_view name_of(CollectiveKind kind);
 std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Backend backend);
+
+/// What a backend runs unless it is told otherwise.
+Algorithm default_algorithm(Backend backend);
 
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
@@ -61,6 +65,7 @@ struct ClusterSpec {
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::all_gather;
   Bytes bytes;  ///< total buffer as nccl-tests counts it: gathered size, or sum of what all ranks send each
+  std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
 
   bool operator==(const CollectiveCall&) const = default;
 };

@@ -73,7 +73,7 @@ class RunReader {
     const std::string_view operation = std::string_view(what).substr(0, what.size() - kWeight.size());
     const WeightShape shape = weight(operation, section.node(key).origin, section.dotted(key));
     const double elements = static_cast<double>(shape.outputs) * static_cast<double>(shape.inputs);
-    return {name, CollectiveCall{kind, element_size(layer_->dtype) * elements}};
+    return {name, CollectiveCall{kind, element_size(layer_->dtype) * elements, layer_->dtype}};
   }
 
   static Bytes size(Section& section, const std::string& key, const std::string& what) {

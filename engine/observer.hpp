@@ -41,6 +41,7 @@ struct ActivityInfo {
   ActivityKind kind = ActivityKind::kernel;
   int gpu = -1;     ///< rank, -1 when on no GPU
   int stream = -1;  ///< index of the stream in the experiment, -1 when on none
+  int engine = -1;  ///< copy engine of the GPU, -1 when on none
   ActivityId parent = kNoActivity;
   Bytes bytes = {};  ///< payload, 0 for compute
   Flops flops = {};  ///< work, 0 for copies

@@ -86,10 +86,10 @@ class Dispatcher final : private Completion {
   bool own_queues_ = false;
   std::uint64_t submitted_ = 0;
   bool pass_requested_ = false;
-  std::vector<bool> dirty_;                ///< XCDs with new slots or new work
-  std::vector<Waiting> waiting_;           ///< in serving order
+  std::vector<bool> dirty_;                     ///< XCDs with new slots or new work
+  std::vector<Waiting> waiting_;                ///< in serving order
   std::vector<std::optional<Turn>> last_turn_;  ///< by XCD: who got the last slot under round robin
-  std::vector<std::vector<int>> placed_;   ///< by position in waiting_, during one serve()
+  std::vector<std::vector<int>> placed_;        ///< by position in waiting_, during one serve()
 };
 
 }  // namespace c3

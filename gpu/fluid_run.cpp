@@ -98,10 +98,20 @@ FlowSpec FluidRun::whole_kernel() {
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = bound();
-  const Bytes outstanding = kernel_.outstanding * (traffic_.hbm / traffic_.l2);
-  spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(slots_.size()), read + written, spec.bound);
+  spec.weight = weight(spec.bound);
   spec.activity = activity_;
   return spec;
+}
+
+// A work group's loads hold up the next one; its stores are posted and hold up nobody.
+double FluidRun::weight(double alone) {
+  const auto requesters = static_cast<int>(slots_.size());
+  const auto work_groups = static_cast<double>(kernel_.work_groups);
+  if (traffic_.hbm.value <= 0.0) {
+    return gpu_.memory().weight(kernel_.outstanding, requesters, kernel_.output * work_groups, alone);
+  }
+  const Bytes outstanding = kernel_.outstanding * (traffic_.hbm / traffic_.l2);
+  return gpu_.memory().weight(outstanding, requesters, traffic_.hbm * work_groups, alone);
 }
 
 }  // namespace c3

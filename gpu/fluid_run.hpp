@@ -30,6 +30,7 @@ class FluidRun final : public DispatchClient {
   std::int64_t waves() const;
   double bound() const;
   FlowSpec whole_kernel();
+  double weight(double alone);
 
   Gpu& gpu_;
   Simulation& simulation_;

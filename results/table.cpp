@@ -64,7 +64,10 @@ std::string format_times(const StudyResult& study) {
 
 std::string format_losses(const StudyResult& study) {
   TextTable table({"loss [us]", "dispatch", "CUs", "cache", "HBM", "links", "interaction", "total"});
-  const auto us = [](Seconds loss) { return fmt::format("{:.1f}", loss / 1.0_us); };
+  const auto us = [](Seconds loss) {
+    const std::string text = fmt::format("{:.1f}", loss / 1.0_us);
+    return text == "-0.0" ? "0.0" : text;
+  };
   for (const auto& s : study.strategies) {
     if (!s.loss) continue;
     const auto& [dispatch, cus, cache, hbm, links, interaction] = *s.loss;

@@ -61,6 +61,7 @@ void TimelineWriter::activity_started(ActivityId id, const ActivityInfo& info, S
                                  .kind = info.kind,
                                  .gpu = info.gpu,
                                  .stream = info.stream,
+                                 .engine = info.engine,
                                  .parent = info.parent,
                                  .start = picoseconds(at),
                                  .bytes = info.bytes,
@@ -76,6 +77,7 @@ void TimelineWriter::activity_finished(ActivityId id, Seconds at) {
   activities_.kind.push(activity.kind);
   activities_.gpu.push(activity.gpu);
   activities_.stream.push(activity.stream);
+  activities_.engine.push(activity.engine);
   activities_.parent.push(row_id(activity.parent));
   activities_.start.push(activity.start);
   activities_.end.push(picoseconds(at));
@@ -120,8 +122,8 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
 
 void TimelineWriter::finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives) {
   if (!open_.empty()) throw std::logic_error(fmt::format("{} activities never finished", open_.size()));
-  auto& [_, id, name, kind, gpu, stream, parent, start, end, bytes, flops] = activities_;
-  flush_all(id, name, kind, gpu, stream, parent, start, end, bytes, flops);
+  auto& [_, id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops] = activities_;
+  flush_all(id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops);
   flush_all(dependencies_.successor, dependencies_.predecessor, dependencies_.kind);
   flush_all(resource_list_.name, resource_list_.unit, resource_list_.gpu, resource_list_.capacity);
   flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);

@@ -38,7 +38,7 @@ class TimelineWriter : public Observer {
   struct OpenActivity {
     NameIndex name;
     ActivityKind kind;
-    std::int32_t gpu, stream;
+    std::int32_t gpu, stream, engine;
     ActivityId parent;
     std::int64_t start;
     Bytes bytes;
@@ -56,6 +56,7 @@ class TimelineWriter : public Observer {
     Column<ActivityKind> kind{group, {"kind", "1", "kind of activity"}};
     Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU, -1 on none"}};
     Column<std::int32_t> stream{group, {"stream", "1", "index of the stream in the experiment, -1 on none"}};
+    Column<std::int32_t> engine{group, {"engine", "1", "copy engine of the GPU, -1 on none"}};
     Column<std::int64_t> parent{group, {"parent", "1", "id of the activity this is a part of, 0 for none"}};
     Column<std::int64_t> start{group, {"start", "ps", "start since the start of the run"}};
     Column<std::int64_t> end{group, {"end", "ps", "end since the start of the run"}};

@@ -19,8 +19,8 @@ struct NativeRunner::Platform final : Launcher {
     for (std::size_t lane = 0; lane < load.lanes.size(); ++lane)
       add_hosts(lane);
     s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) {
-      const auto lane = reinterpret_cast<std::size_t>(static_cast<const s4u::Comm&>(activity).get_data<void>());
-      program->on_done(lane, s4u::Engine::get_clock() - origin);
+      const Side* side = static_cast<const s4u::Comm&>(activity).get_data<Side>();
+      program->on_done(static_cast<std::size_t>(side - sides.data()), s4u::Engine::get_clock() - origin);
     });
   }
 
@@ -53,7 +53,7 @@ struct NativeRunner::Platform final : Launcher {
     s4u::CommPtr& comm = side.comms[side.turn];
     comm = s4u::Comm::sendto_init(side.from, side.to);
     comm->set_payload_size(static_cast<std::uint64_t>(size));
-    comm->set_data(reinterpret_cast<void*>(lane));
+    comm->set_data(&side);
     comm->start();
   }
 

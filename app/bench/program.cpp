@@ -46,7 +46,7 @@ void Program::start_if_ready(std::size_t lane) {
   if (rank.started > std::min(rank.sent, rank.received) || started_ == events_) return;
   ++started_;
   // Whole bytes: SimGrid's activities know no other sizes.
-  const double size =
+  const auto size =
       static_cast<double>(static_cast<std::uint64_t>(load_.lanes[lane].mean_size * jitter(lane, rank.started)));
   ++rank.started;
   launcher_.start(lane, size);

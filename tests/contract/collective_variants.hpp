@@ -30,7 +30,8 @@ struct Variant {
 inline constexpr Backend kBackends[] = {Backend::cu, Backend::dma};
 inline constexpr CollectiveKind kKinds[] = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
 inline constexpr Algorithm kAlgorithms[] = {Algorithm::direct, Algorithm::ring};
-inline constexpr CollectiveGrain kGrains[] = {CollectiveGrain::step, CollectiveGrain::edge, CollectiveGrain::gang};
+inline constexpr CollectiveGrain kGrains[] = {CollectiveGrain::step, CollectiveGrain::edge,
+                                              CollectiveGrain::gang};
 
 /// Calls \p check with each backend, kind, algorithm, grain, folded and explicit.
 template <class Check>

@@ -1,4 +1,5 @@
-// One contract for every way to run a collective: both backends, kinds and algorithms, all grains, folded and explicit.
+// One contract for every way to run a collective: both backends, kinds and algorithms, all grains, folded and
+// explicit.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -83,7 +84,8 @@ TEST_CASE("channels hold a CU each, and pass what they send and stage through L2
         CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == near(through_l2.value / 8));
       }
       CHECK(recording.total(fmt::format("gpu{}.cus", rank)) == near(56 * run.time.value));
-      for (int engine = 0; engine < 14; ++engine) CHECK(recording.total(fmt::format("gpu{}.dma{}", rank, engine)) == 0.0);
+      for (int engine = 0; engine < 14; ++engine)
+        CHECK(recording.total(fmt::format("gpu{}.dma{}", rank, engine)) == 0.0);
     }
   });
 }
@@ -114,12 +116,14 @@ TEST_CASE("every rank ends, none before all its bytes are there") {
   for_each_variant([&](const Variant& v) {
     const Execution run(v, cluster);
     const Seconds least = bytes_sent(run.graph, 0) / (7.0 * cluster.node.link.one_way);
-    for (const Seconds ended : run.bench.ended) CHECK(ended > least);
+    for (const Seconds ended : run.bench.ended)
+      CHECK(ended > least);
     for (const auto* activity : run.bench.recording.of_kind(ActivityKind::collective)) {
       CHECK(activity->end == run.bench.ended[static_cast<std::size_t>(activity->gpu)]);
       CHECK(activity->name == "gather");
     }
-    for (const auto& activity : run.bench.recording.activities) CHECK(activity.end >= activity.start);
+    for (const auto& activity : run.bench.recording.activities)
+      CHECK(activity.end >= activity.start);
   });
 }
 
@@ -128,9 +132,11 @@ TEST_CASE("transfers that the observer sees carry the graph's bytes") {
   for_each_variant([&](const Variant& v) {
     const Execution run(v, cluster);
     Bytes seen;
-    for (const auto* transfer : run.bench.recording.of_kind(ActivityKind::transfer)) seen += transfer->bytes;
+    for (const auto* transfer : run.bench.recording.of_kind(ActivityKind::transfer))
+      seen += transfer->bytes;
     Bytes expected;
-    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) expected += bytes_sent(run.graph, rank);
+    for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank)
+      expected += bytes_sent(run.graph, rank);
     CHECK(seen.value == near(expected.value));
   });
 }
@@ -138,7 +144,8 @@ TEST_CASE("transfers that the observer sees carry the graph's bytes") {
 TEST_CASE("grain step starts a transfer no sooner than its predecessors ended, and says so") {
   const ClusterSpec cluster = mi300x_like_cluster();
   for (const Backend backend : {Backend::cu, Backend::dma}) {
-    const Execution run({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, false}, cluster);
+    const Execution run({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, false},
+                        cluster);
     const Recording& recording = run.bench.recording;
     int data_edges = 0;
     for (const auto& edge : recording.dependencies) {

@@ -1,4 +1,5 @@
-// How long collectives take: by hand where it can be worked out, and the same at every grain where theory says so.
+// How long collectives take: by hand where it can be worked out, and the same at every grain where theory says
+// so.
 
 #include <doctest/doctest.h>
 
@@ -18,8 +19,10 @@ Seconds time_of(const Variant& v, const ClusterSpec& cluster = mi300x_like_clust
   return CollectiveBench(cluster, v.plan(), v.folded).run();
 }
 
-constexpr Variant kDirectDma{Backend::dma, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge, true};
-constexpr Variant kDirectCu{Backend::cu, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge, true};
+constexpr Variant kDirectDma{Backend::dma, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge,
+                             true};
+constexpr Variant kDirectCu{Backend::cu, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge,
+                            true};
 
 }  // namespace
 
@@ -34,10 +37,10 @@ TEST_CASE("direct on copy engines: seven controls, schedule, way, S/N at the eng
 }
 
 TEST_CASE("direct on fast copy engines: both ways of a link at 46.5 GB/s, but for the time one leads") {
-  // Engines of 48 GB/s. The lane of distance k starts k controls after the host; it shares the link with distance
-  // 8-k. The earlier leads by d = |8-2k| controls, at 48 GB/s as no other is there; then both have 46.5, and the later
-  // one goes on alone when the earlier has ended, d again at 48. So it takes d + (S/N - 48 GB/s d) / 46.5 GB/s.
-  // The last to end is distance 7: d is 6 controls.
+  // Engines of 48 GB/s. The lane of distance k starts k controls after the host; it shares the link with
+  // distance 8-k. The earlier leads by d = |8-2k| controls, at 48 GB/s as no other is there; then both
+  // have 46.5, and the later one goes on alone when the earlier has ended, d again at 48. So it takes d + (S/N
+  // - 48 GB/s d) / 46.5 GB/s. The last to end is distance 7: d is 6 controls.
   ClusterSpec cluster = mi300x_like_cluster();
   cluster.gpu.dma.engine_bandwidth = 48.0_GBps;
   const double lead = 6 * 0.6e-6;
@@ -51,12 +54,13 @@ TEST_CASE("direct on fast copy engines: both ways of a link at 46.5 GB/s, but fo
 }
 
 TEST_CASE("a ring on copy engines: each of seven commands pays its phases, the copies share nothing") {
-  // 1 GB / 8 ranks / 7 rings = 17.857 MB a step. The last lane starts after seven controls; each further step is a
-  // control, schedule, way, copy and sync later.
+  // 1 GB / 8 ranks / 7 rings = 17.857 MB a step. The last lane starts after seven controls; each further step
+  // is a control, schedule, way, copy and sync later.
   const double phases = 2.5e-6 + 0.3e-6 + 2.0e-6;
   const double expected = 7 * 0.6e-6 + 6 * 0.6e-6 + 7 * phases + 125e6 / 40e9;
   for (const CollectiveGrain grain : kGrains) {
-    CHECK(time_of({Backend::dma, CollectiveKind::all_gather, Algorithm::ring, grain, true}).value == near(expected));
+    CHECK(time_of({Backend::dma, CollectiveKind::all_gather, Algorithm::ring, grain, true}).value ==
+          near(expected));
   }
 }
 
@@ -82,7 +86,8 @@ TEST_CASE("rings on CUs: seven hops, and an all-to-all's forwarded bytes") {
 }
 
 TEST_CASE("a transfer one way only uses the link's one-way rate, less the protocol") {
-  // Two ranks, one channel a lane of 60 GB/s: both directions are busy. The wire bytes are 46.5/42 of the payload.
+  // Two ranks, one channel a lane of 60 GB/s: both directions are busy. The wire bytes are 46.5/42 of the
+  // payload.
   ClusterSpec cluster = mi300x_like_cluster(2);
   cluster.library.channel_rate = 60.0_GBps;
   cluster.library.cu_rate = 60.0_GBps;
@@ -144,8 +149,10 @@ TEST_CASE("direct algorithms have one step: grains step and edge are the same to
 TEST_CASE("a ring all-gather has equal steps: grains step and edge agree to rounding") {
   for (const Backend backend : kBackends) {
     for (const bool folded : {true, false}) {
-      CHECK(time_of({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, folded}).value ==
-            near(time_of({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::edge, folded}).value));
+      CHECK(time_of({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, folded})
+                .value ==
+            near(time_of({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::edge, folded})
+                     .value));
     }
   }
 }
@@ -155,7 +162,8 @@ TEST_CASE("ranks may join in any order: the last one's date decides, whoever it 
     for (const Algorithm algorithm : kAlgorithms) {
       Variant v{backend, CollectiveKind::all_gather, algorithm, CollectiveGrain::edge, false};
       std::vector<Seconds> delays(8);
-      for (std::size_t rank = 0; rank < 8; ++rank) delays[rank] = Seconds{1e-6 * static_cast<double>(rank)};
+      for (std::size_t rank = 0; rank < 8; ++rank)
+        delays[rank] = Seconds{1e-6 * static_cast<double>(rank)};
       const Seconds at_once = time_of(v);
       for (int turn = 0; turn < 3; ++turn) {
         std::ranges::rotate(delays, delays.begin() + 3);
@@ -193,18 +201,22 @@ TEST_CASE("what a backend cannot run is refused with what is missing") {
   ClusterSpec few = mi300x_like_cluster();
   few.gpu.dma.engines = 6;
   CHECK_THROWS_WITH_AS(time_of(kDirectDma, few),
-                       "gather: the direct algorithm needs 7 copy engines, gpu 'mi300x-like' has 6", InfeasibleError);
+                       "gather: the direct algorithm needs 7 copy engines, gpu 'mi300x-like' has 6",
+                       InfeasibleError);
   few.gpu.dma.engines = 0;
   CHECK_THROWS_AS(time_of(kDirectDma, few), InfeasibleError);
   few.library.channels = 6;
   CHECK_THROWS_WITH_AS(time_of(kDirectCu, few),
-                       "gather: the direct algorithm needs at least 7 channels, 'rccl-like' has 6", InfeasibleError);
+                       "gather: the direct algorithm needs at least 7 channels, 'rccl-like' has 6",
+                       InfeasibleError);
   ClusterSpec wide = mi300x_like_cluster();
   wide.library.channel_lds = 65.0_KiB;
-  CHECK_THROWS_WITH_AS(time_of(kDirectCu, wide), "kernel 'gather': a work group does not fit into a CU", InfeasibleError);
+  CHECK_THROWS_WITH_AS(time_of(kDirectCu, wide), "kernel 'gather': a work group does not fit into a CU",
+                       InfeasibleError);
   for (const Backend backend : kBackends) {
     Variant v = kDirectCu;
     v.backend = backend;
-    CHECK_THROWS_WITH_AS(time_of(v, mi300x_like_cluster(1)), "a collective needs at least two ranks", InfeasibleError);
+    CHECK_THROWS_WITH_AS(time_of(v, mi300x_like_cluster(1)), "a collective needs at least two ranks",
+                         InfeasibleError);
   }
 }

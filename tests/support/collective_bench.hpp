@@ -19,7 +19,8 @@ class CollectiveBench {
   /// \p cluster must outlive it. A plan without CUs gets all.
   CollectiveBench(const ClusterSpec& cluster, CollectivePlan plan, bool folded = true, Isolation isolation = {})
       : simulation_(&recording),
-        cluster_(simulation_, cluster, {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
+        cluster_(simulation_, cluster,
+                 {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
     if (plan.range.size() == 0) plan.range = {0, cluster.gpu.compute.cus_per_xcd};
     run_ = CollectiveRun::make(cluster_, std::move(plan));
     ended.resize(static_cast<std::size_t>(cluster_.simulated_ranks()));

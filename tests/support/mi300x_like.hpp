@@ -1,6 +1,6 @@
 #pragma once
-/// A GPU, node and library in round numbers near the MI300X presets: tests by hand must not move when a preset does.
-/// No drawn times, and memory fast enough to stop nothing but what a test makes slow.
+/// A GPU, node and library in round numbers near the MI300X presets: tests by hand must not move when a preset
+/// does. No drawn times, and memory fast enough to stop nothing but what a test makes slow.
 
 #include "collectives/spec.hpp"
 
@@ -73,7 +73,8 @@ inline CollectiveLibrarySpec rccl_like() {
 }
 
 inline ClusterSpec mi300x_like_cluster(int gpus = 8) {
-  return {.name = "mi300x-like-cluster", .gpu = mi300x_like_gpu(), .node = full_mesh(gpus), .library = rccl_like()};
+  return {
+      .name = "mi300x-like-cluster", .gpu = mi300x_like_gpu(), .node = full_mesh(gpus), .library = rccl_like()};
 }
 
 }  // namespace c3::test

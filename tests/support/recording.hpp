@@ -35,7 +35,8 @@ class Recording final : public Observer {
   void capacity_changed(ResourceId, Seconds, double) override {}
   void activity_started(ActivityId id, const ActivityInfo& info, Seconds at) override {
     if (id != activities.size() + 1) throw std::logic_error("activities are not numbered in order");
-    activities.push_back({id, std::string(info.name), info.kind, info.gpu, info.stream, info.parent, info.bytes, at});
+    activities.push_back(
+        {id, std::string(info.name), info.kind, info.gpu, info.stream, info.parent, info.bytes, at});
   }
   void activity_finished(ActivityId id, Seconds at) override { activities.at(id - 1).end = at; }
   void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) override {

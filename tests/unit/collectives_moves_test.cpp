@@ -21,7 +21,8 @@ TransferGraph ring_of_four() {
 Bytes bytes_of(const std::vector<Move>& moves) {
   Bytes sum;
   for (const Move& move : moves) {
-    for (const Leg& leg : move.legs) sum += leg.bytes;
+    for (const Leg& leg : move.legs)
+      sum += leg.bytes;
   }
   return sum;
 }

@@ -21,7 +21,8 @@ namespace {
 
 constexpr double kBytes = 1e9;
 
-/// A piece of data: for rank `to`, or for everybody (-1), from rank `from`. A ring's lane has a part of each piece.
+/// A piece of data: for rank `to`, or for everybody (-1), from rank `from`. A ring's lane has a part of each
+/// piece.
 struct Piece {
   int from, to;
   auto operator<=>(const Piece&) const = default;
@@ -33,7 +34,8 @@ class Replay {
  public:
   Replay(CollectiveKind kind, Algorithm algorithm, const TransferGraph& graph)
       : kind_(kind), algorithm_(algorithm), graph_(graph) {
-    for (std::size_t i = 0; i < graph.transfers.size(); ++i) carry(i);
+    for (std::size_t i = 0; i < graph.transfers.size(); ++i)
+      carry(i);
   }
 
   /// Every rank has received every piece meant for it exactly once on each lane that brings it.
@@ -68,7 +70,8 @@ class Replay {
     const Transfer& t = graph_.transfers[index];
     Pieces& cargo = cargo_.emplace_back(t.after.empty() ? own(t) : Pieces{});
     for (const std::uint32_t before : t.after) {
-      const bool is_here = before < index && graph_.transfers[before].dst == t.src && graph_.transfers[before].lane == t.lane;
+      const bool is_here =
+          before < index && graph_.transfers[before].dst == t.src && graph_.transfers[before].lane == t.lane;
       sends_only_what_arrived = sends_only_what_arrived && is_here;
       if (!is_here) return;
       for (const Piece& piece : cargo_[before]) {
@@ -78,13 +81,14 @@ class Replay {
     const double parts = algorithm_ == Algorithm::ring ? graph_.lanes : 1.0;
     const double expected = kBytes / graph_.ranks / parts * static_cast<double>(cargo.size());
     bytes_match_pieces = bytes_match_pieces && t.bytes.value == near(expected, 1e-12);
-    for (const Piece& piece : cargo) ++received_[{t.dst, piece}];
+    for (const Piece& piece : cargo)
+      ++received_[{t.dst, piece}];
   }
 
   CollectiveKind kind_;
   Algorithm algorithm_;
   const TransferGraph& graph_;
-  std::vector<Pieces> cargo_;                    ///< by transfer
+  std::vector<Pieces> cargo_;                      ///< by transfer
   std::map<std::pair<int, Piece>, int> received_;  ///< how often, by rank and piece
 };
 
@@ -109,7 +113,8 @@ void for_each_graph(Check check) {
 
 std::map<std::pair<int, int>, double> bytes_by_link(const TransferGraph& graph) {
   std::map<std::pair<int, int>, double> bytes;
-  for (const Transfer& t : graph.transfers) bytes[{t.src, t.dst}] += t.bytes.value;
+  for (const Transfer& t : graph.transfers)
+    bytes[{t.src, t.dst}] += t.bytes.value;
   return bytes;
 }
 
@@ -138,20 +143,23 @@ TEST_CASE("direct algorithms put S/N on every link") {
     for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
       const auto bytes = bytes_by_link(graph_of(kind, Algorithm::direct, ranks));
       CHECK(static_cast<int>(bytes.size()) == ranks * (ranks - 1));
-      for (const auto& [link, sum] : bytes) CHECK(sum == near(kBytes / ranks));
+      for (const auto& [link, sum] : bytes)
+        CHECK(sum == near(kBytes / ranks));
     }
   }
 }
 
 TEST_CASE("rings put (N-1)/R S/N of an all-gather on each link they use, and N(N-1)/2R of an all-to-all") {
-  // A ring has 1/R of the data. An all-gather moves N-1 pieces over each of its links, an all-to-all N-1 + .. + 1.
+  // A ring has 1/R of the data. An all-gather moves N-1 pieces over each of its links, an all-to-all N-1 + ..
+  // + 1.
   for (int ranks = 2; ranks <= 9; ++ranks) {
     const auto rings = static_cast<double>(disjoint_rings(test::full_mesh(ranks)).size());
     for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
       const double pieces = kind == CollectiveKind::all_gather ? ranks - 1.0 : ranks * (ranks - 1.0) / 2.0;
       const auto bytes = bytes_by_link(graph_of(kind, Algorithm::ring, ranks));
       CHECK(static_cast<double>(bytes.size()) == ranks * rings);
-      for (const auto& [link, sum] : bytes) CHECK(sum == near(pieces * kBytes / ranks / rings));
+      for (const auto& [link, sum] : bytes)
+        CHECK(sum == near(pieces * kBytes / ranks / rings));
     }
   }
 }
@@ -162,7 +170,8 @@ TEST_CASE("a rank sends (N-1)/N S, and (N-1)/2 S in an all-to-all that others fo
     const double n = graph.ranks;
     const bool forwards = kind == CollectiveKind::all_to_all && algorithm == Algorithm::ring;
     const double expected = forwards ? (n - 1.0) / 2.0 * kBytes : (n - 1.0) / n * kBytes;
-    for (int rank = 0; rank < graph.ranks; ++rank) CHECK(bytes_sent(graph, rank).value == near(expected));
+    for (int rank = 0; rank < graph.ranks; ++rank)
+      CHECK(bytes_sent(graph, rank).value == near(expected));
   });
 }
 
@@ -244,15 +253,18 @@ TEST_CASE("one rank, no bytes or less than none are refused with the reason") {
   CHECK_THROWS_WITH_AS(make_transfer_graph(call, Algorithm::direct, test::full_mesh(1)),
                        "a collective needs at least two ranks", InfeasibleError);
   for (const double bytes : {0.0, -1.0}) {
-    CHECK_THROWS_AS(make_transfer_graph({CollectiveKind::all_gather, Bytes{bytes}}, Algorithm::ring, test::full_mesh(8)),
-                    InfeasibleError);
+    CHECK_THROWS_AS(
+        make_transfer_graph({CollectiveKind::all_gather, Bytes{bytes}}, Algorithm::ring, test::full_mesh(8)),
+        InfeasibleError);
   }
   CHECK_THROWS_WITH_AS(
       make_transfer_graph({CollectiveKind::all_to_all, Bytes{0.0}}, Algorithm::ring, test::full_mesh(8)),
       "all_to_all of 0 B: the size must be positive", InfeasibleError);
 }
 
-TEST_CASE("bandwidths are nccl-tests': 8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm, 280 GB/s of bus bandwidth") {
+TEST_CASE(
+    "bandwidths are nccl-tests': 8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm, 280 GB/s of bus "
+    "bandwidth") {
   for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
     const CollectiveCall call{kind, 8.0_GB};
     CHECK(algorithm_bandwidth(call, 25.0_ms).value == near(320e9));

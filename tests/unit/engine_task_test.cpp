@@ -102,7 +102,7 @@ TEST_CASE("tasks sleep for the time they ask for, and wake in order of date, the
   CHECK(log.lines == std::vector<std::string>{"1 a", "1 b", "2 c", "2 d"});
 }
 
-TEST_CASE("whoever waits for an event goes on when it is set, in order of waiting; later ones at once") {
+TEST_CASE("whoever waits for an event goes on when it is set, in order of waiting, and later ones at once") {
   Simulation simulation;
   Log log;
   Event event(simulation, "the event");

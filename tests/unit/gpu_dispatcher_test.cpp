@@ -6,11 +6,14 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <functional>
 #include <vector>
 
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
+#include "tests/support/recording.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -65,8 +68,10 @@ struct How {
 
 /// A dispatcher of round_gpu(): 2 XCDs of 4 CUs.
 struct Queues {
-  explicit Queues(DispatchPolicy policy = DispatchPolicy::oldest_first, std::uint64_t seed = 0)
+  explicit Queues(DispatchPolicy policy = DispatchPolicy::oldest_first, std::uint64_t seed = 0,
+                  Observer* observer = nullptr)
       : spec(with_policy(policy)),
+        simulation(observer),
         busy_cus(simulation.fluid().add_resource({.name = "cus", .unit = "CU"}, spec.compute.cus())),
         dispatcher(simulation, spec, seed, busy_cus) {}
 
@@ -240,66 +245,97 @@ WorkGroupNeeds random_needs() {
   return {.lds = Bytes{lds * kKibi}, .registers = Bytes{registers * kKibi}, .waves = *rc::gen::inRange(1, 33)};
 }
 
-/// LDS, registers and waves in use on each CU, recounted from dates.
-struct Load {
+struct Submitted {
+  HeldGrid* grid;
+  std::int64_t work_groups;
+  WorkGroupNeeds needs;
+  CuRange range;
+  Seconds holding;
+};
+
+std::vector<Submitted> submit_random(Queues& queues) {
+  std::vector<Submitted> all;
+  const int grids = *rc::gen::inRange(1, 6);
+  for (int i = 0; i < grids; ++i) {
+    const int begin = *rc::gen::inRange(0, 4);
+    const CuRange range{begin, *rc::gen::inRange(begin + 1, 5)};
+    const int work_groups = *rc::gen::inRange(1, 40);
+    const Seconds holding = 1.0_us * *rc::gen::inRange(1, 20);
+    const Seconds date = 1.0_us * *rc::gen::inRange(0, 30);
+    const WorkGroupNeeds needs = random_needs();
+    HeldGrid& grid = queues.submit(date, work_groups, holding, needs,
+                                   {.range = range, .priority = *rc::gen::inRange(0, 3)});
+    all.push_back({&grid, work_groups, needs, range, holding});
+  }
+  return all;
+}
+
+struct Residence {
+  double begin, end;
+  WorkGroupNeeds needs;
+};
+
+/// By CU of the GPU: who was on it, in order of arrival.
+std::vector<std::vector<Residence>> residences(const std::vector<Submitted>& all) {
+  std::vector<std::vector<Residence>> of_cu(8);
+  for (const Submitted& one : all) {
+    for (const Placement& p : one.grid->placements) {
+      of_cu[static_cast<std::size_t>(p.xcd * 4 + p.cu)].push_back({p.date, p.date + one.holding.value, one.needs});
+    }
+  }
+  for (auto& cu : of_cu) std::ranges::stable_sort(cu, std::less{}, &Residence::begin);
+  return of_cu;
+}
+
+/// Seconds in which at least one work group is there.
+double busy_time(const std::vector<Residence>& cu) {
+  double busy = 0.0, until = 0.0;
+  for (const Residence& one : cu) {
+    if (one.end <= until) continue;
+    busy += one.end - std::max(one.begin, until);
+    until = one.end;
+  }
+  return busy;
+}
+
+constexpr double kRounding = 1e-12;  // s
+
+bool fits_at(const std::vector<Residence>& cu, double date, const ComputeSpec& limits) {
   double lds = 0.0, registers = 0.0;
   int waves = 0;
-};
+  for (const Residence& one : cu) {
+    if (one.begin > date || one.end <= date + kRounding) continue;
+    lds += one.needs.lds.value;
+    registers += one.needs.registers.value;
+    waves += one.needs.waves;
+  }
+  return lds <= limits.lds_per_cu.value && registers <= limits.registers_per_cu.value &&
+         waves <= limits.wave_slots_per_cu;
+}
 
 }  // namespace
 
-TEST_CASE("property: no CU is ever over its limits, every work group runs once, and CUs are busy as long as they hold any") {
+TEST_CASE("property: no CU is over its limits, every work group runs once, and busy CUs add up to the residences") {
   CHECK(rc::check([] {
     const auto policy = *rc::gen::element(DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
                                           DispatchPolicy::random_order);
-    Queues queues(policy);
-    struct Submitted {
-      HeldGrid* grid;
-      std::int64_t work_groups;
-      WorkGroupNeeds needs;
-      CuRange range;
-      Seconds holding;
-    };
-    std::vector<Submitted> all;
-    const int grids = *rc::gen::inRange(1, 6);
-    for (int i = 0; i < grids; ++i) {
-      const int begin = *rc::gen::inRange(0, 4);
-      Submitted one{nullptr, *rc::gen::inRange(1, 40), random_needs(), {begin, *rc::gen::inRange(begin + 1, 5)},
-                    1.0_us * *rc::gen::inRange(1, 20)};
-      one.grid = &queues.submit(1.0_us * *rc::gen::inRange(0, 30), one.work_groups, one.holding, one.needs,
-                                {.range = one.range, .priority = *rc::gen::inRange(0, 3)});
-      all.push_back(one);
-    }
+    Recording seen;
+    Queues queues(policy, 0, &seen);
+    const std::vector<Submitted> all = submit_random(queues);
     queues.simulation.run_without_simgrid();
 
-    std::vector<double> instants;
     for (const Submitted& one : all) {
       RC_ASSERT(static_cast<std::int64_t>(one.grid->placements.size()) == one.work_groups);
       RC_ASSERT(one.grid->finished == one.work_groups);
-      for (const Placement& placement : one.grid->placements) {
-        RC_ASSERT(placement.cu >= one.range.begin);
-        RC_ASSERT(placement.cu < one.range.end);
-        instants.push_back(placement.date);
-      }
+      for (const Placement& p : one.grid->placements) RC_ASSERT(p.cu >= one.range.begin && p.cu < one.range.end);
     }
-    // Residents only grow at placements: those instants see every maximum.
-    for (const double now : instants) {
-      std::vector<Load> loads(8);
-      for (const Submitted& one : all) {
-        for (const Placement& placement : one.grid->placements) {
-          if (placement.date > now || placement.date + one.holding.value <= now + 1e-12) continue;
-          Load& load = loads[static_cast<std::size_t>(placement.xcd * 4 + placement.cu)];
-          load.lds += one.needs.lds.value;
-          load.registers += one.needs.registers.value;
-          load.waves += one.needs.waves;
-        }
-      }
-      for (const Load& load : loads) {
-        RC_ASSERT(load.lds <= queues.spec.compute.lds_per_cu.value);
-        RC_ASSERT(load.registers <= queues.spec.compute.registers_per_cu.value);
-        RC_ASSERT(load.waves <= queues.spec.compute.wave_slots_per_cu);
-      }
+    double busy = 0.0;
+    for (const auto& cu : residences(all)) {
+      busy += busy_time(cu);
+      // Residents only grow when one arrives: those instants see every maximum.
+      for (const Residence& one : cu) RC_ASSERT(fits_at(cu, one.begin, queues.spec.compute));
     }
+    RC_ASSERT(std::abs(seen.total("cus") - busy) < 1e-9 * busy);
     RC_ASSERT(queues.dispatcher.units().busy() == 0);
   }));
 }

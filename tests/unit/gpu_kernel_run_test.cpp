@@ -80,16 +80,33 @@ TEST_CASE("the next wave starts when the slots are free and does not wait for th
   CHECK(ran.end == near(3 * 10e-6 + 8e-6));
 }
 
+TEST_CASE("a kernel enqueued behind a big one waits for its last full wave, unless its queue is served first") {
+  // "big" runs 3 full waves of 1 + 9 us; "late" comes at 5 us and takes 1 + 4 + 1 us.
+  const auto end_of_late = [](int priority, Isolation isolation, bool behind) {
+    GpuBench bench(round_gpu(), nullptr, {{"a", "b"}, isolation, 0});
+    if (behind) bench.launch(0.0_s, plain_kernel("big", 24, 9.0_us));
+    KernelLaunch launch = on_stream(1);
+    launch.priority = priority;
+    const auto& late = bench.launch(5.0_us, plain_kernel("late", 8, 4.0_us), launch);
+    bench.run();
+    return late.end;
+  };
+  CHECK(end_of_late(0, {}, false) == near(11e-6));
+  CHECK(end_of_late(0, {}, true) == near(36e-6));
+  CHECK(end_of_late(1, {}, true) == near(16e-6));
+  CHECK(end_of_late(0, Isolation().with(SharedResource::dispatch), true) == near(16e-6));
+  CHECK(end_of_late(0, Isolation().with(SharedResource::cus), true) == near(11e-6));
+}
+
 TEST_CASE("a kernel of half the clock halves the speed of work groups that start beside it") {
-  // "slow" holds one CU from 0 to 1 + 25 us. "k" has 7 + 7 work groups of 4 us at 1 GHz: the first wave's take 8 us,
-  // the second's too (they start at 9 us); work groups from 18 us on as well; the CU is back after 26 us.
+  // "slow" holds a CU of XCD 0 for 26 us and more. "k" has 4 work groups on each XCD, of 4 us at 1 GHz and so of 8 us
+  // now; XCD 0 runs them in two waves on its 3 other CUs.
   GpuBench bench(with_fast_memory(round_gpu()));
   KernelDescription slow = plain_kernel("slow", 1, 25.0_us);
   slow.clock = 500.0_MHz;
   bench.launch(0.0_s, slow);
   const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 4.0_us), on_stream(1));
   bench.run();
-  // XCD 0 has 3 CUs for 4 work groups: two waves of 1 + 8 us, and the last stores' latency.
   CHECK(ran.end == near(2 * 9e-6 + 1e-6));
 }
 

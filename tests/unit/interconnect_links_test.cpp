@@ -15,7 +15,7 @@ using namespace c3::literals;
 
 namespace {
 
-constexpr double kOneWay = 48.4e9;   // B/s
+constexpr double kOneWay = 48.4e9;    // B/s
 constexpr double kBothWays = 46.5e9;  // B/s, each way
 constexpr int kGpus = 8;
 
@@ -73,7 +73,8 @@ TEST_CASE("all 56 links of a mesh carry 46.5 GB/s each at once") {
     }
   }
   wires.simulation.run();
-  for (std::uint64_t tag = 0; tag < 56; ++tag) CHECK(wires.date(tag) == near(1.0));
+  for (std::uint64_t tag = 0; tag < 56; ++tag)
+    CHECK(wires.date(tag) == near(1.0));
 }
 
 TEST_CASE("links of different pairs share nothing") {
@@ -105,12 +106,14 @@ TEST_CASE("folded links give what explicit ones give, whatever set of distances 
     for (int distance = 1; distance < kGpus; ++distance) {
       if ((set >> (distance - 1) & 1U) == 0) continue;
       folded.send(0, distance, 1e9 * distance);
-      for (int src = 0; src < kGpus; ++src) all.send(src, (src + distance) % kGpus, 1e9 * distance);
+      for (int src = 0; src < kGpus; ++src)
+        all.send(src, (src + distance) % kGpus, 1e9 * distance);
       ++transfers;
     }
     folded.simulation.run();
     all.simulation.run();
-    for (std::uint64_t i = 0; i < transfers * kGpus; ++i) CHECK(all.date(i) == near(folded.date(i / kGpus)));
+    for (std::uint64_t i = 0; i < transfers * kGpus; ++i)
+      CHECK(all.date(i) == near(folded.date(i / kGpus)));
   }
 }
 

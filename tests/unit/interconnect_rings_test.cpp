@@ -31,7 +31,8 @@ bool visits_every_gpu_once_from_zero(std::vector<int> ring, int gpus) {
 std::multiset<std::pair<int, int>> arcs_of(const Rings& rings) {
   std::multiset<std::pair<int, int>> arcs;
   for (const auto& ring : rings) {
-    for (std::size_t at = 0; at < ring.size(); ++at) arcs.emplace(ring[at], ring[(at + 1) % ring.size()]);
+    for (std::size_t at = 0; at < ring.size(); ++at)
+      arcs.emplace(ring[at], ring[(at + 1) % ring.size()]);
   }
   return arcs;
 }
@@ -41,7 +42,8 @@ std::multiset<std::pair<int, int>> arcs_of(const Rings& rings) {
 TEST_CASE("every disjoint ring visits every GPU once, starting at rank 0") {
   for (int gpus = 2; gpus <= 16; ++gpus) {
     CAPTURE(gpus);
-    for (const auto& ring : rings_of(gpus)) CHECK(visits_every_gpu_once_from_zero(ring, gpus));
+    for (const auto& ring : rings_of(gpus))
+      CHECK(visits_every_gpu_once_from_zero(ring, gpus));
   }
 }
 
@@ -61,22 +63,26 @@ TEST_CASE("disjoint rings use every link of a mesh of 2, 3, 5, 7, 8, 9 or 16 GPU
 }
 
 TEST_CASE("4 and 6 GPUs, where no set of rings fills the mesh, have all rings but one") {
-  // Tillson 1980: the complete directed graph on n vertices splits into Hamiltonian cycles except for n = 4 and 6.
+  // Tillson 1980: the complete directed graph on n vertices splits into Hamiltonian cycles except for n = 4
+  // and 6.
   CHECK(rings_of(4).size() == 2);
   CHECK(rings_of(6).size() == 4);
 }
 
 TEST_CASE("rings use a link both ways or not at all") {
-  // Else folding, which takes all ranks to be alike, would give some links the rate of an idle reverse direction.
+  // Else folding, which takes all ranks to be alike, would give some links the rate of an idle reverse
+  // direction.
   for (int gpus = 2; gpus <= 9; ++gpus) {
     CAPTURE(gpus);
     const auto arcs = arcs_of(rings_of(gpus));
-    for (const auto& [src, dst] : arcs) CHECK(arcs.contains({dst, src}));
+    for (const auto& [src, dst] : arcs)
+      CHECK(arcs.contains({dst, src}));
   }
 }
 
 TEST_CASE("one GPU has no ring") { CHECK(rings_of(1).empty()); }
 
 TEST_CASE("the same rings are found every time") {
-  for (const int gpus : {6, 8, 16}) CHECK(rings_of(gpus) == rings_of(gpus));
+  for (const int gpus : {6, 8, 16})
+    CHECK(rings_of(gpus) == rings_of(gpus));
 }

@@ -102,6 +102,13 @@ TEST_CASE("the loss split is in microseconds and adds up in its last column") {
   CHECK(*row == "prioritized_partitioned       1.0  2.0    3.0  4.0    5.0         -6.0    9.0");
 }
 
+TEST_CASE("a loss that rounds to nothing has no sign") {
+  auto strategy = partitioned();
+  strategy.loss = LossSplit{};
+  strategy.loss->cache = Seconds{-1e-12};
+  CHECK(format_study(study({strategy})).find("-0.0") == std::string::npos);
+}
+
 TEST_CASE("the JSON of a study has the documented fields in their order, and null for what is absent") {
   const auto json = nlohmann::ordered_json::parse(study_json(study({serial(), partitioned()}), "out/hand.h5"));
   CHECK(json["schema_version"] == 1);

@@ -19,12 +19,15 @@ namespace {
 
 constexpr Seconds kIdeal{1e-4};  // subtracted from the rest only
 
-LossSplit split(const Experiment& experiment, const Strategy& strategy, const std::vector<std::uint64_t>& seeds = {0}) {
+LossSplit split(const Experiment& experiment, const Strategy& strategy,
+                const std::vector<std::uint64_t>& seeds = {0}) {
   const CuChoice none(experiment.streams.size(), 0);
   return split_loss(experiment, strategy, none, seeds, kIdeal, [] {});
 }
 
-Seconds explained(const LossSplit& loss) { return loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links; }
+Seconds explained(const LossSplit& loss) {
+  return loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links;
+}
 
 Seconds mean_time(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
                   const std::vector<std::uint64_t>& seeds = {0}) {
@@ -76,8 +79,8 @@ TEST_CASE("copy engines leave no part to CUs, dispatch or links") {
 }
 
 TEST_CASE("a gather starved behind a GEMM loses its time to dispatch and CUs, none to fast memory") {
-  // It starts a wave late; alone it would end at launch + kGather. Both its own queue and its own CUs are needed to
-  // start it at once: a queue alone, as it is smaller than the GEMM, gets it the first CUs.
+  // It starts a wave late; alone it would end at launch + kGather. Both its own queue and its own CUs are
+  // needed to start it at once: a queue alone, as it is smaller than the GEMM, gets it the first CUs.
   const LossSplit loss = split(pair(gemm_of_tiles(8, 57), gather(Bytes{4e9})), in_order({"compute", "fsdp"}));
   CHECK(loss.dispatch > 0.1 * Seconds{wave_seconds()});
   CHECK((loss.dispatch + loss.cus).value == near(explained(loss).value, 1e-2));
@@ -97,7 +100,8 @@ TEST_CASE("two gathers lose to links what they share there") {
 TEST_CASE("Shapley values average the marginal savings over both orders of two resources") {
   // A GEMM beside a collective on copy engines shares cache and HBM only. Recomputed from the four runs.
   Experiment experiment = drawn_pair();
-  experiment.cluster.gpu.hbm.read = experiment.cluster.gpu.hbm.write = experiment.cluster.gpu.hbm.copy = 1.5_TBps;
+  experiment.cluster.gpu.hbm.read = experiment.cluster.gpu.hbm.write = experiment.cluster.gpu.hbm.copy =
+      1.5_TBps;
   experiment.cluster.gpu.cache.llc_size = 64.0_MiB;
   Strategy dma = in_order();
   dma.streams["fsdp"].backend = Backend::dma;

@@ -40,7 +40,8 @@ TEST_CASE("collectives are bound by 7/8 S over seven raw links") {
 TEST_CASE("an all-gather reads a shard and writes seven, an all-to-all reads and writes seven") {
   // At 0.1 TB/s: 8/8 and 14/8 of 1 GB.
   CHECK(lower_bound(pair_with_hbm(0.1_TBps)).collectives.value == near(1e9 / 0.1e12));
-  CHECK(lower_bound(pair_with_hbm(0.1_TBps, CollectiveKind::all_to_all)).collectives.value == near(1.75e9 / 0.1e12));
+  CHECK(lower_bound(pair_with_hbm(0.1_TBps, CollectiveKind::all_to_all)).collectives.value ==
+        near(1.75e9 / 0.1e12));
 }
 
 TEST_CASE("together: the longest of flops, links and everybody's bytes at HBM") {
@@ -55,7 +56,8 @@ TEST_CASE("serial: one side after the other") {
 TEST_CASE("bounds of several operations of a side add up, events cost nothing") {
   Experiment experiment = pair_with_hbm(5.0_TBps);
   const LowerBound once = lower_bound(experiment);
-  for (StreamSpec& stream : experiment.streams) stream.operations.push_back(stream.operations.front());
+  for (StreamSpec& stream : experiment.streams)
+    stream.operations.push_back(stream.operations.front());
   experiment.streams[0].operations.push_back({"mark", RecordEvent{"e"}});
   const LowerBound twice = lower_bound(experiment);
   CHECK(twice.kernels.value == near(2 * once.kernels.value));

@@ -56,7 +56,8 @@ inline RunResult run_recorded(const Experiment& experiment, const Strategy& stra
 /// Start of the first activity of that kind.
 inline double first_start(const Recording& recording, ActivityKind kind) {
   double start = INFINITY;
-  for (const auto* activity : recording.of_kind(kind)) start = std::min(start, activity->start.value);
+  for (const auto* activity : recording.of_kind(kind))
+    start = std::min(start, activity->start.value);
   return start;
 }
 

@@ -34,7 +34,8 @@ TEST_CASE("a fixed partition is its only choice") {
 }
 
 TEST_CASE("a sweep takes the powers of two times the mask granule of 8 in its range") {
-  CHECK(cu_choices(pair(), gather_on(8, 128)) == std::vector<CuChoice>{{0, 8}, {0, 16}, {0, 32}, {0, 64}, {0, 128}});
+  CHECK(cu_choices(pair(), gather_on(8, 128)) ==
+        std::vector<CuChoice>{{0, 8}, {0, 16}, {0, 32}, {0, 64}, {0, 128}});
   CHECK(cu_choices(pair(), gather_on(20, 70)) == std::vector<CuChoice>{{0, 32}, {0, 64}});
 }
 
@@ -46,11 +47,13 @@ TEST_CASE("two sweeps make every combination") {
 
 TEST_CASE("a sweep without a value in its range is refused") {
   CHECK_THROWS_WITH_AS(cu_choices(pair(), gather_on(40, 60)),
-                       "strategy 'strategy': fsdp.cus holds no power of two times the granule 8", InfeasibleError);
+                       "strategy 'strategy': fsdp.cus holds no power of two times the granule 8",
+                       InfeasibleError);
 }
 
 TEST_CASE("without partitions every stream has all 38 CUs of an XCD") {
-  for (const CuRange& range : cu_ranges(pair(), in_order(), {0, 0})) check_range(range, 0, 38);
+  for (const CuRange& range : cu_ranges(pair(), in_order(), {0, 0}))
+    check_range(range, 0, 38);
 }
 
 TEST_CASE("64 CUs are the first 8 of every XCD, the other stream has the remaining 30") {
@@ -69,18 +72,21 @@ TEST_CASE("two partitions lie side by side in the order of streams") {
 }
 
 TEST_CASE("reserved CUs are left unused by that stream alone") {
-  const auto ranges = cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 8, .algorithm = {}}), {0, 0});
+  const auto ranges =
+      cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 8, .algorithm = {}}), {0, 0});
   check_range(ranges[0], 0, 37);
   check_range(ranges[1], 0, 38);
 }
 
 TEST_CASE("a mask that is no multiple of the granule is refused") {
-  CHECK_THROWS_WITH_AS(cu_ranges(pair(), gather_on(12, 12), {0, 12}),
-                       "strategy 'strategy': fsdp.cus = 12 is not a multiple of the CU-mask granule 8 of 'mi300x-like'",
-                       InfeasibleError);
+  CHECK_THROWS_WITH_AS(
+      cu_ranges(pair(), gather_on(12, 12), {0, 12}),
+      "strategy 'strategy': fsdp.cus = 12 is not a multiple of the CU-mask granule 8 of 'mi300x-like'",
+      InfeasibleError);
   CHECK_THROWS_WITH_AS(
       cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 4, .algorithm = {}}), {0, 0}),
-      "strategy 'strategy': compute.reserve_cus = 4 is not a multiple of the CU-mask granule 8 of 'mi300x-like'",
+      "strategy 'strategy': compute.reserve_cus = 4 is not a multiple of the CU-mask granule 8 of "
+      "'mi300x-like'",
       InfeasibleError);
 }
 

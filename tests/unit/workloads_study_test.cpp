@@ -156,6 +156,22 @@ TEST_CASE("the loss split's parts and rest are the time beyond the longer side a
   CHECK(sum.value == near((concurrent.time - ideal).value));
 }
 
+TEST_CASE("over seeds the loss split is of means: of the time, and of the longer side alone") {
+  Experiment experiment = drawn_pair(3);
+  experiment.measure.loss_split = true;
+  const StrategyResult concurrent = study(experiment).strategies[1];
+  Seconds time, ideal;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    time += run_once(experiment, experiment.strategies[1], {.cus = {}, .seed = seed}).time / 3.0;
+    ideal += std::max(run_side(experiment, Side::kernels, seed).time,
+                      run_side(experiment, Side::collectives, seed).time) /
+             3.0;
+  }
+  const LossSplit& loss = *concurrent.loss;
+  const Seconds sum = loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links + loss.interaction;
+  CHECK(sum.value == near((time - ideal).value));
+}
+
 TEST_CASE("a time below its lower bound is an internal error") {
   Experiment experiment = drawn_pair(1);
   experiment.cluster.node.link.raw = 20.0_GBps;  // slower than what is usable
@@ -169,7 +185,8 @@ TEST_CASE("the recorded run takes the median's time to the last bit") {
     const auto records = record_run(experiment, result, recording);
     REQUIRE(records.size() == 1);
     Seconds end;
-    for (const auto& activity : recording.activities) end = std::max(end, activity.end);
+    for (const auto& activity : recording.activities)
+      end = std::max(end, activity.end);
     CHECK(end == result.time);
     CHECK(result.recorded_seed < 4);
     CHECK_FALSE(result.recorded_draw);
@@ -195,7 +212,8 @@ TEST_CASE("draws vary the experiment: percentiles are over them, and the recorde
   Recording recording;
   record_run(with_links_of(concurrent.recorded_draw), concurrent, recording);
   Seconds end;
-  for (const auto& activity : recording.activities) end = std::max(end, activity.end);
+  for (const auto& activity : recording.activities)
+    end = std::max(end, activity.end);
   CHECK(end == concurrent.time);
 }
 

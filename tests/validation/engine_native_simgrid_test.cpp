@@ -145,7 +145,7 @@ class AsComms {
   explicit AsComms(const Traffic& traffic) : traffic_(traffic), dates_(traffic.size()) {}
   Dates run() {
     const CommListener listener([this](const s4u::Comm& comm) {
-      const auto lane = reinterpret_cast<std::size_t>(comm.get_data<void>());
+      const auto lane = static_cast<std::size_t>(comm.get_data<std::vector<double>>() - dates_.data());
       dates_[lane].push_back(s4u::Engine::get_clock() - origin_);
       start_next(lane);
     });
@@ -161,7 +161,7 @@ class AsComms {
     const Transfer& t = traffic_[lane][dates_[lane].size()];
     comms_.push_back(s4u::Comm::sendto_init(platform.hosts[t.from], platform.hosts[t.to]));
     comms_.back()->set_payload_size(t.bytes);
-    comms_.back()->set_data(reinterpret_cast<void*>(lane));
+    comms_.back()->set_data(&dates_[lane]);
     comms_.back()->start();
   }
 

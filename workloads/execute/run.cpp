@@ -88,7 +88,7 @@ class Run {
     plan.name = spec.name;
     plan.call = *call;
     plan.backend = context.policy.backend;
-    plan.algorithm = context.policy.algorithm.value_or(Algorithm::direct);
+    plan.algorithm = context.policy.algorithm.value_or(default_algorithm(context.policy.backend));
     plan.grain = experiment_.measure.collective_grain;
     plan.stream = context.index;
     plan.priority = context.policy.priority;
