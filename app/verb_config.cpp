@@ -1,9 +1,12 @@
-/// c3sim config: checks a configuration file, or shows what it amounts to.
+/// c3sim config: checks a configuration file, shows what it amounts to, or what one may hold.
 
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,15 +14,32 @@
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
+#include "configs/json_schema.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {
 namespace {
 
+constexpr std::string_view kExperiment = "experiment";
+
+/// What a schema can be of; no preset kind: an experiment.
+const std::map<std::string, std::optional<PresetKind>, std::less<>>& schema_kinds() {
+  static const std::map<std::string, std::optional<PresetKind>, std::less<>> kKinds = [] {
+    std::map<std::string, std::optional<PresetKind>, std::less<>> kinds = {
+        {std::string(kExperiment), std::nullopt}};
+    for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model})
+      kinds.emplace(noun_of(kind), kind);
+    return kinds;
+  }();
+  return kKinds;
+}
+
 struct Options {
   std::string file;
   std::vector<std::string> sets;
   bool resolved = false;
+  bool origins = false;
+  std::string kind = std::string(kExperiment);
 };
 
 int check(const Options& options) {
@@ -37,7 +57,13 @@ int check(const Options& options) {
 
 int show(const Options& options) {
   const ExperimentFile file = ExperimentFile::load(options.file, options.sets);
-  fmt::print("{}", options.resolved ? file.resolved_toml() : file.merged_toml());
+  const Comments comments = options.origins ? Comments::origins : Comments::none;
+  fmt::print("{}", options.resolved ? file.resolved_toml(comments) : file.merged_toml(comments));
+  return kExitOk;
+}
+
+int schema(const Options& options) {
+  fmt::print("{}", json_schema(schema_kinds().at(options.kind)));
   return kExitOk;
 }
 
@@ -53,7 +79,7 @@ void add_file_options(CLI::App& verb, Options& options) {
 
 void add_config_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& config = *app.add_subcommand("config", "Check or show an experiment's configuration");
+  CLI::App& config = *app.add_subcommand("config", "Check or show a configuration, or the schema of one");
   config.require_subcommand(1);
   config.footer(
       "Examples:\n"
@@ -73,11 +99,26 @@ void add_config_verb(CLI::App& app, VerbAction& action) {
   add_file_options(show_verb, *options);
   show_verb.add_flag("--resolved", options->resolved,
                      "Put every preset in place of its name, with its sources");
+  show_verb.add_flag("--origins", options->origins,
+                     "Say after each value where it comes from: file:line:column, --set:number or default");
   show_verb.footer(
       "Examples:\n"
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml\n"
-      "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved > all_in_one.toml");
+      "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved > all_in_one.toml\n"
+      "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved --origins --set gpu.xcds=4");
   show_verb.callback([&action, options] { action = [options] { return show(*options); }; });
+
+  CLI::App& schema_verb = *config.add_subcommand(
+      "schema", "Print the JSON Schema (Draft 4) of experiments or of one kind of preset");
+  schema_verb.add_option("KIND", options->kind, "What the schema is of")
+      ->check(CLI::IsMember(schema_kinds()))
+      ->capture_default_str();
+  schema_verb.footer(
+      "Editors that know TOML schemas complete and check keys with it (configs/README.md says how).\n\n"
+      "Examples:\n"
+      "  c3sim config schema > experiment.schema.json\n"
+      "  c3sim config schema gpu > gpu.schema.json");
+  schema_verb.callback([&action, options] { action = [options] { return schema(*options); }; });
 }
 
 }  // namespace c3

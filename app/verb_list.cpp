@@ -1,26 +1,35 @@
-/// c3sim list: the presets and experiments that there are, with their key figures.
+/// c3sim list: the presets and experiments that there are, with their key figures or with every number and its
+/// source.
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
+#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
+#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string cell_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  return value.dump();
+}
 
 /// One entry of a list: keys carry their unit, as in hbm_size_bytes.
 using Row = Json;
@@ -79,22 +88,61 @@ std::vector<Row> rows_of(const Names& names, MakeRow make_row) {
   return rows;
 }
 
-/// What can be listed, by the word of the command line.
-const std::map<std::string, std::function<std::vector<Row>()>>& lists() {
-  static const std::map<std::string, std::function<std::vector<Row>()>> kLists = {
-      {"gpus", [] { return rows_of(preset_names(PresetKind::gpu), gpu_row); }},
-      {"systems", [] { return rows_of(preset_names(PresetKind::node), system_row); }},
-      {"libraries", [] { return rows_of(preset_names(PresetKind::library), library_row); }},
-      {"models", [] { return rows_of(preset_names(PresetKind::model), model_row); }},
-      {"experiments", [] { return rows_of(experiment_files(), experiment_row); }},
+/// Presets of one kind and what to print of one.
+struct PresetList {
+  PresetKind kind;
+  Row (*figures)(const std::string& name);
+};
+
+/// The kinds of presets by the word of the command line.
+const std::map<std::string, PresetList>& preset_lists() {
+  static const std::map<std::string, PresetList> kLists = {
+      {"gpus", {PresetKind::gpu, gpu_row}},
+      {"systems", {PresetKind::node, system_row}},
+      {"libraries", {PresetKind::library, library_row}},
+      {"models", {PresetKind::model, model_row}},
   };
   return kLists;
 }
 
-std::string cell_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
-  return value.dump();
+constexpr std::string_view kExperiments = "experiments";
+
+std::vector<std::string> list_words() {
+  std::vector<std::string> words = {std::string(kExperiments)};
+  for (const auto& [word, list] : preset_lists())
+    words.push_back(word);
+  return words;
+}
+
+Json plain_json(const Node& node) {
+  if (const std::string* text = node.text()) return *text;
+  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
+  return std::get<double>(node.value);
+}
+
+/// One row for each number of the preset: name, key, what is written of it, and where it comes from.
+std::vector<Row> number_rows(PresetKind kind, const std::string& name) {
+  const Node preset = load_preset(kind, name, {}, name);
+  std::vector<Row> rows;
+  for (const Member& member : preset.table()->members()) {
+    if (!is_sourced_value(member.value)) continue;
+    Row& row = rows.emplace_back(Row{{"name", name}, {"key", member.key}});
+    for (const Member& part : member.value.table()->members())
+      row[part.key] = plain_json(part.value);
+  }
+  return rows;
+}
+
+/// A range in one column, as "low .. nominal .. high".
+Row with_one_value(const Row& number) {
+  Row row = {{"name", number["name"]}, {"key", number["key"]}};
+  const auto text = [&](const char* key) { return cell_text(number[key]); };
+  row["value"] = number.contains("value")
+                     ? text("value")
+                     : fmt::format("{} .. {} .. {}", text("low"), text("nominal"), text("high"));
+  row["kind"] = number["kind"];
+  row["source"] = number["source"];
+  return row;
 }
 
 /// Text columns to the left, numbers to the right. Rows may lack columns that others have.
@@ -125,11 +173,40 @@ void print_table(const std::vector<Row>& rows) {
 
 struct Options {
   std::string what;
+  std::string name;
+  bool sources = false;
   bool json = false;
 };
 
+/// The presets that were asked for: one, or all of their kind.
+std::vector<std::string> chosen_presets(const Options& options, PresetKind kind) {
+  std::vector<std::string> known = preset_names(kind);
+  if (options.name.empty()) return known;
+  if (std::ranges::find(known, options.name) == known.end()) {
+    throw UsageError(unknown_name(fmt::format("{} preset", noun_of(kind)), options.name, known));
+  }
+  return {options.name};
+}
+
+std::vector<Row> rows_of(const Options& options) {
+  if (options.what == kExperiments) {
+    if (!options.name.empty() || options.sources) {
+      throw UsageError(
+          "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources");
+    }
+    return rows_of(experiment_files(), experiment_row);
+  }
+  const PresetList& list = preset_lists().at(options.what);
+  const std::vector<std::string> names = chosen_presets(options, list.kind);
+  if (!options.sources) return rows_of(names, list.figures);
+  std::vector<Row> numbers;
+  for (const std::string& name : names)
+    std::ranges::move(number_rows(list.kind, name), std::back_inserter(numbers));
+  return options.json ? numbers : rows_of(numbers, with_one_value);
+}
+
 int list(const Options& options) {
-  const std::vector<Row> rows = lists().at(options.what)();
+  const std::vector<Row> rows = rows_of(options);
   if (options.json) {
     fmt::print("{}\n", Json{{"schema_version", 1}, {options.what, rows}}.dump(2));
   } else if (!rows.empty()) {
@@ -142,18 +219,16 @@ int list(const Options& options) {
 
 void add_list_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  std::vector<std::string> names;
-  for (const auto& [name, make] : lists())
-    names.push_back(name);
-
   CLI::App& verb =
       *app.add_subcommand("list", "List the presets and experiments that a configuration can name");
-  verb.add_option("WHAT", options->what, "What to list")->required()->check(CLI::IsMember(names));
+  verb.add_option("WHAT", options->what, "What to list")->required()->check(CLI::IsMember(list_words()));
+  verb.add_option("NAME", options->name, "Only this preset (default: all)")->type_name("PRESET");
+  verb.add_flag("--sources", options->sources, "Every number with its kind and source, one a line");
   verb.add_flag("--json", options->json, "Print JSON instead of a table");
   verb.footer(
       "Examples:\n"
       "  c3sim list systems\n"
-      "  c3sim list gpus --json");
+      "  c3sim list gpus mi300x --sources");
   verb.callback([&action, options] { action = [options] { return list(*options); }; });
 }
 

@@ -14,10 +14,12 @@
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/interrupt.hpp"
+#include "results/observer_fanout.hpp"
 #include "results/result_file.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
+#include "results/trace_writer.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
@@ -41,6 +43,7 @@ struct RunOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string output;  ///< empty: out/<experiment>.h5
+  std::string trace;   ///< folder; empty: no traces
   bool json = false;
   bool quiet = false;
 
@@ -59,13 +62,35 @@ std::filesystem::path output_path(const RunOptions& options, const std::string& 
   return std::filesystem::path(kDefaultFolder) / (experiment + ".h5");
 }
 
-/// Simulates the run behind every strategy's median once more, under an observer that writes it down.
-void record(const ExperimentFactory& make, const StudyResult& study, ResultFile& file) {
-  for (const auto& strategy : study.strategies) {
+/// By strategy, in the order of the experiment; empty without --trace.
+using Traces = std::vector<std::unique_ptr<TraceWriter>>;
+
+Traces open_traces(const RunOptions& options, const Experiment& experiment) {
+  Traces traces;
+  if (options.trace.empty()) return traces;
+  for (const auto& strategy : experiment.strategies)
+    traces.push_back(std::make_unique<TraceWriter>(options.trace, experiment, strategy));
+  return traces;
+}
+
+/// Simulates the run behind every strategy's median once more, under observers that write it down.
+void record(const ExperimentFactory& make, const StudyResult& study, ResultFile& file, const Traces& traces) {
+  for (std::size_t i = 0; i < study.strategies.size(); ++i) {
+    const auto& strategy = study.strategies[i];
     TimelineWriter timeline(file, strategy.name);
-    const auto collectives = record_run(make(strategy.recorded_draw), strategy, timeline);
+    ObserverFanout observers;
+    observers.add(timeline);
+    if (!traces.empty()) observers.add(*traces[i]);
+    const auto collectives = record_run(make(strategy.recorded_draw), strategy, observers);
     timeline.finish(strategy, collectives);
+    if (!traces.empty()) traces[i]->finish();
   }
+}
+
+void say_what_was_written(const RunOptions& options, const std::filesystem::path& output) {
+  fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.string());
+  if (!options.trace.empty())
+    fmt::print(stderr, "wrote {}/<strategy>/rank<r>.json; open one in https://ui.perfetto.dev\n", options.trace);
 }
 
 int run(const RunOptions& options) {
@@ -78,16 +103,19 @@ int run(const RunOptions& options) {
                            .config_resolved = configuration.resolved_toml(),
                            .seed = nominal.measure.seed,
                            .command_line = options.command_line()});
+  const auto traces = open_traces(options, nominal);
 
   const auto study = [&] {
     ProgressLine progress(options.quiet);
     return run_study(make, std::ref(progress));
   }();
-  record(make, study, file);
+  record(make, study, file, traces);
+  for (const auto& trace : traces)
+    trace->commit();
   file.commit();
 
   fmt::print("{}", options.json ? study_json(study, output) : format_study(study));
-  if (!options.quiet) fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.string());
+  if (!options.quiet) say_what_was_written(options, output);
   return kExitOk;
 }
 
@@ -102,7 +130,8 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
       "Values of --set are TOML; quantities are texts with a unit.\n\n"
       "Examples:\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
-      "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json");
+      "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json\n"
+      "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --trace out/traces");
   verb->add_option("FILE", options->file, "Experiment (TOML)")->required();
   verb->add_option("--set", options->sets,
                    "Override one key: key=value, as in --set measure.seed=2; repeatable")
@@ -111,6 +140,10 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
       ->type_name("KEY=VALUE");
   verb->add_option("-o,--output", options->output, "HDF5 file to write (default: out/<experiment>.h5)")
       ->type_name("OUT.h5");
+  verb->add_option("--trace", options->trace,
+                   "Folder for timelines as Chrome JSON, DIR/<strategy>/rank<r>.json; us, shaped as PyTorch's profiler\n"
+                   "writes them, for Perfetto and HolisticTraceAnalysis")
+      ->type_name("DIR");
   verb->add_flag("--json", options->json, "The table as JSON; times in us");
   verb->callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;

@@ -14,6 +14,12 @@ if(C3_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+option(C3_FUZZ "Build the libFuzzer targets of tests/fuzz, with AddressSanitizer; clang only" OFF)
+if(C3_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address)
+endif()
+
 function(c3_add_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPS;PRIVATE_DEPS")
   add_library(c3_${folder})

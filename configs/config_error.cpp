@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace c3 {
 namespace {
 
@@ -14,10 +16,17 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// Editors expect a line and a column.
+Origin somewhere(const Origin& at) { return {at.file, std::max(at.line, 1U), std::max(at.column, 1U)}; }
+
 }  // namespace
 
+std::string place_of(const Origin& origin) {
+  const std::string file = origin.file ? one_line(*origin.file) : "";
+  return origin.line == 0 ? file : fmt::format("{}:{}:{}", file, origin.line, origin.column);
+}
+
 ConfigError::ConfigError(const Origin& at, std::string_view key, std::string_view message)
-    : std::runtime_error(one_line(
-          fmt::format("{}:{}:{}: {}: {}", at.file ? *at.file : "", at.line, at.column, key, message))) {}
+    : std::runtime_error(one_line(fmt::format("{}: {}: {}", place_of(somewhere(at)), key, message))) {}
 
 }  // namespace c3

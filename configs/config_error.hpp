@@ -10,12 +10,15 @@
 namespace c3 {
 
 /// Where a key or a value was written. Lines and columns count from 1, columns in code points.
-/// For the n-th --set the file is "--set" and the line is n.
+/// For the n-th --set the file is "--set" and the line is n. Line 0: nowhere in the file, as a default.
 struct Origin {
   std::shared_ptr<const std::string> file;
   std::uint32_t line = 1;
   std::uint32_t column = 1;
 };
+
+/// `file:line:column`, or the file alone when there is no line.
+std::string place_of(const Origin& origin);
 
 /// One line: `file:line:col: key: what is wrong, what is allowed, what may have been meant`.
 class ConfigError : public std::runtime_error {

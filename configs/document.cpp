@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <vector>
 
 #include "configs/overrides.hpp"
@@ -93,6 +94,10 @@ class Loader {
 };
 
 }  // namespace
+
+Rule extends_rule() {
+  return {AnyOfRule{{{TextRule{}}, {ListRule{std::make_shared<Rule>(Rule{TextRule{}})}}}}};
+}
 
 Node load_document(const fs::path& path, std::span<const std::string> sets) {
   Node document = Loader().load(path);

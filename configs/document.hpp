@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "configs/rule.hpp"
 #include "configs/tree.hpp"
 
 namespace c3 {
@@ -18,5 +19,8 @@ namespace c3 {
 /// \throws ConfigError for a file that is missing, a folder, empty, binary or malformed, for a cycle of
 /// `extends` (with the chain), and for a --set that does not apply.
 Node load_document(const std::filesystem::path& path, std::span<const std::string> sets = {});
+
+/// What `extends` may be.
+Rule extends_rule();
 
 }  // namespace c3

@@ -1,9 +1,12 @@
 #include "configs/experiment_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
@@ -31,22 +34,44 @@ constexpr std::array<std::pair<std::string_view, CollectiveGrain>, 3> kCollectiv
     {"gang", CollectiveGrain::gang},
 }};
 
-/// Replaces `reference` (the name of a preset) in \p holder by nothing, and table \p key of \p root by the
-/// preset with that table's overrides on it.
-void put_preset(Table& root, std::string_view key, PresetKind kind, Table& holder, std::string_view reference,
-                const std::string& reference_name) {
-  const Node* name = holder.find(reference);
+/// A key whose value is the name of a preset, which then takes its place as a table of the root.
+struct PresetReference {
+  std::string_view holder;  ///< the table with the key; empty: the root
+  std::string_view key;
+  PresetKind kind;
+  std::string_view table;  ///< overrides of the preset
+
+  std::string name() const { return holder.empty() ? std::string(key) : fmt::format("{}.{}", holder, key); }
+};
+
+/// A system's GPU and library are named by the node's preset, so the node comes first.
+constexpr std::array<PresetReference, 4> kReferences = {{
+    {"", "system", PresetKind::node, "node"},
+    {"node", "gpu", PresetKind::gpu, "gpu"},
+    {"node", "library", PresetKind::library, "library"},
+    {"model", "use", PresetKind::model, "model"},
+}};
+
+/// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
+void put_preset(Table& root, const PresetReference& reference) {
+  Table* holder = &root;
+  if (!reference.holder.empty()) {
+    Node* table = root.find(reference.holder);
+    holder = table == nullptr ? nullptr : table->table();
+  }
+  const Node* name = holder == nullptr ? nullptr : holder->find(reference.key);
   if (name == nullptr) return;
-  if (name->text() == nullptr) throw ConfigError(name->origin, reference_name, "must be the name of a preset");
-  Node whole = load_preset(kind, *name->text(), name->origin, reference_name);
-  if (const Node* overrides = root.find(key)) {
-    if (overrides->table() == nullptr) throw ConfigError(overrides->origin, key, "must be a table");
+  if (name->text() == nullptr)
+    throw ConfigError(name->origin, reference.name(), "must be the name of a preset");
+  Node whole = load_preset(reference.kind, *name->text(), name->origin, reference.name());
+  holder->erase(reference.key);
+  if (const Node* overrides = root.find(reference.table)) {
+    if (overrides->table() == nullptr) throw ConfigError(overrides->origin, reference.table, "must be a table");
     merge(*whole.table(), *overrides->table());
     whole.origin = overrides->origin;
   }
   const Origin origin = whole.origin;
-  holder.erase(reference);
-  root.put(key, origin, std::move(whole));
+  root.put(reference.table, origin, std::move(whole));
 }
 
 /// The order in which people read a configuration; keys that nobody knows stay, to be refused, at the end.
@@ -71,20 +96,8 @@ Node resolve(const Node& document) {
     throw ConfigError(document.origin, "system",
                       "is missing: the name of a system, as in system = \"mi300x-8\"");
   }
-  put_preset(root, "node", PresetKind::node, root, "system", "system");
-  if (const Node* node = root.find("node"); node->table() != nullptr) {
-    Node references = *node;  // `root` may grow and move its members while a preset is put
-    put_preset(root, "gpu", PresetKind::gpu, *references.table(), "gpu", "node.gpu");
-    put_preset(root, "library", PresetKind::library, *references.table(), "library", "node.library");
-    root.put("node", references.origin, references);
-  }
-  if (const Node* model = root.find("model"); model != nullptr && model->table() != nullptr) {
-    Node overrides = *model;
-    Table holder = *overrides.table();
-    overrides.table()->erase("use");
-    root.put("model", overrides.origin, overrides);
-    put_preset(root, "model", PresetKind::model, holder, "use", "model.use");
-  }
+  for (const PresetReference& reference : kReferences)
+    put_preset(root, reference);
   return resolved;
 }
 
@@ -115,23 +128,28 @@ std::string name_in(Names<E> names, E meaning) {
   throw std::logic_error("name_in: a value without a name");
 }
 
-/// [measure] with its defaults written out.
-Table measure_table(const Measure& measure, const Origin& at) {
+/// [measure] with its defaults written out. \param written the table of the file; nullptr when it has none.
+Table measure_table(const Measure& measure, const Table* written) {
+  static const Origin kDefault = {std::make_shared<const std::string>("default"), 0, 0};
   Table table;
-  table.put("seeds", at, Node{std::int64_t{measure.seeds}, at});
-  table.put("draws", at, Node{std::int64_t{measure.draws}, at});
-  table.put("seed", at, Node{static_cast<std::int64_t>(measure.seed), at});
-  table.put("loss_split", at, Node{measure.loss_split, at});
-  table.put("kernel_grain", at, Node{name_in<KernelGrain>(kKernelGrains, measure.kernel_grain), at});
-  table.put("collective_grain", at,
-            Node{name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain), at});
-  table.put("fold", at, Node{measure.fold, at});
+  const auto put = [&](std::string_view key, auto value) {
+    const Node* given = written == nullptr ? nullptr : written->find(key);
+    const Origin& at = given == nullptr ? kDefault : given->origin;
+    table.put(key, at, Node{std::move(value), at});
+  };
+  put("seeds", std::int64_t{measure.seeds});
+  put("draws", std::int64_t{measure.draws});
+  put("seed", static_cast<std::int64_t>(measure.seed));
+  put("loss_split", measure.loss_split);
+  put("kernel_grain", name_in<KernelGrain>(kKernelGrains, measure.kernel_grain));
+  put("collective_grain", name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain));
+  put("fold", measure.fold);
   return table;
 }
 
 std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   if (!root.has("model")) return std::nullopt;
-  Section section(root.node("model"), "model", sampling);
+  Section section = root.table("model", sampling);
   LayerInput layer;
   layer.tokens = section.integer("tokens", 1, 16'777'216);
   layer.dtype = read_dtype(section, "dtype");
@@ -140,9 +158,9 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
 }
 
 ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
-  Section gpu(root.node("gpu"), "gpu", sampling);
-  Section node(root.node("node"), "node", sampling);
-  Section library(root.node("library"), "library", sampling);
+  Section gpu = root.table("gpu", sampling);
+  Section node = root.table("node", sampling);
+  Section library = root.table("library", sampling);
   ClusterSpec cluster;
   cluster.gpu = read_gpu(gpu);
   cluster.node = read_node(node);
@@ -151,11 +169,10 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   return cluster;
 }
 
-Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
-  Section root(resolved, "");
+Experiment read_experiment(Section& root, std::optional<std::uint64_t> draw) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
-  experiment.name = root.slug("name");
+  if (root.has("name")) experiment.name = root.slug("name");
   experiment.measure = read_measure(root);
   const Sampling sampling(draw, experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
@@ -165,13 +182,44 @@ Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> dr
   return experiment;
 }
 
+Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
+  Section root(resolved, "");
+  return read_experiment(root, draw);
+}
+
+/// What a file may say of a table that a preset fills: the same, of which it can leave out what the preset
+/// gives.
+void allow_reference(TableRule& root, const PresetReference& reference) {
+  KeyRule& table = *root.find(reference.table);
+  TableRule& overrides = std::get<TableRule>(table.rule->form);
+  for (const KeyRule& given : preset_rule(reference.kind).keys) {
+    if (KeyRule* key = overrides.find(given.key)) *key = {key->key, Presence::optional, key->rule};
+  }
+  table.presence = Presence::optional;
+  TableRule& holder =
+      reference.holder.empty() ? root : std::get<TableRule>(root.find(reference.holder)->rule->form);
+  holder.keys.push_back({std::string(reference.key), Presence::optional, Rule{slug_rule()}});
+}
+
 }  // namespace
+
+TableRule experiment_rule() {
+  // A CU mask as fine as can be: bounds that follow from the GPU are then as wide as for any GPU.
+  TableRule rule =
+      describe("", Provenance::optional, [](Section& root) { read_experiment(root, std::nullopt); },
+               {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
+  for (const PresetReference& reference : kReferences)
+    allow_reference(rule, reference);
+  rule.at_least_one = {"system", "node"};
+  return rule;
+}
 
 ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span<const std::string> sets) {
   Node merged = load_document(path, sets);
   Node resolved = resolve(merged);
   if (resolved.table()->find("name") == nullptr) {
-    resolved.table()->put("name", resolved.origin, Node{path.stem().string(), resolved.origin});
+    const Origin file_name = {resolved.origin.file, 0, 0};
+    resolved.table()->put("name", file_name, Node{path.stem().string(), file_name});
   }
   const Measure measure = read_experiment(resolved, std::nullopt).measure;
   for (int draw = 0; draw < measure.draws; ++draw)
@@ -179,7 +227,8 @@ ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span
 
   const Node* written = resolved.table()->find("measure");
   const Origin at = written == nullptr ? resolved.origin : written->origin;
-  resolved.table()->put("measure", at, Node{measure_table(measure, at), at});
+  resolved.table()->put("measure", at,
+                        Node{measure_table(measure, written == nullptr ? nullptr : written->table()), at});
   resolved.value = in_reading_order(*resolved.table());
   return {std::move(merged), std::move(resolved)};
 }
@@ -188,8 +237,12 @@ Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
   return read_experiment(resolved_, draw);
 }
 
-std::string ExperimentFile::resolved_toml() const { return write_toml(*resolved_.table()); }
+std::string ExperimentFile::resolved_toml(Comments comments) const {
+  return write_toml(*resolved_.table(), comments);
+}
 
-std::string ExperimentFile::merged_toml() const { return write_toml(*merged_.table()); }
+std::string ExperimentFile::merged_toml(Comments comments) const {
+  return write_toml(*merged_.table(), comments);
+}
 
 }  // namespace c3

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "configs/rule.hpp"
+#include "configs/toml_text.hpp"
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
 
@@ -26,10 +28,10 @@ class ExperimentFile {
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.
-  std::string resolved_toml() const;
+  std::string resolved_toml(Comments comments = Comments::none) const;
 
   /// The file with `extends` and --set applied, presets by name.
-  std::string merged_toml() const;
+  std::string merged_toml(Comments comments = Comments::none) const;
 
  private:
   ExperimentFile(Node merged, Node resolved) : merged_(std::move(merged)), resolved_(std::move(resolved)) {}
@@ -37,5 +39,8 @@ class ExperimentFile {
   Node merged_;
   Node resolved_;
 };
+
+/// What an experiment file may hold, before presets are in place.
+TableRule experiment_rule();
 
 }  // namespace c3

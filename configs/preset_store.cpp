@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/spec_readers.hpp"
@@ -31,7 +32,6 @@ constexpr std::array<Kind, 4> kKinds = {{
     {PresetKind::model, "model", "models"},
 }};
 
-std::string_view noun_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).noun; }
 std::string_view folder_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).folder; }
 
 std::vector<fs::path> toml_files(std::string_view folder) {
@@ -46,9 +46,7 @@ std::vector<fs::path> toml_files(std::string_view folder) {
   return files;
 }
 
-/// Reads the preset as what it is, so that a mistake in it is found where it is.
-void check(PresetKind kind, const Node& preset) {
-  Section section(preset, std::string(noun_of(kind)), {}, Provenance::required);
+void read(PresetKind kind, Section& section) {
   switch (kind) {
     case PresetKind::gpu:
       read_gpu(section);
@@ -67,7 +65,15 @@ void check(PresetKind kind, const Node& preset) {
   }
 }
 
+/// Reads the preset as what it is, so that a mistake in it is found where it is.
+void check(PresetKind kind, const Node& preset) {
+  Section section(preset, std::string(noun_of(kind)), {}, Provenance::required);
+  read(kind, section);
+}
+
 }  // namespace
+
+std::string_view noun_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).noun; }
 
 std::vector<fs::path> preset_folders() {
   std::vector<fs::path> folders;
@@ -104,6 +110,11 @@ Node read_preset(PresetKind kind, const fs::path& file) {
                       fmt::format("must be '{}', the name of the file", wanted));
   }
   return preset;
+}
+
+TableRule preset_rule(PresetKind kind) {
+  return describe(std::string(noun_of(kind)), Provenance::required,
+                  [kind](Section& section) { read(kind, section); });
 }
 
 std::optional<PresetKind> preset_kind_of(const fs::path& file) {

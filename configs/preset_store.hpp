@@ -9,6 +9,7 @@
 
 #include "collectives/spec.hpp"
 #include "configs/model_reader.hpp"
+#include "configs/rule.hpp"
 #include "configs/tree.hpp"
 #include "gpu/spec.hpp"
 
@@ -31,6 +32,12 @@ Node read_preset(PresetKind kind, const std::filesystem::path& file);
 
 /// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
 std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
+
+/// "gpu", "node", "library" or "model".
+std::string_view noun_of(PresetKind kind);
+
+/// What a preset of \p kind may hold.
+TableRule preset_rule(PresetKind kind);
 
 /// Finds and reads preset \p name. \param named_at, key where it was asked for, for the error that lists the
 /// known ones.

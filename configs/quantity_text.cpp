@@ -81,10 +81,7 @@ const Unit* find_unit(const DimensionUnits& of, std::string_view name) {
 }
 
 [[noreturn]] void refuse_unit(std::string_view text, std::string_view unit, const DimensionUnits& wanted) {
-  std::vector<std::string> allowed;
-  allowed.reserve(wanted.units.size());
-  for (const Unit& known : wanted.units)
-    allowed.push_back(known.name);
+  const std::vector<std::string> allowed = unit_names(wanted.dimension);
   std::string why = unit.empty() ? "it has no unit" : fmt::format("'{}' is not a unit of it", unit);
   for (const DimensionUnits& other : all_units()) {
     if (find_unit(other, unit) != nullptr) why = fmt::format("'{}' is the unit of a {}", unit, other.noun);
@@ -96,6 +93,15 @@ const Unit* find_unit(const DimensionUnits& of, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view name_of(Dimension dimension) { return units_of(dimension).noun; }
+
+std::vector<std::string> unit_names(Dimension dimension) {
+  std::vector<std::string> names;
+  for (const Unit& unit : units_of(dimension).units)
+    names.push_back(unit.name);
+  return names;
+}
 
 double parse_quantity(std::string_view text, Dimension dimension) {
   const DimensionUnits& wanted = units_of(dimension);

@@ -1,7 +1,9 @@
 #pragma once
 /// Numbers with units as people write them: "5.3 TB/s", "64 GiB", "2 us", "708 TFLOP/s", "2.1 GHz".
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace c3 {
 
@@ -12,5 +14,11 @@ enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency };
 /// Negative numbers are read; whether they make sense is the caller's business.
 /// \throws std::invalid_argument saying what is wrong and which units are allowed.
 double parse_quantity(std::string_view text, Dimension dimension);
+
+/// "size", "duration", "bandwidth", "compute rate" or "frequency".
+std::string_view name_of(Dimension dimension);
+
+/// Every unit that parse_quantity knows for \p dimension: "B", "kB", "KiB", ...
+std::vector<std::string> unit_names(Dimension dimension);
 
 }  // namespace c3

@@ -10,15 +10,16 @@
 namespace c3 {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKinds = {"published", "measured", "derived", "assumed"};
 constexpr std::array<std::string_view, 6> kSourcedKeys = {"value", "low", "nominal", "high", "kind", "source"};
 
 std::string wrong_type(std::string_view wanted, const Node& got) {
   return fmt::format("must be {}, not {}", wanted, type_of(got));
 }
 
-}  // namespace
+constexpr std::string_view kSlugForm =
+    "must be letters, digits, '_', '-' and '.', beginning with a letter, digit or '_'";
 
+/// What slug_rule allows.
 bool is_slug(std::string_view text) {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -27,10 +28,20 @@ bool is_slug(std::string_view text) {
   return !text.empty() && text.front() != '-' && text.front() != '.' && std::ranges::all_of(text, fits);
 }
 
+}  // namespace
+
 Section::Section(const Node& node, std::string name, const Sampling& sampling, Provenance provenance)
     : node_(&node), name_(std::move(name)), sampling_(sampling), provenance_(provenance) {
   if (node.table() == nullptr) throw ConfigError(node.origin, name_, wrong_type("a table", node));
 }
+
+Section::Section(std::shared_ptr<Draft> draft, std::string name, const Sampling& sampling,
+                 Provenance provenance)
+    : draft_(std::move(draft)),
+      node_(&draft_->example()),
+      name_(std::move(name)),
+      sampling_(sampling),
+      provenance_(provenance) {}
 
 std::string Section::dotted(std::string_view key) const {
   return name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key);
@@ -41,34 +52,94 @@ void Section::fail(std::string_view key, std::string_view message) const {
   throw ConfigError(at == nullptr ? node_->origin : at->origin, dotted(key), message);
 }
 
-bool Section::has(std::string_view key) {
+void Section::ask(std::string_view key) {
   if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
-  return find(key) != nullptr;
 }
 
-const Node& Section::node(std::string_view key) {
-  if (!has(key)) fail(key, "is missing");
+bool Section::has(std::string_view key) {
+  ask(key);
+  return draft_ ? draft_->ask(key, dotted(key)) : find(key) != nullptr;
+}
+
+const Node& Section::node(std::string_view key, const Rule& rule) {
+  ask(key);
+  if (draft_) draft_->declare(key, dotted(key), rule);
+  if (find(key) == nullptr) fail(key, "is missing");
   return *find(key);
 }
 
-Section Section::table(std::string_view key) { return {node(key), dotted(key), sampling_, provenance_}; }
+Section Section::table(std::string_view key, const Sampling& sampling) {
+  if (!draft_) return {node(key, {TableRule{}}), dotted(key), sampling, provenance_};
+  ask(key);
+  Rule& rule = draft_->declare(key, dotted(key), {TableRule{}});
+  return {std::make_shared<Draft>(draft_->rehearsal(), std::get<TableRule>(rule.form)), dotted(key), sampling,
+          provenance_};
+}
 
-std::string Section::text(std::string_view key) {
-  const Node& found = node(key);
+std::vector<Section> Section::tables(std::string_view key, std::size_t most) {
+  std::vector<Section> sections;
+  const Rule rule = {ListRule{std::make_shared<Rule>(Rule{TableRule{}})}};
+  if (draft_) {
+    ask(key);
+    const auto& list = std::get<ListRule>(draft_->declare(key, dotted(key), rule).form);
+    auto draft = std::make_shared<Draft>(draft_->rehearsal(), std::get<TableRule>(list.element->form));
+    sections.emplace_back(Section(std::move(draft), dotted(key), sampling_, provenance_));
+    return sections;
+  }
+  const Array* list = node(key, rule).array();
+  if (list == nullptr || list->empty()) fail(key, fmt::format("needs at least one [[{}]]", dotted(key)));
+  if (list->size() > most) fail(key, fmt::format("at most {} [[{}]]", most, dotted(key)));
+  for (const Node& element : *list)
+    sections.emplace_back(element, dotted(key), sampling_, provenance_);
+  return sections;
+}
+
+std::vector<ChosenKey> Section::chosen_keys() {
+  if (draft_) return {{draft_->ask_chosen(), node_->origin}};
+  std::vector<ChosenKey> keys;
+  for (const Member& member : node_->table()->members()) {
+    if (std::ranges::find(asked_, member.key) != asked_.end()) continue;
+    if (!is_slug(member.key)) throw ConfigError(member.origin, dotted(member.key), kSlugForm);
+    keys.push_back({member.key, member.origin});
+  }
+  return keys;
+}
+
+std::string Section::only_key(std::string_view what, std::span<const std::string> known) {
+  std::string only;
+  for (const std::string& key : known) {
+    if (has(key) && only.empty()) only = key;
+  }
+  if (draft_) {
+    draft_->allow_one_key();
+    return only.empty() ? known.front() : only;
+  }
+  const auto& members = node_->table()->members();
+  if (members.size() != 1) {
+    throw ConfigError(node_->origin, name_,
+                      fmt::format("must be a table with one key of {}", fmt::join(known, ", ")));
+  }
+  if (only.empty()) {
+    throw ConfigError(members.front().origin, name_, unknown_name(what, members.front().key, known));
+  }
+  return only;
+}
+
+std::string Section::text(std::string_view key, const Rule& rule) {
+  const Node& found = node(key, rule);
   if (found.text() == nullptr) fail(key, wrong_type("a string", found));
   if (found.text()->empty()) fail(key, "must not be empty");
   return *found.text();
 }
 
 std::string Section::slug(std::string_view key) {
-  std::string name = text(key);
-  if (!is_slug(name))
-    fail(key, "must be letters, digits, '_', '-' and '.', beginning with a letter, digit or '_'");
+  std::string name = text(key, {slug_rule()});
+  if (!is_slug(name)) fail(key, kSlugForm);
   return name;
 }
 
 bool Section::flag(std::string_view key) {
-  const Node& found = node(key);
+  const Node& found = node(key, {FlagRule{}});
   const bool* flag = std::get_if<bool>(&found.value);
   if (flag == nullptr) fail(key, wrong_type("true or false", found));
   return *flag;
@@ -76,7 +147,8 @@ bool Section::flag(std::string_view key) {
 
 void Section::check_provenance(std::string_view key, const Node& number) const {
   if (!is_sourced_value(number)) {
-    if (provenance_ == Provenance::optional) return;
+    const bool is_example = draft_ != nullptr;
+    if (provenance_ == Provenance::optional || is_example) return;
     fail(key, "a preset states where each value comes from: { value = .., kind = .., source = .. }");
   }
   const Table& table = *number.table();
@@ -93,17 +165,18 @@ void Section::check_provenance(std::string_view key, const Node& number) const {
     throw ConfigError(source->origin, dotted(key) + ".source", "must be a text that is not empty");
   }
   const bool known_kind =
-      kind == nullptr || (kind->text() != nullptr && std::ranges::find(kKinds, *kind->text()) != kKinds.end());
+      kind == nullptr ||
+      (kind->text() != nullptr && std::ranges::find(kSourceKinds, *kind->text()) != kSourceKinds.end());
   if (!known_kind) {
     throw ConfigError(kind->origin, dotted(key) + ".kind",
-                      fmt::format("must be one of {}", fmt::join(kKinds, ", ")));
+                      fmt::format("must be one of {}", fmt::join(kSourceKinds, ", ")));
   }
 }
 
 /// \p parse turns a plain node into a number and throws std::invalid_argument when it cannot.
 template <class Parse>
-Range Section::range(std::string_view key, Parse parse) {
-  const Node& number = node(key);
+Range Section::range(std::string_view key, const Rule& rule, Parse parse) {
+  const Node& number = node(key, rule);
   check_provenance(key, number);
   const auto parsed = [&](const Node& plain) {
     try {
@@ -123,7 +196,7 @@ Range Section::range(std::string_view key, Parse parse) {
   if (const Node* value = table.find("value")) {
     if (low != nullptr || nominal != nullptr || high != nullptr) fail(key, "has both a value and a range");
     const Node* kind = table.find("kind");
-    if (kind != nullptr && *kind->text() == "assumed")
+    if (kind != nullptr && *kind->text() == kAssumed)
       fail(key, "is assumed, so it must be a range: low, nominal, high");
     const double plain = parsed(*value);
     return {plain, plain, plain};
@@ -136,7 +209,8 @@ Range Section::range(std::string_view key, Parse parse) {
 }
 
 std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64_t high) {
-  const Range written = range(key, [&](const Node& plain) {
+  const Rule rule = {IntegerRule{low, high}, provenance_};
+  const Range written = range(key, rule, [&](const Node& plain) {
     const auto* value = std::get_if<std::int64_t>(&plain.value);
     if (value == nullptr) throw std::invalid_argument(wrong_type("an integer", plain));
     if (*value < low || *value > high) {
@@ -148,7 +222,8 @@ std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64
 }
 
 double Section::fraction(std::string_view key, double high) {
-  const Range written = range(key, [&](const Node& plain) {
+  const Rule rule = {FractionRule{high}, provenance_};
+  const Range written = range(key, rule, [&](const Node& plain) {
     const auto* value = std::get_if<double>(&plain.value);
     if (value == nullptr) throw std::invalid_argument(wrong_type("a float, as in 0.5", plain));
     if (!(*value >= 0 && *value <= high)) {
@@ -160,7 +235,8 @@ double Section::fraction(std::string_view key, double high) {
 }
 
 double Section::quantity(std::string_view key, Dimension dimension, Sign sign) {
-  const Range written = range(key, [&](const Node& plain) {
+  const Rule rule = {QuantityRule{dimension, sign}, provenance_};
+  const Range written = range(key, rule, [&](const Node& plain) {
     if (plain.text() == nullptr) throw std::invalid_argument(wrong_type("a string with a unit", plain));
     const double value = parse_quantity(*plain.text(), dimension);
     const bool allowed = sign == Sign::positive ? value > 0 : value >= 0;
@@ -189,7 +265,7 @@ FlopsPerSecond Section::flop_rate(std::string_view key) {
 Hertz Section::frequency(std::string_view key) { return {quantity(key, Dimension::frequency, Sign::positive)}; }
 
 std::size_t Section::chosen(std::string_view key, std::span<const std::string> known) {
-  const Node& found = node(key);
+  const Node& found = node(key, {ChoiceRule{{known.begin(), known.end()}}, provenance_});
   check_provenance(key, found);
   const Node* written = is_sourced_value(found) ? found.table()->find("value") : &found;
   if (written == nullptr || written->text() == nullptr) {

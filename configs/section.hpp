@@ -2,29 +2,31 @@
 /// One table of a configuration, read key by key with types, ranges and units.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "configs/describe.hpp"
 #include "configs/nearest_name.hpp"
-#include "configs/quantity_text.hpp"
+#include "configs/rule.hpp"
 #include "configs/sampling.hpp"
 #include "configs/tree.hpp"
 #include "engine/units.hpp"
 
 namespace c3 {
 
-/// Whether every number must say where it comes from. Presets must; an experiment speaks for itself.
-enum class Provenance { optional, required };
-
 /// The names that a key may take and what they mean.
 template <class E>
 using Names = std::span<const std::pair<std::string_view, E>>;
 
-/// \returns whether \p text is letters, digits, `_`, `-` and `.` only, and begins with none of the last two.
-bool is_slug(std::string_view text);
+/// A key that the file chose, and where.
+struct ChosenKey {
+  std::string name;
+  Origin origin;
+};
 
 /// Remembers which keys were asked for, so that `finish` can refuse the others. Every getter throws ConfigError
 /// at the value's position, naming the dotted key and what is allowed. A number is written plainly (`64`, `"2
@@ -36,14 +38,28 @@ class Section {
   Section(const Node& node, std::string name, const Sampling& sampling = {},
           Provenance provenance = Provenance::optional);
 
-  bool has(std::string_view key);
-  const Node& node(std::string_view key);  ///< \throws ConfigError when absent, as every getter below
-  Section table(std::string_view key);
-  const std::vector<Member>& members() const { return node_->table()->members(); }  ///< for keys that are names
+  /// A rehearsal.
+  Section(std::shared_ptr<Draft> draft, std::string name, const Sampling& sampling, Provenance provenance);
 
-  std::string text(std::string_view key);  ///< not empty
-  std::string slug(
-      std::string_view key);  ///< a text fit for file and group names: letters, digits, `_`, `-`, `.`
+  /// Whether the key is there: asked before it is read, it may be left out. Otherwise its getter throws.
+  bool has(std::string_view key);
+
+  /// The value as it is written, for a caller that reads it by \p rule itself.
+  const Node& node(std::string_view key, const Rule& rule);
+
+  Section table(std::string_view key) { return table(key, sampling_); }
+  Section table(std::string_view key, const Sampling& sampling);
+  std::vector<Section> tables(std::string_view key, std::size_t most);  ///< [[key]], at least one
+
+  /// Every key that was not asked for before: the file chooses their names.
+  std::vector<ChosenKey> chosen_keys();
+
+  /// The one key of a table that has exactly one, of \p known. \param what it names, for the error.
+  std::string only_key(std::string_view what, std::span<const std::string> known);
+
+  std::string text(std::string_view key) { return text(key, {TextRule{}}); }  ///< not empty
+  std::string text(std::string_view key, const Rule& rule);                   ///< not empty, read by the caller
+  std::string slug(std::string_view key);  ///< fit for file and group names: letters, digits, `_`, `-`, `.`
   bool flag(std::string_view key);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);  ///< both ends allowed
   double fraction(std::string_view key, double high = 1.0);  ///< in [0, high], a TOML float
@@ -72,16 +88,16 @@ class Section {
   std::string dotted(std::string_view key) const;
 
  private:
-  enum class Sign { positive, not_negative };
-
   const Node* find(std::string_view key) const { return node_->table()->find(key); }
   double quantity(std::string_view key, Dimension dimension, Sign sign);
   std::size_t chosen(std::string_view key, std::span<const std::string> known);
+  void ask(std::string_view key);
   void check_provenance(std::string_view key, const Node& number) const;
 
   template <class Parse>
-  Range range(std::string_view key, Parse parse);
+  Range range(std::string_view key, const Rule& rule, Parse parse);
 
+  std::shared_ptr<Draft> draft_;  ///< of a rehearsal; nullptr when a file is read
   const Node* node_;
   std::string name_;
   Sampling sampling_;

@@ -52,13 +52,11 @@ class StrategyReader {
     strategy.name = name;
     if (section.has("serial")) strategy.serial = section.flag("serial");
     if (section.has("order")) strategy.order = read_order(section);
-    for (const Member& member : section.members()) {
-      if (member.key == "serial" || member.key == "order") continue;
-      if (std::ranges::find(streams_, member.key) == streams_.end()) {
-        throw ConfigError(member.origin, section.dotted(member.key),
-                          unknown_name("stream", member.key, streams_));
+    for (const ChosenKey& key : section.chosen_keys()) {
+      if (std::ranges::find(streams_, key.name) == streams_.end()) {
+        throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
       }
-      strategy.streams.emplace(member.key, read_policy(section.table(member.key)));
+      strategy.streams.emplace(key.name, read_policy(section.table(key.name)));
     }
     check_shares(section, strategy);
     return strategy;
@@ -66,7 +64,7 @@ class StrategyReader {
 
  private:
   std::vector<std::string> read_order(Section& section) const {
-    const Node& node = section.node("order");
+    const Node& node = section.node("order", {ListRule{std::make_shared<Rule>(Rule{slug_rule()})}});
     if (node.array() == nullptr) section.fail("order", "must be a list of stream names");
     std::vector<std::string> order;
     for (const Node& element : *node.array()) {
@@ -102,7 +100,9 @@ class StrategyReader {
 
   CuShare read_share(Section& section, int most) const {
     const int granule = gpu_.dispatch.mask_granule;
-    const Node& node = section.node("cus");
+    const Rule rule = {
+        AnyOfRule{{{IntegerRule{granule, most}}, {PatternRule{"best [0-9]+\\.\\.[0-9]+", "best 1..1"}}}}};
+    const Node& node = section.node("cus", rule);
     if (std::holds_alternative<std::int64_t>(node.value)) {
       const int cus = static_cast<int>(section.integer("cus", granule, most));
       check_granule(section, "cus", cus);
@@ -154,13 +154,8 @@ std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpe
   Section section = root.table("strategy");
   const StrategyReader reader(streams, gpu);
   std::vector<Strategy> strategies;
-  for (const Member& member : section.members()) {
-    if (!is_slug(member.key)) {
-      throw ConfigError(member.origin, section.dotted(member.key),
-                        "a name is letters, digits, '_', '-' and '.'");
-    }
-    strategies.push_back(reader.read(member.key, section.table(member.key)));
-  }
+  for (const ChosenKey& key : section.chosen_keys())
+    strategies.push_back(reader.read(key.name, section.table(key.name)));
   if (strategies.empty()) root.fail("strategy", "needs at least one [strategy.NAME]");
   return strategies;
 }

@@ -21,6 +21,15 @@ std::string_view in_this_layer(std::string_view operation) {
   return operation.starts_with(kNext) ? operation.substr(kNext.size()) : operation;
 }
 
+/// A text that is the name of a layer's operation, followed by \p suffix.
+PatternRule operation_rule(std::string_view suffix) {
+  const std::string names = fmt::format("({})?({}){}", kNext, fmt::join(layer_operations(), "|"), suffix);
+  std::string regex;
+  for (const char c : names)
+    regex += c == '.' ? std::string("\\.") : std::string(1, c);
+  return {regex, fmt::format("{}{}", layer_operations().front(), suffix)};
+}
+
 class RunReader {
  public:
   explicit RunReader(const std::optional<LayerInput>& layer) : layer_(layer) {}
@@ -34,17 +43,31 @@ class RunReader {
                                     fmt::join(kKeys, ", ")));
     }
     Section section(entry, where);
-    const std::string& key = entry.table()->members().front().key;
+    return operation(section);
+  }
+
+  /// What `run` may hold.
+  static const Rule& rule() {
+    static const Rule kRule = [] {
+      const RunReader reader(std::nullopt);
+      const TableRule table =
+          describe("", Provenance::optional, [&](Section& entry) { reader.operation(entry); });
+      return Rule{ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
+    }();
+    return kRule;
+  }
+
+ private:
+  Operation operation(Section& section) const {
+    static const std::vector<std::string> kKnown(kKeys.begin(), kKeys.end());
+    const std::string key = section.only_key("operation", kKnown);
     if (key == "all_gather") return collective(section, CollectiveKind::all_gather, key);
     if (key == "all_to_all") return collective(section, CollectiveKind::all_to_all, key);
     if (key == "gemm") return gemm(section);
     if (key == "record") return {"record " + section.text(key), RecordEvent{section.text(key)}};
-    if (key == "wait") return {"wait " + section.text(key), WaitEvent{section.text(key)}};
-    const std::vector<std::string> known(kKeys.begin(), kKeys.end());
-    throw ConfigError(entry.table()->members().front().origin, where, unknown_name("operation", key, known));
+    return {"wait " + section.text(key), WaitEvent{section.text(key)}};
   }
 
- private:
   static constexpr std::array<std::string_view, 5> kKeys = {"all_gather", "all_to_all", "gemm", "record",
                                                             "wait"};
 
@@ -67,11 +90,13 @@ class RunReader {
 
   /// A size such as "896 MiB", or "<operation>.weight".
   Operation collective(Section& section, CollectiveKind kind, const std::string& key) const {
-    const std::string what = section.text(key);
+    static const Rule kRule = {
+        AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}}, {operation_rule(kWeight)}}}};
+    const std::string what = section.text(key, kRule);
     const std::string name = fmt::format("{} {}", key, what);
     if (!what.ends_with(kWeight)) return {name, CollectiveCall{kind, size(section, key, what)}};
     const std::string_view operation = std::string_view(what).substr(0, what.size() - kWeight.size());
-    const WeightShape shape = weight(operation, section.node(key).origin, section.dotted(key));
+    const WeightShape shape = weight(operation, section.node(key, kRule).origin, section.dotted(key));
     const double elements = static_cast<double>(shape.outputs) * static_cast<double>(shape.inputs);
     return {name, CollectiveCall{kind, element_size(layer_->dtype) * elements, layer_->dtype}};
   }
@@ -98,8 +123,13 @@ class RunReader {
   const std::optional<LayerInput>& layer_;
 };
 
-StreamSpec read_stream(const Node& node, const RunReader& reader, const std::vector<StreamSpec>& earlier) {
-  Section section(node, "stream");
+/// A stream and where each of its operations is written.
+struct PlacedStream {
+  StreamSpec stream;
+  std::vector<Origin> origins;
+};
+
+PlacedStream read_stream(Section& section, const RunReader& reader, const std::vector<StreamSpec>& earlier) {
   StreamSpec stream{.name = section.slug("name"), .operations = {}};
   if (std::ranges::find(earlier, stream.name, &StreamSpec::name) != earlier.end()) {
     section.fail("name", fmt::format("there are two streams '{}'", stream.name));
@@ -107,26 +137,27 @@ StreamSpec read_stream(const Node& node, const RunReader& reader, const std::vec
   if (stream.name == "serial" || stream.name == "order") {
     section.fail("name", "'serial' and 'order' are keys of a strategy, choose another name");
   }
-  const Node& run = section.node("run");
+  const Node& run = section.node("run", RunReader::rule());
   if (run.array() == nullptr) section.fail("run", "must be a list of operations");
   if (run.array()->empty()) section.fail("run", "is empty: a stream runs at least one operation");
+  std::vector<Origin> origins;
   for (const Node& entry : *run.array()) {
     const std::string where = fmt::format("stream.{}.run[{}]", stream.name, stream.operations.size());
     stream.operations.push_back(reader.operation(entry, where));
+    origins.push_back(entry.origin);
   }
   section.finish();
-  return stream;
+  return {std::move(stream), std::move(origins)};
 }
 
 /// An event that nobody records would hang its stream; one recorded twice would be ambiguous.
-void check_events(const std::vector<StreamSpec>& streams, const Array& nodes) {
+void check_events(const std::vector<StreamSpec>& streams, const std::vector<std::vector<Origin>>& origins) {
   std::vector<std::string> recorded;
   const auto each = [&](auto visit) {
     for (std::size_t s = 0; s < streams.size(); ++s) {
       for (std::size_t i = 0; i < streams[s].operations.size(); ++i) {
-        const Node& entry = (*nodes[s].table()->find("run")->array())[i];
         const std::string where = fmt::format("stream.{}.run[{}]", streams[s].name, i);
-        visit(streams[s].operations[i], entry.origin, where);
+        visit(streams[s].operations[i], origins[s][i], where);
       }
     }
   };
@@ -148,14 +179,15 @@ void check_events(const std::vector<StreamSpec>& streams, const Array& nodes) {
 }  // namespace
 
 std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInput>& layer) {
-  const Node& list = root.node("stream");
-  if (list.array() == nullptr || list.array()->empty()) root.fail("stream", "needs at least one [[stream]]");
-  if (list.array()->size() > kMostStreams) root.fail("stream", fmt::format("at most {} streams", kMostStreams));
   const RunReader reader(layer);
   std::vector<StreamSpec> streams;
-  for (const Node& node : *list.array())
-    streams.push_back(read_stream(node, reader, streams));
-  check_events(streams, *list.array());
+  std::vector<std::vector<Origin>> origins;
+  for (Section& section : root.tables("stream", kMostStreams)) {
+    PlacedStream placed = read_stream(section, reader, streams);
+    streams.push_back(std::move(placed.stream));
+    origins.push_back(std::move(placed.origins));
+  }
+  check_events(streams, origins);
   return streams;
 }
 

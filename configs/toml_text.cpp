@@ -117,23 +117,71 @@ bool is_section_list(const Node& node) {
   return node.array() != nullptr && !node.array()->empty() && std::ranges::all_of(*node.array(), is_section);
 }
 
-void write_values(const Table& table, std::string& out) {
-  for (const Member& member : table.members()) {
-    if (is_section(member.value)) continue;
-    out += fmt::format("{} = {}\n", key_text(member.key), inline_text(member.value));
+/// "; PATH PLACE" for everything inside \p node that comes from another file than \p around.
+std::string foreign_origins(const Node& node, const std::string& path, const Origin& around) {
+  std::string out;
+  const auto add = [&](const Node& inner, const std::string& inner_path) {
+    const bool is_foreign = *inner.origin.file != *around.file;
+    if (is_foreign) out += fmt::format("; {} {}", inner_path, place_of(inner.origin));
+    out += foreign_origins(inner, inner_path, is_foreign ? inner.origin : around);
+  };
+  if (const Array* array = node.array()) {
+    for (std::size_t i = 0; i < array->size(); ++i)
+      add((*array)[i], fmt::format("{}[{}]", path, i));
+  } else if (const Table* table = node.table()) {
+    for (const Member& member : table->members())
+      add(member.value, path.empty() ? key_text(member.key) : fmt::format("{}.{}", path, key_text(member.key)));
   }
+  return out;
 }
 
-void write_section(const Table& table, const std::string& path, std::string& out) {
-  const bool only_sections = std::ranges::all_of(table.members(), is_section, &Member::value);
-  if (!only_sections || table.empty()) {
-    out += fmt::format("\n[{}]\n", path);
-    write_values(table, out);
+class TomlWriter {
+ public:
+  explicit TomlWriter(Comments comments) : comments_(comments) {}
+
+  std::string document(const Table& table) const {
+    std::string head, body;
+    for (const Member& member : table.members()) {
+      if (is_section(member.value)) {
+        body += section(*member.value.table(), key_text(member.key));
+      } else if (is_section_list(member.value)) {
+        for (const Node& element : *member.value.array()) {
+          body += fmt::format("\n[[{}]]\n", key_text(member.key));
+          for (const Member& inner : element.table()->members())
+            body += line(inner);
+        }
+      } else {
+        head += line(member);
+      }
+    }
+    return head + body;
   }
-  for (const Member& member : table.members()) {
-    if (is_section(member.value)) write_section(*member.value.table(), path + "." + key_text(member.key), out);
+
+ private:
+  std::string line(const Member& member) const {
+    const Node& value = member.value;
+    const std::string text = fmt::format("{} = {}", key_text(member.key), inline_text(value));
+    if (comments_ == Comments::none) return text + "\n";
+    return fmt::format("{}  # {}{}\n", text, place_of(value.origin), foreign_origins(value, "", value.origin));
   }
-}
+
+  std::string section(const Table& table, const std::string& path) const {
+    const bool only_sections = std::ranges::all_of(table.members(), is_section, &Member::value);
+    std::string out;
+    if (!only_sections || table.empty()) {
+      out += fmt::format("\n[{}]\n", path);
+      for (const Member& member : table.members()) {
+        if (!is_section(member.value)) out += line(member);
+      }
+    }
+    for (const Member& member : table.members()) {
+      if (is_section(member.value)) out += section(*member.value.table(), path + "." + key_text(member.key));
+    }
+    return out;
+  }
+
+  Comments comments_;
+};
 
 }  // namespace
 
@@ -146,23 +194,6 @@ Node parse_toml(std::string_view text, const std::string& file) {
   }
 }
 
-std::string write_toml(const Table& table) {
-  std::string head, body;
-  for (const Member& member : table.members()) {
-    if (is_section(member.value)) {
-      write_section(*member.value.table(), key_text(member.key), body);
-    } else if (is_section_list(member.value)) {
-      for (const Node& element : *member.value.array()) {
-        body += fmt::format("\n[[{}]]\n", key_text(member.key));
-        for (const Member& inner : element.table()->members()) {
-          body += fmt::format("{} = {}\n", key_text(inner.key), inline_text(inner.value));
-        }
-      }
-    } else {
-      head += fmt::format("{} = {}\n", key_text(member.key), inline_text(member.value));
-    }
-  }
-  return head + body;
-}
+std::string write_toml(const Table& table, Comments comments) { return TomlWriter(comments).document(table); }
 
 }  // namespace c3

@@ -12,7 +12,11 @@ namespace c3 {
 /// \throws ConfigError for a syntax error, a date, or a number that is not finite.
 Node parse_toml(std::string_view text, const std::string& file);
 
-/// Text that parse_toml reads back to an equal tree (origins apart). Comments are gone.
-std::string write_toml(const Table& table);
+/// What write_toml writes behind each value: nothing, or where the value was written. A list says apart which
+/// of its elements come from another file or a --set.
+enum class Comments { none, origins };
+
+/// Text that parse_toml reads back to an equal tree (origins apart). Comments of the file are gone.
+std::string write_toml(const Table& table, Comments comments = Comments::none);
 
 }  // namespace c3

@@ -285,7 +285,8 @@ bool FlowSolver::promise_floors() {
 }
 
 void FlowSolver::drop_rounding(filling::Resource& resource) {
-  if (resource.residual < kRounding * std::max(resource.capacity, resource.load)) resource.residual = 0.0;
+  const double rounding = kRounding * std::max(resource.capacity, resource.load);
+  if (resource.capacity == 0.0 || resource.residual < rounding) resource.residual = 0.0;
 }
 
 bool FlowSolver::add_violators() {
@@ -403,7 +404,7 @@ void FlowSolver::add_load(ResourceId index, double amount) {
   filling::Resource& resource = resources_[index];
   resource.load += amount;
   const bool recent = ++resource.load_updates < resource.users.size() + kLoadUpdates;
-  if (recent && resource.load > kCancelled * std::abs(amount)) return;
+  if (recent && resource.capacity > 0.0 && resource.load > kCancelled * std::abs(amount)) return;
   resource.load_updates = 0;
   resource.load = 0.0;
   for (const filling::User& user : resource.users)

@@ -16,7 +16,8 @@ simgrid::s4u::Engine& prepare_simgrid();
 
 /// Runs \p simulation in SimGrid's loop until nothing is left to happen. The simulation's time starts at 0
 /// whatever SimGrid's clock says, so a result does not depend on what ran before. Exceptions of tasks pass
-/// through.
+/// through. While SimGrid has no activity, timer or actor of its own, its clock lags by a few events; to start
+/// SimGrid's activities from completions, have one alive from before, else std::logic_error is thrown.
 void run_in_simgrid(Simulation& simulation);
 
 }  // namespace c3

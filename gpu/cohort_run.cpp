@@ -89,7 +89,7 @@ Seconds CohortRun::compute_time(const Cohort& cohort) const {
   return kernel_.compute_time * (drawn * sharing * slower);
 }
 
-// A flow alone means: without other kernels. Its siblings, the kernel's resident work groups, share HBM with it.
+// Alone means without other kernels: the kernel's resident work groups still share HBM with one another.
 FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
                               ActivityId activity) {
   const auto size = static_cast<double>(cohort.cus.size());

@@ -83,8 +83,8 @@ void Dispatcher::serve_in_order(int xcd) {
   }
 }
 
-// One work group of each queue in turn, among queues of the highest priority that still finds room. The turn outlives
-// the pass: slots that come free one at a time go round too.
+// One work group of each queue in turn, among queues of the highest priority that still finds room. The turn
+// outlives the pass: slots that come free one at a time go round too.
 void Dispatcher::serve_in_turn(int xcd) {
   for (std::size_t begin = 0; begin < waiting_.size();) {
     std::size_t end = begin;

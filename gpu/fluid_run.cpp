@@ -7,7 +7,8 @@
 namespace c3 {
 namespace {
 
-/// Most likely largest of \p n standard normal draws. Source: Cramer, Mathematical Methods of Statistics, 1946, 28.6.
+/// Most likely largest of \p n standard normal draws.
+/// Source: Cramer, "Mathematical Methods of Statistics", 1946, section 28.6.
 double likely_largest(double n) {
   if (n < 2.0) return 0.0;
   const double leading = std::sqrt(2.0 * std::log(n));
@@ -60,8 +61,9 @@ std::int64_t FluidRun::waves() const {
   return most;
 }
 
-// The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its slowest
-// work group; the stores of the others are over by then, unless all stop together and their stores come at once too.
+// The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
+// slowest work group; the stores of the others are over by then, unless all stop together and their stores come
+// at once too.
 double FluidRun::bound() const {
   const GpuSpec& spec = gpu_.spec();
   const Seconds latency = spec.hbm.latency;
@@ -72,7 +74,8 @@ double FluidRun::bound() const {
 
   const auto resident = static_cast<double>(slots_.size());
   const auto full_waves = static_cast<double>(waves() - 1);
-  const double in_last_wave = std::clamp(static_cast<double>(kernel_.work_groups) - full_waves * resident, 1.0, resident);
+  const double in_last_wave =
+      std::clamp(static_cast<double>(kernel_.work_groups) - full_waves * resident, 1.0, resident);
   const Seconds first_loads = std::max(latency, traffic_.hbm * (kernel_.prologue * resident) / spec.hbm.read);
   const Seconds last_stores = std::max(latency, kernel_.output * in_last_wave / spec.hbm.write);
   const Seconds slowest = compute * (spec.dispatch.work_group_spread * likely_largest(in_last_wave));

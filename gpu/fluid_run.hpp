@@ -10,10 +10,11 @@
 
 namespace c3 {
 
-/// The kernel keeps every slot it is given until its end, and progresses at the slower of two rates: what HBM allows
-/// its bytes, and 1 / (first loads + waves x time of a work group + tail), the waves being those of the XCD with the
-/// fewest slots for its share of the grid. The tail is the slowest work group of the last wave, or its stores.
-/// Wrong when: another kernel needs the slots that the last, thin wave frees; when compute and HBM take about equally
+/// The kernel keeps every slot it is given until its end, and progresses at the slower of two rates: what HBM
+/// allows its bytes, and 1 / (first loads + waves x time of a work group + tail), the waves being those of the XCD
+/// with the fewest slots for its share of the grid. The tail is the slowest work group of the last wave, or its
+/// stores.
+/// Wrong when: another kernel needs the slots that the last, thin wave frees; compute and HBM take about equally
 /// long, because a work group then waits for each in turn.
 class FluidRun final : public DispatchClient {
  public:
@@ -42,7 +43,7 @@ class FluidRun final : public DispatchClient {
   std::vector<std::int64_t> slots_in_xcd_;
   Traffic traffic_;  ///< of one work group, fixed when the first are placed
   std::vector<Demand> demands_;
-  double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows [1/s], for the kernel's own mix of reads and writes
+  double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows this mix of reads and writes [1/s]
   std::optional<FlowId> flow_;
   bool started_ = false;
   Event done_;

@@ -35,7 +35,7 @@ enum class DispatchPolicy {
 /// How concurrent requesters share a saturated HBM.
 enum class HbmArbitration {
   outstanding,     ///< in proportion to bytes in flight (Little's law)
-  byte_fair,       ///< equal bytes per second per flow
+  byte_fair,       ///< equal bytes per second per requester: work group, channel, engine
   equal_slowdown,  ///< each loses the same fraction of its speed alone
 };
 

@@ -6,9 +6,10 @@
 namespace c3 {
 namespace {
 
-/// Depth-first search for arc-disjoint Hamiltonian cycles of a complete directed graph. They fill the graph for every
-/// size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980), where the links between opposite GPUs are left out:
-/// every link then carries the same both ways, as it does in a full set. The search is cut off, and keeps the best it saw.
+/// Depth-first search for arc-disjoint Hamiltonian cycles of a complete directed graph. They fill the graph for
+/// every size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980), where the links between opposite GPUs are
+/// left out: every other link then carries the same both ways, as it does in a full set. The search is cut off, and
+/// keeps the best it saw.
 class RingSearch {
  public:
   explicit RingSearch(int gpus)

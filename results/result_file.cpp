@@ -81,6 +81,15 @@ TemporaryFile::~TemporaryFile() {
   if (!renamed_) ::unlink(path_.c_str());
 }
 
+void TemporaryFile::append(std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(descriptor_, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw IoError(path_.string(), "write", system_reason(errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 void TemporaryFile::rename_to_target() {
   if (::fsync(descriptor_) != 0) throw IoError(target_.string(), "write", system_reason(errno));
   if (::rename(path_.c_str(), target_.c_str()) != 0)

@@ -42,6 +42,7 @@ class TemporaryFile {
   ~TemporaryFile();
 
   const std::filesystem::path& path() const noexcept { return path_; }
+  void append(std::string_view text);  ///< \throws IoError
   /// Waits until the content is on the disk, then gives it the target's name.
   void rename_to_target();  ///< \throws IoError
 

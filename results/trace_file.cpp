@@ -46,11 +46,12 @@ void TraceFile::flush() {
 }
 
 void TraceFile::name_process(int process, std::string_view name, std::string_view label, int position) {
-  event(R"({{"ph": "M", "name": "process_name", "pid": {}, "tid": 0, "args": {{"name": {}}}}})", process, quoted(name));
+  event(R"({{"ph": "M", "name": "process_name", "pid": {}, "tid": 0, "args": {{"name": {}}}}})", process,
+        quoted(name));
   event(R"({{"ph": "M", "name": "process_labels", "pid": {}, "tid": 0, "args": {{"labels": {}}}}})", process,
         quoted(label));
-  event(R"({{"ph": "M", "name": "process_sort_index", "pid": {}, "tid": 0, "args": {{"sort_index": {}}}}})", process,
-        position);
+  event(R"({{"ph": "M", "name": "process_sort_index", "pid": {}, "tid": 0, "args": {{"sort_index": {}}}}})",
+        process, position);
 }
 
 void TraceFile::name_thread(TraceTrack track, std::string_view name) {
@@ -71,7 +72,8 @@ void TraceFile::counter(int process, std::string_view name, std::int64_t at, dou
         microseconds(at), value);
 }
 
-void TraceFile::launch_arrow(std::uint64_t id, TraceTrack from, std::int64_t start, TraceTrack to, std::int64_t end) {
+void TraceFile::launch_arrow(std::uint64_t id, TraceTrack from, std::int64_t start, TraceTrack to,
+                             std::int64_t end) {
   constexpr auto kFormat =
       R"({{"ph": "{}", "id": {}, "cat": "ac2g", "name": "ac2g", "pid": {}, "tid": {}, "ts": {}{}}})";
   event(kFormat, 's', id, from.process, from.thread, microseconds(start), "");

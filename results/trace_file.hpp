@@ -1,6 +1,6 @@
 #pragma once
-/// One rank's timeline as Chrome JSON in the shape of PyTorch's profiler (Kineto), which Perfetto, chrome://tracing,
-/// speedscope and HolisticTraceAnalysis (HTA) read. Written event by event.
+/// One rank's timeline as Chrome JSON in the shape of PyTorch's profiler (Kineto), which Perfetto,
+/// chrome://tracing, speedscope and HolisticTraceAnalysis (HTA) read. Written event by event.
 
 #include <cstdint>
 #include <filesystem>
@@ -39,7 +39,8 @@ class TraceFile {
   void slice(const TraceSlice& slice);
   /// From \p at [ps] on, counter \p name of \p process is \p value.
   void counter(int process, std::string_view name, std::int64_t at, double value);
-  /// An arrow from the slice around \p start on \p from to the one around \p end on \p to. \p id pairs its ends.
+  /// An arrow from the slice around \p start on \p from to the one around \p end on \p to. \p id pairs its
+  /// ends.
   void launch_arrow(std::uint64_t id, TraceTrack from, std::int64_t start, TraceTrack to, std::int64_t end);
 
   void finish();  ///< writes the end and all that is buffered. \throws IoError

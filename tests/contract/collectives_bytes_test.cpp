@@ -1,5 +1,4 @@
-// One contract for every way to run a collective: both backends, kinds and algorithms, all grains, folded and
-// explicit.
+// One contract for every way to run a collective: backends, kinds, algorithms, grains, folded and explicit.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

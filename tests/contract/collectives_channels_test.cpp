@@ -31,17 +31,16 @@ TEST_CASE("64 CUs: every channel alone on its CU, the links limit") {
 }
 
 TEST_CASE("32 CUs: two channels on most CUs still fill the links") {
-  // 7 channels on 4 CUs of each XCD: three CUs have two, 6 GB/s each. A lane's 8 channels make at least 48
-  // GB/s.
+  // 7 channels on 4 CUs of each XCD: three CUs have two, at 6 GB/s each. A lane's 8 make at least 48 GB/s.
   CHECK(on_cus(32).run().value == near(kLatency + kPiece / 42e9));
 }
 
 TEST_CASE("16 CUs: two rounds of channels, each at the rate its CUs give") {
-  // Per XCD 4 channels fit on 2 CUs, two on each: channels 0..31 at 6 GB/s. A lane with n of its 8 channels
-  // among them has n/8 of its bytes at n x 6 GB/s: S/N / 48 GB/s for all lanes. Then channels 32..55: three a
-  // XCD, two on one CU at 6 GB/s (32..39 and 48..55), one alone at 8 (40..47). Lanes 4 and 6 have four channels
-  // left, one of them alone: 4/8 S/N at 26 GB/s. Lane 5 has two alone, 28 GB/s; the others three channels, 3/8
-  // S/N at 20 GB/s, which is 53.3 GB/s per S/N. Slowest: S/N / 52 GB/s.
+  // First channels 0..31, four a XCD, two on each of its CUs: 6 GB/s each. A lane with n of its 8 channels
+  // among them has n/8 of its bytes at n x 6 GB/s: S/N / 48 GB/s for all lanes.
+  // Then channels 32..55, three a XCD: two on one CU at 6 GB/s (32..39 and 48..55), one alone at 8 (40..47).
+  // Lanes 4 and 6 have four channels left, one of them alone: 4/8 S/N at 26 GB/s. Lane 5 has two alone, 28
+  // GB/s. The others have three left, one alone: 3/8 S/N at 20 GB/s. The slowest take S/N / 52 GB/s.
   for (const bool folded : {true, false}) {
     CHECK(on_cus(16, folded).run().value == near(2 * kLatency + kPiece / 48e9 + kPiece / 52e9));
   }

@@ -1,5 +1,4 @@
-// How long collectives take: by hand where it can be worked out, and the same at every grain where theory says
-// so.
+// How long collectives take: by hand where possible, and the same at every grain where theory says so.
 
 #include <doctest/doctest.h>
 
@@ -38,9 +37,9 @@ TEST_CASE("direct on copy engines: seven controls, schedule, way, S/N at the eng
 
 TEST_CASE("direct on fast copy engines: both ways of a link at 46.5 GB/s, but for the time one leads") {
   // Engines of 48 GB/s. The lane of distance k starts k controls after the host; it shares the link with
-  // distance 8-k. The earlier leads by d = |8-2k| controls, at 48 GB/s as no other is there; then both
+  // distance 8-k. The earlier leads by d = |8-2k| controls, at 48 GB/s as no other is there. Then both
   // have 46.5, and the later one goes on alone when the earlier has ended, d again at 48. So it takes d + (S/N
-  // - 48 GB/s d) / 46.5 GB/s. The last to end is distance 7: d is 6 controls.
+  // - 48 GB/s d) / 46.5 GB/s. The last to end is distance 7, where d is 6 controls.
   ClusterSpec cluster = mi300x_like_cluster();
   cluster.gpu.dma.engine_bandwidth = 48.0_GBps;
   const double lead = 6 * 0.6e-6;
@@ -85,9 +84,8 @@ TEST_CASE("rings on CUs: seven hops, and an all-to-all's forwarded bytes") {
   }
 }
 
-TEST_CASE("a transfer one way only uses the link's one-way rate, less the protocol") {
-  // Two ranks, one channel a lane of 60 GB/s: both directions are busy. The wire bytes are 46.5/42 of the
-  // payload.
+TEST_CASE("two ranks share one link: S/2 each way at its payload rate") {
+  // Channels of 60 GB/s, and both directions busy. The wire bytes are 46.5/42 of the payload.
   ClusterSpec cluster = mi300x_like_cluster(2);
   cluster.library.channel_rate = 60.0_GBps;
   cluster.library.cu_rate = 60.0_GBps;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <cstdint>
 #include <functional>
 #include <random>
@@ -32,7 +34,8 @@ struct Scenario {
       if (step == 100 && gpu == 0) half_way.set();
       if (step == 100) co_await half_way;
       const double size = 1e6 + static_cast<double>(random() % 1'000'000);
-      const Demand demands[] = {{hbm[gpu], size}, {link[gpu], size}, {hbm[(gpu + 1) % kGpus], size}};
+      const auto demands =
+          std::to_array<Demand>({{hbm[gpu], size}, {link[gpu], size}, {hbm[(gpu + 1) % kGpus], size}});
       RunningFlow copy(
           simulation,
           {.demands = demands, .weight = 1.0 / size, .priority = static_cast<PriorityClass>(gpu / 6)});

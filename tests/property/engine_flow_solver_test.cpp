@@ -65,6 +65,7 @@ class Oracle {
     for (PriorityClass c = 0; c < kPriorityClasses; ++c) {
       if (floors[c] == 0.0) continue;
       std::vector<Real> left;
+      left.reserve(capacities.size());
       for (const double capacity : capacities)
         left.push_back(static_cast<Real>(capacity) * static_cast<Real>(floors[c]));
       fill(c, left);

@@ -39,9 +39,7 @@ class CollectiveBench {
   /// All ranks join \p delay after the start.
   Seconds run(Seconds delay = {}) { return run(std::vector<Seconds>(ended.size(), delay)); }
 
-  int ranks() const { return cluster_.ranks(); }
   int simulated_ranks() const { return cluster_.simulated_ranks(); }
-  const CollectiveRun& collective() const { return *run_; }
 
   Recording recording;
   std::vector<Seconds> ended;  ///< by simulated rank

@@ -13,8 +13,8 @@ namespace c3::test {
 
 inline constexpr BytesPerSecond kFast{1e21};  ///< a bandwidth that nobody notices
 
-/// 2 XCDs of 4 CUs at 1 GHz, 1 TB/s of HBM however it is mixed, 1 us of memory latency; caches that limit nothing.
-/// A full XCD is 2 cohorts, and all work groups take equally long.
+/// 2 XCDs of 4 CUs at 1 GHz, 1 TB/s of HBM however it is mixed, 1 us of memory latency; caches that limit
+/// nothing. A full XCD is 2 cohorts, and all work groups take equally long.
 inline GpuSpec round_gpu() {
   using namespace literals;
   GpuSpec gpu;
@@ -65,9 +65,10 @@ class FixedTraffic final : public TrafficModel {
   Traffic traffic_;
 };
 
-/// Work groups that fill a CU of round_gpu() each and compute for \p time. Every byte loaded, \p loads in all, comes
-/// from HBM.
-inline KernelDescription plain_kernel(std::string name, std::int64_t work_groups, Seconds time, Bytes loads = {}) {
+/// Work groups that fill a CU of round_gpu() each and compute for \p time. Every byte loaded, \p loads in all,
+/// comes from HBM.
+inline KernelDescription plain_kernel(std::string name, std::int64_t work_groups, Seconds time,
+                                      Bytes loads = {}) {
   using namespace literals;
   KernelDescription kernel;
   kernel.name = std::move(name);
@@ -89,7 +90,10 @@ class GpuBench {
   };
 
   explicit GpuBench(GpuSpec gpu_spec, Observer* observer = nullptr, GpuSetup gpu_setup = {{"a", "b"}, {}, 0})
-      : spec(std::move(gpu_spec)), setup(std::move(gpu_setup)), simulation(observer), gpu(simulation, spec, setup, 0) {}
+      : spec(std::move(gpu_spec)),
+        setup(std::move(gpu_setup)),
+        simulation(observer),
+        gpu(simulation, spec, setup, 0) {}
 
   /// Releases \p kernel at \p date. An empty range is all CUs. \returns its dates, known after run().
   const Ran& launch(Seconds date, KernelDescription kernel, KernelLaunch how = {}) {

@@ -21,8 +21,7 @@ namespace {
 
 constexpr double kBytes = 1e9;
 
-/// A piece of data: for rank `to`, or for everybody (-1), from rank `from`. A ring's lane has a part of each
-/// piece.
+/// Data of rank `from` for rank `to`, or for everybody (-1). A ring's lane has a part of each piece.
 struct Piece {
   int from, to;
   auto operator<=>(const Piece&) const = default;
@@ -150,8 +149,7 @@ TEST_CASE("direct algorithms put S/N on every link") {
 }
 
 TEST_CASE("rings put (N-1)/R S/N of an all-gather on each link they use, and N(N-1)/2R of an all-to-all") {
-  // A ring has 1/R of the data. An all-gather moves N-1 pieces over each of its links, an all-to-all N-1 + ..
-  // + 1.
+  // A ring has 1/R of the data; each link passes N-1 pieces of an all-gather, N-1 + .. + 1 of an all-to-all.
   for (int ranks = 2; ranks <= 9; ++ranks) {
     const auto rings = static_cast<double>(disjoint_rings(test::full_mesh(ranks)).size());
     for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
@@ -262,9 +260,7 @@ TEST_CASE("one rank, no bytes or less than none are refused with the reason") {
       "all_to_all of 0 B: the size must be positive", InfeasibleError);
 }
 
-TEST_CASE(
-    "bandwidths are nccl-tests': 8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm, 280 GB/s of bus "
-    "bandwidth") {
+TEST_CASE("8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm bandwidth, 280 GB/s of bus bandwidth") {
   for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
     const CollectiveCall call{kind, 8.0_GB};
     CHECK(algorithm_bandwidth(call, 25.0_ms).value == near(320e9));

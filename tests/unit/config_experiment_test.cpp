@@ -70,7 +70,7 @@ TEST_CASE(
   CHECK(job.streams[0] == StreamSpec{"compute", {{"mlp.gate_up", GemmShape{2048, 57344, 8192, DType::bf16}}}});
   CHECK(job.streams[1] == StreamSpec{"fsdp",
                                      {{"all_gather next.mlp.gate_up.weight",
-                                       CollectiveCall{CollectiveKind::all_gather, 896.0_MiB}}}});
+                                       CollectiveCall{CollectiveKind::all_gather, 896.0_MiB, DType::bf16}}}});
   std::vector<std::string> names;
   for (const Strategy& strategy : job.strategies)
     names.push_back(strategy.name);
@@ -102,7 +102,7 @@ TEST_CASE("every operation of a layer has the shape that follows from the model'
   CHECK(std::get<RecordEvent>(ops.at(5).work).event == "done");
   CHECK(std::get<WaitEvent>(ops.at(6).work).event == "done");
   CHECK(std::get<CollectiveCall>(ops.at(7).work) == CollectiveCall{CollectiveKind::all_to_all, 448.0_MiB});
-  CHECK(std::get<CollectiveCall>(ops.at(8).work) == CollectiveCall{CollectiveKind::all_gather, 448.0_MiB});
+  CHECK(std::get<CollectiveCall>(ops.at(8).work) == CollectiveCall{CollectiveKind::all_gather, 448.0_MiB, DType::bf16});
   CHECK(ops.at(4).name == "gemm 1x2x3 fp8");
 }
 

@@ -91,6 +91,7 @@ TEST_CASE("an observer hears dates in order, use that sums to the bytes moved, a
   Accountant accountant;
   FlowClock clock(&accountant);
   std::vector<ResourceId> resources;
+  resources.reserve(6);
   for (int r = 0; r < 6; ++r)
     resources.push_back(clock.resource(50.0 + 10.0 * r));
   std::mt19937 random(7);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -49,7 +51,8 @@ class SteadyNode final : public Completion {
   void start(std::uint64_t flow) {
     const double size = 1.0 + static_cast<double>((flow * 7 + ++started_ * 13) % 11);
     const auto gpu = static_cast<ResourceId>(flow % 8);
-    const Demand demands[] = {{gpu, size}, {8 + gpu, 0.5 * size}, {16 + (gpu + 1) % 8, 0.25 * size}};
+    const auto demands =
+        std::to_array<Demand>({{gpu, size}, {8 + gpu, 0.5 * size}, {16 + (gpu + 1) % 8, 0.25 * size}});
     fluid_.start(
         {.demands = demands, .bound = 90.0 / size, .priority = static_cast<PriorityClass>(flow % 16 == 0)},
         this, flow);

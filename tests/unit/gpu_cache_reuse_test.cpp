@@ -17,7 +17,9 @@ namespace {
 constexpr Bytes kCache{1e6};
 
 /// Sizes are multiples of the cache.
-double miss(double reused, double streamed) { return reuse_miss_fraction(reused * kCache, streamed * kCache, kCache); }
+double miss(double reused, double streamed) {
+  return reuse_miss_fraction(reused * kCache, streamed * kCache, kCache);
+}
 
 }  // namespace
 

@@ -42,8 +42,10 @@ TEST_CASE("a work group that no CU holds is refused by the kernel's name") {
   const GpuSpec gpu = round_gpu();
   CHECK_THROWS_WITH_AS(work_groups_per_cu(gpu.compute, {.lds = 65.0_KiB, .registers = {}}, "flash"),
                        "kernel 'flash': a work group does not fit into a CU", InfeasibleError);
-  CHECK_THROWS_AS(work_groups_per_cu(gpu.compute, {.lds = {}, .registers = 513.0_KiB}, "flash"), InfeasibleError);
-  CHECK_THROWS_AS(work_groups_per_cu(gpu.compute, {.lds = {}, .registers = {}, .waves = 33}, "flash"), InfeasibleError);
+  CHECK_THROWS_AS(work_groups_per_cu(gpu.compute, {.lds = {}, .registers = 513.0_KiB}, "flash"),
+                  InfeasibleError);
+  CHECK_THROWS_AS(work_groups_per_cu(gpu.compute, {.lds = {}, .registers = {}, .waves = 33}, "flash"),
+                  InfeasibleError);
 }
 
 TEST_CASE("unlike work groups share a CU as far as each resource lasts") {

@@ -31,7 +31,10 @@ class HeldGrid final : public DispatchClient {
  public:
   HeldGrid(Simulation& simulation, Dispatcher& dispatcher, WorkGroupNeeds needs,
            std::function<Seconds(std::size_t)> holding_time)
-      : simulation_(simulation), dispatcher_(dispatcher), needs_(needs), holding_time_(std::move(holding_time)) {}
+      : simulation_(simulation),
+        dispatcher_(dispatcher),
+        needs_(needs),
+        holding_time_(std::move(holding_time)) {}
 
   void on_placed(int xcd, std::span<const int> cus) override {
     for (const int cu : cus) {
@@ -75,9 +78,10 @@ struct Queues {
         busy_cus(simulation.fluid().add_resource({.name = "cus", .unit = "CU"}, spec.compute.cus())),
         dispatcher(simulation, spec, seed, busy_cus) {}
 
-  HeldGrid& submit(Seconds date, std::int64_t work_groups, Seconds holding_time, WorkGroupNeeds needs = kWholeCu,
-                   How how = {}) {
-    return submit(date, work_groups, [holding_time](std::size_t) { return holding_time; }, needs, how);
+  HeldGrid& submit(Seconds date, std::int64_t work_groups, Seconds holding_time,
+                   WorkGroupNeeds needs = kWholeCu, How how = {}) {
+    return submit(
+        date, work_groups, [holding_time](std::size_t) { return holding_time; }, needs, how);
   }
   HeldGrid& submit(Seconds date, std::int64_t work_groups, std::function<Seconds(std::size_t)> holding_time,
                    WorkGroupNeeds needs = kWholeCu, How how = {}) {
@@ -142,7 +146,7 @@ TEST_CASE("round robin: a late grid waits for the first wave only") {
   CHECK(start_behind(24, DispatchPolicy::round_robin) == near(10e-6));
 }
 
-TEST_CASE("priority: a late grid of higher priority waits for the running wave only, one of lower priority for all") {
+TEST_CASE("priority: a higher one waits for the running wave only, a lower one for all") {
   CHECK(start_behind(24, DispatchPolicy::oldest_first, {.priority = 1}) == near(10e-6));
   CHECK(start_behind(24, DispatchPolicy::round_robin, {.priority = 1}) == near(10e-6));
   CHECK(start_behind(24, DispatchPolicy::round_robin, {.priority = -1}) == near(30e-6));
@@ -263,8 +267,8 @@ std::vector<Submitted> submit_random(Queues& queues) {
     const Seconds holding = 1.0_us * *rc::gen::inRange(1, 20);
     const Seconds date = 1.0_us * *rc::gen::inRange(0, 30);
     const WorkGroupNeeds needs = random_needs();
-    HeldGrid& grid = queues.submit(date, work_groups, holding, needs,
-                                   {.range = range, .priority = *rc::gen::inRange(0, 3)});
+    HeldGrid& grid =
+        queues.submit(date, work_groups, holding, needs, {.range = range, .priority = *rc::gen::inRange(0, 3)});
     all.push_back({&grid, work_groups, needs, range, holding});
   }
   return all;
@@ -280,7 +284,8 @@ std::vector<std::vector<Residence>> residences(const std::vector<Submitted>& all
   std::vector<std::vector<Residence>> of_cu(8);
   for (const Submitted& one : all) {
     for (const Placement& p : one.grid->placements) {
-      of_cu[static_cast<std::size_t>(p.xcd * 4 + p.cu)].push_back({p.date, p.date + one.holding.value, one.needs});
+      of_cu[static_cast<std::size_t>(p.xcd * 4 + p.cu)].push_back(
+          {p.date, p.date + one.holding.value, one.needs});
     }
   }
   for (auto& cu : of_cu) std::ranges::stable_sort(cu, std::less{}, &Residence::begin);
@@ -315,7 +320,7 @@ bool fits_at(const std::vector<Residence>& cu, double date, const ComputeSpec& l
 
 }  // namespace
 
-TEST_CASE("property: no CU is over its limits, every work group runs once, and busy CUs add up to the residences") {
+TEST_CASE("property: CUs stay within limits, every work group runs once, busy CUs add up") {
   CHECK(rc::check([] {
     const auto policy = *rc::gen::element(DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
                                           DispatchPolicy::random_order);
@@ -327,7 +332,8 @@ TEST_CASE("property: no CU is over its limits, every work group runs once, and b
     for (const Submitted& one : all) {
       RC_ASSERT(static_cast<std::int64_t>(one.grid->placements.size()) == one.work_groups);
       RC_ASSERT(one.grid->finished == one.work_groups);
-      for (const Placement& p : one.grid->placements) RC_ASSERT(p.cu >= one.range.begin && p.cu < one.range.end);
+      for (const Placement& p : one.grid->placements)
+        RC_ASSERT(p.cu >= one.range.begin && p.cu < one.range.end);
     }
     double busy = 0.0;
     for (const auto& cu : residences(all)) {

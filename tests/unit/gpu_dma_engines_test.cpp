@@ -1,4 +1,5 @@
-// Phases of DMA commands, by hand: control 1 us (host), schedule 2 us, copy at 50 GB/s (1 MB in 20 us), sync 3 us.
+// Phases of DMA commands, by hand: control 1 us (host), schedule 2 us, copy at 50 GB/s (1 MB in 20 us), sync 3
+// us.
 
 #include "gpu/dma_engines.hpp"
 

@@ -41,7 +41,8 @@ bool not_more(Bytes a, Bytes b) { return a.value <= b.value * (1.0 + 1e-9); }
 }  // namespace
 
 TEST_CASE("a GEMM's tiles, flops, time and stores follow from its shape") {
-  // 300 x 500 x 1000 in tiles of 256 x 256 x 64: 2 x 2 tiles, K padded to 1024. A CU's part of 700 TFLOP/s is 1/304.
+  // 300 x 500 x 1000 in tiles of 256 x 256 x 64: 2 x 2 tiles, K padded to 1024. A CU's part of 700 TFLOP/s is
+  // 1/304.
   const KernelDescription kernel = describe({300, 500, 1000});
   CHECK(kernel.work_groups == 4);
   CHECK(kernel.flops.value == 2.0 * 256 * 256 * 1024);

@@ -26,8 +26,8 @@ KernelLaunch on_stream(int stream) {
 }  // namespace
 
 TEST_CASE("one work group: launch delay, then prologue, steady flow and stores, one after another") {
-  // 2 MB of first loads take 2 us at 1 TB/s (more than the 1 us of latency); 9 us of compute hide the other 2 MB;
-  // 3 MB of stores take 3 us. With 0.5 us of delay before: 14.5 us.
+  // 2 MB of first loads take 2 us at 1 TB/s (more than the 1 us of latency); 9 us of compute hide the other 2
+  // MB; 3 MB of stores take 3 us. With 0.5 us of delay before: 14.5 us.
   GpuBench bench(round_gpu());
   KernelDescription kernel = plain_kernel("k", 1, 9.0_us, 4.0_MB);
   kernel.prologue = 0.5;
@@ -47,7 +47,8 @@ TEST_CASE("first loads and stores take a memory latency at least") {
 }
 
 TEST_CASE("an HBM-bound kernel takes its bytes over HBM bandwidth") {
-  // 8 work groups at once: 1 us of latency, 8 x 4 MB at 1 TB/s = 32 us (compute would take 9), 8 x 1 MB stored = 8 us.
+  // 8 work groups at once: 1 us of latency, 8 x 4 MB at 1 TB/s = 32 us (compute would take 9), 8 x 1 MB stored
+  // = 8 us.
   GpuBench bench(round_gpu());
   KernelDescription kernel = plain_kernel("k", 8, 9.0_us, 4.0_MB);
   kernel.output = 1.0_MB;
@@ -99,8 +100,8 @@ TEST_CASE("a kernel enqueued behind a big one waits for its last full wave, unle
 }
 
 TEST_CASE("a kernel of half the clock halves the speed of work groups that start beside it") {
-  // "slow" holds a CU of XCD 0 for 26 us and more. "k" has 4 work groups on each XCD, of 4 us at 1 GHz and so of 8 us
-  // now; XCD 0 runs them in two waves on its 3 other CUs.
+  // "slow" holds a CU of XCD 0 for 26 us and more. "k" has 4 work groups on each XCD, of 4 us at 1 GHz and so
+  // of 8 us now; XCD 0 runs them in two waves on its 3 other CUs.
   GpuBench bench(with_fast_memory(round_gpu()));
   KernelDescription slow = plain_kernel("slow", 1, 25.0_us);
   slow.clock = 500.0_MHz;
@@ -108,6 +109,16 @@ TEST_CASE("a kernel of half the clock halves the speed of work groups that start
   const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 4.0_us), on_stream(1));
   bench.run();
   CHECK(ran.end == near(2 * 9e-6 + 1e-6));
+}
+
+TEST_CASE("the clock is back when the slow kernel has ended") {
+  GpuBench bench(with_fast_memory(round_gpu()));
+  KernelDescription slow = plain_kernel("slow", 1, 5.0_us);
+  slow.clock = 500.0_MHz;
+  bench.launch(0.0_s, slow);
+  const auto& ran = bench.launch(20.0_us, plain_kernel("k", 8, 4.0_us), on_stream(1));
+  bench.run();
+  CHECK(ran.span() == near(6e-6));
 }
 
 TEST_CASE("streams with private CUs do not see each other's clock or slots") {
@@ -119,6 +130,22 @@ TEST_CASE("streams with private CUs do not see each other's clock or slots") {
   const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 4.0_us), on_stream(1));
   bench.run();
   CHECK(ran.end == near(6e-6));
+}
+
+TEST_CASE("a kernel moves the bytes that its description says, at every level") {
+  Recording seen;
+  GpuBench bench(round_gpu(), &seen);
+  KernelDescription kernel = plain_kernel("k", 20, 9.0_us);
+  kernel.traffic = std::make_shared<FixedTraffic>(Traffic{.l2 = 4.0_MB, .llc = 2.0_MB, .hbm = 1.0_MB});
+  kernel.prologue = 0.25;
+  kernel.output = 0.5_MB;
+  bench.launch(0.0_s, kernel);
+  bench.run();
+  CHECK(seen.total("gpu0.xcd0.l2") == near(10 * 4.5e6));
+  CHECK(seen.total("gpu0.xcd1.port") == near(10 * 2.5e6));
+  CHECK(seen.total("gpu0.hbm") == near(20 * 1.5e6));
+  CHECK(seen.total("gpu0.hbm.written") == near(20 * 0.5e6));
+  CHECK(seen.total("gpu0.memory_side.a") == near(20 * 1.5e6));
 }
 
 TEST_CASE("observers: cohorts lie within their kernel, and start when who freed their slots has ended") {

@@ -81,7 +81,7 @@ TEST_CASE("HBM capacity is the measured rate for reads, for writes and for a 1:1
   CHECK(hbm_capacity(hbm, 0.25).value == near(1e12 / (0.75 / 4 + 0.25 / 5 + 0.75 * (1.0 / 3 - 0.125 - 0.1))));
 }
 
-TEST_CASE("outstanding: two streams share a full HBM by their bytes in flight, whatever the sizes of their flows") {
+TEST_CASE("outstanding: streams share a full HBM by their bytes in flight, not by the sizes of their flows") {
   MemoryBench bench(with_arbitration(HbmArbitration::outstanding));
   const auto [a, b] = bench.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB, .requesters = 2},
                                   {.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB});
@@ -174,7 +174,8 @@ TEST_CASE("with caches of its own a kernel finds no intruders") {
 }
 
 TEST_CASE("L2, its port and the memory side are bandwidths: the narrowest one limits a flow") {
-  // 1 GB through one L2 at 0.3 TB/s, half of it through the port at 0.1 TB/s: 5 ms. Of both XCDs at once: the same.
+  // 1 GB through one L2 at 0.3 TB/s, half of it through the port at 0.1 TB/s: 5 ms. Of both XCDs at once: the
+  // same.
   GpuSpec gpu = round_gpu();
   gpu.cache.l2_bandwidth = 0.3_TBps;
   gpu.cache.xcd_port_bandwidth = 0.1_TBps;

@@ -117,6 +117,20 @@ TEST_CASE("Shapley values average the marginal savings over both orders of two r
   CHECK(loss.hbm > 0.0_s);
 }
 
+TEST_CASE("only what streams share is varied: 2^n runs for each seed") {
+  Strategy dma = in_order();
+  dma.streams["fsdp"].backend = Backend::dma;
+  CHECK(loss_split_runs(pair(), in_order()) == 16);  // dispatch, cus, cache, hbm
+  CHECK(loss_split_runs(pair(), dma) == 4);          // cache, hbm
+  dma.streams["compute"].reserve_cus = 8;
+  CHECK(loss_split_runs(pair(), dma) == 8);  // cus that nobody has
+  Experiment experiment = pair();
+  experiment.streams.pop_back();
+  CHECK(loss_split_runs(experiment, in_order()) == 1);
+  experiment.streams = {{"tp", {{"a", gather()}}}, {"dp", {{"b", gather()}}}};
+  CHECK(loss_split_runs(experiment, in_order()) == 32);  // and links
+}
+
 TEST_CASE("every simulated run is reported") {
   // dispatch, cus, cache and hbm are shared: 16 subsets, two seeds.
   int runs = 0;

@@ -1,9 +1,11 @@
 #pragma once
 /// A GEMM beside an all-gather on the round-number cluster, with dates that can be worked out by hand.
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/recording.hpp"

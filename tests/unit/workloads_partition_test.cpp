@@ -90,6 +90,14 @@ TEST_CASE("a mask that is no multiple of the granule is refused") {
       InfeasibleError);
 }
 
+TEST_CASE("a granule coarser than one CU of each XCD is kept") {
+  Experiment experiment = pair();
+  experiment.cluster.gpu.dispatch.mask_granule = 16;
+  CHECK(cu_choices(experiment, gather_on(8, 40)) == std::vector<CuChoice>{{0, 16}, {0, 32}});
+  check_range(cu_ranges(experiment, gather_on(32, 32), {0, 32})[1], 0, 4);
+  CHECK_THROWS_AS(cu_ranges(experiment, gather_on(24, 24), {0, 24}), InfeasibleError);
+}
+
 TEST_CASE("a partition that leaves the other stream no CU is refused, unless that stream needs none") {
   CHECK_THROWS_WITH_AS(cu_ranges(pair(), gather_on(304, 304), {0, 304}),
                        "strategy 'strategy' leaves no CU of 304 for stream 'compute'", InfeasibleError);

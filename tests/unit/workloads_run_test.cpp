@@ -196,6 +196,25 @@ TEST_CASE("a collective on copy engines takes no CU from the GEMM") {
   CHECK(run.records[0].channels == 7);
 }
 
+TEST_CASE("two collectives take turns on the copy engines, also when one is a gang, direct or ring") {
+  // The host makes fourteen commands; engine 7 gets its first after seven of them, its second when it is free.
+  Experiment experiment = pair();
+  experiment.streams = {{"tp", {{"first", gather()}}}, {"dp", {{"second", gather()}}}};
+  Strategy dma = in_order();
+  dma.streams["tp"].backend = dma.streams["dp"].backend = Backend::dma;
+  const double one = 2.5e-6 + 0.3e-6 + 125e6 / 40e9 + 2.0e-6;
+  for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge, CollectiveGrain::gang}) {
+    for (const bool fold : {true, false}) {
+      experiment.measure.collective_grain = grain;
+      experiment.measure.fold = fold;
+      dma.streams["dp"].algorithm = Algorithm::direct;
+      CHECK(run_once(experiment, dma, {}).time.value == near(kLaunch + 7 * 0.6e-6 + 2 * one));
+      dma.streams["dp"].algorithm = Algorithm::ring;
+      CHECK(run_once(experiment, dma, {}).time.value > kLaunch + 7 * 0.6e-6 + 2 * one);
+    }
+  }
+}
+
 TEST_CASE("with a private copy of everything the time is the longer side's, whichever that is") {
   for (const double bytes : {0.1e9, 4e9}) {
     for (const bool fold : {true, false}) {

@@ -2,6 +2,8 @@
 // shared links, without latency.
 
 #include <doctest/doctest.h>
+
+#include <array>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -43,7 +45,7 @@ struct Platform {
       zone->add_route(nullptr, hosts.back()->get_netpoint(), nullptr, nullptr, {in, hbm}, false);
     }
   }
-} const platform;
+} const kPlatform;
 
 struct Transfer {
   std::size_t from, to;
@@ -106,7 +108,8 @@ class AsFlows final : public Completion {
     const Transfer& t = traffic_[lane][dates_[lane].size()];
     const auto bytes = static_cast<double>(t.bytes);
     const auto from = static_cast<ResourceId>(3 * t.from), to = static_cast<ResourceId>(3 * t.to);
-    const Demand demands[] = {{from, bytes}, {from + 1, bytes}, {to + 2, bytes}, {to, bytes}};
+    const auto demands =
+        std::to_array<Demand>({{from, bytes}, {from + 1, bytes}, {to + 2, bytes}, {to, bytes}});
     simulation_.fluid().start({.demands = demands, .weight = 1.0 / bytes}, this, lane);
   }
 
@@ -120,13 +123,13 @@ class AsFlows final : public Completion {
 class CommListener {
  public:
   explicit CommListener(std::function<void(const s4u::Comm&)> on_done) : on_done_(std::move(on_done)) {
-    static const bool listening = [] {
+    static const bool kListening = [] {
       s4u::Activity::on_completion_cb([](const s4u::Activity& activity) {
         if (current != nullptr) current->on_done_(static_cast<const s4u::Comm&>(activity));
       });
       return true;
     }();
-    REQUIRE(listening);
+    REQUIRE(kListening);
     current = this;
   }
   CommListener(const CommListener&) = delete;
@@ -159,7 +162,7 @@ class AsComms {
   void start_next(std::size_t lane) {
     if (dates_[lane].size() == traffic_[lane].size()) return;
     const Transfer& t = traffic_[lane][dates_[lane].size()];
-    comms_.push_back(s4u::Comm::sendto_init(platform.hosts[t.from], platform.hosts[t.to]));
+    comms_.push_back(s4u::Comm::sendto_init(kPlatform.hosts[t.from], kPlatform.hosts[t.to]));
     comms_.back()->set_payload_size(t.bytes);
     comms_.back()->set_data(&dates_[lane]);
     comms_.back()->start();
@@ -213,7 +216,7 @@ TEST_CASE("flows and SimGrid's activities start one another at exact dates") {
   simgrid::kernel::timer::Timer::set(origin + 5.0, [] {});
   clock.start(1, {}, {.demands = {}, .bound = 1.0});
   clock.after(1, [&] {
-    comm = s4u::Comm::sendto_init(platform.hosts[0], platform.hosts[1]);
+    comm = s4u::Comm::sendto_init(kPlatform.hosts[0], kPlatform.hosts[1]);
     comm->set_payload_size(450'000'000'000)->start();
   });
   const CommListener listener([&](const s4u::Comm&) {
@@ -232,7 +235,7 @@ TEST_CASE("a SimGrid activity started while the fluid system runs ahead of SimGr
   clock.start(1, {}, {.demands = {}, .bound = 1.0});
   clock.start(2, {}, {.demands = {}, .bound = 0.5});
   clock.after(1, [&] {
-    comm = s4u::Comm::sendto_init(platform.hosts[0], platform.hosts[1]);
+    comm = s4u::Comm::sendto_init(kPlatform.hosts[0], kPlatform.hosts[1]);
     comm->set_payload_size(1)->start();
   });
   CHECK_THROWS_AS(clock.simulation.run(), std::logic_error);

@@ -1,0 +1,205 @@
+/// c3sim completion: prints a script with which a shell completes verbs, options and their values.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/exit_code.hpp"
+#include "app/verb.hpp"
+#include "configs/preset_store.hpp"
+
+namespace c3 {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// What may follow a command such as "c3sim config show".
+struct Command {
+  std::string path;
+  Words verbs_and_values;                  ///< verbs below it, or values of its arguments; empty: files
+  std::set<std::string> options;           ///< as typed: "--set"
+  std::map<std::string, Words> arguments;  ///< of the options that take one; without values: files
+};
+
+Words all_preset_names() {
+  Words names;
+  for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model})
+    std::ranges::copy(preset_names(kind), std::back_inserter(names));
+  return names;
+}
+
+/// The values of an option whose type_name says what it names, or that is one of a set, which CLI11 keeps only
+/// in the option's type: "TEXT:{gpus,models}".
+Words values_of(const CLI::Option& option) {
+  static const std::map<std::string, std::function<Words()>> kPresets = {
+      {"GPU", [] { return preset_names(PresetKind::gpu); }},
+      {"SYSTEM", [] { return preset_names(PresetKind::node); }},
+      {"LIBRARY", [] { return preset_names(PresetKind::library); }},
+      {"MODEL", [] { return preset_names(PresetKind::model); }},
+      {"PRESET", all_preset_names},
+  };
+  const std::string type = option.get_type_name();
+  if (const auto presets = kPresets.find(type); presets != kPresets.end()) return presets->second();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+void add_options(const CLI::App& app, Command& command) {
+  for (const CLI::Option* option : app.get_options()) {
+    const Words values = values_of(*option);
+    const bool has_name = !option->get_lnames().empty() || !option->get_snames().empty();
+    if (!has_name) std::ranges::copy(values, std::back_inserter(command.verbs_and_values));
+    const auto add = [&](const std::string& name) {
+      command.options.insert(name);
+      if (option->get_items_expected_max() > 0) command.arguments[name] = values;
+    };
+    for (const std::string& name : option->get_lnames())
+      add("--" + name);
+    for (const std::string& name : option->get_snames())
+      add("-" + name);
+  }
+}
+
+/// Depth first. A verb understands the options of the commands \p above it, too.
+void collect(const CLI::App& app, const Command& above, std::vector<Command>& commands) {
+  Command command = above;
+  command.path += (command.path.empty() ? "" : " ") + app.get_name();
+  command.verbs_and_values.clear();
+  add_options(app, command);
+  for (const CLI::App* verb : app.get_subcommands({}))
+    command.verbs_and_values.push_back(verb->get_name());
+  commands.push_back(command);
+  for (const CLI::App* verb : app.get_subcommands({}))
+    collect(*verb, command, commands);
+}
+
+std::string quoted_paths(const std::vector<Command>& commands, std::string_view separator) {
+  Words paths;
+  for (const Command& command : commands)
+    paths.push_back("'" + command.path + "'");
+  return fmt::format("{}", fmt::join(paths, separator));
+}
+
+/// The part that bash and zsh have in common. Sets `plain` (what may stand here; empty: files) and `options`
+/// from `command` (verbs so far) and `previous` (the word before the cursor).
+std::string posix_cases(const std::vector<Command>& commands) {
+  std::string out = "  local plain= options=\n  case \"$command $previous\" in\n";
+  for (const Command& command : commands) {
+    for (const auto& [option, values] : command.arguments)
+      out += fmt::format("    '{} {}') plain='{}' ;;\n", command.path, option, fmt::join(values, " "));
+  }
+  out += "    *) case $command in\n";
+  for (const Command& command : commands) {
+    out += fmt::format("      '{}') plain='{}' options='{}' ;;\n", command.path,
+                       fmt::join(command.verbs_and_values, " "), fmt::join(command.options, " "));
+  }
+  return out + "    esac ;;\n  esac\n";
+}
+
+std::string bash_script(const std::vector<Command>& commands) {
+  return fmt::format(
+      R"(# Completes c3sim in bash. Load it with: source <(c3sim completion bash)
+_c3sim() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=c3sim i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    case "$command ${{COMP_WORDS[i]}}" in
+      {}) command+=" ${{COMP_WORDS[i]}}" ;;
+    esac
+  done
+{}  [[ $word == -* ]] && plain=$options
+  mapfile -t COMPREPLY < <(compgen -W "$plain" -- "$word")
+}}
+complete -o default -F _c3sim c3sim
+)",
+      quoted_paths(commands, " | "), posix_cases(commands));
+}
+
+std::string zsh_script(const std::vector<Command>& commands) {
+  return fmt::format(
+      R"(#compdef c3sim
+# Completes c3sim in zsh. Load it after compinit with: source <(c3sim completion zsh)
+_c3sim() {{
+  local previous=${{words[CURRENT-1]}} command=c3sim i
+  for ((i = 2; i < CURRENT; ++i)); do
+    case "$command ${{words[i]}}" in
+      ({}) command+=" ${{words[i]}}" ;;
+    esac
+  done
+{}  [[ $PREFIX == -* ]] && plain=$options
+  if [[ -n $plain ]]; then compadd -- ${{=plain}}; else _files; fi
+}}
+compdef _c3sim c3sim
+)",
+      quoted_paths(commands, " | "), posix_cases(commands));
+}
+
+std::string fish_script(const std::vector<Command>& commands) {
+  std::string out = fmt::format(
+      R"(# Completes c3sim in fish. Load it with: c3sim completion fish | source
+function __c3sim_is
+  set -l command c3sim
+  for word in (commandline -opc)[2..-1]
+    contains -- "$command $word" {}; and set command "$command $word"
+  end
+  test "$command" = "$argv"
+end
+)",
+      quoted_paths(commands, " "));
+  for (const Command& command : commands) {
+    const std::string head = fmt::format("complete -c c3sim -n '__c3sim_is {}'", command.path);
+    const Words& words = command.verbs_and_values;
+    if (!words.empty()) out += fmt::format("{} -f -a '{}'\n", head, fmt::join(words, " "));
+    for (const std::string& option : command.options) {
+      const bool is_long = option.starts_with("--");
+      out += fmt::format("{} -{} {}", head, is_long ? 'l' : 's', option.substr(is_long ? 2 : 1));
+      if (const auto argument = command.arguments.find(option); argument != command.arguments.end()) {
+        out += argument->second.empty() ? " -r" : fmt::format(" -x -a '{}'", fmt::join(argument->second, " "));
+      }
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+using Script = std::string (*)(const std::vector<Command>&);
+
+const std::map<std::string, Script>& scripts() {
+  static const std::map<std::string, Script> kScripts = {
+      {"bash", bash_script}, {"fish", fish_script}, {"zsh", zsh_script}};
+  return kScripts;
+}
+
+}  // namespace
+
+void add_completion_verb(CLI::App& app, VerbAction& action) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App& verb = *app.add_subcommand("completion", "Print a script that completes c3sim in a shell");
+  verb.add_option("SHELL", *shell, "Shell to complete in")->required()->check(CLI::IsMember(scripts()));
+  verb.footer(
+      "The names of presets are those of today: print it again after adding one.\n\n"
+      "Examples:\n"
+      "  c3sim completion bash > ~/.local/share/bash-completion/completions/c3sim\n"
+      "  c3sim completion fish > ~/.config/fish/completions/c3sim.fish");
+  verb.callback([&action, &app, shell] {
+    action = [&app, shell] {
+      std::vector<Command> commands;
+      collect(app, {}, commands);
+      fmt::print("{}", scripts().at(*shell)(commands));
+      return kExitOk;
+    };
+  });
+}
+
+}  // namespace c3

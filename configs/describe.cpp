@@ -1,0 +1,129 @@
+#include "configs/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <queue>
+
+#include "configs/section.hpp"
+
+namespace c3 {
+namespace {
+
+/// The table that \p rule is, or whose list it is; nullptr for anything else.
+TableRule* table_in(Rule& rule) {
+  if (auto* list = std::get_if<ListRule>(&rule.form)) return table_in(*list->element);
+  return std::get_if<TableRule>(&rule.form);
+}
+
+std::string dotted(const std::string& table, const std::string& key) {
+  return table.empty() ? key : fmt::format("{}.{}", table, key);
+}
+
+/// Joins what the rehearsals of one reader have shown.
+class Findings {
+ public:
+  TableRule rule;
+
+  /// \param found by a rehearsal that had \p added for the first time; empty for the one without optional keys.
+  void add(TableRule& found, const std::string& table, const std::string& added) {
+    merge(rule, found, table, added);
+  }
+
+  /// Optional keys seen by the latest rehearsal and by none before it.
+  std::vector<std::string> take_new_optional() { return std::exchange(new_optional_, {}); }
+
+ private:
+  void merge(TableRule& known, TableRule& found, const std::string& table, const std::string& added) {
+    known.has_one_key = known.has_one_key || found.has_one_key;
+    for (KeyRule& key : found.keys) {
+      const std::string name = dotted(table, key.key);
+      KeyRule* old = known.find(key.key);
+      if (old == nullptr) {
+        old = &known.keys.emplace_back(key);
+        note_required_with(known, *old, table, added);
+        note_optional(*old, name);
+      } else if (!old->rule && key.rule) {
+        old->rule = key.rule;
+        note_optional_inside(*old, name);
+      } else if (old->rule && key.rule) {
+        TableRule* inner = table_in(*old->rule);
+        TableRule* found_inner = table_in(*key.rule);
+        if (inner != nullptr && found_inner != nullptr) merge(*inner, *found_inner, name, added);
+      }
+    }
+  }
+
+  /// A key that turns up beside an optional one, and is then required, belongs to it.
+  static void note_required_with(TableRule& known, KeyRule& key, const std::string& table,
+                                 const std::string& added) {
+    if (added.empty() || key.presence != Presence::required) return;
+    for (KeyRule& owner : known.keys) {
+      if (dotted(table, owner.key) != added) continue;
+      owner.with.push_back(key.key);
+      key.presence = Presence::optional;
+    }
+  }
+
+  void note_optional(KeyRule& key, const std::string& name) {
+    if (key.presence == Presence::optional && !key.rule) new_optional_.push_back(name);
+    note_optional_inside(key, name);
+  }
+
+  void note_optional_inside(KeyRule& key, const std::string& name) {
+    TableRule* inner = key.rule ? table_in(*key.rule) : nullptr;
+    if (inner == nullptr) return;
+    for (KeyRule& inner_key : inner->keys)
+      note_optional(inner_key, dotted(name, inner_key.key));
+  }
+
+  std::vector<std::string> new_optional_;
+};
+
+}  // namespace
+
+bool Draft::ask(std::string_view key, const std::string& dotted) {
+  if (rule_.find(key) == nullptr) rule_.keys.push_back({std::string(key), Presence::optional});
+  return rehearsal_.present.contains(dotted);
+}
+
+Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule& rule) {
+  KeyRule* known = rule_.find(key);
+  if (known == nullptr) known = &rule_.keys.emplace_back(KeyRule{std::string(key)});
+  if (!known->rule) {
+    known->rule = rule;
+    const auto example = rehearsal_.examples.find(dotted);
+    example_.table()->put(key, {}, example == rehearsal_.examples.end() ? example_of(rule) : example->second);
+  }
+  return *known->rule;
+}
+
+std::string Draft::ask_chosen() {
+  const std::string name = slug_rule().example;
+  if (rule_.find(name) == nullptr) rule_.keys.push_back({name, Presence::chosen});
+  return name;
+}
+
+TableRule describe(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read,
+                   const std::map<std::string, Node>& examples) {
+  Findings findings;
+  std::queue<std::pair<std::set<std::string>, std::string>> pending;  // keys present, and the last one of them
+  pending.push({});
+  while (!pending.empty()) {
+    const auto [present, added] = pending.front();
+    pending.pop();
+    const Rehearsal rehearsal{present, examples};
+    TableRule found;
+    Section section(std::make_shared<Draft>(rehearsal, found), name, {}, provenance);
+    read(section);
+    findings.add(found, name, added);
+    for (const std::string& key : findings.take_new_optional()) {
+      std::set<std::string> more = present;
+      more.insert(key);
+      pending.emplace(std::move(more), key);
+    }
+  }
+  return findings.rule;
+}
+
+}  // namespace c3

@@ -1,0 +1,86 @@
+"""Reads the result files of `c3sim run` (HDF5) into pandas DataFrames.
+
+    import c3sim_results
+    run = c3sim_results.Run("out/c3_llama70b_mi300x.h5")
+    run.summary()                                          # a row for each strategy
+    run.activities("dma").groupby("kind").duration_us.sum()
+
+Dates and durations are in us (columns end in _us), bytes in B, rates in B/s, and names are texts.
+"""
+
+import posixpath
+
+import h5py
+import pandas
+
+SCHEMA = "c3sim.run"
+SCHEMA_MAJOR = "1"
+PICOSECONDS = 1e6  # in a microsecond
+
+
+class Run:
+    """One result file. It is read when a table is asked for."""
+
+    def __init__(self, path):
+        self.path = path
+        with h5py.File(path) as file:
+            if file.attrs.get("schema") != SCHEMA:
+                raise ValueError(f"{path}: not a result file of c3sim run")
+            if file.attrs["schema_version"].split(".")[0] != SCHEMA_MAJOR:
+                raise ValueError(f"{path}: schema version {file.attrs['schema_version']}, this reads {SCHEMA_MAJOR}.x")
+            self.attributes = dict(file.attrs)
+            self.strategies = list(file["strategies"])  # in the order of the experiment
+
+    def table(self, strategy, name):
+        """Any table as it is stored, e.g. table("dma", "resources/steps"), with names resolved and times in us."""
+        with h5py.File(self.path) as file:
+            return _frame(file[f"strategies/{strategy}/{name}"])
+
+    def activities(self, strategy):
+        """What ran when, a row an activity, in order of start; kind is a text (kernel, cohort, collective, ...)."""
+        frame = self.table(strategy, "activities").sort_values("id", ignore_index=True)
+        frame.insert(frame.columns.get_loc("end_us") + 1, "duration_us", frame.end_us - frame.start_us)
+        return frame
+
+    def collectives(self, strategy):
+        return self.table(strategy, "collectives")
+
+    def resources(self, strategy):
+        """Name, unit, GPU and capacity at the start of every resource."""
+        return self.table(strategy, "resources/list")
+
+    def steps(self, strategy, resource=None):
+        """Use and capacity from time_us on, a step function; of equal times only the last holds, and is kept."""
+        frame = self.table(strategy, "resources/steps")
+        if resource is not None:
+            frame = frame[frame.resource == resource]
+        return frame.drop_duplicates(["resource", "time_us"], keep="last").reset_index(drop=True)
+
+    def summary(self):
+        """The printed table, a row for each strategy; what was not computed is NaN."""
+        rows = {strategy: self.table(strategy, "summary").iloc[0] for strategy in self.strategies}
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
+
+
+def _frame(group):
+    """A group's columns; those in ps become <name>_us, enums and numbers of names become texts."""
+    frame = pandas.DataFrame()
+    for name, column in group.items():
+        if not isinstance(column, h5py.Dataset):
+            continue
+        values, enum = column[:], h5py.check_enum_dtype(column.dtype)
+        if column.attrs["units"] == "ps":
+            name, values = f"{name}_us", values / PICOSECONDS
+        elif "indexes" in column.attrs:
+            values = _indexed(column)[values]
+        elif enum is not None:
+            values = pandas.Series(values).map({number: text for text, number in enum.items()})
+        frame[name] = values
+    return frame
+
+
+def _indexed(column):
+    """The texts whose rows the numbers of `column` are; these may be numbers of /names in turn."""
+    path = posixpath.normpath(posixpath.join(column.parent.name, column.attrs["indexes"]))  # HDF5 knows no ".."
+    texts = column.file[path]
+    return _indexed(texts)[texts[:]] if "indexes" in texts.attrs else texts.asstr()[:]

@@ -1,0 +1,191 @@
+#include "results/trace_writer.hpp"
+
+#include <cmath>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "results/io_error.hpp"
+#include "results/picoseconds.hpp"
+#include "workloads/execute/partition.hpp"
+
+namespace c3 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Processes of the trace are GPUs, by rank, and beside each its host.
+constexpr int kFirstHost = 1'000'000;
+/// Tracks of a GPU are its streams, by index, then its copy engines.
+constexpr std::int64_t kFirstEngine = 1000;
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw IoError(folder.string(), "create", error.message());
+}
+
+/// Caches and ports of single dies, and what has no limit, are left to the HDF5 file: most steps, least looked
+/// at.
+bool is_shown(const ResourceInfo& info, double capacity) {
+  return std::isfinite(capacity) && info.gpu >= 0 && info.name.find(".xcd") == std::string_view::npos &&
+         !info.name.ends_with(".duplex");
+}
+
+bool becomes_slice(const ActivityInfo& info) {
+  switch (info.kind) {
+    case ActivityKind::kernel:
+    case ActivityKind::collective:
+    case ActivityKind::wait:
+      return true;
+    case ActivityKind::transfer:
+      return info.engine >= 0;
+    case ActivityKind::cohort:
+    case ActivityKind::channel:
+    case ActivityKind::command:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& experiment,
+                         const Strategy& strategy) {
+  make_folder(folder / strategy.name);
+  const int ranks = experiment.cluster.node.gpus;
+  for (int rank = 0; rank < (experiment.measure.fold ? 1 : ranks); ++rank) {
+    const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
+    auto& file =
+        *files_.emplace_back(std::make_unique<TraceFile>(path, trace_header(experiment, strategy, rank)));
+    file.name_process(rank, fmt::format("GPU {}", rank), experiment.cluster.gpu.name, 2 * rank + 1);
+    file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
+    for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
+      const auto name = fmt::format("stream {}: {}", stream, experiment.streams[stream].name);
+      const auto thread = static_cast<std::int64_t>(stream);
+      file.name_thread({rank, thread}, name);
+      file.name_thread({kFirstHost + rank, thread}, "launch, " + name);
+    }
+  }
+  for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
+    const auto policy = policy_of(strategy, experiment.streams[stream].name);
+    for (const auto& operation : experiment.streams[stream].operations) {
+      if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
+        labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
+                        collective_label(*call, policy, ranks));
+    }
+  }
+}
+
+void TraceWriter::resource_added(ResourceId, const ResourceInfo& info, double capacity) {
+  auto& counter = counters_.emplace_back();
+  if (!is_shown(info, capacity)) return;
+  constexpr double kGiga = 1e9;
+  const bool is_rate = info.unit == "B/s";
+  counter.name = fmt::format("{} [{}]", info.name, is_rate ? "GB/s" : info.unit);
+  counter.scale = is_rate ? 1 / kGiga : 1;
+  counter.gpu = info.gpu;
+}
+
+void TraceWriter::utilisation(ResourceId id, Seconds at, double used) {
+  auto& counter = counters_.at(id);
+  if (counter.name.empty()) return;
+  const auto date = picoseconds(at);
+  if (date > counter.at) write_step(counter);
+  counter.at = date;
+  counter.used = used;
+}
+
+void TraceWriter::write_step(Counter& counter) {
+  if (counter.used == counter.written) return;
+  file_of(counter.gpu).counter(counter.gpu, counter.name, counter.at, counter.used * counter.scale);
+  counter.written = counter.used;
+}
+
+void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seconds at) {
+  const auto date = picoseconds(at);
+  if (const auto parent = open_.find(info.parent); parent != open_.end() && !parent->second.is_launched) {
+    write_launch(parent->first, parent->second, date);
+    parent->second.is_launched = true;
+  }
+  if (!becomes_slice(info)) return;
+  open_.emplace(id, OpenActivity{.name = std::string(info.name),
+                                 .kind = info.kind,
+                                 .gpu = info.gpu,
+                                 .stream = info.stream,
+                                 .engine = info.engine,
+                                 .start = date,
+                                 .bytes = info.bytes,
+                                 .flops = info.flops});
+}
+
+void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at) {
+  const TraceTrack host{kFirstHost + activity.gpu, activity.stream};
+  auto& file = file_of(activity.gpu);
+  file.slice({.track = host,
+              .name = "launch " + activity.name,
+              .category = "cuda_runtime",
+              .start = activity.start,
+              .end = at,
+              .args = Json::object({{"correlation", id}}).dump()});
+  file.launch_arrow(id, host, activity.start, {activity.gpu, activity.stream}, activity.start);
+}
+
+TraceTrack TraceWriter::track_of(const OpenActivity& activity) {
+  if (activity.engine < 0) return {activity.gpu, activity.stream};
+  const TraceTrack track{activity.gpu, kFirstEngine + activity.engine};
+  if (named_engines_.emplace(activity.gpu, activity.engine).second)
+    file_of(activity.gpu).name_thread(track, fmt::format("copy engine {}", activity.engine));
+  return track;
+}
+
+void TraceWriter::activity_finished(ActivityId id, Seconds at) {
+  const auto node = open_.extract(id);
+  if (node.empty()) return;
+  const auto& activity = node.mapped();
+  const auto track = track_of(activity);
+  // To HolisticTraceAnalysis a slice with a stream in its args is device work.
+  Json work = {{"device", activity.gpu}, {"stream", track.thread}, {"correlation", id}};
+  const auto write = [&](std::string_view name, std::string_view category, const Json& args) {
+    file_of(activity.gpu)
+        .slice({.track = track,
+                .name = name,
+                .category = category,
+                .start = activity.start,
+                .end = picoseconds(at),
+                .args = args.dump()});
+  };
+  if (activity.kind == ActivityKind::wait)
+    return write("Stream Wait Event", "cuda_sync", Json::object({{"event", activity.name}}));
+  if (activity.kind == ActivityKind::kernel) {
+    work["flop"] = activity.flops.value;
+    return write(activity.name, "kernel", work);
+  }
+  const auto& label = labels_.at({activity.stream, activity.name});
+  if (activity.kind == ActivityKind::transfer) {
+    work["bytes"] = activity.bytes.value;
+    return write(label.name, "gpu_memcpy", work);
+  }
+  // A collective of copy engines is no device work of its own, only the span of its copies.
+  if (label.backend == Backend::dma)
+    return write(activity.name, "gpu_user_annotation", Json::parse(label.args));
+  work.update(Json::parse(label.args));
+  work["operation"] = activity.name;
+  write(label.name, "kernel", work);
+}
+
+void TraceWriter::finish() {
+  for (auto& counter : counters_) {
+    if (!counter.name.empty()) write_step(counter);
+  }
+  for (const auto& file : files_)
+    file->finish();
+}
+
+void TraceWriter::commit() {
+  for (const auto& file : files_)
+    file->commit();
+}
+
+}  // namespace c3

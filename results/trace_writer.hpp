@@ -1,0 +1,72 @@
+#pragma once
+/// One strategy's simulation as trace files, one a simulated rank: kernels, collectives and waits on a track
+/// for each stream, copies on a track for each copy engine, launches on the host's tracks, use of resources as
+/// counters. Work groups, channels and the transfers of CU collectives overlap each other: they are in the HDF5
+/// file only.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/observer.hpp"
+#include "results/trace_file.hpp"
+#include "results/trace_labels.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+class TraceWriter : public Observer {
+ public:
+  /// Makes \p folder/<strategy>/rank<r>.json under temporary names, which commit() replaces. \throws IoError
+  TraceWriter(const std::filesystem::path& folder, const Experiment& experiment, const Strategy& strategy);
+
+  void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override;
+  void capacity_changed(ResourceId, Seconds, double) override {}
+  void activity_started(ActivityId id, const ActivityInfo& info, Seconds at) override;
+  void activity_finished(ActivityId id, Seconds at) override;
+  void depends(ActivityId, ActivityId, DependencyKind) override {}
+  void rate_changed(ActivityId, Seconds, double) override {}
+  void utilisation(ResourceId id, Seconds at, double used) override;
+
+  void finish();  ///< writes what is still buffered. \throws IoError
+  void commit();  ///< moves the files to their places. \throws IoError
+
+ private:
+  struct OpenActivity {
+    std::string name;
+    ActivityKind kind;
+    int gpu, stream, engine;
+    std::int64_t start;
+    Bytes bytes;
+    Flops flops;
+    bool is_launched = false;
+  };
+  struct Counter {
+    std::string name;  ///< empty: not shown
+    int gpu = -1;
+    double scale = 1;
+    std::int64_t at = 0;  ///< of `used`, which is written when time moves on: of equal dates the last holds
+    double used = 0;
+    double written = -1;  ///< last value in the file
+  };
+
+  TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(gpu)); }
+  /// From the release to the first work group or copy, \p at.
+  void write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at);
+  void write_step(Counter& counter);
+  TraceTrack track_of(const OpenActivity& activity);
+
+  std::vector<std::unique_ptr<TraceFile>> files_;                  ///< by simulated rank
+  std::map<std::pair<int, std::string>, CollectiveLabel> labels_;  ///< by stream and operation
+  std::set<std::pair<int, int>> named_engines_;                    ///< rank and engine whose track has a name
+  std::unordered_map<ActivityId, OpenActivity> open_;              ///< of those that become slices
+  std::vector<Counter> counters_;                                  ///< by ResourceId
+};
+
+}  // namespace c3

@@ -1,0 +1,219 @@
+"""config schema is a schema: it accepts every configuration that is shipped, and refuses the mistakes that a reader
+would refuse. config show --origins says where each value comes from."""
+
+import copy
+import json
+import pathlib
+import re
+import tomllib
+import unittest
+
+import jsonschema
+from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
+
+FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "experiment": "experiments"}
+
+EXPERIMENT = """\
+schema = 1
+system = "mi300x-8"
+[model]
+use = "llama-70b"
+tokens = 2048
+dtype = "bf16"
+[[stream]]
+name = "a"
+run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" }]
+[[stream]]
+name = "b"
+run = [{ wait = "e" }, { all_to_all = "mlp.down.weight" }]
+[strategy.s]
+order = ["b", "a"]
+a.cus = "best 8..16"
+b = { cus = 8, priority = -7, backend = "dma", algorithm = "ring", reserve_cus = 0 }
+[measure]
+seeds = 2
+kernel_grain = "fluid"
+fold = false
+"""
+
+# What the experiment above becomes with one mistake in it.
+MISTAKES = {
+    "unknown key": ("tokens = ", "tokns = 1\ntokens = "),
+    "unknown table": ("[measure]", "[masure]\n[measure]"),
+    "no schema": ("schema = 1\n", ""),
+    "newer schema": ("schema = 1", "schema = 2"),
+    "no system": ('system = "mi300x-8"\n', ""),
+    "no tokens": ("tokens = 2048\n", ""),
+    "a count that is a text": ("tokens = 2048", 'tokens = "2048"'),
+    "unknown dtype": ('dtype = "bf16"', 'dtype = "bf15"'),
+    "a stream without a name": ('name = "b"\n', ""),
+    "an empty run": ('[{ wait = "e" }, { all_to_all = "mlp.down.weight" }]', "[]"),
+    "unknown operation": ("next.mlp.down", "next.mlp.dwn"),
+    "two keys in one operation": ('{ wait = "e" }', '{ wait = "e", record = "f" }'),
+    "unknown collective": ("all_to_all", "broadcast"),
+    "a GEMM without k": ("k = 8, ", ""),
+    "a size without a unit": ('"1 GiB"', '"1"'),
+    "a size in bandwidth": ('"1 GiB"', '"1 GiB/s"'),
+    "no size": ('"1 GiB"', '"0 GiB"'),
+    "a negative size": ('"1 GiB"', '"-1 GiB"'),
+    "unknown weight": ("mlp.down.weight", "mlp.up.weight"),
+    "a range of CUs without an end": ('"best 8..16"', '"best 8.."'),
+    "no CU": ("cus = 8,", "cus = 0,"),
+    "priority out of range": ("priority = -7", "priority = -8"),
+    "unknown backend": ('"dma"', '"sdma"'),
+    "a flag that is a text": ("fold = false", 'fold = "no"'),
+    "too many seeds": ("seeds = 2", "seeds = 1001"),
+    "a range without an end": ("[measure]", '[gpu]\nhbm_read = { low = "1 TB/s", nominal = "2 TB/s" }\n[measure]'),
+    "an assumed single value": ("[measure]", '[gpu]\nxcds = { value = 1, kind = "assumed" }\n[measure]'),
+}
+
+
+def schema(kind):
+    done = c3sim("config", "schema", kind)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.Draft4Validator.check_schema(document)
+    return jsonschema.Draft4Validator(document)
+
+
+def shipped(kind):
+    return sorted((SOURCE / "configs" / FOLDERS[kind]).rglob("*.toml"))
+
+
+class Schema(ScratchTest):
+    def assert_valid(self, validator, text, name):
+        errors = [f"{list(error.path)}: {error.message[:200]}" for error in
+                  jsonschema.Draft4Validator(validator.schema).iter_errors(tomllib.loads(text))]
+        self.assertEqual(errors, [], name)
+
+    def test_every_shipped_file_validates_against_the_schema_of_its_kind(self):
+        for kind in FOLDERS:
+            validator = schema(kind)
+            files = shipped(kind)
+            self.assertGreater(len(files), 0)
+            for file in files:
+                with self.subTest(file=file.name):
+                    self.assert_valid(validator, file.read_text(), file.name)
+
+    def test_a_preset_that_lacks_any_one_of_its_keys_or_sources_is_refused(self):
+        """A GPU may lack a data type, but not one of the two numbers beside its peak."""
+        tried = 0
+        for kind in ("gpu", "node", "library", "model"):
+            validator = schema(kind)
+            preset = tomllib.loads(shipped(kind)[0].read_text())
+            for key, value in preset.items():
+                lacking = {other: value for other, value in preset.items() if other != key}
+                with self.subTest(kind=kind, lacks=key):
+                    self.assertFalse(validator.is_valid(lacking))
+                if not isinstance(value, dict):
+                    continue
+                for part in value:
+                    broken = copy.deepcopy(preset)
+                    del broken[key][part]
+                    with self.subTest(kind=kind, key=key, lacks=part):
+                        self.assertFalse(validator.is_valid(broken))
+                        tried += 1
+        self.assertGreater(tried, 150)
+
+    def test_a_gpu_without_a_data_type_validates(self):
+        preset = tomllib.loads((SOURCE / "configs/gpus/mi300x.toml").read_text())
+        less = {key: value for key, value in preset.items() if not key.startswith("fp8_")}
+        self.assertLess(len(less), len(preset))
+        self.assertTrue(schema("gpu").is_valid(less))
+
+    def test_a_preset_that_extends_another_may_leave_out_what_that_gives(self):
+        self.assertTrue(schema("gpu").is_valid({"extends": "mi300x.toml", "name": "mi308x"}))
+        self.assertFalse(schema("gpu").is_valid({"name": "mi308x"}))
+        self.assertFalse(schema("gpu").is_valid({"extends": "mi300x.toml", "nmae": "mi308x"}))
+
+    def test_the_schema_and_the_reader_refuse_the_same_mistakes(self):
+        validator = schema("experiment")
+        self.assert_valid(validator, EXPERIMENT, "the experiment in which the mistakes are made")
+        (self.folder / "good.toml").write_text(EXPERIMENT)
+        done = c3sim("config", "check", "good.toml", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name, (good, bad) in MISTAKES.items():
+            with self.subTest(mistake=name):
+                text = EXPERIMENT.replace(good, bad, 1)
+                self.assertNotEqual(text, EXPERIMENT)
+                (self.folder / "bad.toml").write_text(text)
+                self.assertEqual(c3sim("config", "check", "bad.toml", folder=self.folder).returncode, 3)
+                self.assertFalse(validator.is_valid(tomllib.loads(text)))
+
+    def test_a_resolved_experiment_validates_with_its_presets_in_place(self):
+        for origins in ([], ["--origins"]):
+            text = c3sim("config", "show", MAIN_JOB, "--resolved", *origins).stdout
+            self.assertIn("[gpu]", text)
+            self.assert_valid(schema("experiment"), text, origins)
+
+    def test_a_slip_in_the_kind_is_a_usage_error(self):
+        self.assert_one_line(c3sim("config", "schema", "gpus"), 2, "^c3sim: .*gpus")
+
+
+class Origins(ScratchTest):
+    def show(self, *options):
+        done = c3sim("config", "show", MAIN_JOB, "--origins", *options, folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_every_value_says_where_it_was_written_and_the_place_is_right(self):
+        text = self.show("--resolved", "--set", "gpu.xcds=4", "--set", "stream.0.run.0=mlp.down")
+        plain = c3sim("config", "show", MAIN_JOB, "--resolved", "--set", "gpu.xcds=4", "--set",
+                      "stream.0.run.0=mlp.down").stdout
+        self.assertEqual(tomllib.loads(text), tomllib.loads(plain))
+        seen = set()
+        for line in text.splitlines():
+            if not line or line.startswith("["):
+                continue
+            key, comment = re.fullmatch(r"(\S+) = .*  # (.+)", line).groups()
+            place = re.fullmatch(r"(/.+\.toml):(\d+):(\d+)", comment.split("; ")[0])
+            if place is None:
+                continue
+            file, row, column = place.groups()
+            written = pathlib.Path(file).read_text().splitlines()[int(row) - 1]
+            self.assertRegex(written[:int(column) - 1], rf"(^|\.){key} *= *$", line)
+            seen.add(pathlib.Path(file).parent.name)
+        self.assertEqual(seen, {"experiments", "gpus", "nodes", "libraries", "models"})
+        self.assertIn("\nxcds = 4  # --set:1:1\n", text)
+        self.assertRegex(text, r'\nrun = \["mlp.down"\]  # \S+:\d+:\d+; \[0\] --set:2:1\n')
+        self.assertIn("\ndraws = 0  # default\n", text)
+        self.assertRegex(text, r"\nseeds = 8  # \S+c3_llama70b_mi300x.toml:\d+:9\n")
+
+    def test_without_resolved_it_shows_the_file_alone(self):
+        text = self.show("--set", "measure.seeds=3")
+        self.assertIn('system = "mi300x-8"  # ', text)
+        self.assertIn("\nseeds = 3  # --set:1:1\n", text)
+        self.assertNotIn("default", text)
+
+
+class Sources(ScratchTest):
+    def test_list_prints_every_number_of_a_preset_with_kind_and_source(self):
+        preset = tomllib.loads((SOURCE / "configs/gpus/mi300x.toml").read_text())
+        numbers = {key: value for key, value in preset.items() if isinstance(value, dict)}
+        listed = json.loads(c3sim("list", "gpus", "mi300x", "--sources", "--json").stdout)
+        self.assertEqual(listed["schema_version"], 1)
+        for number in listed["gpus"]:
+            self.assertEqual(number.pop("name"), "mi300x")
+        self.assertEqual({number.pop("key"): number for number in listed["gpus"]}, numbers)
+
+        lines = c3sim("list", "gpus", "mi300x", "--sources").stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["name", "key", "value", "kind", "source"])
+        self.assertEqual(len(lines), 1 + len(numbers))
+        outstanding = next(line for line in lines if " dma_outstanding " in line)
+        self.assertRegex(outstanding, r"31 kB \.\. 60 kB \.\. 93 kB +assumed +46\.6 GB/s x 0\.66 us")
+
+    def test_every_kind_of_preset_has_sources_and_one_can_be_named(self):
+        for what in ("gpus", "systems", "libraries", "models"):
+            with self.subTest(what=what):
+                self.assertGreater(c3sim("list", what, "--sources").stdout.count("published"), 0)
+        models = c3sim("list", "models", "llama-405b").stdout
+        self.assertIn("llama-405b", models)
+        self.assertNotIn("llama-70b", models)
+
+    def test_what_cannot_be_listed_is_a_usage_error(self):
+        self.assert_one_line(c3sim("list", "models", "llama-70B"), 2, "did you mean 'llama-70b'")
+        self.assert_one_line(c3sim("list", "experiments", "--sources"), 2, "config show")
+
+
+if __name__ == "__main__":
+    unittest.main()
