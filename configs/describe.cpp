@@ -41,7 +41,7 @@ class Findings {
       KeyRule* old = known.find(key.key);
       if (old == nullptr) {
         old = &known.keys.emplace_back(key);
-        note_required_with(known, *old, table, added);
+        note_owner(known, *old, table, added);
         note_optional(*old, name);
       } else if (!old->rule && key.rule) {
         old->rule = key.rule;
@@ -54,12 +54,13 @@ class Findings {
     }
   }
 
-  /// A key that turns up beside an optional one, and is then required, belongs to it.
-  static void note_required_with(TableRule& known, KeyRule& key, const std::string& table,
-                                 const std::string& added) {
-    if (added.empty() || key.presence != Presence::required) return;
+  /// A key that turns up beside an optional one belongs to it, and when it is required the other needs it, too.
+  static void note_owner(TableRule& known, KeyRule& key, const std::string& table, const std::string& added) {
     for (KeyRule& owner : known.keys) {
-      if (dotted(table, owner.key) != added) continue;
+      const bool is_owner = &owner != &key && dotted(table, owner.key) == added;
+      if (!is_owner) continue;
+      key.with.push_back(owner.key);
+      if (key.presence != Presence::required) continue;
       owner.with.push_back(key.key);
       key.presence = Presence::optional;
     }

@@ -18,7 +18,15 @@ std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")
 
 Json whole_text(const std::string& regex) { return {{"type", "string"}, {"pattern", from_end_to_end(regex)}}; }
 
-const std::string kChosenKey = from_end_to_end(slug_rule().regex);
+/// The names that a file may choose for further keys of a table.
+std::string chosen_keys(const TableRule& rule) {
+  std::vector<std::string_view> fixed;
+  for (const KeyRule& key : rule.keys) {
+    if (key.presence != Presence::chosen) fixed.push_back(key.key);
+  }
+  const std::string not_fixed = fixed.empty() ? "" : fmt::format("(?!({})$)", fmt::join(fixed, "|"));
+  return from_end_to_end(not_fixed + slug_rule().regex);
+}
 
 /// What must be there and what goes with what. Apart from the properties, because a file that extends another
 /// may leave everything to it. Lists are replaced whole, so their elements keep their own requirements.
@@ -32,7 +40,7 @@ Json requirements(const TableRule& rule) {
     Json of_table = table == nullptr ? Json() : requirements(*table);
     if (of_table.empty()) continue;
     if (key.presence == Presence::chosen) {
-      out["patternProperties"][kChosenKey] = std::move(of_table);
+      out["patternProperties"][chosen_keys(rule)] = std::move(of_table);
     } else {
       out["properties"][key.key] = std::move(of_table);
     }
@@ -123,7 +131,7 @@ class SchemaWriter {
     Json out = {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
     for (const KeyRule& key : rule.keys) {
       if (key.presence == Presence::chosen) {
-        out["patternProperties"][kChosenKey] = value(*key.rule);
+        out["patternProperties"][chosen_keys(rule)] = value(*key.rule);
       } else {
         out["properties"][key.key] = value(*key.rule);
       }

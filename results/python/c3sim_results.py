@@ -9,6 +9,7 @@ Dates and durations are in us (columns end in _us), bytes in B, rates in B/s, an
 """
 
 import posixpath
+import tomllib
 
 import h5py
 import pandas
@@ -30,6 +31,8 @@ class Run:
                 raise ValueError(f"{path}: schema version {file.attrs['schema_version']}, this reads {SCHEMA_MAJOR}.x")
             self.attributes = dict(file.attrs)
             self.strategies = list(file["strategies"])  # in the order of the experiment
+        experiment = tomllib.loads(self.attributes["config_resolved"])
+        self.streams = [stream["name"] for stream in experiment["stream"]]  # by the numbers in activities
 
     def table(self, strategy, name):
         """Any table as it is stored, e.g. table("dma", "resources/steps"), with names resolved and times in us."""

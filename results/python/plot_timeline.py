@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Draws a result file of `c3sim run` as a timeline: streams and copy engines, and the use of CUs, HBM and links."""
+"""Draws a result file of `c3sim run`: one strategy above another on one time axis, each with its streams and copy
+engines and, below them, the share of CUs, HBM and links in use."""
 
 import argparse
 import pathlib
 import sys
 
 import matplotlib
+import numpy
 
 matplotlib.use("Agg")  # no display needed
 import matplotlib.pyplot as pyplot
@@ -13,12 +15,15 @@ from matplotlib.patches import Patch
 
 from c3sim_results import Run
 
-COLOURS = {"kernel": "#3b6fb6", "collective": "#e08a2c", "transfer": "#f0bf7d", "wait": "#b9b9b9"}
-MEANINGS = {"kernel": "compute kernel", "collective": "collective", "transfer": "copy on an engine", "wait": "wait"}
-USES = {"CUs": ("#3b6fb6", r"gpu{gpu}\.cus"), "HBM": ("#3f9a5c", r"gpu{gpu}\.hbm"), "links": ("#c2461f", r"link{gpu}-\d+")}
-LANE, USE, GAP, HEAD = 0.26, 0.75, 0.42, 0.55  # inches: a lane, a panel of use, between strategies, above the first
-WIDTH, LEFT, RIGHT, FOOT = 11.0, 1.25, 0.25, 0.55  # inches
+COLOURS = {"kernel": "#3b6fb6", "collective": "#d97f1e", "transfer": "#f0bf7d", "wait": "#b9b9b9"}
+MEANINGS = {"kernel": "compute kernel", "collective": "collective", "transfer": "copy of an engine", "wait": "wait"}
+USES = {"CUs": r"gpu{gpu}\.cus", "HBM": r"gpu{gpu}\.hbm", "links": r"link{gpu}-\d+"}  # resources, by label
+USE_COLOUR = "#5f9e6e"
+WIDTH, LEFT, RIGHT, HEAD, FOOT = 11.0, 1.15, 0.25, 0.45, 0.55  # inches
+LANE, GAP = 0.22, 0.36  # inches: one row, and between strategies
+BAR = 0.8  # of a row
 MICROSECONDS = {"us": 1.0, "ms": 1e3, "s": 1e6}
+BINS = 600  # of the time axis: use is drawn as its mean over each
 
 
 def parse_arguments(arguments):
@@ -35,105 +40,99 @@ def parse_arguments(arguments):
 
 
 def lanes_of(run, strategy, gpu):
-    """(label, activities) for every stream, then for every copy engine, of what is worth a bar."""
+    """Label and bars of every stream, then of every copy engine."""
     activities = run.activities(strategy)
-    activities = activities[(activities.gpu == gpu) & (activities.duration_us > 0)]
+    activities = activities[activities.gpu == gpu]
     on_stream = activities[activities.kind.isin(["kernel", "collective", "wait"])]
     on_engine = activities[(activities.kind == "transfer") & (activities.engine >= 0)]
-    return ([(f"stream {stream}", bars) for stream, bars in on_stream.groupby("stream")]
+    return ([(run.streams[stream], bars) for stream, bars in on_stream.groupby("stream")]
             + [(f"DMA {engine}", bars) for engine, bars in on_engine.groupby("engine")])
 
 
-def share_in_use(run, strategy, pattern):
-    """Used share of all resources whose name matches, in %, as a step function: a Series by time_us."""
-    resources = run.resources(strategy)
-    resources = resources[resources.name.str.fullmatch(pattern)].set_index("name")
+def share_in_use(run, strategy, pattern, edges_us):
+    """Mean share, between each two edges, of the capacity of all resources whose names match."""
+    resources = run.resources(strategy).set_index("name")
+    resources = resources[resources.index.str.fullmatch(pattern)]
     steps = run.steps(strategy)
     steps = steps[steps.resource.isin(resources.index)]
+    if steps.empty:
+        return numpy.zeros(len(edges_us) - 1)
     wide = steps.pivot(index="time_us", columns="resource", values=["used", "capacity"]).ffill()
-    used = wide["used"].fillna(0)
-    capacity = wide["capacity"].fillna(resources.capacity)
-    return 100 * used.sum(axis=1) / capacity.sum(axis=1)
+    share = wide["used"].sum(axis=1) / wide["capacity"].fillna(resources.capacity).sum(axis=1)
+    times = share.index.to_numpy()
+    area = numpy.concatenate([[0], numpy.cumsum(share.to_numpy()[:-1] * numpy.diff(times))])
+    return numpy.diff(numpy.interp(edges_us, times, area)) / numpy.diff(edges_us)
 
 
 def draw_lanes(axes, lanes, scale):
     for row, (_, bars) in enumerate(lanes):
-        axes.barh([row] * len(bars), bars.duration_us / scale, left=bars.start_us / scale, height=0.78,
-                  color=bars.kind.map(COLOURS), edgecolor="white", linewidth=0.6)
-    axes.set_ylim(len(lanes) - 0.5, -0.5)
-    axes.set_yticks(range(len(lanes)), [label for label, _ in lanes], fontsize=8)
-    axes.tick_params(axis="y", length=0)
-    axes.tick_params(axis="x", labelbottom=False, length=0)
-    for side in ("top", "right", "bottom"):
-        axes.spines[side].set_visible(False)
+        axes.barh([row] * len(bars), bars.duration_us / scale, left=bars.start_us / scale, height=BAR,
+                  color=bars.kind.map(COLOURS), edgecolor="white", linewidth=0.5)
 
 
 def write_names(axes, lanes, scale):
-    """Inside a bar, when it fits. The axes have their limits by now."""
+    """Inside a bar, when they fit. The axes have their limits by now."""
     for row, (_, bars) in enumerate(lanes):
         for bar in bars[bars.kind != "transfer"].itertuples():
-            middle = (bar.start_us + bar.end_us) / 2 / scale
-            text = axes.text(middle, row, bar.name, ha="center", va="center", fontsize=8,
-                             color="black" if bar.kind == "wait" else "white")
+            text = axes.text((bar.start_us + bar.end_us) / 2 / scale, row, bar.name, ha="center", va="center_baseline",
+                             fontsize=8, color="black" if bar.kind == "wait" else "white")
             left, right = axes.transData.transform([(bar.start_us / scale, 0), (bar.end_us / scale, 0)])[:, 0]
             text.set_visible(text.get_window_extent().width < right - left)
 
 
-def draw_use(axes, run, strategy, gpu, end_us, scale):
-    for name, (colour, pattern) in USES.items():
-        share = share_in_use(run, strategy, pattern.format(gpu=gpu))
-        times = [*share.index / scale, end_us / scale]
-        axes.step(times, [*share, share.iloc[-1] if len(share) else 0], where="post", color=colour, linewidth=1.0, label=name)
-    axes.set_ylim(0, 105)
-    axes.set_yticks([0, 50, 100], ["0", "50", "100 %"], fontsize=8)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.tick_params(axis="x", labelbottom=False)
-    for side in ("top", "right"):
+def draw_use(axes, first_row, shares, edges, end):
+    """A strip for each resource, as high as a bar at 100 %, and its mean until `end`, where the strategy ends."""
+    for row, share in enumerate(shares, first_row):
+        floor = row + BAR / 2
+        axes.fill_between(edges, floor - BAR * numpy.append(share, share[-1]), floor, step="post", color=USE_COLOUR,
+                          linewidth=0)
+        axes.hlines([floor, floor - BAR], 0, end, color="#bbbbbb", linewidth=0.5)
+        mean = share.sum() * (edges[1] - edges[0]) / end
+        axes.annotate(f"{100 * mean:.0f} %", (end, row), (4, 0), textcoords="offset points", va="center", fontsize=7)
+
+
+def draw_strategy(axes, run, strategy, lanes, gpu, unit, edges_us):
+    scale, row = MICROSECONDS[unit], run.summary().loc[strategy]
+    draw_lanes(axes, lanes, scale)
+    shares = [share_in_use(run, strategy, pattern.format(gpu=gpu), edges_us) for pattern in USES.values()]
+    draw_use(axes, len(lanes), shares, edges_us / scale, row.time_us / scale)
+    axes.set_ylim(len(lanes) + len(USES) - 0.5, -0.5)
+    axes.set_yticks(range(len(lanes) + len(USES)), [label for label, _ in lanes] + list(USES), fontsize=7.5)
+    axes.tick_params(length=0, labelbottom=False)
+    axes.set_title(f"{strategy}: {row.time_us / scale:.3f} {unit}, speedup {row.speedup:.2f}", loc="left", fontsize=9,
+                   fontweight="bold", pad=3)
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "bottom"):
         axes.spines[side].set_visible(False)
+    write_names(axes, lanes, scale)
 
 
 def draw(run, strategies, gpu):
-    """One strategy above another on one time axis: lanes, and below them the use of resources."""
     lanes = {strategy: lanes_of(run, strategy, gpu) for strategy in strategies}
-    summary = run.summary()
-    end_us = max(bars.end_us.max() for strategy in strategies for _, bars in lanes[strategy])
+    end_us = run.summary().time_us[strategies].max()
     unit = max((unit for unit, us in MICROSECONDS.items() if us <= end_us), key=MICROSECONDS.get, default="us")
-    scale = MICROSECONDS[unit]
-    height = HEAD + FOOT + sum(GAP + USE + LANE * len(lanes[strategy]) for strategy in strategies)
+    edges_us = numpy.linspace(0, end_us, BINS + 1)
+    heights = {strategy: LANE * (len(lanes[strategy]) + len(USES)) for strategy in strategies}
+    height = HEAD + FOOT + sum(GAP + size for size in heights.values())
     figure = pyplot.figure(figsize=(WIDTH, height))
-
-    def panel(top, size):
-        """Axes `size` inches high, `top` inches below the upper edge."""
-        return figure.add_axes([LEFT / WIDTH, 1 - (top + size) / height, 1 - (LEFT + RIGHT) / WIDTH, size / height],
-                               xlim=(0, end_us / scale * 1.005))
 
     top = HEAD
     for strategy in strategies:
-        row, rows = summary.loc[strategy], lanes[strategy]
-        top += GAP
-        upper = panel(top, LANE * len(rows))
-        upper.set_title(f"{strategy}: {row.time_us / scale:.3f} {unit}, speedup {row.speedup:.2f}", loc="left",
-                        fontsize=9, fontweight="bold", pad=4)
-        draw_lanes(upper, rows, scale)
-        write_names(upper, rows, scale)
-        top += LANE * len(rows)
-        lower = panel(top, USE)
-        draw_use(lower, run, strategy, gpu, rows_end(rows), scale)
-        top += USE
-    lower.tick_params(axis="x", labelbottom=True, labelsize=8)
-    lower.set_xlabel(f"time since the start of the run [{unit}]", fontsize=9)
+        top += GAP + heights[strategy]
+        axes = figure.add_axes([LEFT / WIDTH, 1 - top / height, 1 - (LEFT + RIGHT) / WIDTH, heights[strategy] / height],
+                               xlim=(0, end_us / MICROSECONDS[unit] * 1.04))
+        draw_strategy(axes, run, strategy, lanes[strategy], gpu, unit, edges_us)
+    axes.tick_params(axis="x", labelbottom=True, labelsize=8)
+    axes.set_xlabel(f"time since the start of the run [{unit}]", fontsize=9)
 
-    used = {kind for rows in lanes.values() for _, bars in rows for kind in bars.kind}
-    handles = [Patch(color=COLOURS[kind], label=MEANINGS[kind]) for kind in COLOURS if kind in used]
-    handles += [line for line in lower.get_lines()]
-    figure.text(LEFT / WIDTH, 1 - 0.22 / height, f"{run.attributes['experiment']}, GPU {gpu}", fontsize=11, va="center")
-    figure.legend(handles=handles, loc="upper right", bbox_to_anchor=(1 - RIGHT / WIDTH, 1 - 0.3 / height),
-                  ncol=len(handles), fontsize=8, frameon=False, borderaxespad=0)
+    kinds = {kind for rows in lanes.values() for _, bars in rows for kind in bars.kind}
+    handles = [Patch(color=COLOURS[kind], label=MEANINGS[kind]) for kind in COLOURS if kind in kinds]
+    handles.append(Patch(color=USE_COLOUR, label="share in use, 0-100 %, and its mean"))
+    figure.text(LEFT / WIDTH, 1 - 0.3 / height, f"{run.attributes['experiment']}, GPU {gpu}", fontsize=11, va="center")
+    figure.legend(handles=handles, loc="center right", bbox_to_anchor=(1 - RIGHT / WIDTH, 1 - 0.3 / height),
+                  ncol=len(handles), fontsize=8, frameon=False, borderaxespad=0, handlelength=1.2, columnspacing=1.2)
     return figure
-
-
-def rows_end(lanes):
-    return max(bars.end_us.max() for _, bars in lanes)
 
 
 def main(arguments):

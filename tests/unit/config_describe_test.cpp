@@ -44,7 +44,8 @@ TEST_CASE("keys that are read beside an optional one belong to it, and it may br
   CHECK(rule.find("sustained")->presence == Presence::optional);
   CHECK(rule.find("clock")->presence == Presence::optional);
   CHECK(rule.find("clock")->rule.has_value());
-  CHECK(rule.find("clock")->with.empty());
+  CHECK(rule.find("sustained")->with == std::vector<std::string>{"peak"});
+  CHECK(rule.find("clock")->with == std::vector<std::string>{"peak"});
 }
 
 TEST_CASE("tables inside tables are described with what they require themselves") {
