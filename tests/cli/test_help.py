@@ -6,7 +6,7 @@ import unittest
 
 from command import ScratchTest, c3sim
 
-SUBVERBS = {"config": ["check", "show"]}
+SUBVERBS = {"config": ["check", "schema", "show"]}
 
 
 def verbs():
@@ -29,7 +29,7 @@ class Help(ScratchTest):
                     self.assertTrue(example.startswith("  c3sim " + " ".join(name)), example)
 
     def test_the_verbs_of_the_manual_are_there(self):
-        self.assertLessEqual({"run", "bench", "list", "config", "inspect", "version"}, set(verbs()))
+        self.assertLessEqual({"run", "bench", "list", "config", "inspect", "completion", "version"}, set(verbs()))
 
     def test_no_arguments_print_the_help_on_stderr(self):
         done = c3sim()

@@ -103,6 +103,21 @@ TEST_CASE("an all-gather enqueued first costs the GEMM the CUs of its channels")
         near(kLaunch + 3 * wave_seconds() + kStores));
 }
 
+TEST_CASE("channels slow down with the clock while a GEMM runs, and speed up when it has ended") {
+  // Channels of 4 GB/s make 32 GB/s a lane, below the link. Half of a channel's time scales with the clock: at
+  // 1200 of 2100 MHz it takes 0.5 + 0.5 x 2100/1200 = 1.375 times as long. 456 tiles: two waves on 31 CUs each.
+  const auto gather_end = [](const GemmShape& gemm) {
+    Experiment experiment = pair(gemm);
+    experiment.cluster.library.channel_rate = 4.0_GBps;
+    return run_once(experiment, in_order({"fsdp", "compute"}), {}).collectives.end.value;
+  };
+  const double start = kLaunch + 17e-6 + 2.2e-6;
+  CHECK(gather_end(gemm_of_tiles(48, 152)) == near(start + 125e6 / (32e9 / 1.375)));
+  const double gemm_end = kLaunch + 2 * wave_seconds() + kStores;
+  const double left = 125e6 - (gemm_end - start) * 32e9 / 1.375;
+  CHECK(gather_end(gemm_of_tiles(24, 19)) == near(gemm_end + left / 32e9));
+}
+
 TEST_CASE("streams of a serial strategy run one after another, in its order") {
   Strategy serial = in_order();
   serial.serial = true;

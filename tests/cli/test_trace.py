@@ -1,0 +1,264 @@
+"""`--trace` writes what Perfetto and HolisticTraceAnalysis (HTA) read, and it says the same as the HDF5 file."""
+
+import collections
+import functools
+import json
+import pathlib
+import re
+import resource
+import tempfile
+import unittest
+
+import h5py
+import numpy as np
+
+from command import MAIN_JOB, ScratchTest, c3sim
+
+QUICK = ["--set", "measure.seeds=1", "--set", "measure.loss_split=false", "-q"]
+GATHERED = 896 * 2**20  # bytes of the main job's all-gather
+GPUS = 8
+PICOSECONDS = 1e6  # in a microsecond
+HTA_RANK = re.compile(r'"rank":\s+(\d+)')  # as HTA looks for it, line by line
+HTA_COMMUNICATION = re.compile(r"(^nccl.*)|(.*ncclKernel.*)")
+
+EVENTS = """
+schema = 1
+system = "mi300x-8"
+[[stream]]
+name = "compute"
+run = [{ gemm = { m = 2048, n = 2048, k = 2048, dtype = "bf16" } }, { record = "first" },
+       { gemm = { m = 2048, n = 2048, k = 2048, dtype = "bf16" } }]
+[[stream]]
+name = "comm"
+run = [{ wait = "first" }, { all_gather = "8 MiB" }, { all_to_all = "8 MiB" }]
+[strategy.ring]
+comm.algorithm = "ring"
+[strategy."direct_dma"]
+comm.backend = "dma"
+[measure]
+loss_split = false
+"""
+
+
+def picoseconds(microseconds):
+    return round(microseconds * PICOSECONDS)
+
+
+class Trace:
+    """One file, its events by phase."""
+
+    def __init__(self, path):
+        self.text = path.read_text()
+        self.top = json.loads(self.text)
+        self.events = self.top["traceEvents"]
+
+    def of(self, phase, *categories):
+        return [event for event in self.events
+                if event["ph"] == phase and (not categories or event["cat"] in categories)]
+
+    def tracks(self):
+        """(start, end) in ps of the slices of each track."""
+        tracks = collections.defaultdict(list)
+        for event in self.of("X"):
+            start = picoseconds(event["ts"])
+            tracks[event["pid"], event["tid"]].append((start, start + picoseconds(event["dur"])))
+        return tracks
+
+
+def overlaps(slices):
+    """Pairs that cross: neither one after the other nor one inside the other."""
+    open_ends, crossing = [], []
+    for start, end in sorted(slices, key=lambda slice: (slice[0], -slice[1])):
+        while open_ends and open_ends[-1] <= start:
+            open_ends.pop()
+        if open_ends and end > open_ends[-1]:
+            crossing.append((start, end))
+        open_ends.append(end)
+    return crossing
+
+
+def for_each_strategy(test):
+    """The test, once for every strategy: test(self, its trace, its group of the HDF5 file)."""
+    @functools.wraps(test)
+    def all_strategies(self):
+        for name, trace in self.traces.items():
+            with self.subTest(strategy=name):
+                test(self, trace, self.file["strategies"][name])
+    return all_strategies
+
+
+class TraceTest(unittest.TestCase):
+    def assert_nests(self, trace):
+        tracks = trace.tracks()
+        self.assertGreater(len(tracks), 2)
+        for track, slices in tracks.items():
+            self.assertEqual(overlaps(slices), [], track)
+
+    def assert_arrows_pair_up(self, trace):
+        """Every arrow has two ends inside slices, and every kernel and collective has one."""
+        tracks = trace.tracks()
+        starts, ends = trace.of("s", "ac2g"), trace.of("f", "ac2g")
+        self.assertEqual(sorted(event["id"] for event in starts), sorted(event["id"] for event in ends))
+        self.assertEqual({event["bp"] for event in ends}, {"e"})
+        for event in starts + ends:
+            date = picoseconds(event["ts"])
+            self.assertTrue(any(start <= date <= end for start, end in tracks[event["pid"], event["tid"]]), event)
+        self.assertEqual(len(starts), len(trace.of("X", "kernel", "gpu_user_annotation")))
+        self.assertLessEqual({event["args"]["correlation"] for event in trace.of("X", "kernel")},
+                             {event["id"] for event in starts})
+
+
+class MainJob(TraceTest):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory(prefix="c3sim trace ")
+        cls.addClassCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        done = c3sim("run", MAIN_JOB, *QUICK, "-o", folder / "run.h5", "--trace", folder / "traces")
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.file = h5py.File(folder / "run.h5")
+        cls.addClassCleanup(cls.file.close)
+        cls.paths = sorted(str(path.relative_to(folder)) for path in (folder / "traces").rglob("*") if path.is_file())
+        cls.traces = {name: Trace(folder / "traces" / name / "rank0.json") for name in cls.file["strategies"]}
+
+    def activities(self, group, kind):
+        """Durations [ps] of all activities of a kind."""
+        table = group["activities"]
+        mine = table["kind"][:] == h5py.check_enum_dtype(table["kind"].dtype)[kind]
+        return (table["end"][:] - table["start"][:])[mine]
+
+    def test_a_folder_for_each_strategy_holds_the_rank_that_is_simulated(self):
+        self.assertEqual(self.paths, sorted(f"traces/{name}/rank0.json" for name in self.traces))
+        self.assertEqual(len(self.traces), 7)
+
+    @for_each_strategy
+    def test_the_rank_that_is_simulated_says_for_how_many_it_stands(self, trace, _):
+        info = trace.top["distributedInfo"]
+        self.assertEqual((info["rank"], info["world_size"], info["represented_ranks"]), (0, GPUS, GPUS))
+
+    @for_each_strategy
+    def test_the_top_level_is_kinetos_with_the_events_at_its_end(self, trace, group):
+        self.assertEqual(list(trace.top), ["schemaVersion", "deviceProperties", "distributedInfo", "otherData",
+                                           "displayTimeUnit", "traceEvents"])
+        self.assertEqual((trace.top["schemaVersion"], trace.top["displayTimeUnit"]), (1, "ns"))
+        self.assertEqual(trace.top["deviceProperties"][0]["numSms"], 304)
+        self.assertEqual(trace.top["otherData"]["strategy"], group.name.split("/")[-1])
+
+    @for_each_strategy
+    def test_the_rank_is_found_by_the_pattern_of_hta_before_the_events(self, trace, _):
+        header = trace.text.split('"traceEvents"')[0]
+        self.assertEqual(HTA_RANK.findall(header), ["0"])
+
+    @for_each_strategy
+    def test_slices_of_one_track_nest(self, trace, _):
+        self.assert_nests(trace)
+
+    @for_each_strategy
+    def test_kernels_and_collectives_last_as_long_as_in_the_hdf5_file_to_the_picosecond(self, trace, group):
+        compute = [event for event in trace.of("X", "kernel") if not HTA_COMMUNICATION.match(event["name"])]
+        spans = [event for event in trace.of("X", "kernel", "gpu_user_annotation") if event not in compute]
+        for events, kind in ((compute, "kernel"), (spans, "collective")):
+            self.assertGreater(len(events), 0)
+            self.assertEqual(sum(picoseconds(event["dur"]) for event in events), sum(self.activities(group, kind)))
+
+    @for_each_strategy
+    def test_dates_are_written_in_microseconds_with_six_decimals(self, trace, _):
+        numbers = re.findall(r'"(?:ts|dur)": ([^,}]+)', trace.text)
+        self.assertGreater(len(numbers), 1000)
+        self.assertTrue(all(re.fullmatch(r"\d+\.\d{6}", number) for number in numbers))
+
+    def test_a_collective_on_cus_is_a_kernel_with_nccls_name_and_kinetos_args(self):
+        [event] = [event for event in self.traces["prioritized"].of("X", "kernel")
+                   if HTA_COMMUNICATION.match(event["name"])]
+        self.assertEqual(event["name"], "ncclDevKernel_AllGather_bf16_DIRECT")
+        args = event["args"]
+        self.assertEqual((args["Collective name"], args["dtype"], args["Group size"], args["Process Group Name"]),
+                         ("all_gather", "BFloat16", GPUS, "0"))
+        self.assertEqual((args["In msg nelems"], args["Out msg nelems"]), (GATHERED // 2 // GPUS, GATHERED // 2))
+        self.assertEqual((args["device"], args["stream"]), (event["pid"], event["tid"]))
+
+    def test_a_collective_on_copy_engines_is_copies_each_on_the_track_of_its_engine(self):
+        trace = self.traces["dma"]
+        copies = trace.of("X", "gpu_memcpy")
+        self.assertEqual(len({event["tid"] for event in copies}), GPUS - 1)
+        self.assertTrue(all(HTA_COMMUNICATION.match(event["name"]) for event in copies))
+        self.assertAlmostEqual(sum(event["args"]["bytes"] for event in copies), GATHERED * (GPUS - 1) / GPUS)
+        self.assertEqual([event["name"] for event in trace.of("X", "kernel")], ["mlp.gate_up"])
+        [span] = trace.of("X", "gpu_user_annotation")
+        self.assertNotIn("stream", span["args"], "HTA would count it as a kernel")
+
+    @for_each_strategy
+    def test_arrows_pair_up_and_lead_from_the_launch_to_the_kernel(self, trace, _):
+        self.assert_arrows_pair_up(trace)
+
+    @for_each_strategy
+    def test_every_track_and_process_has_a_name(self, trace, _):
+        named = {(event["pid"], event["tid"]) for event in trace.of("M") if event["name"] == "thread_name"}
+        self.assertLessEqual(set(trace.tracks()), named)
+        processes = {event["pid"] for event in trace.of("M") if event["name"] == "process_name"}
+        self.assertEqual({event["pid"] for event in trace.events}, processes)
+
+    @for_each_strategy
+    def test_counters_of_cus_hbm_and_links_stay_within_capacity_and_end_at_nothing(self, trace, group):
+        names = self.file["names"].asstr()[:]
+        steps = group["resources/steps"]
+        resources = names[group["resources/list/name"][:]][steps["resource"][:]]
+        counters = collections.defaultdict(list)
+        for event in trace.of("C"):
+            counters[event["name"]].append((event["ts"], event["args"]["used"]))
+        self.assertLessEqual({"gpu0.cus [CU]", "gpu0.hbm [GB/s]", "link0-1 [GB/s]"}, set(counters))
+        for name, values in counters.items():
+            mine = resources == name.split(" ")[0]
+            scale = 1e-9 if "GB/s" in name else 1
+            self.assertLessEqual(max(used for _, used in values),
+                                 max(steps["capacity"][:][mine], default=np.inf) * scale * (1 + 1e-9), name)
+            self.assertEqual(values[-1][1], 0, name)
+            self.assertTrue((np.diff([time for time, _ in values]) > 0).all(), name)
+
+
+class OtherRuns(TraceTest, ScratchTest):
+    def run_with(self, experiment, *arguments, **options):
+        return c3sim("run", experiment, *QUICK, *arguments, "-o", "run.h5", "--trace", "traces", folder=self.folder,
+                     **options)
+
+    def test_streams_of_several_operations_with_events_nest_and_pair_up(self):
+        (self.folder / "events.toml").write_text(EVENTS)
+        done = self.run_with("events.toml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        traces = {name: Trace(self.folder / "traces" / name / "rank0.json") for name in ("ring", "direct_dma")}
+        for trace in traces.values():
+            self.assert_nests(trace)
+            self.assert_arrows_pair_up(trace)
+            self.assertEqual([event["name"] for event in trace.of("X", "cuda_sync")], ["Stream Wait Event"])
+        collectives = [event for event in traces["ring"].of("X", "kernel") if HTA_COMMUNICATION.match(event["name"])]
+        # Of a size in bytes: 8 Mi elements of one byte.
+        self.assertEqual({event["name"]: event["args"]["In msg nelems"] for event in collectives},
+                         {"ncclDevKernel_AllGather_u8_RING": 2**20, "ncclDevKernel_AllToAll_u8_RING": 2**23})
+        self.assertEqual(len(traces["direct_dma"].of("X", "gpu_memcpy")), 2 * (GPUS - 1))
+
+    def test_ranks_that_are_simulated_each_have_a_file_of_their_own(self):
+        done = self.run_with(MAIN_JOB, "--set", "measure.fold=false")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for rank in range(GPUS):
+            trace = Trace(self.folder / f"traces/dma/rank{rank}.json")
+            info = trace.top["distributedInfo"]
+            self.assertEqual((info["rank"], info["world_size"], info["represented_ranks"]), (rank, GPUS, 1))
+            self.assertEqual({event["pid"] for event in trace.of("X", "kernel", "gpu_memcpy")}, {rank})
+            self.assertEqual(len(trace.of("X", "gpu_memcpy")), GPUS - 1)
+            self.assert_nests(trace)
+
+    def test_a_folder_that_cannot_be_made_is_one_line_and_nothing_is_written(self):
+        (self.folder / "traces").write_text("mine")
+        self.assert_one_line(self.run_with(MAIN_JOB), 74, r"^c3sim: traces/serial: cannot create: Not a directory$")
+        self.assertEqual(self.files(), ["traces"])
+
+    def test_a_full_disk_leaves_no_trace_and_no_result(self):
+        limit = 150_000  # bytes a file: the first trace is longer, the HDF5 file until then shorter
+        done = self.run_with(MAIN_JOB, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assert_one_line(done, 74, r"^c3sim: traces/serial/rank0\.json\.tmp: cannot write: File too large$")
+        self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
