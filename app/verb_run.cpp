@@ -90,7 +90,7 @@ void record(const ExperimentFactory& make, const StudyResult& study, ResultFile&
 void say_what_was_written(const RunOptions& options, const std::filesystem::path& output) {
   fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.string());
   if (!options.trace.empty())
-    fmt::print(stderr, "wrote {}/<strategy>/rank<r>.json; open one in https://ui.perfetto.dev\n", options.trace);
+    fmt::print(stderr, "wrote {}/<strategy>/rank<r>.json for https://ui.perfetto.dev\n", options.trace);
 }
 
 int run(const RunOptions& options) {
@@ -141,8 +141,8 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
   verb->add_option("-o,--output", options->output, "HDF5 file to write (default: out/<experiment>.h5)")
       ->type_name("OUT.h5");
   verb->add_option("--trace", options->trace,
-                   "Folder for timelines as Chrome JSON, DIR/<strategy>/rank<r>.json; us, shaped as PyTorch's profiler\n"
-                   "writes them, for Perfetto and HolisticTraceAnalysis")
+                   "Also write timelines as Chrome JSON (us) for Perfetto and HolisticTraceAnalysis:\n"
+                   "DIR/<strategy>/rank<r>.json")
       ->type_name("DIR");
   verb->add_flag("--json", options->json, "The table as JSON; times in us");
   verb->callback([&app, &action, options] {

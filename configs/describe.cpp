@@ -100,7 +100,7 @@ Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule
 }
 
 std::string Draft::ask_chosen() {
-  const std::string name = slug_rule().example;
+  std::string name = slug_rule().example;
   if (rule_.find(name) == nullptr) rule_.keys.push_back({name, Presence::chosen});
   return name;
 }
@@ -109,7 +109,7 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
                    const std::map<std::string, Node>& examples) {
   Findings findings;
   std::queue<std::pair<std::set<std::string>, std::string>> pending;  // keys present, and the last one of them
-  pending.push({});
+  pending.emplace();
   while (!pending.empty()) {
     const auto [present, added] = pending.front();
     pending.pop();

@@ -191,7 +191,7 @@ Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> dr
 /// gives.
 void allow_reference(TableRule& root, const PresetReference& reference) {
   KeyRule& table = *root.find(reference.table);
-  TableRule& overrides = std::get<TableRule>(table.rule->form);
+  auto& overrides = std::get<TableRule>(table.rule->form);
   for (const KeyRule& given : preset_rule(reference.kind).keys) {
     if (KeyRule* key = overrides.find(given.key)) *key = {key->key, Presence::optional, key->rule};
   }

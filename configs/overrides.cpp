@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/nesting.hpp"
 #include "configs/toml_text.hpp"
 
 namespace c3 {
@@ -53,6 +54,9 @@ Change take_apart(std::string_view set, std::uint32_t number) {
   if (malformed) {
     throw ConfigError(change.origin, set,
                       "expected key=value, +key=value or ~key, with key like measure.seeds");
+  }
+  if (change.keys.size() > kMostKeyParts) {
+    throw ConfigError(change.origin, "syntax", fmt::format("a key has at most {} parts", kMostKeyParts));
   }
   if (wants_value) change.value = rest.substr(equals + 1);
   return change;

@@ -83,7 +83,7 @@ std::vector<Section> Section::tables(std::string_view key, std::size_t most) {
     ask(key);
     const auto& list = std::get<ListRule>(draft_->declare(key, dotted(key), rule).form);
     auto draft = std::make_shared<Draft>(draft_->rehearsal(), std::get<TableRule>(list.element->form));
-    sections.emplace_back(Section(std::move(draft), dotted(key), sampling_, provenance_));
+    sections.emplace_back(std::move(draft), dotted(key), sampling_, provenance_);
     return sections;
   }
   const Array* list = node(key, rule).array();

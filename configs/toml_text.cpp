@@ -7,6 +7,8 @@
 #include <cmath>
 #include <memory>
 
+#include "configs/nesting.hpp"
+
 namespace c3 {
 namespace {
 
@@ -14,6 +16,8 @@ namespace {
 class Converter {
  public:
   explicit Converter(const std::string& file) : file_(std::make_shared<const std::string>(file)) {}
+
+  const std::shared_ptr<const std::string>& file() const { return file_; }
 
   Origin origin(const toml::source_region& region) const {
     return {file_, std::max(region.begin.line, 1U), std::max(region.begin.column, 1U)};
@@ -187,6 +191,7 @@ class TomlWriter {
 
 Node parse_toml(std::string_view text, const std::string& file) {
   const Converter converter(file);
+  refuse_deep_nesting(text, converter.file());
   try {
     return converter.node(toml::parse(text, std::string_view(file)), "document");
   } catch (const toml::parse_error& error) {

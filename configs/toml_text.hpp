@@ -9,7 +9,7 @@
 namespace c3 {
 
 /// \returns a table node. \param file is what errors and origins call the text.
-/// \throws ConfigError for a syntax error, a date, or a number that is not finite.
+/// \throws ConfigError for a syntax error, nesting beyond reason, a date, or a number that is not finite.
 Node parse_toml(std::string_view text, const std::string& file);
 
 /// What write_toml writes behind each value: nothing, or where the value was written. A list says apart which

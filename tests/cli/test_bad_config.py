@@ -35,6 +35,7 @@ def gpu(line):
 # name: (text, line and column of the mistake, what the message says)
 MISTAKES = {
     "empty": ("", "1:1", "file: is empty"),
+    "deep": (GOOD + ".".join(["a"] * 100_000) + " = 1\n", "15:32", "syntax: a key has at most 16 parts"),
     "binary": ("\x89HDF\r\n\x1a\n\0\0\0", "1:1", "file: is a binary file, not TOML"),
     "syntax": (GOOD + "seeds == 3\n", "15:8", "syntax: "),
     "wrong_unit": (gpu('hbm_read = "4 TB"'), "16:12", "'TB' is the unit of a size; allowed: B/s, kB/s"),

@@ -68,6 +68,12 @@ class PythonResults(unittest.TestCase):
         self.assertEqual(sorted(engines), list(range(7)))
         self.assertTrue((self.run_.activities("concurrent").engine == -1).all())
 
+    def test_of_steps_with_equal_dates_the_last_is_kept(self):
+        stored = self.run_.table("dma", "resources/steps").query("resource == 'gpu0.hbm'")
+        last = stored.groupby("time_us").used.last()
+        self.assertLess(len(last), len(stored))
+        self.assertEqual(self.run_.steps("dma", "gpu0.hbm").used.tolist(), last.tolist())
+
     def test_steps_name_their_resource_and_hold_one_row_a_date(self):
         cus = self.run_.steps("dma", "gpu0.cus")
         self.assertGreater(len(cus), 10)
@@ -78,7 +84,8 @@ class PythonResults(unittest.TestCase):
     def test_collectives_have_their_bandwidth(self):
         [record] = self.run_.collectives("dma").itertuples()
         self.assertEqual((record.op, record.backend), ("all_gather", "dma"))
-        self.assertAlmostEqual(record.algbw, record.bytes / (record.end_us - record.start_us) * 1e6, delta=record.algbw * 1e-9)
+        rate = record.bytes / (record.end_us - record.start_us) * 1e6
+        self.assertAlmostEqual(record.algbw / rate, 1, places=9)
 
     def test_what_is_no_result_file_is_refused(self):
         import h5py
@@ -92,7 +99,7 @@ class PythonResults(unittest.TestCase):
     def test_the_timeline_is_a_picture_with_every_strategys_kernel(self):
         picture = self.folder / "all.png"
         done = plot(self.path, "-o", picture)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"{picture}\n", ""))
+        self.assertEqual((done.returncode, done.stdout), (0, f"{picture}\n"), done.stderr)
         pixels = (matplotlib.image.imread(picture)[:, :, :3] * 255).round()
         height, width = pixels.shape[:2]
         self.assertGreater(min(width, height), 1000)
@@ -104,12 +111,14 @@ class PythonResults(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, f"{self.path.with_suffix('.png')}\n"), done.stderr)
         self.assertLess(matplotlib.image.imread(self.path.with_suffix(".png")).shape[0], 600)
 
-    def test_mistakes_are_one_line(self):
+    def test_mistakes_end_in_one_line_that_names_them(self):
         for arguments, reason in (([self.path, "--strategy", "dme"], "no strategy 'dme' in .*; it holds serial, "),
                                   ([self.folder / "missing.h5"], "No such file")):
             done = plot(*arguments)
-            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
-            self.assertRegex(done.stderr, rf"^plot_timeline\.py: .*{reason}")
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            # Before it, matplotlib may say that it builds its font cache.
+            self.assertRegex(done.stderr.splitlines()[-1], rf"^plot_timeline\.py: .*{reason}")
 
     def test_help_shows_examples(self):
         done = plot("--help")
