@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/errors.hpp"
 
 namespace c3 {
 
 DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan) : CollectiveRun(cluster, std::move(plan)) {
   const GpuSpec& gpu = cluster.spec().gpu;
-  if (gpu.dma.engines < graph_.lanes) {
-    throw InfeasibleError(fmt::format("{}: the {} algorithm needs {} copy engines, gpu '{}' has {}", plan_.name,
-                                      name_of(plan_.algorithm), graph_.lanes, gpu.name, gpu.dma.engines));
-  }
-  width_ = graph_.lanes;
+  if (gpu.dma.engines < 1) throw InfeasibleError(fmt::format("{}: gpu '{}' has no copy engines", plan_.name, gpu.name));
+  width_ = std::min(graph_.lanes, gpu.dma.engines);
   transfers_.assign(moves_.size(), kNoActivity);
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     arrived_.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
@@ -41,19 +40,36 @@ Task DmaCollective::run_move(std::size_t index) {
   }
 }
 
+namespace {
+
+/// An engine that serves several legs of a gang serves them one after another.
+void add_use(DmaCopy& copy, DmaEngines& engines, int engine, Bytes bytes) {
+  for (EngineUse& use : copy.uses) {
+    if (use.engines != &engines || use.engine != engine) continue;
+    use.bytes += bytes;
+    ++use.legs;
+    return;
+  }
+  copy.uses.push_back({&engines, engine, bytes, 1});
+}
+
+}  // namespace
+
 DmaCopy DmaCollective::command(const Move& move) const {
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
   DmaCopy copy;
-  copy.commands = move.hops;
   copy.latency = cluster_.interconnect().latency(move.legs.front().src, move.legs.front().dst);
   Bytes total;
   for (const Leg& leg : move.legs) {
     for (const Demand& demand : path(leg, leg.bytes, leg.bytes, Bytes{0}, false)) {
       add_demand(copy.path, demand.resource, demand.amount);
     }
-    copy.uses.push_back({&cluster_.gpu(leg.src).dma(), leg.lane, leg.bytes});
+    DmaEngines& engines = cluster_.gpu(leg.src).dma();
+    add_use(copy, engines, leg.lane % width_, leg.bytes);
     total += leg.bytes;
   }
+  const int most_legs = std::ranges::max(copy.uses, {}, &EngineUse::legs).legs;
+  copy.commands = move.hops * most_legs;
   const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
   const DmaSpec& dma = cluster_.spec().gpu.dma;
   const double alone = static_cast<double>(move.legs.size()) * dma.engine_bandwidth.value / total.value;

@@ -47,8 +47,13 @@ ComputeSpec read_compute(Section& section) {
                       .registers_per_cu = section.bytes("registers_per_cu"),
                       .wave_slots_per_cu = small_integer(section, "wave_slots_per_cu", 1, 256),
                       .boost_clock = section.frequency("boost_clock"),
-                      .matrix = {}};
+                      .matrix = {},
+                      .gemm_tile = {}};
   compute.matrix = read_matrix_rates(section, compute.boost_clock);
+  compute.gemm_tile = {.m = section.integer("gemm_tile_m", 16, 1024),
+                       .n = section.integer("gemm_tile_n", 16, 1024),
+                       .k = section.integer("gemm_tile_k", 8, 1024)};
+  if (section.has("gemm_cluster")) compute.gemm_tile.cluster = section.integer("gemm_cluster", 1, 16);
   return compute;
 }
 

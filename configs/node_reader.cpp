@@ -7,8 +7,9 @@ namespace {
 
 constexpr int kMostGpus = 64;  // of one node; more are joined by a fabric
 
-constexpr std::array<std::pair<std::string_view, NodeTopology>, 1> kTopologies = {{
+constexpr std::array<std::pair<std::string_view, NodeTopology>, 2> kTopologies = {{
     {"full_mesh", NodeTopology::full_mesh},
+    {"switched", NodeTopology::switched},
 }};
 
 }  // namespace

@@ -19,11 +19,13 @@ namespace {
 
 /// Commands that the busiest of the hosts involved has to create before all engines can start.
 int commands_of_one_host(const DmaCopy& copy) {
-  std::ptrdiff_t most = 0;
+  int most = 0;
   for (const EngineUse& use : copy.uses) {
-    most = std::max(most, std::ranges::count(copy.uses, use.engines, &EngineUse::engines));
+    int commands = 0;
+    for (const EngineUse& other : copy.uses) commands += other.engines == use.engines ? other.legs : 0;
+    most = std::max(most, commands);
   }
-  return static_cast<int>(most);
+  return most;
 }
 
 }  // namespace

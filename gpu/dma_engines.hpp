@@ -32,6 +32,7 @@ struct EngineUse {
   DmaEngines* engines = nullptr;
   int engine = 0;
   Bytes bytes;
+  int legs = 1;  ///< transfers that the engine serves one after another
 };
 
 /// One flow on one engine, or on several in lock step (a gang).

@@ -99,7 +99,9 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
   state.resident = resident;
   state.xcds = spec_.compute.xcds;
   state.l2_size = spec_.cache.l2_size;
-  state.llc_size = spec_.cache.llc_size;
+  // Without a memory-side cache the L2s keep what is used again.
+  const bool has_llc = spec_.cache.llc_size.value > 0.0;
+  state.llc_size = has_llc ? spec_.cache.llc_size : spec_.cache.l2_size * static_cast<double>(spec_.compute.xcds);
   state.work_group_time = work_group_time;
   if (private_cache_) return state;
   for (std::size_t other = 0; other < meters_.size(); ++other) {

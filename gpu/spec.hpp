@@ -1,6 +1,7 @@
 #pragma once
 /// What one GPU is. Immutable; read from configs/gpus/*.toml, where every number carries source and kind.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,15 @@ enum class HbmArbitration {
 std::string_view name_of(DispatchPolicy policy);
 std::string_view name_of(HbmArbitration arbitration);
 
+/// Output tile of one GEMM work group and the depth of one step of its K loop.
+struct GemmTile {
+  std::int64_t m = 256;
+  std::int64_t n = 256;
+  std::int64_t k = 64;
+  std::int64_t cluster = 1;  ///< work groups in a row of m that fetch a panel of B once, for all (TMA multicast)
+  friend bool operator==(const GemmTile&, const GemmTile&) = default;
+};
+
 struct ComputeSpec {
   int xcds = 1;         ///< dies with their own L2 and work-group queue
   int cus_per_xcd = 1;  ///< compute units (SMs) of one die
@@ -50,6 +60,7 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
+  GemmTile gemm_tile;  ///< that the vendor's library picks for large GEMMs
 
   int cus() const { return xcds * cus_per_xcd; }
 

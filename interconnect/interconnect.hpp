@@ -1,22 +1,18 @@
 #pragma once
 /// The links of one node as solver resources.
 
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/fluid_system.hpp"
+#include "interconnect/link_set.hpp"
 #include "interconnect/spec.hpp"
 
 namespace c3 {
 
 /// Routes between the GPUs of a node. Streams share the links, or have private copies (a counterfactual).
-///
-/// A full-duplex link is three resources: each direction carries at most `one_way`, and both together at most twice
-/// `both_ways`, because reverse traffic takes acknowledgement slots.
-///
-/// Folded: only routes from rank 0 exist, and traffic is taken to be the same on every rank. The reverse of link 0 -> k
-/// then carries what 0 -> N-k carries, so a flow loads the shared part of both.
+/// Folded, only routes from rank 0 exist, and traffic is taken to be the same on every rank.
 class Interconnect {
  public:
   struct Setup {
@@ -36,16 +32,9 @@ class Interconnect {
   const NodeSpec& spec() const { return spec_; }
 
  private:
-  struct Links {
-    std::vector<ResourceId> direction;  ///< by src * gpus + dst
-    std::vector<ResourceId> duplex;     ///< the same index for both directions, unless folded
-  };
-  Links make_links(FluidSystem& fluid, const std::string& suffix) const;
-  std::size_t index(int src, int dst) const { return static_cast<std::size_t>(src * spec_.gpus + dst); }
-
   const NodeSpec& spec_;
   bool folded_;
-  std::vector<Links> links_;
+  std::vector<std::unique_ptr<LinkSet>> links_;  ///< one, or one a stream when private
 };
 
 /// Directed rings over all GPUs of a full mesh, no two using the same link in the same direction; as many as a

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "interconnect/interconnect.hpp"
 
@@ -77,7 +78,11 @@ class RingSearch {
 }  // namespace
 
 std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec) {
-  return spec.gpus < 2 ? std::vector<std::vector<int>>{} : RingSearch(spec.gpus).run();
+  if (spec.gpus < 2) return {};
+  if (spec.topology == NodeTopology::full_mesh) return RingSearch(spec.gpus).run();
+  std::vector<int> ring(static_cast<std::size_t>(spec.gpus));
+  std::iota(ring.begin(), ring.end(), 0);
+  return {ring};
 }
 
 }  // namespace c3

@@ -9,9 +9,10 @@ namespace c3 {
 
 enum class NodeTopology {
   full_mesh,  ///< one link for each pair of GPUs
+  switched,   ///< one port for each GPU to a switch that never blocks
 };
 
-/// A full-duplex link between two GPUs. Rates are payload bytes of one direction.
+/// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one direction.
 struct LinkSpec {
   BytesPerSecond raw;        ///< signalling rate: the lower bound's rate
   BytesPerSecond one_way;    ///< usable when the reverse direction is idle
@@ -29,5 +30,8 @@ struct NodeSpec {
 
   bool operator==(const NodeSpec&) const = default;
 };
+
+/// Raw rate at which one GPU can send over all its links.
+BytesPerSecond raw_egress(const NodeSpec& node);
 
 }  // namespace c3

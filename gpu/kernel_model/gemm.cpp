@@ -40,6 +40,7 @@ class GemmTraffic final : public TrafficModel {
         k_steps_(static_cast<double>(ceil_div(shape.k, tile.k))),
         a_panel_(element * static_cast<double>(tile.m * shape.k)),
         b_panel_(element * static_cast<double>(tile.n * shape.k)),
+        cluster_(static_cast<double>(tile.cluster)),
         output_(element * static_cast<double>(tile.m * tile.n)) {}
 
   Traffic per_work_group(const CacheState& state) const override {
@@ -55,7 +56,7 @@ class GemmTraffic final : public TrafficModel {
     const std::int64_t tiles = tile_rows_ * tile_columns_;
     const std::int64_t resident = std::clamp<std::int64_t>(state.resident, 1, tiles);
     Traffic traffic;
-    traffic.l2 = a_panel_ + b_panel_;
+    traffic.l2 = a_panel_ + b_panel_ / cluster_;
     const Bytes l2_window = l2_misses(state, resident, traffic);
     traffic.hbm = llc_misses(state, resident, traffic, l2_window);
     return traffic;
@@ -116,6 +117,7 @@ class GemmTraffic final : public TrafficModel {
   double k_steps_;
   Bytes a_panel_;
   Bytes b_panel_;
+  double cluster_;
   Bytes output_;
   // Cohorts of one wave ask the same question; a simulation is single-threaded.
   mutable std::optional<CacheState> last_state_;
@@ -124,7 +126,8 @@ class GemmTraffic final : public TrafficModel {
 
 }  // namespace
 
-KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu, const GemmTile& tile) {
+KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
+  const GemmTile& tile = gpu.compute.gemm_tile;
   if (shape.m < 1 || shape.n < 1 || shape.k < 1) {
     throw InfeasibleError(fmt::format("GEMM '{}': m, n and k must be at least 1", name));
   }

@@ -18,19 +18,11 @@ struct GemmShape {
   bool operator==(const GemmShape&) const = default;
 };
 
-/// Output tile of one work group and the depth of one step of its K loop. 256 x 256 x 64 is what vendor libraries pick
-/// for large 16-bit GEMMs on CDNA3; its accumulators fill the CU's registers and its double buffer the LDS.
-struct GemmTile {
-  std::int64_t m = 256;
-  std::int64_t n = 256;
-  std::int64_t k = 64;
-};
-
-/// Describes the GEMM on \p gpu, one work group a tile, tiles dispatched with m fastest. A tile's time is its (padded)
+/// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A tile's time is its (padded)
 /// flops at the CU's part of the sustained matrix rate.
 /// Wrong when: the library splits K or runs persistently; when k is so short that the epilogue dominates.
 /// \throws InfeasibleError when the GPU has no such matrix rate, or \p shape has an extent < 1.
-KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu, const GemmTile& tile = {});
+KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
 
 /// Waves that the fullest XCD runs: ceil(tiles / XCDs / (CUs of an XCD x work groups a CU)).
 std::int64_t wave_count(std::int64_t work_groups, int xcds, int cus_per_xcd, int work_groups_per_cu);

@@ -29,7 +29,7 @@ LowerBound lower_bound(const Experiment& experiment) {
   }
   LowerBound bound;
   bound.kernels = std::max(compute, kernel_bytes / cluster.gpu.hbm.peak);
-  bound.collectives = std::max(egress / (cluster.node.link.raw * (ranks - 1.0)), collective_bytes / cluster.gpu.hbm.peak);
+  bound.collectives = std::max(egress / raw_egress(cluster.node), collective_bytes / cluster.gpu.hbm.peak);
   bound.hbm = (kernel_bytes + collective_bytes) / cluster.gpu.hbm.peak;
   return bound;
 }
