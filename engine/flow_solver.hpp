@@ -41,8 +41,6 @@ class FlowSolver {
   /// Guarantees \p fraction of every capacity to flows of \p priority; all floors together at most 1.
   void set_floor(PriorityClass priority, double fraction);
 
-  /// True when a flow that uses \p resource, or its capacity, changed since the last solve.
-  bool is_touched(ResourceId resource) const { return resources_[resource].touched; }
   bool needs_solve() const { return !touched_.empty() || !changed_flows_.empty(); }
   /// \returns the flows whose rate changed; valid until the next call. Rates of others are bit-identical.
   std::span<const Index> solve();

@@ -11,6 +11,10 @@ namespace {
 // rounding.
 constexpr double kSameDate = 1e-14;
 
+// Loads and the capacities that follow them are solved in turn until they agree to this, or this often.
+constexpr double kSettled = 1e-9;
+constexpr int kSettlingRounds = 16;
+
 void check(const FlowSpec& spec, std::size_t resources) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("FluidSystem::start: " + what); };
   if (!(spec.bound > 0.0)) fail("bound must be > 0");
@@ -108,8 +112,9 @@ void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag)
 
 double FluidSystem::next_date() {
   if (solver_.needs_solve()) {
-    apply_rules();
     apply_rates();
+    for (int round = 0; round < kSettlingRounds && apply_rules(); ++round)
+      apply_rates();
   }
   double date = kUnbounded;
   if (!completions_.empty()) date = std::max(now_, completions_.top_date());
@@ -117,12 +122,15 @@ double FluidSystem::next_date() {
   return date;
 }
 
-void FluidSystem::apply_rules() {
+bool FluidSystem::apply_rules() {
+  bool changed = false;
   for (const Rule& rule : rules_) {
-    if (!solver_.is_touched(rule.resource)) continue;  // events elsewhere must not change the result
     const double capacity = rule.rule->capacity(solver_);
-    if (capacity != solver_.capacity(rule.resource)) set_capacity(rule.resource, capacity);
+    if (std::abs(capacity - solver_.capacity(rule.resource)) <= kSettled * capacity) continue;
+    set_capacity(rule.resource, capacity);
+    changed = true;
   }
+  return changed;
 }
 
 void FluidSystem::apply_rates() {

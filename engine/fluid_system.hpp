@@ -13,12 +13,13 @@
 
 namespace c3 {
 
-/// A capacity that depends on what was served before, e.g. HBM on its read/write mix.
-/// Asked before a solve in which a flow at this resource changed; constant within a solve.
+/// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked after each,
+/// and the rates are solved again until both agree, so that the result depends on what is in flight and not on when
+/// something else happened.
 class CapacityRule {
  public:
   virtual ~CapacityRule() = default;
-  /// \returns the capacity for the coming solve, given the loads of the last one.
+  /// \returns the capacity that goes with the loads of the last solve.
   virtual double capacity(const FlowSolver& rates) = 0;
 };
 
@@ -94,7 +95,7 @@ class FluidSystem {
     std::uint64_t tag;
   };
 
-  void apply_rules();
+  bool apply_rules();
   void apply_rates();
   void finish(FlowSolver::Index flow);
   void report_loads();

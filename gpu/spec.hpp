@@ -60,7 +60,7 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
-  GemmTile gemm_tile;  ///< that the vendor's library picks for large GEMMs
+  GemmTile gemm_tile = {};  ///< that the vendor's library picks for large GEMMs
 
   int cus() const { return xcds * cus_per_xcd; }
 

@@ -43,8 +43,7 @@ TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
     call.bytes = Bytes{1e-3};
     const RunResult together = run_strategy(job, strategy_of(job, "dma"));
     const RunResult alone = run_alone(job, Side::kernels);
-    // Not 1e-9: each event at HBM refreshes its capacity from the read/write mix, and the partner adds events.
-    CHECK(together.kernels.duration().value == near(alone.time.value, 2e-5));
+    CHECK(together.kernels.duration().value == near(alone.time.value, 1e-7));
   });
 }
 

@@ -52,6 +52,15 @@ inline NodeSpec full_mesh(int gpus) {
           .link = {.raw = 64.0_GBps, .one_way = 48.4_GBps, .both_ways = 46.5_GBps, .latency = 0.3_us}};
 }
 
+/// Ports of 370 GB/s to a switch, both directions at 350 GB/s each.
+inline NodeSpec switched(int gpus) {
+  using namespace literals;
+  return {.name = "switch",
+          .topology = NodeTopology::switched,
+          .gpus = gpus,
+          .link = {.raw = 450.0_GBps, .one_way = 370.0_GBps, .both_ways = 350.0_GBps, .latency = 0.3_us}};
+}
+
 /// 56 channels, of which two fit on a CU: 8 GB/s each when alone there, 6 GB/s each when two.
 inline CollectiveLibrarySpec rccl_like() {
   using namespace literals;

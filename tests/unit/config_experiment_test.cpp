@@ -193,7 +193,7 @@ TEST_CASE("making an experiment takes less than a millisecond, so that a study m
 
 TEST_CASE("unknown names are refused with position, what is known, and what may have been meant") {
   CHECK(refusal({"schema = 1\nsystem = \"mi300x-9\"\n"}) ==
-        "2:10: system: unknown node preset 'mi300x-9'; known: mi300x-8; did you mean 'mi300x-8'?");
+        "2:10: system: unknown node preset 'mi300x-9'; known: h100-sxm-8, mi300x-8; did you mean 'mi300x-8'?");
   CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[masure]\n"}) ==
         "14:2: masure: unknown key; did you mean 'measure'?");
   CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
@@ -236,12 +236,18 @@ TEST_CASE("streams without work, without a name of their own, or with an event r
         Part{"must be letters"});
 }
 
+TEST_CASE("a search over CU shares stops at what this GPU has, so that an experiment serves many systems") {
+  const std::string search = "[strategy.s]\nfsdp.cus = \"best 8..4096\"\n";
+  const Experiment job = experiment({kHead, kModel, kStreams, search});
+  CHECK(job.strategies.at(0).streams.at("fsdp").cus == CuShare{8, 296});
+}
+
 TEST_CASE("CU shares fit the granule of the mask and leave every stream a CU") {
   CHECK(refused_strategy("fsdp.cus = 12") == Part{"14:12: strategy.s.fsdp.cus: 12 is not a multiple of 8"});
   CHECK(refused_strategy("fsdp.cus = 304") == Part{"must be between 8 and 296, not 304"});
-  CHECK(refused_strategy("fsdp.cus = \"best 8..304\"") == Part{"needs 8 <= LOW <= HIGH <= 296"});
-  CHECK(refused_strategy("fsdp.cus = \"best 64..32\"") == Part{"needs 8 <= LOW <= HIGH <= 296"});
-  CHECK(refused_strategy("fsdp.cus = \"best 8..100\"") == Part{"100 is not a multiple of 8"});
+  CHECK(refused_strategy("fsdp.cus = \"best 304..512\"") == Part{"needs 8 <= LOW <= 296 and LOW <= HIGH"});
+  CHECK(refused_strategy("fsdp.cus = \"best 64..32\"") == Part{"needs 8 <= LOW <= 296 and LOW <= HIGH"});
+  CHECK(refused_strategy("fsdp.cus = \"best 12..96\"") == Part{"12 is not a multiple of 8"});
   CHECK(refused_strategy("fsdp.cus = \"8-128\"") == Part{"as in 'best 8..128'"});
   CHECK(refused_strategy("compute.reserve_cus = 4") == Part{"reserve_cus: 4 is not a multiple of 8"});
   CHECK(refused_strategy("fsdp.cus = 200\ncompute.cus = 200") ==

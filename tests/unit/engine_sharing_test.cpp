@@ -114,23 +114,29 @@ TEST_CASE("a capacity halved in flight doubles what remains") {
   CHECK(clock.date(1) == near(1.5));
 }
 
-TEST_CASE("a capacity rule is asked before each solve, with the loads of the last one") {
-  // HBM gives 100 B/s while nobody wrote in the last solve, else 50. The first solve sees no writes: 100 until
-  // the second flow starts at 0.5 s and half of the first is done. Then 25 each: the first ends at 2.5 s, when
-  // the second has done half, and needs 1 s more alone at 50.
-  struct ReadWriteMix final : CapacityRule {
-    ResourceId writes = 0;
-    double capacity(const FlowSolver& rates) override { return rates.load(writes) > 0.0 ? 50.0 : 100.0; }
-  } mix;
-  FlowClock clock;
-  const ResourceId hbm = clock.resource(100.0);
-  mix.writes = clock.resource(kUnbounded);
-  clock.simulation.fluid().set_capacity_rule(hbm, mix);
-  clock.start(1, {{hbm, 100.0}, {mix.writes, 100.0}});
-  clock.at(0.5_s, [&] { clock.start(2, {{hbm, 100.0}, {mix.writes, 100.0}}); });
-  clock.simulation.run();
-  CHECK(clock.date(1) == near(2.5));
-  CHECK(clock.date(2) == near(3.5));
+TEST_CASE("a capacity that follows the load agrees with it, whatever happened before") {
+  // HBM gives 100 / (1 + w) B/s for a written share w. A reader of weight 3 beside a writer of weight 1: w = 1/4 and 80 B/s,
+  // 60 and 20. The reader's 60 B take 1 s; the writer has 40 of 60 B left and gets 50 B/s alone: 1.8 s.
+  struct WrittenShare final : CapacityRule {
+    ResourceId hbm = 0, written = 0;
+    double capacity(const FlowSolver& rates) override {
+      const double total = rates.load(hbm);
+      return total > 0.0 ? 100.0 / (1.0 + rates.load(written) / total) : rates.capacity(hbm);
+    }
+  } rule;
+  for (const bool disturbed : {false, true}) {
+    FlowClock clock;
+    rule.hbm = clock.resource(100.0);
+    rule.written = clock.resource(kUnbounded);
+    clock.simulation.fluid().set_capacity_rule(rule.hbm, rule);
+    clock.start(1, {{rule.hbm, 60.0}}, {.demands = {}, .weight = 3.0 / 60.0});
+    clock.start(2, {{rule.hbm, 60.0}, {rule.written, 60.0}}, {.demands = {}, .weight = 1.0 / 60.0});
+    const ResourceId elsewhere = clock.resource(1.0);
+    if (disturbed) clock.at(0.3_s, [&] { clock.start(3, {{elsewhere, 0.1}}); });
+    clock.simulation.run();
+    CHECK(clock.date(1) == near(1.0));
+    CHECK(clock.date(2) == near(1.8));
+  }
 }
 
 TEST_CASE("a meter counts what passes and limits nothing") {

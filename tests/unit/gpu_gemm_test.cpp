@@ -152,3 +152,22 @@ TEST_CASE("a wide GEMM on fewer CUs keeps fewer columns in flight, crowds the LL
     previous = hbm;
   }
 }
+
+TEST_CASE("work groups of a cluster fetch their common panel of B once: L2 serves a + b / cluster a work group") {
+  GpuSpec gpu = mi300x_like_gpu();
+  const GemmShape shape{4096, 4096, 4096, DType::bf16};
+  const CacheState state = alone(describe(shape));
+  const double panel = 256.0 * 4096 * 2;
+  CHECK(describe_gemm("g", shape, gpu).traffic->per_work_group(state).l2.value == near(2 * panel));
+  gpu.compute.gemm_tile.cluster = 2;
+  CHECK(describe_gemm("g", shape, gpu).traffic->per_work_group(state).l2.value == near(1.5 * panel));
+}
+
+TEST_CASE("the GPU's GEMM tile decides the grid and what a work group occupies") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.compute.gemm_tile = {.m = 128, .n = 256, .k = 64};
+  const KernelDescription kernel = describe_gemm("g", {2048, 57344, 8192, DType::bf16}, gpu);
+  CHECK(kernel.work_groups == 16 * 224);
+  CHECK(kernel.needs.registers == 256.0_KiB);
+  CHECK(kernel.needs.lds == 48.0_KiB);
+}

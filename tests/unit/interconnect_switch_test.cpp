@@ -1,0 +1,90 @@
+// What the ports of a switched node carry, against rates worked out by hand.
+
+#include <doctest/doctest.h>
+
+#include "interconnect/interconnect.hpp"
+#include "tests/support/flow_clock.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+
+namespace {
+
+constexpr double kOneWay = 370e9;    // B/s
+constexpr double kBothWays = 350e9;  // B/s, each way
+constexpr int kGpus = 8;
+
+struct Ports : FlowClock {
+  explicit Ports(const Interconnect::Setup& setup = {}) : interconnect(simulation.fluid(), node, setup) {}
+
+  FlowId send(int src, int dst, double bytes = 1.0) {
+    std::vector<Demand> demands;
+    interconnect.add_route(demands, 0, src, dst, Bytes{bytes});
+    return start(tags_++, demands, {.demands = {}, .weight = 1.0 / bytes});
+  }
+
+  const NodeSpec node = test::switched(kGpus);
+  const Interconnect interconnect;
+
+ private:
+  std::uint64_t tags_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("through a switch any pair alone gets the port's one-way rate") {
+  for (const auto& [src, dst] : {std::pair{0, 1}, std::pair{0, 4}, std::pair{7, 2}}) {
+    Ports ports;
+    CHECK(ports.rate(ports.send(src, dst)) == near(kOneWay));
+  }
+}
+
+TEST_CASE("transfers from one GPU share its port out, transfers to one GPU its port in") {
+  Ports fan_out, fan_in;
+  for (int peer = 1; peer < 5; ++peer) {
+    CHECK(fan_out.send(0, peer).index + 1 == static_cast<unsigned>(peer));
+    fan_in.send(peer, 0);
+  }
+  for (std::uint32_t flow = 0; flow < 4; ++flow) {
+    CHECK(fan_out.rate({flow, 0}) == near(kOneWay / 4));
+    CHECK(fan_in.rate({flow, 0}) == near(kOneWay / 4));
+  }
+}
+
+TEST_CASE("a port that sends and receives gives each direction its both-ways rate") {
+  Ports ports;
+  const FlowId there = ports.send(2, 3);
+  const FlowId back = ports.send(3, 2);
+  CHECK(ports.rate(there) == near(kBothWays));
+  CHECK(ports.rate(back) == near(kBothWays));
+}
+
+TEST_CASE("pairs that share no port do not slow each other") {
+  Ports ports;
+  const FlowId first = ports.send(0, 1);
+  const FlowId second = ports.send(2, 3);
+  CHECK(ports.rate(first) == near(kOneWay));
+  CHECK(ports.rate(second) == near(kOneWay));
+}
+
+TEST_CASE("folded ports give what explicit ones give when every rank sends alike") {
+  for (int peers = 1; peers < kGpus; ++peers) {
+    Ports all;
+    for (int src = 0; src < kGpus; ++src) {
+      for (int step = 1; step <= peers; ++step) all.send(src, (src + step) % kGpus);
+    }
+    Ports one({.streams = {}, .private_links = false, .folded = true});
+    for (int step = 1; step <= peers; ++step) one.send(0, step);
+    CAPTURE(peers);
+    CHECK(one.rate({0, 0}) == near(all.rate({0, 0})));
+    CHECK(one.rate({0, 0}) == near(kBothWays / peers));
+  }
+}
+
+TEST_CASE("a switch has one ring, through the ranks in order, and one port's raw egress") {
+  CHECK(disjoint_rings(test::switched(4)) == std::vector<std::vector<int>>{{0, 1, 2, 3}});
+  CHECK(raw_egress(test::switched(8)) == 450.0_GBps);
+  CHECK(raw_egress(test::full_mesh(8)) == 448.0_GBps);
+}
