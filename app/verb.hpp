@@ -3,8 +3,8 @@
 /// line names it, its callback stores in \p action what main runs after parsing. Both references stay valid
 /// until then. An action returns the exit code, or throws and lets main choose it.
 ///
-/// Shells complete the values of an option that is CLI::IsMember of a set, and preset names where its type_name is
-/// GPU, SYSTEM, LIBRARY, MODEL or PRESET (any of them).
+/// Shells complete the values of an option that is CLI::IsMember of a set, and preset names where its type_name
+/// is GPU, SYSTEM, LIBRARY, MODEL or PRESET (any of them).
 
 #include <functional>
 

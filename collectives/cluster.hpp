@@ -12,7 +12,8 @@ namespace c3 {
 
 struct ClusterSetup {
   GpuSetup gpu;
-  bool folded = true;  ///< simulate rank 0 for all ranks; requires that every rank does the same at the same time
+  bool folded =
+      true;  ///< simulate rank 0 for all ranks; requires that every rank does the same at the same time
 };
 
 /// \p spec must outlive it. Ranks draw the same random numbers, as symmetric ranks do that fold to one.

@@ -9,8 +9,10 @@ namespace c3 {
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
   switch (plan.backend) {
-    case Backend::cu: return std::make_unique<CuCollective>(cluster, std::move(plan));
-    case Backend::dma: return std::make_unique<DmaCollective>(cluster, std::move(plan));
+    case Backend::cu:
+      return std::make_unique<CuCollective>(cluster, std::move(plan));
+    case Backend::dma:
+      return std::make_unique<DmaCollective>(cluster, std::move(plan));
   }
   throw std::logic_error("CollectiveRun::make: unknown backend");
 }

@@ -15,8 +15,9 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
       placed_on_(static_cast<std::size_t>(library_.channels), 0),
       channels_left_(library_.channels) {
   if (library_.channels < graph_.lanes) {
-    throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channels, '{}' has {}", plan_.name,
-                                      name_of(plan_.algorithm), graph_.lanes, library_.name, library_.channels));
+    throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channels, '{}' has {}",
+                                      plan_.name, name_of(plan_.algorithm), graph_.lanes, library_.name,
+                                      library_.channels));
   }
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
   width_ = library_.channels;
@@ -51,7 +52,8 @@ void CuCollective::on_complete(std::uint64_t) {
   Group& group = groups_.emplace_back();
   group.channels = std::exchange(ready_channels_, {});
   group.in_lane.assign(static_cast<std::size_t>(graph_.lanes), 0);
-  for (const int channel : group.channels) ++group.in_lane[static_cast<std::size_t>(channel % graph_.lanes)];
+  for (const int channel : group.channels)
+    ++group.in_lane[static_cast<std::size_t>(channel % graph_.lanes)];
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     group.arrived.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
   }
@@ -80,7 +82,8 @@ void CuCollective::hold(Group& group) {
 Task CuCollective::run_group(Group* group) {
   co_await simulation_.sleep(library_.base_latency);
   for (std::size_t i = 0; i < moves_.size(); ++i) {
-    if (takes_part(*group, moves_[i])) simulation_.spawn(plan_.name, run_move(group, i), group->arrived[i].get());
+    if (takes_part(*group, moves_[i]))
+      simulation_.spawn(plan_.name, run_move(group, i), group->arrived[i].get());
   }
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     if (takes_part(*group, moves_[i])) co_await *group->arrived[i];
@@ -88,7 +91,8 @@ Task CuCollective::run_group(Group* group) {
   release(*group);
   channels_left_ -= static_cast<int>(group->channels.size());
   if (channels_left_ > 0) co_return;
-  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) finish(rank);
+  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank)
+    finish(rank);
 }
 
 void CuCollective::release(const Group& group) {
@@ -105,11 +109,13 @@ void CuCollective::release(const Group& group) {
 
 Task CuCollective::run_move(Group* group, std::size_t index) {
   const Move& move = moves_[index];
-  for (const std::uint32_t before : move.after) co_await *group->arrived[before];
+  for (const std::uint32_t before : move.after)
+    co_await *group->arrived[before];
   const int rank = move.legs.front().src;
   Leg whole = move.legs.front();
   whole.bytes = Bytes{};
-  for (const Leg& leg : move.legs) whole.bytes += share(*group, leg).bytes;
+  for (const Leg& leg : move.legs)
+    whole.bytes += share(*group, leg).bytes;
   const ActivityId activity = simulation_.begin_activity(transfer_info(whole, ActivityKind::transfer));
   group->transfers[index] = activity;
   simulation_.add_dependency(activity, group->holding[static_cast<std::size_t>(rank)], DependencyKind::launch);
@@ -131,8 +137,8 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
 }
 
 bool CuCollective::takes_part(const Group& group, const Move& move) const {
-  return std::ranges::any_of(move.legs,
-                             [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0; });
+  return std::ranges::any_of(
+      move.legs, [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0; });
 }
 
 // The bytes of \p leg that the group's channels own.

@@ -10,7 +10,8 @@ namespace c3 {
 
 DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan) : CollectiveRun(cluster, std::move(plan)) {
   const GpuSpec& gpu = cluster.spec().gpu;
-  if (gpu.dma.engines < 1) throw InfeasibleError(fmt::format("{}: gpu '{}' has no copy engines", plan_.name, gpu.name));
+  if (gpu.dma.engines < 1)
+    throw InfeasibleError(fmt::format("{}: gpu '{}' has no copy engines", plan_.name, gpu.name));
   width_ = std::min(graph_.lanes, gpu.dma.engines);
   transfers_.assign(moves_.size(), kNoActivity);
   for (std::size_t i = 0; i < moves_.size(); ++i) {
@@ -24,14 +25,18 @@ void DmaCollective::start(int rank) {
 
 Task DmaCollective::run() {
   co_await all_joined();
-  for (std::size_t i = 0; i < moves_.size(); ++i) simulation_.spawn(plan_.name, run_move(i), arrived_[i].get());
-  for (const auto& arrived : arrived_) co_await *arrived;
-  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) finish(rank);
+  for (std::size_t i = 0; i < moves_.size(); ++i)
+    simulation_.spawn(plan_.name, run_move(i), arrived_[i].get());
+  for (const auto& arrived : arrived_)
+    co_await *arrived;
+  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank)
+    finish(rank);
 }
 
 Task DmaCollective::run_move(std::size_t index) {
   const Move& move = moves_[index];
-  for (const std::uint32_t before : move.after) co_await *arrived_[before];
+  for (const std::uint32_t before : move.after)
+    co_await *arrived_[before];
   DmaCopy copy = command(move);
   co_await run_copy(simulation_, std::move(copy), &transfers_[index]);
   simulation_.add_dependency(transfers_[index], rank_activity(move.legs.front().src), DependencyKind::launch);

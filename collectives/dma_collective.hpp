@@ -1,5 +1,6 @@
 #pragma once
-/// Collectives on copy engines (ConCCL, arXiv 2412.14335): no CUs, no L2, one engine a lane, no reduction.
+/// Collectives on copy engines (ConCCL, arXiv 2412.14335): no CUs, no L2, no reduction. One engine a lane, or,
+/// with fewer engines than lanes, several lanes an engine, one after another.
 
 #include "collectives/collective_run.hpp"
 

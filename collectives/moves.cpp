@@ -34,7 +34,8 @@ std::vector<Move> edge_moves(const TransferGraph& graph) {
 
 Move gang_move(const TransferGraph& graph) {
   Move gang{{}, graph.steps, {}};
-  for (const Move& edge : edge_moves(graph)) gang.legs.push_back(edge.legs.front());
+  for (const Move& edge : edge_moves(graph))
+    gang.legs.push_back(edge.legs.front());
   return gang;
 }
 
@@ -42,9 +43,12 @@ Move gang_move(const TransferGraph& graph) {
 
 std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain) {
   switch (grain) {
-    case CollectiveGrain::step: return step_moves(graph);
-    case CollectiveGrain::edge: return edge_moves(graph);
-    case CollectiveGrain::gang: return {gang_move(graph)};
+    case CollectiveGrain::step:
+      return step_moves(graph);
+    case CollectiveGrain::edge:
+      return edge_moves(graph);
+    case CollectiveGrain::gang:
+      return {gang_move(graph)};
   }
   throw std::logic_error("plan_moves: unknown grain");
 }

@@ -23,9 +23,9 @@ struct Move {
   std::vector<std::uint32_t> after;  ///< positions of moves that must have ended; all smaller than this one's
 };
 
-/// step: a move a transfer. edge: one for all transfers of a lane from one rank, which a pipeline keeps busy; it pays the
-/// latency of every step. gang: one for everything.
-/// Edge and gang are exact when steps have equal bytes and edges equal rates; with unequal ones they hide waiting.
+/// step: a move a transfer. edge: one for all transfers of a lane from one rank, which a pipeline keeps busy;
+/// it pays the latency of every step. gang: one for everything. Edge and gang are exact when steps have equal
+/// bytes and edges equal rates; with unequal ones they hide waiting.
 std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain);
 
 }  // namespace c3

@@ -39,14 +39,15 @@ struct CollectiveLibrarySpec {
   int waves_per_channel = 1;
   Bytes channel_lds;
   Bytes channel_registers;
-  BytesPerSecond channel_rate;      ///< wire bytes one channel moves, alone on its CU, at boost clock
-  BytesPerSecond cu_rate;           ///< wire bytes all channels of one CU move together, at boost clock
-  double clock_share = 0;           ///< share of a channel's time per byte that scales with the core clock, 0..1
-  BytesPerSecond link_payload;      ///< payload per link and direction that the library's protocol leaves, both ways
-  double staging_bytes = 0;         ///< HBM bytes at the receiver per wire byte, beyond one read and one write
-  Bytes channel_outstanding;        ///< in flight at HBM for one channel: bandwidth times latency
-  Seconds base_latency;             ///< of one collective: launch, handshake
-  Seconds hop_latency;              ///< of one step of an algorithm
+  BytesPerSecond channel_rate;  ///< wire bytes one channel moves, alone on its CU, at boost clock
+  BytesPerSecond cu_rate;       ///< wire bytes all channels of one CU move together, at boost clock
+  double clock_share = 0;       ///< share of a channel's time per byte that scales with the core clock, 0..1
+  BytesPerSecond
+      link_payload;           ///< payload per link and direction that the library's protocol leaves, both ways
+  double staging_bytes = 0;   ///< HBM bytes at the receiver per wire byte, beyond one read and one write
+  Bytes channel_outstanding;  ///< in flight at HBM for one channel: bandwidth times latency
+  Seconds base_latency;       ///< of one collective: launch, handshake
+  Seconds hop_latency;        ///< of one step of an algorithm
 
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };

@@ -25,15 +25,18 @@ TransferGraph direct(const CollectiveCall& call, int ranks) {
 TransferGraph ring(const CollectiveCall& call, const NodeSpec& node) {
   const auto rings = disjoint_rings(node);
   const auto ranks = static_cast<std::size_t>(node.gpus);
-  TransferGraph graph{.ranks = node.gpus, .lanes = static_cast<int>(rings.size()), .steps = node.gpus - 1, .transfers = {}};
+  TransferGraph graph{
+      .ranks = node.gpus, .lanes = static_cast<int>(rings.size()), .steps = node.gpus - 1, .transfers = {}};
   const Bytes chunk = call.bytes / static_cast<double>(ranks * rings.size());
   for (std::size_t lane = 0; lane < rings.size(); ++lane) {
     for (std::size_t step = 0; step + 1 < ranks; ++step) {
-      const double chunks = call.kind == CollectiveKind::all_gather ? 1.0 : static_cast<double>(ranks - 1 - step);
+      const double chunks =
+          call.kind == CollectiveKind::all_gather ? 1.0 : static_cast<double>(ranks - 1 - step);
       const std::size_t first_of_step = graph.transfers.size();
       for (std::size_t at = 0; at < ranks; ++at) {
-        Transfer transfer{rings[lane][at],        rings[lane][(at + 1) % ranks], static_cast<int>(lane),
-                          static_cast<int>(step), chunk * chunks,                {}};
+        Transfer transfer{rings[lane][at],        rings[lane][(at + 1) % ranks],
+                          static_cast<int>(lane), static_cast<int>(step),
+                          chunk * chunks,         {}};
         if (step > 0) {
           const std::size_t upstream = (at + ranks - 1) % ranks;
           transfer.after.push_back(static_cast<std::uint32_t>(first_of_step - ranks + upstream));
@@ -50,20 +53,26 @@ TransferGraph ring(const CollectiveCall& call, const NodeSpec& node) {
 TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const NodeSpec& node) {
   if (node.gpus < 2) throw InfeasibleError("a collective needs at least two ranks");
   if (!(call.bytes.value > 0.0)) {
-    throw InfeasibleError(fmt::format("{} of {} B: the size must be positive", name_of(call.kind), call.bytes.value));
+    throw InfeasibleError(
+        fmt::format("{} of {} B: the size must be positive", name_of(call.kind), call.bytes.value));
   }
   switch (algorithm) {
-    case Algorithm::direct: return direct(call, node.gpus);
-    case Algorithm::ring: return ring(call, node);
+    case Algorithm::direct:
+      return direct(call, node.gpus);
+    case Algorithm::ring:
+      return ring(call, node);
   }
   throw std::logic_error("make_transfer_graph: unknown algorithm");
 }
 
 TransferGraph fold(const TransferGraph& graph) {
-  const auto class_of = [&](const Transfer& t) { return static_cast<std::size_t>(t.lane * graph.steps + t.step); };
+  const auto class_of = [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.lane * graph.steps + t.step);
+  };
   const auto classes_before = [&](const Transfer& t) {
     std::vector<std::size_t> before;
-    for (const std::uint32_t position : t.after) before.push_back(class_of(graph.transfers[position]));
+    for (const std::uint32_t position : t.after)
+      before.push_back(class_of(graph.transfers[position]));
     std::ranges::sort(before);
     return before;
   };
@@ -96,7 +105,8 @@ TransferGraph fold(const TransferGraph& graph) {
     if (std::ranges::find(its.sent, false) != its.sent.end()) asymmetric("a rank is missing in a step");
   }
   for (Transfer& transfer : folded.transfers) {
-    for (std::uint32_t& before : transfer.after) before = classes[class_of(graph.transfers[before])].kept;
+    for (std::uint32_t& before : transfer.after)
+      before = classes[class_of(graph.transfers[before])].kept;
   }
   return folded;
 }

@@ -25,16 +25,16 @@ struct TransferGraph {
   std::vector<Transfer> transfers;
 };
 
-/// Direct: every rank sends to every other at once, one lane a peer. Ring: as many rings as the node has disjoint ones,
-/// the data divided between them; all-gather forwards what arrived, all-to-all forwards what is for ranks further on.
-/// With S the call's bytes and N ranks, each rank sends S/N to each other (direct, both kinds), S/N in each of N-1
-/// steps (ring all-gather), S/N (N-1-s) in step s (ring all-to-all).
-/// \throws InfeasibleError for fewer than two ranks or a size that is not positive.
+/// Direct: every rank sends to every other at once, one lane a peer. Ring: as many rings as the node has
+/// disjoint ones, the data divided between them; all-gather forwards what arrived, all-to-all forwards what is
+/// for ranks further on. With S the call's bytes and N ranks, each rank sends S/N to each other (direct, both
+/// kinds), S/N in each of N-1 steps (ring all-gather), S/N (N-1-s) in step s (ring all-to-all). \throws
+/// InfeasibleError for fewer than two ranks or a size that is not positive.
 TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const NodeSpec& node);
 
-/// The transfers that rank 0 sends, for a run with one representative. Transfers of a (lane, step) must be alike: one
-/// from each rank and one to each, equal bytes, dependencies on alike transfers; each dependency becomes rank 0's.
-/// \throws std::logic_error when the graph is not symmetric.
+/// The transfers that rank 0 sends, for a run with one representative. Transfers of a (lane, step) must be
+/// alike: one from each rank and one to each, equal bytes, dependencies on alike transfers; each dependency
+/// becomes rank 0's. \throws std::logic_error when the graph is not symmetric.
 TransferGraph fold(const TransferGraph& graph);
 
 /// Payload a rank sends in all.

@@ -110,7 +110,8 @@ class StrategyReader {
     }
     const auto share = node.text() == nullptr ? std::nullopt : swept_share(*node.text());
     if (!share) section.fail("cus", "must be a number of CUs or a range to search, as in 'best 8..128'");
-    // HIGH may be more than this GPU has, so that one experiment serves many systems: the search stops at what fits.
+    // HIGH may be more than this GPU has, so that one experiment serves many systems: the search stops at what
+    // fits.
     if (share->low < granule || share->low > most || share->low > share->high) {
       section.fail("cus", fmt::format("'best LOW..HIGH' needs {} <= LOW <= {} and LOW <= HIGH", granule, most));
     }

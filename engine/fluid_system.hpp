@@ -13,9 +13,9 @@
 
 namespace c3 {
 
-/// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked after each,
-/// and the rates are solved again until both agree, so that the result depends on what is in flight and not on when
-/// something else happened.
+/// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked
+/// after each, and the rates are solved again until both agree to 0.1 %, so that the result depends on what is
+/// in flight and hardly on when something else happened.
 class CapacityRule {
  public:
   virtual ~CapacityRule() = default;
@@ -89,13 +89,14 @@ class FluidSystem {
   struct Rule {
     ResourceId resource;
     CapacityRule* rule;
+    double tried, excess;  ///< of the round before
   };
   struct Due {
     Completion* target;
     std::uint64_t tag;
   };
 
-  bool apply_rules();
+  bool apply_rules(int round);
   void apply_rates();
   void finish(FlowSolver::Index flow);
   void report_loads();

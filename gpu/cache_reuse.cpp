@@ -8,8 +8,8 @@ double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity) {
   if (capacity.value <= 0.0) return 1.0;
   const double r = reused / capacity;
   const double s = streamed / capacity;
-  // f(x) = x - 1 + exp(-(r x + s)) is convex with f(1) > 0, so Newton from 1 falls to the largest root, which is in
-  // [0, 1] and 0 only when nothing is streamed and the working set fits.
+  // f(x) = x - 1 + exp(-(r x + s)) is convex with f(1) > 0, so Newton from 1 falls to the largest root, which
+  // is in [0, 1] and 0 only when nothing is streamed and the working set fits.
   double x = 1.0;
   for (int i = 0; i < 60; ++i) {
     const double survive = std::exp(-(r * x + s));

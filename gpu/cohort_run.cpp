@@ -7,7 +7,8 @@ namespace {
 
 std::size_t cohort_size(const Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch) {
   if (launch.grain == KernelGrain::work_group) return 1;
-  const int slots = gpu.spec().compute.cus_per_xcd * work_groups_per_cu(gpu.spec().compute, kernel.needs, kernel.name);
+  const int slots =
+      gpu.spec().compute.cus_per_xcd * work_groups_per_cu(gpu.spec().compute, kernel.needs, kernel.name);
   const int cohorts = gpu.spec().dispatch.cohorts_per_placement;
   return static_cast<std::size_t>((slots + cohorts - 1) / cohorts);
 }
@@ -49,7 +50,8 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const double first_loads = 1.0 / gpu_.spec().hbm.latency.value;
   RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, first_loads, activity));
   co_await prologue;
-  RunningFlow steady(simulation_, load_flow(*cohort, traffic, 1.0 - kernel_.prologue, 1.0 / time.value, activity));
+  RunningFlow steady(simulation_,
+                     load_flow(*cohort, traffic, 1.0 - kernel_.prologue, 1.0 / time.value, activity));
   co_await steady;
 
   leave(*cohort, activity);
@@ -82,7 +84,8 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
 // A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
 Seconds CohortRun::compute_time(const Cohort& cohort) const {
   int sharing = 1;
-  for (const int cu : cohort.cus) sharing = std::max(sharing, dispatcher_.units().computing(cohort.xcd, cu));
+  for (const int cu : cohort.cus)
+    sharing = std::max(sharing, dispatcher_.units().computing(cohort.xcd, cu));
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
@@ -126,7 +129,8 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort) {
 void CohortRun::leave(const Cohort& cohort, ActivityId activity) {
   simulation_.end_activity(activity);
   resident_ -= static_cast<std::int64_t>(cohort.cus.size());
-  for (const int cu : cohort.cus) dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
+  for (const int cu : cohort.cus)
+    dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
 }
 
 CohortRun::Cohort* CohortRun::take_record() {

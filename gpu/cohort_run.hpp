@@ -28,7 +28,8 @@ class CohortRun final : public DispatchClient {
   Task run_cohort(Cohort* cohort);
   ActivityId begin(const Cohort& cohort);
   Seconds compute_time(const Cohort& cohort) const;
-  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound, ActivityId activity);
+  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
+                     ActivityId activity);
   FlowSpec store_flow(const Cohort& cohort);
   /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.
   void leave(const Cohort& cohort, ActivityId activity);

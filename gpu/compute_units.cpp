@@ -11,7 +11,8 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   int best = -1;
   for (int cu = range.begin; cu < range.end; ++cu) {
     const Unit& unit = at(xcd, cu);
-    if (unit.waves < needs.waves || unit.lds < needs.lds.value || unit.registers < needs.registers.value) continue;
+    if (unit.waves < needs.waves || unit.lds < needs.lds.value || unit.registers < needs.registers.value)
+      continue;
     if (best < 0 || unit.residents < at(xcd, best).residents) best = cu;
     if (unit.residents == 0) break;
   }

@@ -23,7 +23,8 @@ class ComputeUnits {
 
   CuRange all() const { return {0, cus_per_xcd_}; }
 
-  /// Puts a work group on the emptiest CU of \p range that has room. \returns the CU's number in its XCD, or -1.
+  /// Puts a work group on the emptiest CU of \p range that has room. \returns the CU's number in its XCD, or
+  /// -1.
   int place(int xcd, const WorkGroupNeeds& needs, CuRange range);
   /// Takes a work group off its CU. \p by is the activity that ends there, for dependency edges.
   void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
@@ -41,8 +42,12 @@ class ComputeUnits {
     int computing = 0;
     ActivityId last = kNoActivity;
   };
-  Unit& at(int xcd, int cu) { return units_[static_cast<std::size_t>(xcd * cus_per_xcd_ + cu)]; }
-  const Unit& at(int xcd, int cu) const { return units_[static_cast<std::size_t>(xcd * cus_per_xcd_ + cu)]; }
+  std::size_t index(int xcd, int cu) const {
+    return static_cast<std::size_t>(xcd) * static_cast<std::size_t>(cus_per_xcd_) +
+           static_cast<std::size_t>(cu);
+  }
+  Unit& at(int xcd, int cu) { return units_[index(xcd, cu)]; }
+  const Unit& at(int xcd, int cu) const { return units_[index(xcd, cu)]; }
 
   int cus_per_xcd_;
   std::vector<Unit> units_;

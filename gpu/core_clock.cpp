@@ -20,7 +20,8 @@ void CoreClock::leave(Hertz sustained) {
 
 void CoreClock::notify_if_changed(Hertz before) const {
   if (current() == before) return;
-  for (const auto& listener : listeners_) listener();
+  for (const auto& listener : listeners_)
+    listener();
 }
 
 }  // namespace c3

@@ -9,9 +9,9 @@
 
 namespace c3 {
 
-/// A kernel that computes on matrix units pulls the clock of the whole GPU down to what its power allows; everything
-/// beside it runs at that clock. With nothing resident the clock is the boost clock.
-/// Wrong when: light co-runners would let the clock rise between the two.
+/// A kernel that computes on matrix units pulls the clock of the whole GPU down to what its power allows;
+/// everything beside it runs at that clock. With nothing resident the clock is the boost clock. Wrong when:
+/// light co-runners would let the clock rise between the two.
 class CoreClock {
  public:
   explicit CoreClock(Hertz boost) : boost_(boost) {}

@@ -65,7 +65,8 @@ void Dispatcher::on_complete(std::uint64_t) {
 
 void Dispatcher::serve(int xcd) {
   placed_.resize(std::max(placed_.size(), waiting_.size()));
-  for (auto& cus : placed_) cus.clear();
+  for (auto& cus : placed_)
+    cus.clear();
   if (policy_ == DispatchPolicy::round_robin) {
     serve_in_turn(xcd);
   } else {
@@ -88,7 +89,8 @@ void Dispatcher::serve_in_order(int xcd) {
 void Dispatcher::serve_in_turn(int xcd) {
   for (std::size_t begin = 0; begin < waiting_.size();) {
     std::size_t end = begin;
-    while (end < waiting_.size() && waiting_[end].turn.urgency == waiting_[begin].turn.urgency) ++end;
+    while (end < waiting_.size() && waiting_[end].turn.urgency == waiting_[begin].turn.urgency)
+      ++end;
     const std::size_t first = after_last_turn(xcd, begin, end) - begin;
     bool any = true;
     while (any) {
@@ -106,7 +108,8 @@ void Dispatcher::serve_in_turn(int xcd) {
 
 std::size_t Dispatcher::after_last_turn(int xcd, std::size_t begin, std::size_t end) const {
   std::size_t next = begin;
-  while (next < end && waiting_[next].turn <= last_turn_[static_cast<std::size_t>(xcd)]) ++next;
+  while (next < end && waiting_[next].turn <= last_turn_[static_cast<std::size_t>(xcd)])
+    ++next;
   return next;
 }
 

@@ -33,15 +33,18 @@ struct Launch {
   int order = 0;                 ///< of the queue in which the host enqueued; smaller is older at equal dates
 };
 
-/// Work-group dispatch of one GPU. At every instant at which slots are free, waiting grids are served by priority, then by
-/// the policy; who does not fit on a free CU is passed over. Work groups are never moved or pre-empted.
-/// Wrong when: the hardware's workgroup manager enforces limits that LDS, registers and wave slots do not show.
+/// Work-group dispatch of one GPU. At every instant at which slots are free, waiting grids are served by
+/// priority, then by the policy; who does not fit on a free CU is passed over. Work groups are never moved or
+/// pre-empted. Wrong when: the hardware's workgroup manager enforces limits that LDS, registers and wave slots
+/// do not show.
 class Dispatcher final : private Completion {
  public:
-  /// \p seed orders simultaneous launches under DispatchPolicy::random_order. \p busy_cus is told how many CUs hold work.
+  /// \p seed orders simultaneous launches under DispatchPolicy::random_order. \p busy_cus is told how many CUs
+  /// hold work.
   Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus);
 
-  /// With \p own_queues no grid waits behind another's queue: the smallest is served first, as if it were alone.
+  /// With \p own_queues no grid waits behind another's queue: the smallest is served first, as if it were
+  /// alone.
   void give_own_queues() { own_queues_ = true; }
 
   /// Queues a grid; it is placed at the end of this instant at the earliest.

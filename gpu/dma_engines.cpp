@@ -22,7 +22,8 @@ int commands_of_one_host(const DmaCopy& copy) {
   int most = 0;
   for (const EngineUse& use : copy.uses) {
     int commands = 0;
-    for (const EngineUse& other : copy.uses) commands += other.engines == use.engines ? other.legs : 0;
+    for (const EngineUse& other : copy.uses)
+      commands += other.engines == use.engines ? other.legs : 0;
     most = std::max(most, commands);
   }
   return most;
@@ -36,7 +37,8 @@ Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity) {
   co_await first.host().acquire();
   co_await simulation.sleep(spec.control * static_cast<double>(commands_of_one_host(copy)));
   first.host().release();
-  for (const EngineUse& use : copy.uses) co_await use.engines->queue(use.engine).acquire();
+  for (const EngineUse& use : copy.uses)
+    co_await use.engines->queue(use.engine).acquire();
 
   *activity = simulation.begin_activity(copy.info);
   const Seconds later_commands =
@@ -53,7 +55,8 @@ Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity) {
   co_await flow;
   co_await simulation.sleep(spec.sync);
   simulation.end_activity(*activity);
-  for (const EngineUse& use : copy.uses) use.engines->queue(use.engine).release();
+  for (const EngineUse& use : copy.uses)
+    use.engines->queue(use.engine).release();
 }
 
 }  // namespace c3

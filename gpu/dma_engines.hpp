@@ -45,9 +45,9 @@ struct DmaCopy {
   ActivityInfo info;         ///< of the transfer, for observers
 };
 
-/// Runs a copy to its end. A command passes four phases: control (host, one command at a time for a GPU), schedule
-/// (doorbell and fetch), copy (at most the engine's bandwidth) and sync (completion signal); an engine serves one
-/// command at a time. \p activity receives the transfer's activity when its engines take it up.
+/// Runs a copy to its end. A command passes four phases: control (host, one command at a time for a GPU),
+/// schedule (doorbell and fetch), copy (at most the engine's bandwidth) and sync (completion signal); an engine
+/// serves one command at a time. \p activity receives the transfer's activity when its engines take it up.
 /// Source: phases of DMA collectives on MI300X (arXiv 2511.06605).
 /// Wrong when: commands are queued ahead (prelaunch), which hides control and schedule.
 Task run_copy(Simulation& simulation, DmaCopy copy, ActivityId* activity);

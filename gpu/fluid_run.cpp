@@ -28,7 +28,8 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
-  for (const int cu : cus) slots_.push_back({xcd, cu});
+  for (const int cu : cus)
+    slots_.push_back({xcd, cu});
   slots_in_xcd_[static_cast<std::size_t>(xcd)] += static_cast<std::int64_t>(cus.size());
   if (!started_) {
     started_ = true;
@@ -46,7 +47,8 @@ Task FluidRun::run() {
   flow_ = flow.id();
   co_await flow;
   dispatcher_.withdraw(*this);
-  for (const Slot& slot : slots_) dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_);
+  for (const Slot& slot : slots_)
+    dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_);
   done_.set();
 }
 
@@ -68,7 +70,8 @@ double FluidRun::bound() const {
   const GpuSpec& spec = gpu_.spec();
   const Seconds latency = spec.hbm.latency;
   int sharing = 1;
-  for (const Slot& slot : slots_) sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
+  for (const Slot& slot : slots_)
+    sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
   const Seconds compute = kernel_.compute_time * (sharing * slower);
 

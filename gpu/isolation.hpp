@@ -1,5 +1,6 @@
 #pragma once
-/// Which resources every stream has a private copy of: the counterfactuals of the loss split, and isolated runs.
+/// Which resources every stream has a private copy of: the counterfactuals of the loss split, and isolated
+/// runs.
 
 #include <cstdint>
 

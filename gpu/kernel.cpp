@@ -9,7 +9,8 @@ namespace c3 {
 int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, const std::string& kernel) {
   int fit = compute.wave_slots_per_cu / needs.waves;
   if (needs.lds.value > 0.0) fit = std::min(fit, static_cast<int>(compute.lds_per_cu / needs.lds));
-  if (needs.registers.value > 0.0) fit = std::min(fit, static_cast<int>(compute.registers_per_cu / needs.registers));
+  if (needs.registers.value > 0.0)
+    fit = std::min(fit, static_cast<int>(compute.registers_per_cu / needs.registers));
   if (fit < 1) throw InfeasibleError("kernel '" + kernel + "': a work group does not fit into a CU");
   return fit;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// A compute kernel, described by what it does and not by how long it takes, so that it can be re-timed with fewer CUs,
-/// less cache and less bandwidth.
+/// A compute kernel, described by what it does and not by how long it takes, so that it can be re-timed with
+/// fewer CUs, less cache and less bandwidth.
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,7 @@ int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, 
 struct CacheState {
   std::int64_t resident = 1;  ///< work groups of the kernel that run at once, whole GPU
   int xcds = 1;
-  Bytes l2_size;  ///< per XCD
+  Bytes l2_size;                ///< per XCD
   Bytes llc_size;               ///< whole GPU
   BytesPerSecond l2_intruder;   ///< insertions of others into one XCD's L2
   BytesPerSecond llc_intruder;  ///< insertions of others into the LLC
@@ -60,9 +60,9 @@ struct KernelDescription {
   Bytes output;          ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
   // For lower bounds:
-  FlopsPerSecond peak;   ///< of the whole GPU for this kernel's data type
-  Flops useful_flops;    ///< of the whole kernel, padding excluded
-  Bytes compulsory;      ///< every input read once and every output written once
+  FlopsPerSecond peak;  ///< of the whole GPU for this kernel's data type
+  Flops useful_flops;   ///< of the whole kernel, padding excluded
+  Bytes compulsory;     ///< every input read once and every output written once
 };
 
 }  // namespace c3

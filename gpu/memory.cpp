@@ -43,7 +43,9 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
     return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank}, capacity.value);
   };
   constexpr BytesPerSecond kMeter{kUnbounded};
-  const auto own = [&](bool is_private, std::size_t i) { return is_private ? "." + tenants[i] : std::string(); };
+  const auto own = [&](bool is_private, std::size_t i) {
+    return is_private ? "." + tenants[i] : std::string();
+  };
   for (std::size_t i = 0; i < (private_hbm_ ? tenants.size() : 1); ++i) {
     const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
     hbm_.push_back({add(name, spec.hbm.read), add(name + ".written", kMeter)});
@@ -53,10 +55,12 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
   for (std::size_t i = 0; i < (private_cache_ ? tenants.size() : 1); ++i) {
     const std::string suffix = own(private_cache_, i);
     const bool has_llc = spec.cache.llc_size.value > 0.0;
-    Caches caches{add(fmt::format("gpu{}.llc{}", rank, suffix), has_llc ? spec.cache.llc_bandwidth : kMeter), {}, {}};
+    Caches caches{
+        add(fmt::format("gpu{}.llc{}", rank, suffix), has_llc ? spec.cache.llc_bandwidth : kMeter), {}, {}};
     for (int xcd = 0; xcd < spec.compute.xcds; ++xcd) {
       caches.l2.push_back(add(fmt::format("gpu{}.xcd{}.l2{}", rank, xcd, suffix), spec.cache.l2_bandwidth));
-      caches.port.push_back(add(fmt::format("gpu{}.xcd{}.port{}", rank, xcd, suffix), spec.cache.xcd_port_bandwidth));
+      caches.port.push_back(
+          add(fmt::format("gpu{}.xcd{}.port{}", rank, xcd, suffix), spec.cache.xcd_port_bandwidth));
     }
     caches_.push_back(std::move(caches));
   }
@@ -90,7 +94,8 @@ void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_
 
 void Memory::add_l2_everywhere(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
   const Bytes share = bytes / static_cast<double>(spec_.compute.xcds);
-  for (int xcd = 0; xcd < spec_.compute.xcds; ++xcd) add_l2(demands, tenant, xcd, share, share);
+  for (int xcd = 0; xcd < spec_.compute.xcds; ++xcd)
+    add_l2(demands, tenant, xcd, share, share);
   add_demand(demands, meters_[static_cast<std::size_t>(tenant)].l2, bytes.value);
 }
 
@@ -101,7 +106,8 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
   state.l2_size = spec_.cache.l2_size;
   // Without a memory-side cache the L2s keep what is used again.
   const bool has_llc = spec_.cache.llc_size.value > 0.0;
-  state.llc_size = has_llc ? spec_.cache.llc_size : spec_.cache.l2_size * static_cast<double>(spec_.compute.xcds);
+  state.llc_size =
+      has_llc ? spec_.cache.llc_size : spec_.cache.l2_size * static_cast<double>(spec_.compute.xcds);
   state.work_group_time = work_group_time;
   if (private_cache_) return state;
   for (std::size_t other = 0; other < meters_.size(); ++other) {
@@ -115,9 +121,12 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
 double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const {
   if (hbm_bytes.value <= 0.0) return alone;
   switch (spec_.hbm.arbitration) {
-    case HbmArbitration::outstanding: return outstanding * static_cast<double>(requesters) / hbm_bytes;
-    case HbmArbitration::byte_fair: return requesters / hbm_bytes.value;
-    case HbmArbitration::equal_slowdown: return alone;
+    case HbmArbitration::outstanding:
+      return outstanding * static_cast<double>(requesters) / hbm_bytes;
+    case HbmArbitration::byte_fair:
+      return requesters / hbm_bytes.value;
+    case HbmArbitration::equal_slowdown:
+      return alone;
   }
   return alone;
 }

@@ -12,16 +12,17 @@
 
 namespace c3 {
 
-/// HBM bandwidth for a mix of reads and writes: 1/C = (1-w)/read + w/write + 4w(1-w) t, with w the written share of
-/// what was served last and t the turnaround that gives the measured 1:1 copy rate.
-/// Wrong when: banks conflict more than in the measurements behind the three rates.
+/// HBM bandwidth for a mix of reads and writes: 1/C = (1-w)/read + w/write + 4w(1-w) t, with w the written
+/// share of what was served last and t the turnaround that gives the measured 1:1 copy rate. Wrong when: banks
+/// conflict more than in the measurements behind the three rates.
 BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share);
 
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
   /// \p rank names the resources; \p tenants is the number of streams.
-  Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants, Isolation isolation);
+  Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
+         Isolation isolation);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
@@ -36,8 +37,9 @@ class Memory {
   /// What a kernel of \p tenant finds, given what the others insert right now.
   CacheState cache_state(int tenant, std::int64_t resident, Seconds work_group_time) const;
 
-  /// Weight of a flow that keeps \p outstanding bytes in flight at HBM for \p requesters units (work groups, channels,
-  /// engines), moves \p hbm_bytes in its whole progress, and would progress at \p alone [1/s] with nobody beside it.
+  /// Weight of a flow that keeps \p outstanding bytes in flight at HBM for \p requesters units (work groups,
+  /// channels, engines), moves \p hbm_bytes in its whole progress, and would progress at \p alone [1/s] with
+  /// nobody beside it.
   double weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const;
   /// Fastest progress [1/s] that HBM alone allows a flow of these bytes.
   double alone_rate(Bytes hbm_read, Bytes hbm_write) const;
@@ -57,7 +59,9 @@ class Memory {
     ResourceId l2;   ///< bytes it streams through all L2s
   };
   const Hbm& hbm(int tenant) const { return hbm_[static_cast<std::size_t>(private_hbm_ ? tenant : 0)]; }
-  const Caches& caches(int tenant) const { return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)]; }
+  const Caches& caches(int tenant) const {
+    return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)];
+  }
   void add_memory_side(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
 
   const FluidSystem& fluid_;

@@ -9,37 +9,50 @@ namespace c3 {
 Bytes element_size(DType dtype) {
   switch (dtype) {
     case DType::bf16:
-    case DType::fp16: return Bytes{2};
-    case DType::fp8: return Bytes{1};
-    case DType::fp32: return Bytes{4};
+    case DType::fp16:
+      return Bytes{2};
+    case DType::fp8:
+      return Bytes{1};
+    case DType::fp32:
+      return Bytes{4};
   }
   throw std::logic_error("element_size: unknown data type");
 }
 
 std::string_view name_of(DType dtype) {
   switch (dtype) {
-    case DType::bf16: return "bf16";
-    case DType::fp16: return "fp16";
-    case DType::fp8: return "fp8";
-    case DType::fp32: return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::fp16:
+      return "fp16";
+    case DType::fp8:
+      return "fp8";
+    case DType::fp32:
+      return "fp32";
   }
   throw std::logic_error("name_of: unknown data type");
 }
 
 std::string_view name_of(DispatchPolicy policy) {
   switch (policy) {
-    case DispatchPolicy::oldest_first: return "oldest_first";
-    case DispatchPolicy::round_robin: return "round_robin";
-    case DispatchPolicy::random_order: return "random_order";
+    case DispatchPolicy::oldest_first:
+      return "oldest_first";
+    case DispatchPolicy::round_robin:
+      return "round_robin";
+    case DispatchPolicy::random_order:
+      return "random_order";
   }
   throw std::logic_error("name_of: unknown dispatch policy");
 }
 
 std::string_view name_of(HbmArbitration arbitration) {
   switch (arbitration) {
-    case HbmArbitration::outstanding: return "outstanding";
-    case HbmArbitration::byte_fair: return "byte_fair";
-    case HbmArbitration::equal_slowdown: return "equal_slowdown";
+    case HbmArbitration::outstanding:
+      return "outstanding";
+    case HbmArbitration::byte_fair:
+      return "byte_fair";
+    case HbmArbitration::equal_slowdown:
+      return "equal_slowdown";
   }
   throw std::logic_error("name_of: unknown HBM arbitration");
 }

@@ -48,7 +48,8 @@ struct GemmTile {
   std::int64_t m = 256;
   std::int64_t n = 256;
   std::int64_t k = 64;
-  std::int64_t cluster = 1;  ///< work groups in a row of m that fetch a panel of B once, for all (TMA multicast)
+  std::int64_t cluster =
+      1;  ///< work groups in a row of m that fetch a panel of B once, for all (TMA multicast)
   friend bool operator==(const GemmTile&, const GemmTile&) = default;
 };
 

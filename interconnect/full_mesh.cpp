@@ -5,9 +5,9 @@
 namespace c3 {
 namespace {
 
-/// One full-duplex link for each pair: each direction carries at most `one_way`, and both together at most twice
-/// `both_ways`, because reverse traffic takes acknowledgement slots. Folded, the reverse of link 0 -> k carries what
-/// 0 -> N-k carries, so a transfer loads the shared part of both.
+/// One full-duplex link for each pair: each direction carries at most `one_way`, and both together at most
+/// twice `both_ways`, because reverse traffic takes acknowledgement slots. Folded, the reverse of link 0 -> k
+/// carries what 0 -> N-k carries, so a transfer loads the shared part of both.
 class FullMesh final : public LinkSet {
  public:
   FullMesh(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix)

@@ -5,10 +5,13 @@
 namespace c3 {
 namespace {
 
-std::unique_ptr<LinkSet> make_links(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix) {
+std::unique_ptr<LinkSet> make_links(FluidSystem& fluid, const NodeSpec& spec, bool folded,
+                                    const std::string& suffix) {
   switch (spec.topology) {
-    case NodeTopology::full_mesh: return make_full_mesh(fluid, spec, folded, suffix);
-    case NodeTopology::switched: return make_switched(fluid, spec, folded, suffix);
+    case NodeTopology::full_mesh:
+      return make_full_mesh(fluid, spec, folded, suffix);
+    case NodeTopology::switched:
+      return make_switched(fluid, spec, folded, suffix);
   }
   throw std::logic_error("Interconnect: unknown topology");
 }
@@ -22,7 +25,8 @@ Interconnect::Interconnect(FluidSystem& fluid, const NodeSpec& spec, const Setup
   }
 }
 
-void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes) const {
+void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst,
+                             Bytes wire_bytes) const {
   if (src == dst || (folded_ && src != 0)) throw std::logic_error("Interconnect::add_route: no such route");
   links_[links_.size() > 1 ? static_cast<std::size_t>(stream) : 0]->add_route(demands, src, dst, wire_bytes);
 }

@@ -25,7 +25,8 @@ class Interconnect {
   Interconnect(const Interconnect&) = delete;
   Interconnect& operator=(const Interconnect&) = delete;
 
-  /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, gpus); src == 0 when folded.
+  /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, gpus); src == 0
+  /// when folded.
   void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes) const;
   Seconds latency(int src, int dst) const;
   int gpus() const { return spec_.gpus; }
@@ -38,8 +39,8 @@ class Interconnect {
 };
 
 /// Directed rings over all GPUs of a full mesh, no two using the same link in the same direction; as many as a
-/// deterministic search finds, gpus - 1 being the most there can be (for 4 and 6 GPUs gpus - 2; they leave the links
-/// between opposite GPUs idle). Each ring lists the ranks in order, from rank 0.
+/// deterministic search finds, gpus - 1 being the most there can be (for 4 and 6 GPUs gpus - 2; they leave the
+/// links between opposite GPUs idle). Each ring lists the ranks in order, from rank 0.
 std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec);
 
 }  // namespace c3

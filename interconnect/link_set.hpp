@@ -22,8 +22,8 @@ class LinkSet {
   virtual void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const = 0;
 };
 
-/// Makes the links of \p spec. \p suffix ends every resource's name. Folded: only routes from rank 0 exist, and load
-/// what all ranks together load.
+/// Makes the links of \p spec. \p suffix ends every resource's name. Folded: only routes from rank 0 exist, and
+/// load what all ranks together load.
 std::unique_ptr<LinkSet> make_full_mesh(FluidSystem& fluid, const NodeSpec& spec, bool folded,
                                         const std::string& suffix);
 std::unique_ptr<LinkSet> make_switched(FluidSystem& fluid, const NodeSpec& spec, bool folded,

@@ -8,16 +8,17 @@ namespace c3 {
 namespace {
 
 /// Depth-first search for arc-disjoint Hamiltonian cycles of a complete directed graph. They fill the graph for
-/// every size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980), where the links between opposite GPUs are
-/// left out: every other link then carries the same both ways, as it does in a full set. The search is cut off, and
-/// keeps the best it saw.
+/// every size but 4 and 6 (Tillson, J. Combinatorial Theory B 29, 1980), where the links between opposite GPUs
+/// are left out: every other link then carries the same both ways, as it does in a full set. The search is cut
+/// off, and keeps the best it saw.
 class RingSearch {
  public:
   explicit RingSearch(int gpus)
       : gpus_(gpus), wanted_(gpus - 1), used_(static_cast<std::size_t>(gpus * gpus), false) {
     if (gpus != 4 && gpus != 6) return;
     --wanted_;
-    for (int gpu = 0; gpu < gpus; ++gpu) *arc(gpu, (gpu + gpus / 2) % gpus) = true;
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      *arc(gpu, (gpu + gpus / 2) % gpus) = true;
   }
 
   std::vector<std::vector<int>> run() {
@@ -32,7 +33,8 @@ class RingSearch {
 
   bool start_ring() {
     int first = 1;
-    while (*arc(0, first)) ++first;
+    while (*arc(0, first))
+      ++first;
     return try_arc({0}, first);
   }
 

@@ -12,7 +12,8 @@ enum class NodeTopology {
   switched,   ///< one port for each GPU to a switch that never blocks
 };
 
-/// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one direction.
+/// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one
+/// direction.
 struct LinkSpec {
   BytesPerSecond raw;        ///< signalling rate: the lower bound's rate
   BytesPerSecond one_way;    ///< usable when the reverse direction is idle

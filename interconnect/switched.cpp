@@ -5,8 +5,8 @@
 namespace c3 {
 namespace {
 
-/// One full-duplex port for each GPU to a switch that never blocks: out, in, and both together, as a link of a mesh.
-/// Folded, rank 0's port receives what it sends.
+/// One full-duplex port for each GPU to a switch that never blocks: out, in, and both together, as a link of a
+/// mesh. Folded, rank 0's port receives what it sends.
 class Switched final : public LinkSet {
  public:
   Switched(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix) : folded_(folded) {

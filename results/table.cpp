@@ -80,8 +80,9 @@ std::string format_losses(const StudyResult& study) {
 std::string format_conditions(const StudyResult& study) {
   const StudyConditions& conditions = study.conditions;
   const std::string draws = conditions.draws > 0 ? fmt::format(" x {} draws", conditions.draws) : "";
-  return fmt::format("{} on {}: HBM arbitration {}, dispatch {}, {} seeds{}\n\n", study.experiment, conditions.system,
-                     name_of(conditions.hbm_arbitration), name_of(conditions.dispatch_policy), conditions.seeds, draws);
+  return fmt::format("{} on {}: HBM arbitration {}, dispatch {}, {} seeds{}\n\n", study.experiment,
+                     conditions.system, name_of(conditions.hbm_arbitration),
+                     name_of(conditions.dispatch_policy), conditions.seeds, draws);
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ struct Strategy {
 };
 
 struct Measure {
-  int seeds = 1;   ///< repetitions with different random draws of work-group times
-  int draws = 0;   ///< draws of every parameter given as a range; 0 = nominal values only
+  int seeds = 1;  ///< repetitions with different random draws of work-group times
+  int draws = 0;  ///< draws of every parameter given as a range; 0 = nominal values only
   std::uint64_t seed = 1;
   bool loss_split = true;
   KernelGrain kernel_grain = KernelGrain::cohort;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kWavesPerTile = 4;
 
-// K steps between the first and the last work group that use a panel: the step being computed and the one prefetched.
+// K steps between the first and the last work group that use a panel: the step being computed and the one
+// prefetched.
 constexpr double kStepsInFlight = 2.0;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -30,8 +31,8 @@ Distinct distinct_panels(std::int64_t count, std::int64_t stride, std::int64_t t
   return {static_cast<double>(rows), static_cast<double>(columns)};
 }
 
-/// Loads of a tiled GEMM. Work groups of one XCD share panels in its L2 while they are within a few K steps of each
-/// other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
+/// Loads of a tiled GEMM. Work groups of one XCD share panels in its L2 while they are within a few K steps of
+/// each other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
 class GemmTraffic final : public TrafficModel {
  public:
   GemmTraffic(const GemmShape& shape, const GemmTile& tile, Bytes element)
@@ -66,7 +67,8 @@ class GemmTraffic final : public TrafficModel {
   Bytes l2_misses(const CacheState& state, std::int64_t resident, Traffic& traffic) const {
     const std::int64_t in_xcd = ceil_div(resident, state.xcds);
     const Distinct panels = distinct_panels(in_xcd, state.xcds, tile_rows_);
-    const Bytes first_touch = (panels.rows * a_panel_ + panels.columns * b_panel_) / static_cast<double>(in_xcd);
+    const Bytes first_touch =
+        (panels.rows * a_panel_ + panels.columns * b_panel_) / static_cast<double>(in_xcd);
     const Bytes shared = traffic.l2 - std::min(first_touch, traffic.l2);
     const double steps = kStepsInFlight / k_steps_;
     const Bytes window = steps * (panels.rows * a_panel_ + panels.columns * b_panel_);
@@ -77,7 +79,8 @@ class GemmTraffic final : public TrafficModel {
   }
 
   /// \returns mean HBM bytes of a work group.
-  Bytes llc_misses(const CacheState& state, std::int64_t resident, const Traffic& traffic, Bytes l2_window) const {
+  Bytes llc_misses(const CacheState& state, std::int64_t resident, const Traffic& traffic,
+                   Bytes l2_window) const {
     const auto tiles = static_cast<double>(tile_rows_ * tile_columns_);
     const auto concurrent = static_cast<double>(resident);
     const auto rows = static_cast<double>(tile_rows_);
@@ -87,11 +90,12 @@ class GemmTraffic final : public TrafficModel {
 
     // Same panel in several XCDs at about the same time.
     const double steps = kStepsInFlight / k_steps_;
-    const Bytes llc_window = static_cast<double>(state.xcds) * l2_window + state.llc_intruder * (steps * state.work_group_time);
+    const Bytes llc_window =
+        static_cast<double>(state.xcds) * l2_window + state.llc_intruder * (steps * state.work_group_time);
     const double short_miss = reuse_miss_fraction(Bytes{0}, llc_window, state.llc_size);
 
-    // With m fastest, a wave of at least one column uses all of A again and fresh columns of B; a smaller one uses B's
-    // column again and returns to a row of A after a whole column.
+    // With m fastest, a wave of at least one column uses all of A again and fresh columns of B; a smaller one
+    // uses B's column again and returns to a row of A after a whole column.
     const bool whole_columns = concurrent >= rows;
     const double a_uses = whole_columns ? waves : columns;
     const double a_interval = whole_columns ? 1.0 : rows / concurrent;  // waves
@@ -153,7 +157,8 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.traffic = std::make_shared<GemmTraffic>(shape, tile, element);
   kernel.peak = rate.peak;
   kernel.useful_flops = Flops{2.0 * product(shape.m, shape.n, shape.k)};
-  kernel.compulsory = element * (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n));
+  kernel.compulsory =
+      element * (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n));
   return kernel;
 }
 

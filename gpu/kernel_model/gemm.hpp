@@ -18,10 +18,10 @@ struct GemmShape {
   bool operator==(const GemmShape&) const = default;
 };
 
-/// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A tile's time is its (padded)
-/// flops at the CU's part of the sustained matrix rate.
-/// Wrong when: the library splits K or runs persistently; when k is so short that the epilogue dominates.
-/// \throws InfeasibleError when the GPU has no such matrix rate, or \p shape has an extent < 1.
+/// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A
+/// tile's time is its (padded) flops at the CU's part of the sustained matrix rate. Wrong when: the library
+/// splits K or runs persistently; when k is so short that the epilogue dominates. \throws InfeasibleError when
+/// the GPU has no such matrix rate, or \p shape has an extent < 1.
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
 
 /// Waves that the fullest XCD runs: ceil(tiles / XCDs / (CUs of an XCD x work groups a CU)).

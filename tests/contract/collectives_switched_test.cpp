@@ -26,7 +26,8 @@ Seconds time_of(const Variant& v) { return CollectiveBench(switched_cluster(), v
 
 }  // namespace
 
-TEST_CASE("through a switch every port sends and receives its ranks' bytes, with the protocol's overhead on CUs") {
+TEST_CASE(
+    "through a switch every port sends and receives its ranks' bytes, with the protocol's overhead on CUs") {
   for_each_variant([](const Variant& v) {
     const ClusterSpec cluster = switched_cluster();
     CollectiveBench bench(cluster, v.plan(), v.folded);
@@ -55,9 +56,10 @@ TEST_CASE("through a switch direct and ring all-gathers on CUs move 7/8 S at the
 }
 
 TEST_CASE("three copy engines for seven peers keep the port busy to the end") {
-  // 350 GB/s of port is all in use while at least two engines copy; only the last command of one engine runs alone, at
-  // 300 GB/s. Phases of a command hide behind the other engines' copies, but the first and the last.
-  const double seconds = time_of({Backend::dma, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::step, true}).value;
+  // 350 GB/s of port is all in use while at least two engines copy; only the last command of one engine runs
+  // alone, at 300 GB/s. Phases of a command hide behind the other engines' copies, but the first and the last.
+  const double seconds =
+      time_of({Backend::dma, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::step, true}).value;
   const double bytes = 1e9 * 7 / 8;
   CHECK(seconds > bytes / 350e9);
   CHECK(seconds < bytes / 300e9 + 3 * 7e-6);

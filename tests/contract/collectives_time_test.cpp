@@ -53,8 +53,8 @@ TEST_CASE("direct on fast copy engines: both ways of a link at 46.5 GB/s, but fo
 }
 
 TEST_CASE("an engine that serves several peers serves them one after another") {
-  // Six engines for seven peers: the first takes the last peer's copy after its own. Its second command was created
-  // long before, so that schedule, way, copy and sync remain.
+  // Six engines for seven peers: the first takes the last peer's copy after its own. Its second command was
+  // created long before, so that schedule, way, copy and sync remain.
   ClusterSpec cluster = mi300x_like_cluster();
   cluster.gpu.dma.engines = 6;
   const double command = 2.5e-6 + 0.3e-6 + 125e6 / 40e9 + 2.0e-6;
@@ -209,7 +209,8 @@ TEST_CASE("a collective that one rank never joins is a deadlock that names it") 
 TEST_CASE("what a backend cannot run is refused with what is missing") {
   ClusterSpec few = mi300x_like_cluster();
   few.gpu.dma.engines = 0;
-  CHECK_THROWS_WITH_AS(time_of(kDirectDma, few), "gather: gpu 'mi300x-like' has no copy engines", InfeasibleError);
+  CHECK_THROWS_WITH_AS(time_of(kDirectDma, few), "gather: gpu 'mi300x-like' has no copy engines",
+                       InfeasibleError);
   few.library.channels = 6;
   CHECK_THROWS_WITH_AS(time_of(kDirectCu, few),
                        "gather: the direct algorithm needs at least 7 channels, 'rccl-like' has 6",

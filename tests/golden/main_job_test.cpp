@@ -1,5 +1,5 @@
-// Simulated values of the main job, so that a change of the model is noticed. They are no claim about hardware: update them
-// with the change that moves them, and say why in its message.
+// Simulated values of the main job, so that a change of the model is noticed. They are no claim about hardware:
+// update them with the change that moves them, and say why in its message.
 
 #include <doctest/doctest.h>
 
@@ -15,9 +15,8 @@ namespace {
 
 TEST_CASE("the main job's median times are those of 2026-11-20 within 0.5 %") {
   const std::map<std::string, double> golden_us = {
-      {"serial", 5578.6},      {"concurrent", 5180.1},
-      {"prioritized", 3282.6}, {"partitioned", 3254.8},
-      {"dma", 2816.3},         {"prioritized_partitioned", 3254.8},
+      {"serial", 5578.6},         {"concurrent", 5180.1}, {"prioritized", 3282.6},
+      {"partitioned", 3254.8},    {"dma", 2816.3},        {"prioritized_partitioned", 3254.8},
       {"dma_partitioned", 3223.6}};
   const StudyResult study = run_study([](std::optional<std::uint64_t>) {
     Experiment job = main_job();
@@ -35,7 +34,8 @@ TEST_CASE("the main job's median times are those of 2026-11-20 within 0.5 %") {
 TEST_CASE("strategies of the main job rank as their mechanisms say") {
   const StudyResult study = run_study([](std::optional<std::uint64_t>) { return main_job(); });
   std::map<std::string, StrategyResult> by_name;
-  for (const StrategyResult& strategy : study.strategies) by_name[strategy.name] = strategy;
+  for (const StrategyResult& strategy : study.strategies)
+    by_name[strategy.name] = strategy;
   CHECK(by_name["concurrent"].speedup > 1.0);
   CHECK(by_name["prioritized"].speedup > by_name["concurrent"].speedup);
   CHECK(by_name["dma"].speedup > by_name["prioritized"].speedup);

@@ -38,13 +38,15 @@ class Ledger final : public Observer {
   double total(const std::string& part, const std::string& without = "\n") const {
     double sum = 0.0;
     for (const Line& line : lines_) {
-      if (line.name.find(part) != std::string::npos && line.name.find(without) == std::string::npos) sum += line.total;
+      if (line.name.find(part) != std::string::npos && line.name.find(without) == std::string::npos)
+        sum += line.total;
     }
     return sum;
   }
   double left_in_use() const {
     double sum = 0.0;
-    for (const Line& line : lines_) sum += std::abs(line.used) / std::max(1.0, line.total);
+    for (const Line& line : lines_)
+      sum += std::abs(line.used) / std::max(1.0, line.total);
     return sum;
   }
 
@@ -58,14 +60,17 @@ class Ledger final : public Observer {
 
 void check_conservation(Experiment job) {
   CAPTURE(job.name);
-  for (Strategy& strategy : job.strategies) strategy.streams["fsdp"].algorithm.reset();
+  for (Strategy& strategy : job.strategies)
+    strategy.streams["fsdp"].algorithm.reset();
   // Caches so large that how work groups are placed makes no miss: HBM bytes are then the compulsory ones.
   job.cluster.gpu.cache.l2_size = Bytes{1e18};
   job.cluster.gpu.cache.llc_size = Bytes{1e18};
   const auto& gemm = std::get<GemmShape>(job.streams[0].operations[0].work);
   const auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
   const KernelDescription kernel = describe_gemm("k", gemm, job.cluster.gpu);
-  const auto tiles = [](std::int64_t extent, std::int64_t tile) { return static_cast<double>((extent + tile - 1) / tile * tile); };
+  const auto tiles = [](std::int64_t extent, std::int64_t tile) {
+    return static_cast<double>((extent + tile - 1) / tile * tile);
+  };
   const double m = tiles(gemm.m, 256), n = tiles(gemm.n, 256);
   const double gemm_bytes = 2.0 * (m * static_cast<double>(gemm.k) + n * static_cast<double>(gemm.k) + m * n);
   const double sent = call.bytes.value * 7.0 / 8.0;
@@ -87,14 +92,18 @@ void check_conservation(Experiment job) {
   }
 }
 
-TEST_CASE("link and HBM bytes and CU-seconds are conserved under every strategy: main job") { check_conservation(main_job()); }
+TEST_CASE("link and HBM bytes and CU-seconds are conserved under every strategy: main job") {
+  check_conservation(main_job());
+}
 
 TEST_CASE("link and HBM bytes and CU-seconds are conserved under every strategy: random jobs") {
-  for (std::uint64_t number = 1; number <= 12; ++number) check_conservation(random_job(number));
+  for (std::uint64_t number = 1; number <= 12; ++number)
+    check_conservation(random_job(number));
 }
 
 TEST_CASE("two identical bandwidth-bound kernels together take as long as one after the other") {
-  // HBM so slow that a GEMM waits for bytes alone; caches so large that both load the same bytes in either case.
+  // HBM so slow that a GEMM waits for bytes alone; caches so large that both load the same bytes in either
+  // case.
   Experiment job = main_job();
   GpuSpec& gpu = job.cluster.gpu;
   gpu.dispatch.work_group_spread = 0.0;

@@ -14,7 +14,8 @@ Experiment faster(Experiment job, double factor) {
   const auto shorten = [&](auto&... durations) { ((durations.value /= factor), ...); };
   GpuSpec& gpu = job.cluster.gpu;
   speed(gpu.compute.boost_clock, gpu.cache.l2_bandwidth, gpu.cache.xcd_port_bandwidth, gpu.cache.llc_bandwidth);
-  for (MatrixRate& rate : gpu.compute.matrix) speed(rate.peak, rate.sustained, rate.clock);
+  for (MatrixRate& rate : gpu.compute.matrix)
+    speed(rate.peak, rate.sustained, rate.clock);
   speed(gpu.hbm.peak, gpu.hbm.read, gpu.hbm.write, gpu.hbm.copy, gpu.dma.engine_bandwidth);
   shorten(gpu.hbm.latency, gpu.dispatch.launch_latency, gpu.dispatch.dependent_gap);
   shorten(gpu.dma.control, gpu.dma.schedule, gpu.dma.sync);
@@ -39,11 +40,13 @@ void check_scaling(const Experiment& job, double factor) {
 }
 
 TEST_CASE("all rates times lambda and latencies by lambda give all times by lambda: main job") {
-  for (const double factor : {0.25, 3.7}) check_scaling(main_job(), factor);
+  for (const double factor : {0.25, 3.7})
+    check_scaling(main_job(), factor);
 }
 
 TEST_CASE("all rates times lambda and latencies by lambda give all times by lambda: random jobs") {
-  for (std::uint64_t number = 1; number <= 20; ++number) check_scaling(random_job(number), 2.0);
+  for (std::uint64_t number = 1; number <= 20; ++number)
+    check_scaling(random_job(number), 2.0);
 }
 
 }  // namespace

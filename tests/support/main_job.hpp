@@ -27,7 +27,8 @@ inline const Strategy& strategy_of(const Experiment& experiment, const std::stri
   return *found;
 }
 
-/// A GEMM of 1 to 64 tiles a side beside a collective of 1 to 128 MiB, with the main job's system and strategies.
+/// A GEMM of 1 to 64 tiles a side beside a collective of 1 to 128 MiB, with the main job's system and
+/// strategies.
 inline Experiment random_job(std::uint64_t number) {
   const RandomStream random(number, 0);
   const auto between = [&](std::uint64_t index, double low, double high) {
@@ -35,7 +36,9 @@ inline Experiment random_job(std::uint64_t number) {
   };
   Experiment job = main_job();
   job.name = "random " + std::to_string(number);
-  const auto extent = [&](std::uint64_t index) { return static_cast<std::int64_t>(256.0 * std::exp2(between(index, 0, 6))); };
+  const auto extent = [&](std::uint64_t index) {
+    return static_cast<std::int64_t>(256.0 * std::exp2(between(index, 0, 6)));
+  };
   job.streams[0].operations[0].work = GemmShape{extent(1), extent(2), extent(3) / 2 + 64, DType::bf16};
   const auto kind = random.uniform(4) < 0.5 ? CollectiveKind::all_gather : CollectiveKind::all_to_all;
   job.streams[1].operations[0].work = CollectiveCall{kind, Bytes{kMebi * std::exp2(between(5, 0, 7))}};

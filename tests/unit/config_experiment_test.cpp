@@ -102,7 +102,8 @@ TEST_CASE("every operation of a layer has the shape that follows from the model'
   CHECK(std::get<RecordEvent>(ops.at(5).work).event == "done");
   CHECK(std::get<WaitEvent>(ops.at(6).work).event == "done");
   CHECK(std::get<CollectiveCall>(ops.at(7).work) == CollectiveCall{CollectiveKind::all_to_all, 448.0_MiB});
-  CHECK(std::get<CollectiveCall>(ops.at(8).work) == CollectiveCall{CollectiveKind::all_gather, 448.0_MiB, DType::bf16});
+  CHECK(std::get<CollectiveCall>(ops.at(8).work) ==
+        CollectiveCall{CollectiveKind::all_gather, 448.0_MiB, DType::bf16});
   CHECK(ops.at(4).name == "gemm 1x2x3 fp8");
 }
 

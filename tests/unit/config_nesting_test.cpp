@@ -48,7 +48,7 @@ TEST_CASE("dots and brackets in comments and strings nest nothing, and what foll
   const std::string noise = repeated(".[{", 50);
   for (const std::string& text :
        {"# " + noise, "x = \"" + noise + "\"", "x = '" + noise + "'", "x = \"\\\"" + noise + "\"",
-        "x = \"\"\"\n\"" + noise + "\n\"\"\"", "x = '''\n'" + noise + "\n'''"}) {
+        "x = \"\"\"\n" + noise + "\"\n\"\"\"", "x = '''\n" + noise + "'\n'''"}) {
     CAPTURE(text);
     CHECK(refusal(text) == "no error");
     CHECK(refusal(text + "\n" + key_of(17) + " = 1") == Part{"a key has at most 16 parts"});

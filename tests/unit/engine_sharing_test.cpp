@@ -115,8 +115,9 @@ TEST_CASE("a capacity halved in flight doubles what remains") {
 }
 
 TEST_CASE("a capacity that follows the load agrees with it, whatever happened before") {
-  // HBM gives 100 / (1 + w) B/s for a written share w. A reader of weight 3 beside a writer of weight 1: w = 1/4 and 80 B/s,
-  // 60 and 20. The reader's 60 B take 1 s; the writer has 40 of 60 B left and gets 50 B/s alone: 1.8 s.
+  // HBM gives 100 / (1 + w) B/s for a written share w. A reader of weight 3 beside a writer of weight 1: w =
+  // 1/4 and 80 B/s, 60 and 20. The reader's 60 B take 1 s; the writer has 40 of 60 B left and gets 50 B/s
+  // alone: 1.8 s.
   struct WrittenShare final : CapacityRule {
     ResourceId hbm = 0, written = 0;
     double capacity(const FlowSolver& rates) override {

@@ -16,7 +16,8 @@ namespace {
 /// Work groups that one CU takes until it is full.
 int fill(ComputeUnits& units, const WorkGroupNeeds& needs, CuRange cu) {
   int placed = 0;
-  while (units.place(0, needs, cu) >= 0) ++placed;
+  while (units.place(0, needs, cu) >= 0)
+    ++placed;
   return placed;
 }
 

@@ -192,12 +192,14 @@ TEST_CASE("round robin serves queues in turn when slots come free one at a time"
 TEST_CASE("random order shuffles grids of one instant, the same way for the same seed") {
   const auto order_of = [](std::uint64_t seed) {
     Queues queues(DispatchPolicy::random_order, seed);
-    for (int i = 0; i < 6; ++i) queues.submit(1.0_us, 8, kWave, kWholeCu, {.order = i});
+    for (int i = 0; i < 6; ++i)
+      queues.submit(1.0_us, 8, kWave, kWholeCu, {.order = i});
     HeldGrid& late = queues.submit(2.0_us, 8, kWave);
     queues.simulation.run_without_simgrid();
     CHECK(late.placements.front().date == near(61e-6));  // dates come before the shuffle
     std::vector<double> starts;
-    for (const HeldGrid& grid : queues.grids) starts.push_back(grid.placements.front().date);
+    for (const HeldGrid& grid : queues.grids)
+      starts.push_back(grid.placements.front().date);
     return starts;
   };
   CHECK(order_of(1) == order_of(1));
@@ -288,7 +290,8 @@ std::vector<std::vector<Residence>> residences(const std::vector<Submitted>& all
           {p.date, p.date + one.holding.value, one.needs});
     }
   }
-  for (auto& cu : of_cu) std::ranges::stable_sort(cu, std::less{}, &Residence::begin);
+  for (auto& cu : of_cu)
+    std::ranges::stable_sort(cu, std::less{}, &Residence::begin);
   return of_cu;
 }
 
@@ -339,7 +342,8 @@ TEST_CASE("property: CUs stay within limits, every work group runs once, busy CU
     for (const auto& cu : residences(all)) {
       busy += busy_time(cu);
       // Residents only grow when one arrives: those instants see every maximum.
-      for (const Residence& one : cu) RC_ASSERT(fits_at(cu, one.begin, queues.spec.compute));
+      for (const Residence& one : cu)
+        RC_ASSERT(fits_at(cu, one.begin, queues.spec.compute));
     }
     RC_ASSERT(std::abs(seen.total("cus") - busy) < 1e-9 * busy);
     RC_ASSERT(queues.dispatcher.units().busy() == 0);

@@ -19,12 +19,14 @@ namespace {
 
 struct CopyBench {
   explicit CopyBench(Observer* observer = nullptr) : simulation(observer) {
-    for (int rank = 0; rank < 2; ++rank) gpus.emplace_back(simulation, spec.dma, rank);
+    for (int rank = 0; rank < 2; ++rank)
+      gpus.emplace_back(simulation, spec.dma, rank);
   }
   /// 1 MB by each engine of GPU 0 in \p engines.
   DmaCopy copy(const std::vector<int>& engines) {
     DmaCopy copy;
-    for (const int engine : engines) copy.uses.push_back({&gpus[0], engine, 1.0_MB});
+    for (const int engine : engines)
+      copy.uses.push_back({&gpus[0], engine, 1.0_MB});
     return copy;
   }
   /// Starts \p copy now. \returns its end, known after run().

@@ -153,7 +153,8 @@ TEST_CASE("a wide GEMM on fewer CUs keeps fewer columns in flight, crowds the LL
   }
 }
 
-TEST_CASE("work groups of a cluster fetch their common panel of B once: L2 serves a + b / cluster a work group") {
+TEST_CASE(
+    "work groups of a cluster fetch their common panel of B once: L2 serves a + b / cluster a work group") {
   GpuSpec gpu = mi300x_like_gpu();
   const GemmShape shape{4096, 4096, 4096, DType::bf16};
   const CacheState state = alone(describe(shape));

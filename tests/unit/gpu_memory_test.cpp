@@ -137,7 +137,7 @@ TEST_CASE("the capacity settles on the mix that is served at that capacity") {
   const double share = rates.load(written) / rates.load(hbm);
   CHECK(share == doctest::Approx(0.6 / 3.3).epsilon(0.2));  // the reader gives way first
   CHECK(rates.load(hbm) == near(rates.capacity(hbm)));
-  CHECK(rates.capacity(hbm) == near(hbm_capacity(gpu.hbm, share).value, 1e-6));
+  CHECK(rates.capacity(hbm) == near(hbm_capacity(gpu.hbm, share).value, 1e-3));
 }
 
 TEST_CASE("a kernel finds what the others insert into the caches, and not what it inserts itself") {

@@ -73,10 +73,12 @@ TEST_CASE("folded ports give what explicit ones give when every rank sends alike
   for (int peers = 1; peers < kGpus; ++peers) {
     Ports all;
     for (int src = 0; src < kGpus; ++src) {
-      for (int step = 1; step <= peers; ++step) all.send(src, (src + step) % kGpus);
+      for (int step = 1; step <= peers; ++step)
+        all.send(src, (src + step) % kGpus);
     }
     Ports one({.streams = {}, .private_links = false, .folded = true});
-    for (int step = 1; step <= peers; ++step) one.send(0, step);
+    for (int step = 1; step <= peers; ++step)
+      one.send(0, step);
     CAPTURE(peers);
     CHECK(one.rate({0, 0}) == near(all.rate({0, 0})));
     CHECK(one.rate({0, 0}) == near(kBothWays / peers));

@@ -14,7 +14,9 @@ std::vector<SharedResource> shared_resources(const Experiment& experiment, const
   bool reserves = false;
   for (const StreamSpec& stream : experiment.streams) {
     const StreamPolicy policy = policy_of(strategy, stream.name);
-    const auto is_collective = [](const Operation& o) { return std::holds_alternative<CollectiveCall>(o.work); };
+    const auto is_collective = [](const Operation& o) {
+      return std::holds_alternative<CollectiveCall>(o.work);
+    };
     busy += stream.operations.empty() ? 0 : 1;
     on_cus += uses_cus(stream, policy) ? 1 : 0;
     with_collectives += std::ranges::any_of(stream.operations, is_collective) ? 1 : 0;
@@ -31,11 +33,16 @@ std::vector<SharedResource> shared_resources(const Experiment& experiment, const
 
 Seconds& part_of(LossSplit& split, SharedResource resource) {
   switch (resource) {
-    case SharedResource::dispatch: return split.dispatch;
-    case SharedResource::cus: return split.cus;
-    case SharedResource::cache: return split.cache;
-    case SharedResource::hbm: return split.hbm;
-    case SharedResource::links: return split.links;
+    case SharedResource::dispatch:
+      return split.dispatch;
+    case SharedResource::cus:
+      return split.cus;
+    case SharedResource::cache:
+      return split.cache;
+    case SharedResource::hbm:
+      return split.hbm;
+    case SharedResource::links:
+      return split.links;
   }
   throw std::logic_error("part_of: unknown resource");
 }

@@ -21,7 +21,8 @@ LowerBound lower_bound(const Experiment& experiment) {
         kernel_bytes += kernel.compulsory;
       } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
         egress += call->bytes * ((ranks - 1.0) / ranks);
-        // An all-gather reads its shard once and writes the others'; an all-to-all reads and writes all of them.
+        // An all-gather reads its shard once and writes the others'; an all-to-all reads and writes all of
+        // them.
         const double read = call->kind == CollectiveKind::all_gather ? 1.0 : ranks - 1.0;
         collective_bytes += call->bytes * ((read + ranks - 1.0) / ranks);
       }

@@ -21,8 +21,9 @@ std::vector<int> values_of(const CuShare& share, int granule) {
 
 int per_xcd(int cus, const GpuSpec& gpu, const std::string& strategy, const char* key) {
   if (cus % gpu.dispatch.mask_granule != 0 || cus % gpu.compute.xcds != 0) {
-    throw InfeasibleError(fmt::format("strategy '{}': {} = {} is not a multiple of the CU-mask granule {} of '{}'", strategy,
-                                      key, cus, gpu.dispatch.mask_granule, gpu.name));
+    throw InfeasibleError(
+        fmt::format("strategy '{}': {} = {} is not a multiple of the CU-mask granule {} of '{}'", strategy, key,
+                    cus, gpu.dispatch.mask_granule, gpu.name));
   }
   return cus / gpu.compute.xcds;
 }
@@ -47,8 +48,9 @@ std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& s
     const auto values =
         values_of(policy_of(strategy, stream.name).cus, experiment.cluster.gpu.dispatch.mask_granule);
     if (values.empty()) {
-      throw InfeasibleError(fmt::format("strategy '{}': {}.cus holds no power of two times the granule {}", strategy.name,
-                                        stream.name, experiment.cluster.gpu.dispatch.mask_granule));
+      throw InfeasibleError(fmt::format("strategy '{}': {}.cus holds no power of two times the granule {}",
+                                        strategy.name, stream.name,
+                                        experiment.cluster.gpu.dispatch.mask_granule));
     }
     std::vector<CuChoice> longer;
     for (const CuChoice& choice : choices) {

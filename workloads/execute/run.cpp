@@ -27,7 +27,8 @@ std::vector<std::size_t> enqueue_order(const Experiment& experiment, const Strat
 
 ClusterSetup cluster_setup(const Experiment& experiment, const RunSetup& setup) {
   ClusterSetup cluster;
-  for (const StreamSpec& stream : experiment.streams) cluster.gpu.streams.push_back(stream.name);
+  for (const StreamSpec& stream : experiment.streams)
+    cluster.gpu.streams.push_back(stream.name);
   cluster.gpu.isolation = setup.isolation;
   cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
   cluster.folded = experiment.measure.fold;
@@ -76,7 +77,8 @@ class Run {
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
                            policy_of(strategy_, stream.name), ranges[i], setup_.side,
                            std::vector<CollectiveRun*>(stream.operations.size(), nullptr)});
-      for (std::size_t j = 0; j < stream.operations.size(); ++j) make_collective(contexts_.back(), j);
+      for (std::size_t j = 0; j < stream.operations.size(); ++j)
+        make_collective(contexts_.back(), j);
     }
   }
 
@@ -101,7 +103,8 @@ class Run {
   void make_programs() {
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       EventTable& events = events_.emplace_back(simulation_, rank);
-      for (const StreamContext& context : contexts_) programs_.emplace_back(cluster_, context, events, rank);
+      for (const StreamContext& context : contexts_)
+        programs_.emplace_back(cluster_, context, events, rank);
     }
   }
 
@@ -129,7 +132,8 @@ class Run {
     }
     result.time = std::max(result.kernels.end, result.collectives.end);
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
-      for (std::size_t stream = 0; stream < contexts_.size(); ++stream) add_records(result, rank, stream);
+      for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
+        add_records(result, rank, stream);
     }
     return result;
   }
@@ -140,9 +144,10 @@ class Run {
       if (run == nullptr) continue;
       const CollectivePlan& plan = run->plan();
       const SideSpan& span = program(rank, stream).operations()[i];
-      result.records.push_back({plan.name, std::string(name_of(plan.call.kind)), std::string(name_of(plan.algorithm)),
-                                std::string(name_of(plan.backend)), rank, run->width(), plan.call.bytes, span.release,
-                                span.end, algorithm_bandwidth(plan.call, span.duration()),
+      result.records.push_back({plan.name, std::string(name_of(plan.call.kind)),
+                                std::string(name_of(plan.algorithm)), std::string(name_of(plan.backend)), rank,
+                                run->width(), plan.call.bytes, span.release, span.end,
+                                algorithm_bandwidth(plan.call, span.duration()),
                                 bus_bandwidth(plan.call, cluster_.ranks(), span.duration())});
     }
   }
@@ -155,7 +160,7 @@ class Run {
   std::vector<std::size_t> order_;  ///< streams as enqueued
   std::deque<StreamContext> contexts_;
   std::vector<std::unique_ptr<CollectiveRun>> collectives_;
-  std::deque<EventTable> events_;      ///< by simulated rank
+  std::deque<EventTable> events_;       ///< by simulated rank
   std::deque<StreamProgram> programs_;  ///< by simulated rank, then stream
 };
 

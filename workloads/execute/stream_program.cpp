@@ -8,7 +8,8 @@ namespace c3 {
 
 EventTable::Entry& EventTable::entry(const std::string& name) {
   Entry& entry = entries_[name];
-  if (!entry.event) entry.event = std::make_unique<Event>(simulation_, fmt::format("event '{}' of rank {}", name, rank_));
+  if (!entry.event)
+    entry.event = std::make_unique<Event>(simulation_, fmt::format("event '{}' of rank {}", name, rank_));
   return entry;
 }
 
@@ -28,7 +29,8 @@ Task StreamProgram::run(Event* first) {
     co_await *first;
     is_first_ = false;
   }
-  for (std::size_t i = 0; i < context_.stream->operations.size(); ++i) co_await run_operation(i);
+  for (std::size_t i = 0; i < context_.stream->operations.size(); ++i)
+    co_await run_operation(i);
   ended_.set();
 }
 
@@ -59,8 +61,7 @@ Task StreamProgram::run_operation(std::size_t index) {
 }
 
 Task StreamProgram::run_gemm(const GemmShape& shape, std::size_t index, Seconds delay) {
-  KernelDescription kernel =
-      describe_gemm(context_.stream->operations[index].name, shape, cluster_.spec().gpu);
+  KernelDescription kernel = describe_gemm(context_.stream->operations[index].name, shape, cluster_.spec().gpu);
   ActivityId activity = kNoActivity;
   KernelLaunch launch;
   launch.stream = context_.index;

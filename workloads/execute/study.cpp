@@ -33,7 +33,8 @@ class Study {
     const int draws = experiments_.front().measure.draws;
     if (draws > 0) {
       experiments_.clear();
-      for (int draw = 0; draw < draws; ++draw) experiments_.push_back(make(static_cast<std::uint64_t>(draw)));
+      for (int draw = 0; draw < draws; ++draw)
+        experiments_.push_back(make(static_cast<std::uint64_t>(draw)));
     }
     plan_runs();
   }
@@ -52,8 +53,8 @@ class Study {
     const GpuSpec& gpu = experiment.cluster.gpu;
     StudyResult result{experiment.name,
                        experiment.measure.seed,
-                       {experiment.cluster.name, gpu.hbm.arbitration, gpu.dispatch.policy, experiment.measure.seeds,
-                        experiment.measure.draws},
+                       {experiment.cluster.name, gpu.hbm.arbitration, gpu.dispatch.policy,
+                        experiment.measure.seeds, experiment.measure.draws},
                        {}};
     for (std::size_t i = 0; i < samples.size(); ++i) {
       result.strategies.push_back(evaluate(experiment.strategies[i], samples[i], chosen[i], serial));
@@ -155,7 +156,8 @@ class Study {
     const Seconds ideal = std::max(alone_kernels_, alone_collectives_);
     result.speedup = serial / result.time;
     result.ideal_speedup = (alone_kernels_ + alone_collectives_) / ideal;
-    if (result.ideal_speedup > 1.0) result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
+    if (result.ideal_speedup > 1.0)
+      result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
     if (has_kernels_) result.kernel = {alone_kernels_, middle.kernels};
     if (has_collectives_) result.collective = {alone_collectives_, middle.collectives};
     result.cus = cus;
@@ -176,8 +178,8 @@ class Study {
     for (const Sample& sample : samples) {
       const Seconds bound = bound_of(strategy, experiments_[sample.draw]);
       if (sample.time >= bound) continue;
-      throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s", strategy.name,
-                                         sample.time.value, bound.value));
+      throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s",
+                                         strategy.name, sample.time.value, bound.value));
     }
   }
 
@@ -198,7 +200,9 @@ class Study {
 
 }  // namespace
 
-StudyResult run_study(const ExperimentFactory& make, const Progress& progress) { return Study(make, progress).run(); }
+StudyResult run_study(const ExperimentFactory& make, const Progress& progress) {
+  return Study(make, progress).run();
+}
 
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
                                          Observer& observer) {

@@ -1,5 +1,6 @@
 #pragma once
-/// Runs every strategy of an experiment over its seeds and draws, and measures it against serial, ideal and bound.
+/// Runs every strategy of an experiment over its seeds and draws, and measures it against serial, ideal and
+/// bound.
 
 #include <cstdint>
 #include <functional>
@@ -32,15 +33,15 @@ struct StrategyResult {
   std::string name;
   Seconds time, time_p5, time_p95;  ///< nearest-rank percentiles over seeds (and draws); time is the median
   Seconds lower_bound;
-  double speedup = 0;        ///< serial median / time
-  double ideal_speedup = 0;  ///< (kernel + collective) / max of the two, both alone
-  std::optional<double> share_of_ideal;  ///< (S-1)/(S_ideal-1); absent when S_ideal is 1
-  std::optional<SideTimes> kernel;       ///< absent when the experiment has no compute kernel
-  std::optional<SideTimes> collective;   ///< absent when the experiment has no collective
-  std::optional<LossSplit> loss;         ///< absent for serial strategies and when not asked for
-  std::optional<int> best_cus;           ///< the chosen value of a swept partition
-  std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
-  std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
+  double speedup = 0;                          ///< serial median / time
+  double ideal_speedup = 0;                    ///< (kernel + collective) / max of the two, both alone
+  std::optional<double> share_of_ideal;        ///< (S-1)/(S_ideal-1); absent when S_ideal is 1
+  std::optional<SideTimes> kernel;             ///< absent when the experiment has no compute kernel
+  std::optional<SideTimes> collective;         ///< absent when the experiment has no collective
+  std::optional<LossSplit> loss;               ///< absent for serial strategies and when not asked for
+  std::optional<int> best_cus;                 ///< the chosen value of a swept partition
+  std::vector<int> cus;                        ///< CUs reserved for each stream in these runs; 0 = none
+  std::uint64_t recorded_seed = 0;             ///< the run whose time is the median; its timeline is recorded
   std::optional<std::uint64_t> recorded_draw;  ///< likewise; absent when nothing is drawn
 };
 
@@ -77,10 +78,12 @@ using ExperimentFactory = std::function<Experiment(std::optional<std::uint64_t> 
 /// Called with (done, total) simulated runs.
 using Progress = std::function<void(std::size_t, std::size_t)>;
 
-/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower bound.
+/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower
+/// bound.
 StudyResult run_study(const ExperimentFactory& make, const Progress& progress = {});
 
 /// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
-std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result, Observer& observer);
+std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
+                                         Observer& observer);
 
 }  // namespace c3
