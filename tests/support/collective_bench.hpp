@@ -16,10 +16,11 @@ namespace c3::test {
 
 class CollectiveBench {
  public:
-  /// \p cluster must outlive it. A plan without CUs gets all.
+  /// A plan without CUs gets all.
   CollectiveBench(const ClusterSpec& cluster, CollectivePlan plan, bool folded = true, Isolation isolation = {})
-      : simulation_(&recording),
-        cluster_(simulation_, cluster,
+      : spec_(cluster),
+        simulation_(&recording),
+        cluster_(simulation_, spec_,
                  {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
     if (plan.range.size() == 0) plan.range = {0, cluster.gpu.compute.cus_per_xcd};
     run_ = CollectiveRun::make(cluster_, std::move(plan));
@@ -50,6 +51,7 @@ class CollectiveBench {
     bench->ended[static_cast<std::size_t>(rank)] = bench->simulation_.now();
   }
 
+  const ClusterSpec spec_;
   Simulation simulation_;
   Cluster cluster_;
   std::unique_ptr<CollectiveRun> run_;
