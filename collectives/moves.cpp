@@ -9,6 +9,7 @@ namespace {
 
 std::vector<Move> step_moves(const TransferGraph& graph) {
   std::vector<Move> moves;
+  moves.reserve(graph.transfers.size());
   for (const Transfer& t : graph.transfers) {
     moves.push_back({{{t.src, t.dst, t.lane, t.bytes}}, 1, t.after});
   }

@@ -37,7 +37,6 @@ std::string_view name_of(Backend backend) {
 Algorithm default_algorithm(Backend backend) {
   switch (backend) {
     case Backend::cu:
-      return Algorithm::direct;
     case Backend::dma:
       return Algorithm::direct;
   }

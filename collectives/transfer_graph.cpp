@@ -67,10 +67,12 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
 
 TransferGraph fold(const TransferGraph& graph) {
   const auto class_of = [&](const Transfer& t) {
-    return static_cast<std::size_t>(t.lane * graph.steps + t.step);
+    return static_cast<std::size_t>(t.lane) * static_cast<std::size_t>(graph.steps) +
+           static_cast<std::size_t>(t.step);
   };
   const auto classes_before = [&](const Transfer& t) {
     std::vector<std::size_t> before;
+    before.reserve(t.after.size());
     for (const std::uint32_t position : t.after)
       before.push_back(class_of(graph.transfers[position]));
     std::ranges::sort(before);

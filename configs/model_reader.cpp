@@ -6,13 +6,13 @@ namespace c3 {
 
 ModelDimensions read_model(Section& section) {
   constexpr std::int64_t kWidest = 1'048'576;
-  const ModelDimensions model{.name = section.slug("name"),
-                              .hidden = section.integer("hidden", 1, kWidest),
-                              .ffn = section.integer("ffn", 1, kWidest),
-                              .heads = section.integer("heads", 1, 4096),
-                              .kv_heads = section.integer("kv_heads", 1, 4096),
-                              .layers = section.integer("layers", 1, 4096),
-                              .gated = section.flag("gated")};
+  ModelDimensions model{.name = section.slug("name"),
+                        .hidden = section.integer("hidden", 1, kWidest),
+                        .ffn = section.integer("ffn", 1, kWidest),
+                        .heads = section.integer("heads", 1, 4096),
+                        .kv_heads = section.integer("kv_heads", 1, 4096),
+                        .layers = section.integer("layers", 1, 4096),
+                        .gated = section.flag("gated")};
   if (model.hidden % model.heads != 0) {
     section.fail("heads", fmt::format("must divide hidden, which is {}", model.hidden));
   }

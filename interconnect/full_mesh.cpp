@@ -39,7 +39,9 @@ class FullMesh final : public LinkSet {
   }
 
  private:
-  std::size_t index(int src, int dst) const { return static_cast<std::size_t>(src * gpus_ + dst); }
+  std::size_t index(int src, int dst) const {
+    return static_cast<std::size_t>(src) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(dst);
+  }
 
   int gpus_;
   bool folded_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 
@@ -29,7 +30,9 @@ class RingSearch {
  private:
   static constexpr std::int64_t kMaxSteps = 200'000;
 
-  std::vector<bool>::iterator arc(int src, int dst) { return used_.begin() + src * gpus_ + dst; }
+  std::vector<bool>::iterator arc(int src, int dst) {
+    return used_.begin() + std::ptrdiff_t{src} * gpus_ + dst;
+  }
 
   bool start_ring() {
     int first = 1;

@@ -22,7 +22,7 @@ class Switched final : public LinkSet {
   }
 
   void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const override {
-    const std::size_t from = static_cast<std::size_t>(src);
+    const auto from = static_cast<std::size_t>(src);
     const std::size_t to = folded_ ? from : static_cast<std::size_t>(dst);
     add_demand(demands, out_[from], wire_bytes.value);
     add_demand(demands, in_[to], wire_bytes.value);

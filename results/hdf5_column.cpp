@@ -118,6 +118,7 @@ std::vector<std::string> read_texts(const H5Id& dataset) {
   const auto type = text_type();
   auto texts = read_numbers<char*>(dataset, type.get());
   std::vector<std::string> values;
+  values.reserve(texts.size());
   for (const char* text : texts)
     values.emplace_back(text != nullptr ? text : "");
   const H5Id space(H5Dget_space(dataset.get()), H5Sclose);

@@ -21,12 +21,12 @@ constexpr unsigned kChunkIndexFanout = 2;
 /// HDF5 prints its stack of errors by default; we put the reason in the exception instead. A process that dies
 /// of a full disk must not fail a second time when HDF5 tidies up at exit: we close what we open ourselves.
 void prepare_library() {
-  static const bool prepared = [] {
+  static const bool kPrepared = [] {
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     return true;
   }();
-  static_cast<void>(prepared);
+  static_cast<void>(kPrepared);
 }
 
 /// The drivers bury the operating system's words in a longer line: "..., error message = 'No space left', ...".
@@ -125,7 +125,7 @@ H5Id h5_create_file(const std::string& path) {
   const H5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  H5Pset_obj_track_times(creation.get(), 0);
+  H5Pset_obj_track_times(creation.get(), false);
   H5Pset_istore_k(creation.get(), kChunkIndexFanout);
   return {h5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), "create", path),
           H5Fclose};
@@ -142,7 +142,7 @@ H5Id h5_create_group(const H5Id& parent, const std::string& name) {
   const H5Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  H5Pset_obj_track_times(creation.get(), 0);
+  H5Pset_obj_track_times(creation.get(), false);
   return {h5_check(H5Gcreate2(parent.get(), name.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
                    "create group '" + name + "'", parent),
           H5Gclose};

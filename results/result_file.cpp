@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include <fmt/chrono.h>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "results/build_info.hpp"
@@ -64,7 +66,7 @@ NameIndex NameTable::index(std::string_view name) {
   return entry->second;
 }
 
-TemporaryFile::TemporaryFile(const std::filesystem::path& target) : target_(target) {
+TemporaryFile::TemporaryFile(std::filesystem::path target) : target_(std::move(target)) {
   constexpr int kAttempts = 100;
   constexpr mode_t kMode = 0666;  // less the user's umask
   refuse_special_file(target_);

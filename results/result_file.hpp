@@ -36,7 +36,7 @@ class NameTable {
 /// A file under a temporary name beside \p target: reserved at construction, removed unless it is renamed.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::filesystem::path& target);  ///< \throws IoError
+  explicit TemporaryFile(std::filesystem::path target);  ///< \throws IoError
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile();

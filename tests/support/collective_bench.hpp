@@ -20,8 +20,7 @@ class CollectiveBench {
   CollectiveBench(const ClusterSpec& cluster, CollectivePlan plan, bool folded = true, Isolation isolation = {})
       : spec_(cluster),
         simulation_(&recording),
-        cluster_(simulation_, spec_,
-                 {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
+        cluster_(simulation_, spec_, {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
     if (plan.range.size() == 0) plan.range = {0, cluster.gpu.compute.cus_per_xcd};
     run_ = CollectiveRun::make(cluster_, std::move(plan));
     ended.resize(static_cast<std::size_t>(cluster_.simulated_ranks()));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/lower_bound.hpp"
@@ -28,7 +29,7 @@ const Sample& percentile(const std::vector<Sample>& samples, double percent) {
 
 class Study {
  public:
-  Study(const ExperimentFactory& make, const Progress& progress) : progress_(progress) {
+  Study(const ExperimentFactory& make, Progress progress) : progress_(std::move(progress)) {
     experiments_.push_back(make(std::nullopt));
     const int draws = experiments_.front().measure.draws;
     if (draws > 0) {
@@ -110,8 +111,9 @@ class Study {
     const std::vector<Sample> kernels = sample(alone, {}, Side::kernels);
     const std::vector<Sample> collectives = sample(alone, {}, Side::collectives);
     mean_ideal_.resize(experiments_.size());
+    const std::size_t seeds_of_a_draw = kernels.size() / experiments_.size();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const auto seeds = static_cast<double>(kernels.size() / experiments_.size());
+      const auto seeds = static_cast<double>(seeds_of_a_draw);
       mean_ideal_[kernels[i].draw] += std::max(kernels[i].time, collectives[i].time) / seeds;
     }
     alone_kernels_ = percentile(by_time(kernels), 50).time;
