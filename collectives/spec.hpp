@@ -48,6 +48,10 @@ struct CollectiveLibrarySpec {
   Bytes channel_outstanding;  ///< in flight at HBM for one channel: bandwidth times latency
   Seconds base_latency;       ///< of one collective: launch, handshake
   Seconds hop_latency;        ///< of one step of an algorithm
+  Bytes chunk_size;           ///< what a channel of a pipelined algorithm (tree, chain) passes on at once
+  int nvls_channels = 0;      ///< channels of an in-switch (NVLS) collective; 0: the library has none
+  BytesPerSecond nvls_payload = {};  ///< payload per port and direction in an in-switch collective
+  Seconds nvls_latency = {};         ///< of one in-switch collective, instead of hop latencies
 
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };

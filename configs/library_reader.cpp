@@ -17,6 +17,12 @@ CollectiveLibrarySpec read_library(Section& section) {
   library.channel_outstanding = section.bytes("channel_outstanding");
   library.base_latency = section.duration("base_latency");
   library.hop_latency = section.duration("hop_latency");
+  library.chunk_size = section.bytes("chunk_size");
+  if (section.has("nvls_channels")) {
+    library.nvls_channels = static_cast<int>(section.integer("nvls_channels", 1, 1024));
+    library.nvls_payload = section.bandwidth("nvls_payload");
+    library.nvls_latency = section.duration("nvls_latency");
+  }
   if (library.cu_rate < library.channel_rate) section.fail("cu_rate", "must not be below channel_rate");
   section.finish();
   return library;

@@ -2,6 +2,7 @@
 /// What joins the GPUs of a node. Immutable; read from configs/nodes/*.toml.
 
 #include <string>
+#include <vector>
 
 #include "engine/units.hpp"
 
@@ -10,6 +11,7 @@ namespace c3 {
 enum class NodeTopology {
   full_mesh,  ///< one link for each pair of GPUs
   switched,   ///< one port for each GPU to a switch that never blocks
+  wired,      ///< what NodeSpec::wires says: hybrid cube, PCIe tree with sockets, any other
 };
 
 /// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one
@@ -23,16 +25,33 @@ struct LinkSpec {
   bool operator==(const LinkSpec&) const = default;
 };
 
+/// `count` parallel links between two vertices. Vertices 0 .. gpus-1 are GPUs, further ones the hubs in their order.
+struct Wire {
+  int a = 0;
+  int b = 0;
+  int count = 1;
+  int link = 0;  ///< 0: NodeSpec::link; i > 0: NodeSpec::other_links[i - 1]
+
+  bool operator==(const Wire&) const = default;
+};
+
 struct NodeSpec {
   std::string name;
   NodeTopology topology = NodeTopology::full_mesh;
   int gpus = 1;
-  LinkSpec link;
+  LinkSpec link;                        ///< between GPUs, or of a GPU's port; what a library's payload rate refers to
+  bool switch_reduces = false;          ///< switched: the switch adds and multicasts (NVLink SHARP)
+  std::vector<std::string> hubs = {};   ///< wired: sockets and switches by name
+  std::vector<LinkSpec> other_links = {};  ///< wired: further kinds of link, e.g. between sockets
+  std::vector<Wire> wires = {};         ///< wired
 
   bool operator==(const NodeSpec&) const = default;
 };
 
-/// Raw rate at which one GPU can send over all its links.
+/// Whether every GPU sees the same links, so that one can stand for all.
+bool is_symmetric(const NodeSpec& node);
+
+/// Raw rate at which one GPU can send over all its links; the best GPU's where they differ.
 BytesPerSecond raw_egress(const NodeSpec& node);
 
 }  // namespace c3

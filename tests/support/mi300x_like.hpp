@@ -78,6 +78,7 @@ inline CollectiveLibrarySpec rccl_like() {
   library.channel_outstanding = 10.0_kB;
   library.base_latency = 17.0_us;
   library.hop_latency = 2.2_us;
+  library.chunk_size = 512.0_KiB;
   return library;
 }
 
