@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "engine/errors.hpp"
@@ -23,7 +24,9 @@ TransferGraph direct(const CollectiveCall& call, int ranks) {
 }
 
 TransferGraph ring(const CollectiveCall& call, const NodeSpec& node) {
-  const auto rings = disjoint_rings(node);
+  std::vector<int> members(static_cast<std::size_t>(node.gpus));
+  std::iota(members.begin(), members.end(), 0);
+  const auto rings = disjoint_rings(node, members);
   const auto ranks = static_cast<std::size_t>(node.gpus);
   TransferGraph graph{
       .ranks = node.gpus, .lanes = static_cast<int>(rings.size()), .steps = node.gpus - 1, .transfers = {}};
