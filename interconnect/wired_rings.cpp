@@ -140,7 +140,8 @@ std::vector<std::vector<int>> wired_rings(const NodeSpec& node, std::span<const 
   const Wiring wiring(node);
   if (members.size() == 2) {  // both directions of their links are one ring
     const int links = std::max(1, wiring.links_between(members[0], members[1]));
-    return {static_cast<std::size_t>(links), std::vector<int>(members.begin(), members.end())};
+    const std::vector<int> ring(members.begin(), members.end());
+    return std::vector(static_cast<std::size_t>(links), ring);
   }
   std::vector<std::vector<int>> edges(members.size(), std::vector<int>(members.size()));
   for (std::size_t a = 0; a < members.size(); ++a) {
