@@ -215,13 +215,25 @@ Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> dr
   return experiment;
 }
 
+/// Lets every key be left out, those of inner tables alike.
+void make_optional(TableRule& rule) {
+  for (KeyRule& key : rule.keys) {
+    if (key.presence == Presence::required) key.presence = Presence::optional;
+    key.with.clear();
+    if (auto* inner = std::get_if<TableRule>(&key.rule->form)) make_optional(*inner);
+  }
+}
+
 /// What a file may say of a table that a preset fills: the same, of which it can leave out what the preset
 /// gives.
 void allow_reference(TableRule& root, const PresetReference& reference) {
   KeyRule& table = *root.find(reference.table);
   auto& overrides = std::get<TableRule>(table.rule->form);
   for (const KeyRule& given : preset_rule(reference.kind).keys) {
-    if (KeyRule* key = overrides.find(given.key)) *key = {key->key, Presence::optional, key->rule};
+    KeyRule* key = overrides.find(given.key);
+    if (key == nullptr) continue;
+    *key = {key->key, Presence::optional, key->rule};
+    if (auto* inner = std::get_if<TableRule>(&key->rule->form)) make_optional(*inner);
   }
   table.presence = Presence::optional;
   TableRule& holder =
