@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -151,7 +152,9 @@ TEST_CASE("direct algorithms put S/N on every link") {
 TEST_CASE("rings put (N-1)/R S/N of an all-gather on each link they use, and N(N-1)/2R of an all-to-all") {
   // A ring has 1/R of the data; each link passes N-1 pieces of an all-gather, N-1 + .. + 1 of an all-to-all.
   for (int ranks = 2; ranks <= 9; ++ranks) {
-    const auto rings = static_cast<double>(disjoint_rings(test::full_mesh(ranks)).size());
+    std::vector<int> members(static_cast<std::size_t>(ranks));
+    std::iota(members.begin(), members.end(), 0);
+    const auto rings = static_cast<double>(disjoint_rings(test::full_mesh(ranks), members).size());
     for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
       const double pieces = kind == CollectiveKind::all_gather ? ranks - 1.0 : ranks * (ranks - 1.0) / 2.0;
       const auto bytes = bytes_by_link(graph_of(kind, Algorithm::ring, ranks));
