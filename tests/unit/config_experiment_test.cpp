@@ -193,8 +193,10 @@ TEST_CASE("making an experiment takes less than a millisecond, so that a study m
 }
 
 TEST_CASE("unknown names are refused with position, what is known, and what may have been meant") {
-  CHECK(refusal({"schema = 1\nsystem = \"mi300x-9\"\n"}) ==
-        "2:10: system: unknown node preset 'mi300x-9'; known: h100-sxm-8, mi300x-8; did you mean 'mi300x-8'?");
+  const std::string refused = refusal({"schema = 1\nsystem = \"mi300x-9\"\n"});
+  CHECK(refused == Part{"2:10: system: unknown node preset 'mi300x-9'; known: "});
+  CHECK(refused == Part{"mi250x-8, mi300x-8"});
+  CHECK(refused == Part{"; did you mean 'mi300x-8'?"});
   CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[masure]\n"}) ==
         "14:2: masure: unknown key; did you mean 'measure'?");
   CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
