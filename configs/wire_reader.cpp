@@ -20,8 +20,9 @@ constexpr std::size_t kMostHubs = 64;  // sockets and switches of one node
 
 /// VERTEX - VERTEX [KIND] [xCOUNT]
 PatternRule wire_rule() {
-  return {R"([A-Za-z][A-Za-z0-9_]* +- +[A-Za-z][A-Za-z0-9_]*( +[A-Za-z0-9_][A-Za-z0-9_.-]*)?( +x[1-9][0-9]?)?)",
-          "gpu0 - gpu1"};
+  return {
+      R"([A-Za-z][A-Za-z0-9_]* +- +[A-Za-z][A-Za-z0-9_]*( +(?!x[0-9]*( |$))[A-Za-z0-9_][A-Za-z0-9_.-]*)?( +x[1-9][0-9]?)?)",
+      "gpu0 - gpu1"};
 }
 
 constexpr std::string_view kForm =
