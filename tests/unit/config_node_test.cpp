@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/toml_text.hpp"
@@ -133,6 +134,20 @@ TEST_CASE("wires of a preset state their source, and cannot be a range") {
   CHECK(read_preset("{ value = ['gpu0 - gpu1', 3], kind = 'published', source = 's' }") ==
         "n.toml:1:35: node.wires: must be a string, not an integer");
   CHECK(read_preset("{ value = ['gpu0 - gpu1'], kind = 'published', source = 's' }") == "no error");
+}
+
+TEST_CASE("no draw of a node preset's ranges contradicts itself") {
+  for (const std::string& name : preset_names(PresetKind::node)) {
+    CAPTURE(name);
+    const Node preset = load_preset(PresetKind::node, name, {}, "test");
+    for (std::uint64_t draw = 0; draw < 200; ++draw) {
+      Section section(preset, "node", Sampling(draw, 1));
+      section.text("gpu");
+      section.text("library");
+      const NodeSpec node = read_node(section);
+      CHECK(node.link.both_ways <= node.link.one_way);
+    }
+  }
 }
 
 }  // namespace
