@@ -80,6 +80,7 @@ TEST_CASE("a wire that says nothing sensible is refused where it is written") {
   CHECK(refused("gpu1 - cpu0 x2 socket") == form);
   CHECK(refused("gpu1-cpu0") == form);
   CHECK(refused("gpu3 - cpu0") == at + "'gpu3' is none of the 3 GPUs, gpu0 to gpu2");
+  CHECK(refused("gpu99999999999 - cpu0") == at + "'gpu99999999999' is none of the 3 GPUs, gpu0 to gpu2");
   CHECK(refused("gpu1 - gpu1") == at + "'gpu1' is joined to itself");
   CHECK(refused("cpu0 - gpu0") ==
         at + "'cpu0' and 'gpu0' are joined already; links side by side are one wire with a count, 'x2'");
