@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/toml_text.hpp"
@@ -79,6 +80,7 @@ TEST_CASE("a wire that says nothing sensible is refused where it is written") {
   CHECK(refused("gpu1 - cpu0 x2 socket") == form);
   CHECK(refused("gpu1-cpu0") == form);
   CHECK(refused("gpu3 - cpu0") == at + "'gpu3' is none of the 3 GPUs, gpu0 to gpu2");
+  CHECK(refused("gpu99999999999 - cpu0") == at + "'gpu99999999999' is none of the 3 GPUs, gpu0 to gpu2");
   CHECK(refused("gpu1 - gpu1") == at + "'gpu1' is joined to itself");
   CHECK(refused("cpu0 - gpu0") ==
         at + "'cpu0' and 'gpu0' are joined already; links side by side are one wire with a count, 'x2'");
@@ -133,6 +135,20 @@ TEST_CASE("wires of a preset state their source, and cannot be a range") {
   CHECK(read_preset("{ value = ['gpu0 - gpu1', 3], kind = 'published', source = 's' }") ==
         "n.toml:1:35: node.wires: must be a string, not an integer");
   CHECK(read_preset("{ value = ['gpu0 - gpu1'], kind = 'published', source = 's' }") == "no error");
+}
+
+TEST_CASE("no draw of a node preset's ranges contradicts itself") {
+  for (const std::string& name : preset_names(PresetKind::node)) {
+    CAPTURE(name);
+    const Node preset = load_preset(PresetKind::node, name, {}, "test");
+    for (std::uint64_t draw = 0; draw < 200; ++draw) {
+      Section section(preset, "node", Sampling(draw, 1));
+      section.text("gpu");
+      section.text("library");
+      const NodeSpec node = read_node(section);
+      CHECK(node.link.both_ways <= node.link.one_way);
+    }
+  }
 }
 
 }  // namespace
