@@ -32,12 +32,6 @@
 namespace c3 {
 namespace {
 
-// all_to_all_v needs a size for each pair: that is an experiment's business.
-constexpr std::array kKinds = {CollectiveKind::all_reduce,     CollectiveKind::all_gather,
-                               CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                               CollectiveKind::broadcast,      CollectiveKind::reduce,
-                               CollectiveKind::send_receive,   CollectiveKind::barrier};
-constexpr std::array kAlgorithms = {Algorithm::direct, Algorithm::ring, Algorithm::tree, Algorithm::nvls};
 constexpr std::array kBackends = {Backend::cu, Backend::dma};
 constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
 constexpr std::string_view kAuto = "auto";
@@ -66,18 +60,25 @@ struct Row {
   CollectiveMeasurement measured;
 };
 
-template <class E, std::size_t N>
-std::vector<std::string> names_of(const std::array<E, N>& values) {
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
   std::vector<std::string> names;
-  for (const E value : values)
+  for (const auto value : values)
     names.emplace_back(name_of(value));
   return names;
 }
 
+/// All but all_to_all_v, which needs a size for each pair: that is an experiment's business.
+std::vector<CollectiveKind> offered_kinds() {
+  std::vector<CollectiveKind> kinds(kCollectiveKinds.begin(), kCollectiveKinds.end());
+  std::erase(kinds, CollectiveKind::all_to_all_v);
+  return kinds;
+}
+
 /// The value that \p written names.
-template <class E, std::size_t N>
-E value_of(std::string_view what, const std::string& written, const std::array<E, N>& values) {
-  const auto found = std::ranges::find(values, written, [](E value) { return name_of(value); });
+template <class Values>
+auto value_of(std::string_view what, const std::string& written, const Values& values) {
+  const auto found = std::ranges::find(values, written, [](auto value) { return name_of(value); });
   if (found == values.end()) throw UsageError(unknown_name(what, written, names_of(values)));
   return *found;
 }
@@ -157,7 +158,7 @@ class Sizes {
 struct Request {
   explicit Request(const Options& options)
       : cluster(load_cluster(options.system, options.sets)), grain(grain_of(options.grain)) {
-    call.kind = value_of("collective", options.op, kKinds);
+    call.kind = value_of("collective", options.op, offered_kinds());
     call.dtype = value_of("data type", options.dtype, kDTypes);
     call.ranks = ranks_of(options.ranks);
     call.root = options.root;
@@ -259,9 +260,9 @@ int run_collective(const Options& options) {
 }
 
 void add_options(CLI::App& verb, Options& options) {
-  verb.add_option("OP", options.op, fmt::format("Collective: {}", fmt::join(names_of(kKinds), ", ")))
+  verb.add_option("OP", options.op, fmt::format("Collective: {}", fmt::join(names_of(offered_kinds()), ", ")))
       ->required()
-      ->check(CLI::IsMember(names_of(kKinds)));
+      ->check(CLI::IsMember(names_of(offered_kinds())));
   verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");
   verb.add_option("--set", options.sets, "Override a key of gpu, node or library, as in library.channels=16")
       ->take_all()

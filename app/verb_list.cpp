@@ -12,11 +12,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "collectives/transfer_graph.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
@@ -106,10 +108,23 @@ const std::map<std::string, PresetList>& preset_lists() {
   return kLists;
 }
 
+/// What can be asked of a group of ranks, and who can do it how.
+Row collective_row(CollectiveKind kind) {
+  std::vector<std::string_view> algorithms;
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (supports(algorithm, kind)) algorithms.push_back(name_of(algorithm));
+  }
+  return {{"name", name_of(kind)},
+          {"backends", reduces(kind) ? "cu" : "cu, dma"},
+          {"algorithms", fmt::format("{}", fmt::join(algorithms, ", "))},
+          {"busbw_per_algbw_on_8_ranks", bus_factor(kind, 8)}};
+}
+
 constexpr std::string_view kExperiments = "experiments";
+constexpr std::string_view kCollectives = "collectives";
 
 std::vector<std::string> list_words() {
-  std::vector<std::string> words = {std::string(kExperiments)};
+  std::vector<std::string> words = {std::string(kCollectives), std::string(kExperiments)};
   for (const auto& [word, list] : preset_lists())
     words.push_back(word);
   return words;
@@ -215,6 +230,12 @@ std::vector<Row> rows_of(const Options& options) {
           "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources");
     }
     return rows_of(experiment_files(), experiment_row);
+  }
+  if (options.what == kCollectives) {
+    if (!options.name.empty() || options.sources) {
+      throw UsageError("collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
+    }
+    return rows_of(kCollectiveKinds, collective_row);
   }
   const PresetList& list = preset_lists().at(options.what);
   const std::vector<std::string> names = chosen_presets(options, list.kind);

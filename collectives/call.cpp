@@ -130,24 +130,27 @@ BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seco
   return counted_bytes(call, members) / time;
 }
 
-BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time) {
-  const BytesPerSecond algorithm = algorithm_bandwidth(call, members, time);
+double bus_factor(CollectiveKind kind, int members) {
   const double others = static_cast<double>(members - 1) / members;
-  switch (call.kind) {
+  switch (kind) {
     case CollectiveKind::all_reduce:
-      return algorithm * (2.0 * others);
+      return 2.0 * others;
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_to_all:
     case CollectiveKind::all_to_all_v:
-      return algorithm * others;
+      return others;
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::send_receive:
     case CollectiveKind::barrier:
-      return algorithm;
+      return 1.0;
   }
-  throw std::logic_error("bus_bandwidth: unknown collective");
+  throw std::logic_error("bus_factor: unknown collective");
+}
+
+BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time) {
+  return algorithm_bandwidth(call, members, time) * bus_factor(call.kind, members);
 }
 
 LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,

@@ -1,6 +1,7 @@
 #pragma once
 /// What is asked of a collective.
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,11 @@ enum class CollectiveKind {
   send_receive,    ///< every rank sends to the next one of its group, the last to the first
   barrier,         ///< every rank learns that all have come
 };
+
+inline constexpr std::array kCollectiveKinds = {
+    CollectiveKind::all_reduce, CollectiveKind::all_gather,   CollectiveKind::reduce_scatter,
+    CollectiveKind::all_to_all, CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
+    CollectiveKind::reduce,     CollectiveKind::send_receive, CollectiveKind::barrier};
 
 std::string_view name_of(CollectiveKind kind);
 /// Whether data are added, which copy engines cannot do.
@@ -56,8 +62,10 @@ Bytes output_bytes(const CollectiveCall& call, int members);
 
 /// counted_bytes over time.
 BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time);
-/// Bus bandwidth as nccl-tests defines it: algorithm bandwidth times 2(n-1)/n for all_reduce, (n-1)/n for
-/// all_gather, reduce_scatter and all-to-all, 1 for the others. With in-switch algorithms it is no wire rate.
+/// nccl-tests' ratio of bus to algorithm bandwidth: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter
+/// and all-to-all, 1 for the others.
+double bus_factor(CollectiveKind kind, int members);
+/// algorithm_bandwidth times bus_factor. With in-switch algorithms it is no wire rate.
 BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time);
 
 /// Bytes that no algorithm can avoid.

@@ -1,6 +1,7 @@
 #pragma once
 /// What runs collectives: algorithms, backends, the communication library and the node that it serves.
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ enum class Algorithm {
   tree,    ///< two binary trees, each for half of the data
   nvls,    ///< the switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
 };
+inline constexpr std::array kAlgorithms = {Algorithm::direct, Algorithm::ring, Algorithm::tree, Algorithm::nvls};
+
 enum class Backend {
   cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
   dma,  ///< one copy engine per peer (ConCCL)

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <stdexcept>
 
@@ -19,11 +18,6 @@ constexpr std::int64_t kLargestRank = 4095;
 constexpr std::string_view kWeight = ".weight";
 constexpr std::string_view kNext = "next.";
 
-constexpr std::array kCollectives = {
-    CollectiveKind::all_gather, CollectiveKind::all_to_all,     CollectiveKind::all_reduce,
-    CollectiveKind::reduce_scatter, CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
-    CollectiveKind::reduce,     CollectiveKind::send_receive,   CollectiveKind::barrier};
-
 /// Whether one size says how much is moved.
 bool has_size(CollectiveKind kind) {
   return kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
@@ -31,7 +25,7 @@ bool has_size(CollectiveKind kind) {
 
 std::vector<std::string> operation_keys() {
   std::vector<std::string> keys;
-  for (const CollectiveKind kind : kCollectives)
+  for (const CollectiveKind kind : kCollectiveKinds)
     keys.emplace_back(name_of(kind));
   keys.insert(keys.end(), {"gemm", "record", "wait"});
   return keys;
@@ -154,7 +148,7 @@ Operation OperationReader::read(Section& section) const {
     return {fmt::format("gemm {}x{}x{} {}", shape.m, shape.n, shape.k, name_of(shape.dtype)), shape,
             std::move(on)};
   }
-  const auto kind = std::ranges::find(kCollectives, key, [](CollectiveKind k) { return name_of(k); });
+  const auto kind = std::ranges::find(kCollectiveKinds, key, [](CollectiveKind k) { return name_of(k); });
   return collective(section, *kind);
 }
 

@@ -17,7 +17,7 @@ constexpr std::array<std::pair<std::string_view, Backend>, 2> kBackends = {{
     {"dma", Backend::dma},
 }};
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 4> kAlgorithms = {{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 4> kAlgorithmNames = {{
     {"direct", Algorithm::direct},
     {"ring", Algorithm::ring},
     {"tree", Algorithm::tree},
@@ -95,7 +95,7 @@ class StrategyReader {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", kBackends);
-    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", kAlgorithms);
+    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", kAlgorithmNames);
     section.finish();
     return policy;
   }

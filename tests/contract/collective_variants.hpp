@@ -33,11 +33,11 @@ struct Variant {
 inline constexpr Backend kBackends[] = {Backend::cu, Backend::dma};
 inline constexpr CollectiveKind kKinds[] = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
 inline constexpr CollectiveKind kSums[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};
-inline constexpr Algorithm kAlgorithms[] = {Algorithm::direct, Algorithm::ring};
+inline constexpr Algorithm kSymmetricAlgorithms[] = {Algorithm::direct, Algorithm::ring};
 inline constexpr CollectiveGrain kGrains[] = {CollectiveGrain::step, CollectiveGrain::edge,
                                               CollectiveGrain::gang};
 
-/// What \p backend can run on symmetric ranks with every algorithm of kAlgorithms.
+/// What \p backend can run on symmetric ranks with every algorithm of kSymmetricAlgorithms.
 inline std::vector<CollectiveKind> kinds_of(Backend backend) {
   std::vector<CollectiveKind> kinds(std::begin(kKinds), std::end(kKinds));
   if (backend == Backend::cu) kinds.insert(kinds.end(), std::begin(kSums), std::end(kSums));
@@ -49,7 +49,7 @@ template <class Check>
 void for_each_variant(Check check) {
   for (const Backend backend : kBackends) {
     for (const CollectiveKind kind : kinds_of(backend)) {
-      for (const Algorithm algorithm : kAlgorithms) {
+      for (const Algorithm algorithm : kSymmetricAlgorithms) {
         for (const CollectiveGrain grain : kGrains) {
           for (const bool folded : {true, false}) {
             CAPTURE(name_of(backend));

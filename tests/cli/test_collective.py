@@ -1,0 +1,133 @@
+"""c3sim collective prints what nccl-tests prints: sizes, counts and bandwidths by its definitions."""
+
+import json
+import math
+import unittest
+
+from command import ScratchTest, c3sim
+
+
+def table(*arguments):
+    done = c3sim("collective", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return json.loads(done.stdout)
+
+
+class Collective(ScratchTest):
+    def test_rows_have_the_documented_fields_and_bandwidths_follow_from_size_and_time(self):
+        found = table("all_reduce", "--system", "mi300x-8", "--min", "1 MiB", "--max", "1 GiB", "--factor", "4")
+        self.assertEqual((found["schema_version"], found["system"], found["op"], found["ranks"]),
+                         (1, "mi300x-8", "all_reduce", 8))
+        self.assertEqual([row["bytes"] for row in found["rows"]], [2**20 * 4**i for i in range(6)])
+        for row in found["rows"]:
+            self.assertEqual(list(row), ["backend", "bytes", "count", "dtype", "algorithm", "protocol", "channels",
+                                         "time_us", "algbw_gbps", "busbw_gbps", "bottleneck"])
+            self.assertEqual(row["count"], row["bytes"] / 4)
+            self.assertAlmostEqual(row["algbw_gbps"], row["bytes"] / row["time_us"] / 1e3)
+            self.assertAlmostEqual(row["busbw_gbps"], row["algbw_gbps"] * 2 * 7 / 8)
+
+    def test_counts_are_of_one_rank_and_sizes_of_all_where_ranks_have_shards(self):
+        for op in ("all_gather", "reduce_scatter", "all_to_all"):
+            found = table(op, "--system", "mi300x-8", "--min", "1 B", "--max", "1 KiB", "--dtype", "bf16")
+            self.assertEqual(found["rows"][0]["bytes"], 16)  # one element of two bytes for each of eight ranks
+            for row in found["rows"]:
+                self.assertEqual(row["count"], row["bytes"] / 16)
+                self.assertAlmostEqual(row["busbw_gbps"], row["algbw_gbps"] * 7 / 8)
+
+    def test_every_collective_runs_with_each_algorithm_and_backend_that_list_names(self):
+        known = json.loads(c3sim("list", "collectives", "--json").stdout)["collectives"]
+        self.assertEqual(len(known), 9)
+        for entry in known:
+            if entry["name"] == "all_to_all_v":
+                continue
+            for algorithm in entry["algorithms"].split(", "):
+                with self.subTest(op=entry["name"], algorithm=algorithm):
+                    found = table(entry["name"], "--system", "h100-sxm-8", "--algo", algorithm, "--min", "64 MiB",
+                                  "--max", "64 MiB")
+                    self.assertEqual([row["algorithm"] for row in found["rows"]], [algorithm])
+            for backend in entry["backends"].split(", "):
+                with self.subTest(op=entry["name"], backend=backend):
+                    found = table(entry["name"], "--system", "mi300x-8", "--backend", backend, "--min", "64 MiB",
+                                  "--max", "64 MiB")
+                    self.assertEqual([row["backend"] for row in found["rows"]], [backend])
+
+    def test_the_switch_is_the_default_where_it_reduces_and_beats_the_ring(self):
+        auto, ring = (table("all_reduce", "--system", "h100-sxm-8", "--algo", algorithm, "--min", "1 GiB", "--max",
+                            "1 GiB")["rows"][0] for algorithm in ("auto", "ring"))
+        self.assertEqual((auto["algorithm"], ring["algorithm"]), ("nvls", "ring"))
+        self.assertLess(auto["time_us"], ring["time_us"])
+
+    def test_the_limit_is_latency_at_small_sizes_and_a_link_at_large_ones(self):
+        rows = table("all_gather", "--system", "mi300x-8")["rows"]
+        self.assertEqual(rows[0]["bottleneck"], "latency")
+        self.assertIn("link", rows[-1]["bottleneck"])
+        few = table("all_gather", "--system", "mi300x-8", "--set", "library.channels=7", "--min", "1 GiB", "--max",
+                    "1 GiB")["rows"][0]
+        self.assertEqual((few["channels"], few["bottleneck"]), (7, "channels"))
+        slow = table("all_gather", "--system", "mi300x-8", "--set", 'gpu.hbm_peak="300 GB/s"', "--set",
+                     'gpu.hbm_read="300 GB/s"', "--set", 'gpu.hbm_write="300 GB/s"', "--set",
+                     'gpu.hbm_copy="300 GB/s"', "--min", "1 GiB", "--max", "1 GiB")["rows"][0]
+        self.assertEqual(slow["bottleneck"], "gpu0.hbm")
+
+    def test_a_group_and_a_root_are_taken(self):
+        found = table("broadcast", "--system", "mi300x-8", "--ranks", "1-3,6", "--root", "6", "--max", "1 MiB")
+        self.assertEqual(found["ranks"], 4)
+
+    def test_the_table_shows_the_same_numbers_and_ends_with_their_mean(self):
+        arguments = ("all_reduce", "--system", "h100-sxm-8", "--min", "1 MiB", "--max", "64 MiB")
+        rows = table(*arguments)["rows"]
+        lines = c3sim("collective", *arguments, "-q").stdout.splitlines()
+        shown = [line.split() for line in lines if line.startswith("cu ")]
+        self.assertEqual(len(shown), len(rows))
+        for cells, row in zip(shown, rows):
+            self.assertEqual(cells[1:5], [f"{row['bytes']:.0f}", f"{row['count']:.0f}", "fp32", "sum"])
+            self.assertEqual(cells[-4:-1], [f"{row['time_us']:.2f}", f"{row['algbw_gbps']:.2f}",
+                                            f"{row['busbw_gbps']:.2f}"])
+        average = math.fsum(row["busbw_gbps"] for row in rows) / len(rows)
+        self.assertIn(f"average busbw: {average:.2f} GB/s", lines)
+
+    def test_what_cannot_run_is_refused_with_the_reason(self):
+        for arguments, code, message in (
+            (("all_reduce", "--system", "mi300x-8", "--backend", "dma"), 4, "copy engines copy and do not add"),
+            (("all_reduce", "--system", "mi300x-8", "--algo", "nvls"), 4, "nvls needs a switch that reduces"),
+            (("all_gather", "--system", "mi300x-8", "--algo", "tree"), 4, "there is no tree algorithm for it"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "0-3,2"), 4, "rank 2 is twice in the group"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "0,8"), 4, "there is no rank 8 of 8"),
+            (("broadcast", "--system", "mi300x-8", "--ranks", "1,2"), 4, "root 0 is not in the group"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "a-b"), 2, "'a' is no rank"),
+            (("all_reduce", "--system", "mi300x-8", "--backend", "sdma"), 2, "unknown backend 'sdma'"),
+            (("all_reduce", "--system", "mi300x-8", "--algo", "rings"), 2, "did you mean 'ring'"),
+            (("all_reduce", "--system", "mi300x-8", "--min", "2 GiB", "--max", "1 GiB"), 2, "--min"),
+            (("all_reduce", "--system", "mi300x-8", "--min", "2 GB/s"), 2, "--min"),
+            (("all_reduce", "--system", "mi300x-8", "--max", "2 B", "--min", "1 B"), 2, "no size holds an element"),
+            (("all_reduce", "--system", "mi300-8"), 3, "did you mean 'mi300x-8'"),
+            (("all_reduce", "--system", "mi300x-8", "--set", "library.chanels=3"), 3, "did you mean 'channels'"),
+            (("all_reduced", "--system", "mi300x-8"), 2, "all_reduced"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = c3sim("collective", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+                self.assertIn(message, done.stderr)
+
+    def test_ranks_that_never_come_are_named(self):
+        (self.folder / "late.toml").write_text(
+            'schema = 1\nsystem = "mi300x-8"\n[[stream]]\nname = "comm"\n'
+            'run = [{ all_reduce = { size = "1 MiB", ranks = [1, 4, 6], on = [1, 4] } }]\n[strategy.now]\n')
+        done = c3sim("run", "late.toml", folder=self.folder)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("stream 'comm' of rank 1 waits for rank 6 to join all_reduce 1 MiB on ranks 1,4,6", done.stderr)
+        self.assertEqual(list((self.folder / "out").glob("*.h5")), [])
+
+    def test_a_group_with_a_mistake_is_a_configuration_error_at_its_place(self):
+        for ranks, message in (("[0, 0]", "rank 0 is twice in the group"), ("[0, 8]", "there is no rank 8 of 8"),
+                               ("[3]", "at least two ranks")):
+            (self.folder / "group.toml").write_text(
+                'schema = 1\nsystem = "mi300x-8"\n[[stream]]\nname = "comm"\n'
+                f'run = [{{ all_reduce = {{ size = "1 MiB", ranks = {ranks} }} }}]\n[strategy.now]\n')
+            done = c3sim("config", "check", "group.toml", folder=self.folder)
+            self.assertEqual(done.returncode, 3)
+            self.assertRegex(done.stderr, r"group.toml:5:8: stream.comm.run\[0\]: all_reduce: .*" + message)
+
+
+if __name__ == "__main__":
+    unittest.main()
