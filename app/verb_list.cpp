@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
@@ -115,21 +116,38 @@ std::vector<std::string> list_words() {
 }
 
 Json plain_json(const Node& node) {
+  if (const Array* list = node.array()) {
+    Json texts = Json::array();
+    for (const Node& element : *list)
+      texts.push_back(plain_json(element));
+    return texts;
+  }
   if (const std::string* text = node.text()) return *text;
+  if (const bool* flag = std::get_if<bool>(&node.value)) return *flag;
   if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
   return std::get<double>(node.value);
+}
+
+/// \param path of \p table, with a dot at its end.
+void add_number_rows(std::vector<Row>& rows, const std::string& name, const std::string& path,
+                     const Table& table) {
+  for (const Member& member : table.members()) {
+    if (member.value.table() == nullptr) continue;
+    if (!is_sourced_value(member.value)) {
+      add_number_rows(rows, name, fmt::format("{}{}.", path, member.key), *member.value.table());
+      continue;
+    }
+    Row& row = rows.emplace_back(Row{{"name", name}, {"key", path + member.key}});
+    for (const Member& part : member.value.table()->members())
+      row[part.key] = plain_json(part.value);
+  }
 }
 
 /// One row for each number of the preset: name, key, what is written of it, and where it comes from.
 std::vector<Row> number_rows(PresetKind kind, const std::string& name) {
   const Node preset = load_preset(kind, name, {}, name);
   std::vector<Row> rows;
-  for (const Member& member : preset.table()->members()) {
-    if (!is_sourced_value(member.value)) continue;
-    Row& row = rows.emplace_back(Row{{"name", name}, {"key", member.key}});
-    for (const Member& part : member.value.table()->members())
-      row[part.key] = plain_json(part.value);
-  }
+  add_number_rows(rows, name, "", *preset.table());
   return rows;
 }
 
@@ -137,7 +155,9 @@ std::vector<Row> number_rows(PresetKind kind, const std::string& name) {
 Row with_one_value(const Row& number) {
   Row row = {{"name", number["name"]}, {"key", number["key"]}};
   const auto text = [&](const char* key) { return cell_text(number[key]); };
-  row["value"] = number.contains("value")
+  const bool is_list = number.contains("value") && number["value"].is_array();
+  row["value"] = is_list ? fmt::format("{}", fmt::join(number["value"].get<std::vector<std::string>>(), ", "))
+                 : number.contains("value")
                      ? text("value")
                      : fmt::format("{} .. {} .. {}", text("low"), text("nominal"), text("high"));
   row["kind"] = number["kind"];

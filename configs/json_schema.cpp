@@ -99,10 +99,14 @@ class SchemaWriter {
     if (!rule.provenance) return plain;
     Json ways = Json::array();
     if (*rule.provenance == Provenance::optional) ways.push_back(plain);
-    const bool is_choice = std::holds_alternative<ChoiceRule>(rule.form);
-    ways.push_back(sourced({"value"}, plain, *rule.provenance, is_choice));
-    if (!is_choice) ways.push_back(sourced({"low", "nominal", "high"}, plain, *rule.provenance, true));
+    ways.push_back(sourced({"value"}, plain, *rule.provenance, !is_number(rule)));
+    if (is_number(rule)) ways.push_back(sourced({"low", "nominal", "high"}, plain, *rule.provenance, true));
     return {{"anyOf", std::move(ways)}};
+  }
+
+  static bool is_number(const Rule& rule) {
+    return std::holds_alternative<IntegerRule>(rule.form) || std::holds_alternative<FractionRule>(rule.form) ||
+           std::holds_alternative<QuantityRule>(rule.form);
   }
 
   /// In a list a table stands whole, whatever the file extends.

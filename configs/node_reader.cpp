@@ -1,16 +1,52 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "configs/spec_readers.hpp"
+#include "configs/wire_reader.hpp"
 
 namespace c3 {
 namespace {
 
 constexpr int kMostGpus = 64;  // of one node; more are joined by a fabric
 
-constexpr std::array<std::pair<std::string_view, NodeTopology>, 2> kTopologies = {{
+constexpr std::array<std::pair<std::string_view, NodeTopology>, 3> kTopologies = {{
     {"full_mesh", NodeTopology::full_mesh},
     {"switched", NodeTopology::switched},
+    {"wired", NodeTopology::wired},
 }};
+
+/// \param prefix of the keys: `link_` in the node's table, none in a table of its own.
+LinkSpec read_link(Section& section, const std::string& prefix) {
+  const LinkSpec link{.raw = section.bandwidth(prefix + "raw"),
+                      .one_way = section.bandwidth(prefix + "one_way"),
+                      .both_ways = section.bandwidth(prefix + "both_ways"),
+                      .latency = section.duration(prefix + "latency")};
+  if (link.one_way > link.raw) section.fail(prefix + "one_way", fmt::format("must not be above {}raw", prefix));
+  if (link.both_ways > link.one_way)
+    section.fail(prefix + "both_ways", fmt::format("must not be above {}one_way", prefix));
+  return link;
+}
+
+/// Further kinds of link by name.
+std::vector<ChosenKey> read_other_links(Section& section, NodeSpec& node) {
+  if (!section.has("links")) return {};
+  Section links = section.table("links");
+  std::vector<ChosenKey> kinds = links.chosen_keys();
+  for (const ChosenKey& kind : kinds) {
+    Section link = links.table(kind.name);
+    node.other_links.push_back(read_link(link, ""));
+    link.finish();
+  }
+  if (kinds.empty()) section.fail("links", "needs at least one table, such as [links.socket]");
+  return kinds;
+}
+
+/// A key that has a meaning for one topology only.
+void refuse_unless(bool fits, Section& section, std::string_view key, std::string_view wanted) {
+  if (fits || section.is_rehearsal() || !section.has(key)) return;
+  section.fail(key, fmt::format("only for topology '{}'", wanted));
+}
 
 }  // namespace
 
@@ -18,12 +54,18 @@ NodeSpec read_node(Section& section) {
   NodeSpec node{.name = section.slug("name"),
                 .topology = section.choice<NodeTopology>("topology", kTopologies),
                 .gpus = static_cast<int>(section.integer("gpus", 1, kMostGpus)),
-                .link = {.raw = section.bandwidth("link_raw"),
-                         .one_way = section.bandwidth("link_one_way"),
-                         .both_ways = section.bandwidth("link_both_ways"),
-                         .latency = section.duration("link_latency")}};
-  if (node.link.one_way > node.link.raw) section.fail("link_one_way", "must not be above link_raw");
-  if (node.link.both_ways > node.link.one_way) section.fail("link_both_ways", "must not be above link_one_way");
+                .link = read_link(section, "link_")};
+  const bool is_wired = node.topology == NodeTopology::wired;
+  refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
+  refuse_unless(is_wired, section, "wires", "wired");
+  refuse_unless(is_wired, section, "links", "wired");
+  if (section.has("switch_reduces")) node.switch_reduces = section.sourced_flag("switch_reduces");
+  const std::vector<ChosenKey> kinds = read_other_links(section, node);
+  if (section.has("wires")) {
+    read_wires(section, kinds, node);
+  } else if (is_wired) {
+    section.fail("wires", "is missing: a wired node lists what joins its GPUs");
+  }
   section.finish();
   return node;
 }

@@ -145,6 +145,37 @@ bool Section::flag(std::string_view key) {
   return *flag;
 }
 
+/// The value itself of something that is never a range.
+const Node& Section::sourced_node(std::string_view key, const Rule& rule) {
+  const Node& found = node(key, rule);
+  check_provenance(key, found);
+  if (!is_sourced_value(found)) return found;
+  const Node* written = found.table()->find("value");
+  if (written == nullptr || found.table()->find("nominal") != nullptr)
+    fail(key, "cannot be a range: needs 'value'");
+  return *written;
+}
+
+bool Section::sourced_flag(std::string_view key) {
+  const Node& written = sourced_node(key, {FlagRule{}, provenance_});
+  const bool* flag = std::get_if<bool>(&written.value);
+  if (flag == nullptr) fail(key, wrong_type("true or false", written));
+  return *flag;
+}
+
+std::vector<PlacedText> Section::sourced_texts(std::string_view key, const PatternRule& element) {
+  const Node& written = sourced_node(key, {ListRule{std::make_shared<Rule>(Rule{element})}, provenance_});
+  const Array* list = written.array();
+  if (list == nullptr) throw ConfigError(written.origin, dotted(key), wrong_type("a list of texts", written));
+  if (list->empty()) throw ConfigError(written.origin, dotted(key), "must not be empty");
+  std::vector<PlacedText> texts;
+  for (const Node& text : *list) {
+    if (text.text() == nullptr) throw ConfigError(text.origin, dotted(key), wrong_type("a string", text));
+    texts.push_back({*text.text(), text.origin});
+  }
+  return texts;
+}
+
 void Section::check_provenance(std::string_view key, const Node& number) const {
   if (!is_sourced_value(number)) {
     const bool is_example = draft_ != nullptr;
@@ -265,15 +296,11 @@ FlopsPerSecond Section::flop_rate(std::string_view key) {
 Hertz Section::frequency(std::string_view key) { return {quantity(key, Dimension::frequency, Sign::positive)}; }
 
 std::size_t Section::chosen(std::string_view key, std::span<const std::string> known) {
-  const Node& found = node(key, {ChoiceRule{{known.begin(), known.end()}}, provenance_});
-  check_provenance(key, found);
-  const Node* written = is_sourced_value(found) ? found.table()->find("value") : &found;
-  if (written == nullptr || written->text() == nullptr) {
-    fail(key, fmt::format("must be one of {}", fmt::join(known, ", ")));
-  }
-  const auto match = std::ranges::find(known, *written->text());
+  const Node& written = sourced_node(key, {ChoiceRule{{known.begin(), known.end()}}, provenance_});
+  if (written.text() == nullptr) fail(key, fmt::format("must be one of {}", fmt::join(known, ", ")));
+  const auto match = std::ranges::find(known, *written.text());
   if (match == known.end())
-    throw ConfigError(written->origin, dotted(key), unknown_name("name", *written->text(), known));
+    throw ConfigError(written.origin, dotted(key), unknown_name("name", *written.text(), known));
   return static_cast<std::size_t>(match - known.begin());
 }
 

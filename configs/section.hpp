@@ -22,11 +22,12 @@ namespace c3 {
 template <class E>
 using Names = std::span<const std::pair<std::string_view, E>>;
 
-/// A key that the file chose, and where.
+/// A key or a text that the file chose, and where.
 struct ChosenKey {
   std::string name;
   Origin origin;
 };
+using PlacedText = ChosenKey;
 
 /// Remembers which keys were asked for, so that `finish` can refuse the others. Every getter throws ConfigError
 /// at the value's position, naming the dotted key and what is allowed. A number is written plainly (`64`, `"2
@@ -61,6 +62,9 @@ class Section {
   std::string text(std::string_view key, const Rule& rule);                   ///< not empty, read by the caller
   std::string slug(std::string_view key);  ///< fit for file and group names: letters, digits, `_`, `-`, `.`
   bool flag(std::string_view key);
+  bool sourced_flag(std::string_view key);  ///< with its provenance, as a number has it
+  /// A list of texts such as \p element allows, with the provenance of them all. The caller reads the texts.
+  std::vector<PlacedText> sourced_texts(std::string_view key, const PatternRule& element);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);  ///< both ends allowed
   double fraction(std::string_view key, double high = 1.0);  ///< in [0, high], a TOML float
 
@@ -84,6 +88,8 @@ class Section {
   void finish() const;
 
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;  ///< at the key's value
+  /// Whether examples are read to describe the reader: what keys must be to each other cannot be checked then.
+  bool is_rehearsal() const { return draft_ != nullptr; }
   const Origin& origin() const { return node_->origin; }
   std::string dotted(std::string_view key) const;
 
@@ -93,6 +99,7 @@ class Section {
   std::size_t chosen(std::string_view key, std::span<const std::string> known);
   void ask(std::string_view key);
   void check_provenance(std::string_view key, const Node& number) const;
+  const Node& sourced_node(std::string_view key, const Rule& rule);
 
   template <class Parse>
   Range range(std::string_view key, const Rule& rule, Parse parse);

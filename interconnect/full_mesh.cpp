@@ -12,6 +12,7 @@ class FullMesh final : public LinkSet {
  public:
   FullMesh(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix)
       : gpus_(spec.gpus),
+        latency_(spec.link.latency),
         folded_(folded),
         direction_(static_cast<std::size_t>(gpus_ * gpus_)),
         duplex_(static_cast<std::size_t>(gpus_ * gpus_)) {
@@ -38,12 +39,15 @@ class FullMesh final : public LinkSet {
     if (folded_) add_demand(demands, duplex_[index(0, gpus_ - dst)], wire_bytes.value);
   }
 
+  Seconds latency(int /*src*/, int /*dst*/) const override { return latency_; }
+
  private:
   std::size_t index(int src, int dst) const {
     return static_cast<std::size_t>(src) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(dst);
   }
 
   int gpus_;
+  Seconds latency_;
   bool folded_;
   std::vector<ResourceId> direction_;  ///< by src * gpus + dst
   std::vector<ResourceId> duplex_;     ///< the same resource for both directions, unless folded

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <stdexcept>
 
 #include "interconnect/interconnect.hpp"
+#include "interconnect/wired_rings.hpp"
 
 namespace c3 {
 namespace {
@@ -82,12 +83,22 @@ class RingSearch {
 
 }  // namespace
 
-std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec) {
-  if (spec.gpus < 2) return {};
-  if (spec.topology == NodeTopology::full_mesh) return RingSearch(spec.gpus).run();
-  std::vector<int> ring(static_cast<std::size_t>(spec.gpus));
-  std::iota(ring.begin(), ring.end(), 0);
-  return {ring};
+std::vector<std::vector<int>> disjoint_rings(const NodeSpec& spec, std::span<const int> members) {
+  if (members.size() < 2) return {};
+  switch (spec.topology) {
+    case NodeTopology::full_mesh: {
+      std::vector<std::vector<int>> rings = RingSearch(static_cast<int>(members.size())).run();
+      for (std::vector<int>& ring : rings)
+        std::ranges::transform(ring, ring.begin(),
+                               [&](int at) { return members[static_cast<std::size_t>(at)]; });
+      return rings;
+    }
+    case NodeTopology::switched:
+      return {std::vector<int>(members.begin(), members.end())};
+    case NodeTopology::wired:
+      return wired_rings(spec, members);
+  }
+  throw std::logic_error("disjoint_rings: unknown topology");
 }
 
 }  // namespace c3

@@ -25,7 +25,8 @@ struct LinkSpec {
   bool operator==(const LinkSpec&) const = default;
 };
 
-/// `count` parallel links between two vertices. Vertices 0 .. gpus-1 are GPUs, further ones the hubs in their order.
+/// `count` parallel links between two vertices. Vertices 0 .. gpus-1 are GPUs, further ones the hubs in their
+/// order.
 struct Wire {
   int a = 0;
   int b = 0;
@@ -39,11 +40,11 @@ struct NodeSpec {
   std::string name;
   NodeTopology topology = NodeTopology::full_mesh;
   int gpus = 1;
-  LinkSpec link;                        ///< between GPUs, or of a GPU's port; what a library's payload rate refers to
-  bool switch_reduces = false;          ///< switched: the switch adds and multicasts (NVLink SHARP)
-  std::vector<std::string> hubs = {};   ///< wired: sockets and switches by name
+  LinkSpec link;                ///< between GPUs, or of a GPU's port; what a library's payload rate refers to
+  bool switch_reduces = false;  ///< switched: the switch adds and multicasts (NVLink SHARP)
+  std::vector<std::string> hubs = {};      ///< wired: sockets and switches by name
   std::vector<LinkSpec> other_links = {};  ///< wired: further kinds of link, e.g. between sockets
-  std::vector<Wire> wires = {};         ///< wired
+  std::vector<Wire> wires = {};            ///< wired
 
   bool operator==(const NodeSpec&) const = default;
 };

@@ -9,7 +9,8 @@ namespace {
 /// mesh. Folded, rank 0's port receives what it sends.
 class Switched final : public LinkSet {
  public:
-  Switched(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix) : folded_(folded) {
+  Switched(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix)
+      : folded_(folded), latency_(spec.link.latency) {
     const auto add = [&](int gpu, const char* part, BytesPerSecond capacity) {
       const std::string name = fmt::format("port{}.{}{}", gpu, part, suffix);
       return fluid.add_resource({.name = name, .unit = "B/s", .gpu = gpu}, capacity.value);
@@ -24,14 +25,29 @@ class Switched final : public LinkSet {
   void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const override {
     const auto from = static_cast<std::size_t>(src);
     const std::size_t to = folded_ ? from : static_cast<std::size_t>(dst);
-    add_demand(demands, out_[from], wire_bytes.value);
-    add_demand(demands, in_[to], wire_bytes.value);
-    add_demand(demands, duplex_[from], wire_bytes.value);
-    add_demand(demands, duplex_[to], wire_bytes.value);
+    add_port(demands, out_, from, wire_bytes);
+    add_port(demands, in_, to, wire_bytes);
   }
 
+  void add_to_switch(std::vector<Demand>& demands, int gpu, Bytes wire_bytes) const override {
+    add_port(demands, out_, static_cast<std::size_t>(gpu), wire_bytes);
+  }
+
+  void add_from_switch(std::vector<Demand>& demands, int gpu, Bytes wire_bytes) const override {
+    add_port(demands, in_, static_cast<std::size_t>(gpu), wire_bytes);
+  }
+
+  Seconds latency(int /*src*/, int /*dst*/) const override { return latency_; }
+
  private:
+  void add_port(std::vector<Demand>& demands, const std::vector<ResourceId>& direction, std::size_t port,
+                Bytes wire_bytes) const {
+    add_demand(demands, direction[port], wire_bytes.value);
+    add_demand(demands, duplex_[port], wire_bytes.value);
+  }
+
   bool folded_;
+  Seconds latency_;
   std::vector<ResourceId> out_, in_, duplex_;  ///< by simulated rank
 };
 

@@ -1,0 +1,16 @@
+#pragma once
+/// The wires of a node, written as texts such as "gpu0 - gpu1 x4" and "cpu0 - cpu1 socket".
+
+#include <span>
+
+#include "configs/section.hpp"
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+/// Reads `wires` into \p node, whose GPUs and other_links are known, with the hubs that they name.
+/// \param kinds names of node.other_links, in their order, and where they are written. Each must be used, and a
+/// path must join every pair of GPUs.
+void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& node);
+
+}  // namespace c3
