@@ -156,10 +156,8 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
   const Bytes whole = call.bytes;
   const Bytes others = whole * ((n - 1.0) / n);
   switch (call.kind) {
-    case CollectiveKind::all_reduce: {
-      const Bytes each_way = in_switch ? others : 2.0 * others;
-      return {each_way, each_way, 2.0 * others};
-    }
+    case CollectiveKind::all_reduce:  // of each element a rank sends its part or the sum, and gets the other
+      return {whole, whole, 2.0 * whole};
     case CollectiveKind::all_gather:  // a switch multicasts one shard
       return {in_switch ? whole / n : others, others, whole};
     case CollectiveKind::reduce_scatter:
@@ -182,6 +180,16 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
       return {};
   }
   throw std::logic_error("least_bytes: unknown collective");
+}
+
+Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch) {
+  if (call.kind == CollectiveKind::all_reduce && !in_switch) {
+    return 2.0 * static_cast<double>(members.size() - 1) * call.bytes;  // parts to one rank, the sum back
+  }
+  Bytes sum;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    sum += least_bytes(call, members, i, in_switch).out;
+  return sum;
 }
 
 }  // namespace c3

@@ -68,5 +68,8 @@ struct LeastBytes {
 /// Of \p members[index]. \param in_switch whether the switch can add and multicast, which saves bytes on links.
 LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
                        bool in_switch);
+/// Of all members together, over their links: some rank has at least the average. More than the sum of what each
+/// could do with where one's saving is another's work.
+Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
 
 }  // namespace c3

@@ -40,7 +40,7 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
       return in_switch ? Algorithm::nvls : Algorithm::ring;
     }
     case CollectiveKind::all_gather: {
-      const bool every_pair_linked = cluster.node.topology != NodeTopology::wired;
+      const bool every_pair_linked = cluster.node.topology == NodeTopology::full_mesh;
       return every_pair_linked ? Algorithm::direct : Algorithm::ring;
     }
     case CollectiveKind::all_to_all:

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -20,20 +20,23 @@ constexpr std::size_t kMostHubs = 64;  // sockets and switches of one node
 
 /// VERTEX - VERTEX [KIND] [xCOUNT]
 PatternRule wire_rule() {
-  return {R"([A-Za-z][A-Za-z0-9_]* +- +[A-Za-z][A-Za-z0-9_]*( +[A-Za-z0-9_][A-Za-z0-9_.-]*)?( +x[1-9][0-9]?)?)",
-          "gpu0 - gpu1"};
+  return {
+      R"([A-Za-z][A-Za-z0-9_]* +- +[A-Za-z][A-Za-z0-9_]*( +(?!x[0-9]*( |$))[A-Za-z0-9_][A-Za-z0-9_.-]*)?( +x[1-9][0-9]?)?)",
+      "gpu0 - gpu1"};
 }
 
 constexpr std::string_view kForm =
     "must read 'gpu0 - gpu1', then a kind of link and a count such as 'x2' if wanted";
 
-/// The number after \p prefix when that and digits are all there is.
+/// The number after \p prefix when that and digits are all there is; the largest for one that is larger still.
 std::optional<int> number_after(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
   text.remove_prefix(prefix.size());
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= 0;
+  if (error == std::errc::result_out_of_range) number = std::numeric_limits<int>::max();
+  const bool is_number =
+      error != std::errc::invalid_argument && end == text.data() + text.size() && number >= 0;
   return is_number ? std::optional(number) : std::nullopt;
 }
 

@@ -3,10 +3,12 @@ would refuse. config show --origins says where each value comes from."""
 
 import copy
 import json
+import os
 import pathlib
 import re
 import tomllib
 import unittest
+import unittest.mock
 
 import jsonschema
 from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
@@ -22,7 +24,9 @@ tokens = 2048
 dtype = "bf16"
 [[stream]]
 name = "a"
-run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" }]
+run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" },
+  { broadcast = { size = "1 MiB", root = 3, ranks = [1, 3] } },
+  { all_to_all_v = { ranks = [0, 1], sends = [["0 B", "1 MB"], ["2 MB", "0 B"]] } }, { barrier = { on = [0, 1] } }, { reduce = "mlp.down.weight" }]
 [[stream]]
 name = "b"
 run = [{ wait = "e" }, { all_to_all = "mlp.down.weight" }]
@@ -50,7 +54,14 @@ MISTAKES = {
     "an empty run": ('[{ wait = "e" }, { all_to_all = "mlp.down.weight" }]', "[]"),
     "unknown operation": ("next.mlp.down", "next.mlp.dwn"),
     "two keys in one operation": ('{ wait = "e" }', '{ wait = "e", record = "f" }'),
-    "unknown collective": ("all_to_all", "broadcast"),
+    "unknown collective": ("all_to_all", "scatter"),
+    "a collective without a size": ('size = "1 MiB", ', ""),
+    "a root where there is none": ("{ barrier = { on", "{ barrier = { root = 0, on"),
+    "a rank that is a text": ("ranks = [1, 3]", 'ranks = [1, "3"]'),
+    "a rank below 0": ("on = [0, 1]", "on = [0, -1]"),
+    "no ranks": ("ranks = [1, 3]", "ranks = []"),
+    "a size that is a rate": ('"2 MB"', '"2 MB/s"'),
+    "a barrier of a size": ("{ on = [0, 1] }", '"1 MiB"'),
     "a GEMM without k": ("k = 8, ", ""),
     "a size without a unit": ('"1 GiB"', '"1"'),
     "a size in bandwidth": ('"1 GiB"', '"1 GiB/s"'),
@@ -76,6 +87,15 @@ def schema(kind):
     return jsonschema.Draft4Validator(document)
 
 
+# Presets that extend no other, and whose keys are all required or optional by themselves: which keys go with which
+# topology, a schema cannot say.
+TYPICAL = {"gpu": "mi300x", "node": "mi300x-8", "library": "rccl-mi300x", "model": "llama-70b"}
+
+
+def typical(kind):
+    return SOURCE / "configs" / FOLDERS[kind] / f"{TYPICAL[kind]}.toml"
+
+
 def shipped(kind):
     return sorted((SOURCE / "configs" / FOLDERS[kind]).rglob("*.toml"))
 
@@ -99,7 +119,7 @@ class Schema(ScratchTest):
         refused = 0
         for kind in ("gpu", "node", "library", "model"):
             validator = schema(kind)
-            file = shipped(kind)[0]
+            file = typical(kind)
             copy_of_file = self.folder / FOLDERS[kind] / file.name
             copy_of_file.parent.mkdir()
             for key in tomllib.loads(file.read_text()):
@@ -116,7 +136,7 @@ class Schema(ScratchTest):
         tried = 0
         for kind in ("gpu", "node", "library", "model"):
             validator = schema(kind)
-            preset = tomllib.loads(shipped(kind)[0].read_text())
+            preset = tomllib.loads(typical(kind).read_text())
             for key, part in [(key, part) for key, value in preset.items() if isinstance(value, dict) for part in value]:
                 broken = copy.deepcopy(preset)
                 del broken[key][part]
@@ -124,6 +144,34 @@ class Schema(ScratchTest):
                     self.assertFalse(validator.is_valid(broken))
                 tried += 1
         self.assertGreater(tried, 150)
+
+    def test_the_schema_and_the_reader_refuse_the_same_mistakes_in_wires(self):
+        good = (SOURCE / "configs/nodes/a100-pcie-4.toml").read_text()
+        mistakes = {
+            "no count": ('"gpu0 - cpu0"', '"gpu0 - cpu0 x"'),
+            "count 0": ('"gpu0 - cpu0"', '"gpu0 - cpu0 x0"'),
+            "one end": ('"gpu0 - cpu0"', '"gpu0 -"'),
+            "three ends": ('"gpu0 - cpu0"', '"gpu0 - cpu0 - cpu1"'),
+            "a name with a dot": ('"gpu0 - cpu0"', '"gpu0 - cpu.0"'),
+            "a number": ('"gpu0 - cpu0"', "3"),
+            "no wire": ('value = [\n  "gpu0', 'value = [], x = [\n "gpu0'),
+            "a link that lacks a rate": ("one_way   = {", "one_wya = {"),
+            "a rate without a source": ('{ value = "108 GB/s"', '{ value = "108 GB/s" } #'),
+            "no topology of this name": ('"wired"', '"wierd"'),
+        }
+        validator = schema("node")
+        self.assert_valid(validator, good, "the preset in which the mistakes are made")
+        file = self.folder / "nodes/a100-pcie-4.toml"
+        file.parent.mkdir()
+        file.write_text(good)
+        self.assertEqual(c3sim("config", "check", file).returncode, 0)
+        for name, (part, instead) in mistakes.items():
+            with self.subTest(mistake=name):
+                text = good.replace(part, instead, 1)
+                self.assertNotEqual(text, good)
+                file.write_text(text)
+                self.assert_one_line(c3sim("config", "check", file), 3, r"a100-pcie-4.toml:\d+:\d+: ")
+                self.assertFalse(validator.is_valid(tomllib.loads(text)))
 
     def test_a_gpu_without_a_data_type_validates(self):
         preset = tomllib.loads((SOURCE / "configs/gpus/mi300x.toml").read_text())
@@ -158,6 +206,53 @@ class Schema(ScratchTest):
 
     def test_a_slip_in_the_kind_is_a_usage_error(self):
         self.assert_one_line(c3sim("config", "schema", "gpus"), 2, "^c3sim: .*gpus")
+
+
+class Wires(ScratchTest):
+    """An experiment on a wired node, shown whole, is the same experiment."""
+
+    def setUp(self):
+        super().setUp()
+        node = (SOURCE / "configs/nodes/a100-pcie-4.toml").read_text()
+        node = re.sub(r'(?m)^gpu +=.*', 'gpu = "mi300x"', re.sub(r'(?m)^library +=.*', 'library = "rccl-mi300x"', node))
+        (self.folder / "nodes").mkdir()
+        (self.folder / "nodes/a100-pcie-4.toml").write_text(node)
+        search_path = unittest.mock.patch.dict(os.environ, C3SIM_CONFIGS=str(self.folder))
+        search_path.start()
+        self.addCleanup(search_path.stop)
+        experiment = EXPERIMENT.replace('"mi300x-8"', '"a100-pcie-4"') + '[node.links.socket]\none_way = "18 GB/s"\n'
+        (self.folder / "mine.toml").write_text(experiment)
+
+    def show(self, file, *options):
+        done = c3sim("config", "show", file, "--resolved", *options, folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_what_is_shown_resolves_to_itself(self):
+        text = self.show("mine.toml")
+        node = tomllib.loads(text)["node"]
+        self.assertEqual(node["wires"]["value"][4], "cpu0 - cpu1 socket")
+        self.assertEqual(node["links"]["socket"]["one_way"], "18 GB/s")
+        (self.folder / "again.toml").write_text(text)
+        self.assertEqual(self.show("again.toml"), text)
+        origins = self.show("mine.toml", "--origins")
+        self.assertEqual(tomllib.loads(origins), tomllib.loads(text))
+        self.assertRegex(origins, r"\nwires = .*  # \S.*nodes/a100-pcie-4.toml:\d+:9\n")
+        self.assertRegex(origins, r'\none_way = "18 GB/s"  # \S*mine.toml:\d+:11\n')
+
+    def test_both_the_experiment_and_what_is_shown_validate(self):
+        validator = schema("experiment")
+        for text in ((self.folder / "mine.toml").read_text(), self.show("mine.toml")):
+            self.assertEqual(list(validator.iter_errors(tomllib.loads(text))), [])
+
+    def test_list_names_wires_and_every_kind_of_link(self):
+        lines = c3sim("list", "systems", "a100-pcie-4", "--sources").stdout.splitlines()
+        keys = [line.split()[1] for line in lines]
+        self.assertIn("wires", keys)
+        self.assertIn("links.socket.one_way", keys)
+        self.assertTrue(any("gpu0 - cpu0, gpu1 - cpu0, " in line for line in lines))
+        listed = json.loads(c3sim("list", "systems", "a100-pcie-4", "--sources", "--json").stdout)["systems"]
+        self.assertEqual([row["value"][0] for row in listed if row["key"] == "wires"], ["gpu0 - cpu0"])
 
 
 class Origins(ScratchTest):

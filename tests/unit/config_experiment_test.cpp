@@ -193,8 +193,10 @@ TEST_CASE("making an experiment takes less than a millisecond, so that a study m
 }
 
 TEST_CASE("unknown names are refused with position, what is known, and what may have been meant") {
-  CHECK(refusal({"schema = 1\nsystem = \"mi300x-9\"\n"}) ==
-        "2:10: system: unknown node preset 'mi300x-9'; known: h100-sxm-8, mi300x-8; did you mean 'mi300x-8'?");
+  const std::string refused = refusal({"schema = 1\nsystem = \"mi300x-9\"\n"});
+  CHECK(refused == Part{"2:10: system: unknown node preset 'mi300x-9'; known: "});
+  CHECK(refused == Part{"mi250x-8, mi300x-8"});
+  CHECK(refused == Part{"; did you mean 'mi300x-8'?"});
   CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[masure]\n"}) ==
         "14:2: masure: unknown key; did you mean 'measure'?");
   CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
@@ -208,8 +210,8 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
         "did you mean 'mlp.gate_up'?");
   CHECK(refused_run("{ all_gather = \"mlp.up.weight\" }") ==
         Part{"9:23: stream.compute.run[0].all_gather: unknown operation"});
-  CHECK(refused_run("{ broadcast = \"1 GiB\" }") ==
-        Part{"9:10: stream.compute.run[0]: unknown operation 'broadcast'"});
+  CHECK(refused_run("{ scatter = \"1 GiB\" }") ==
+        Part{"9:10: stream.compute.run[0]: unknown operation 'scatter'"});
   CHECK(refused_run("\"mlp.down\", { wait = \"gone\" }") ==
         Part{"9:20: stream.compute.run[1]: unknown event 'gone'; known: none"});
   CHECK(refused_strategy("fspd.cus = 8") ==

@@ -34,6 +34,23 @@ std::string_view folder_of(PresetKind kind) {
   return kFolders.at(static_cast<std::size_t>(kind));
 }
 
+/// Of every number, those of inner tables such as [links.socket] alike.
+void require_sources(const Table& table) {
+  for (const Member& member : table.members()) {
+    CAPTURE(member.key);
+    const bool is_number = member.value.text() == nullptr && !std::holds_alternative<bool>(member.value.value);
+    if (!is_number) continue;
+    REQUIRE(member.value.table() != nullptr);
+    const Table& value = *member.value.table();
+    if (!is_sourced_value(member.value)) {
+      require_sources(value);
+      continue;
+    }
+    REQUIRE(value.find("kind") != nullptr);
+    REQUIRE(value.find("source") != nullptr);
+  }
+}
+
 TEST_CASE("every preset loads, and every number of it states kind and source") {
   int presets = 0;
   for (const PresetKind kind : kKinds) {
@@ -41,15 +58,7 @@ TEST_CASE("every preset loads, and every number of it states kind and source") {
       CAPTURE(name);
       ++presets;
       const Node preset = load(kind, name);
-      for (const Member& member : preset.table()->members()) {
-        CAPTURE(member.key);
-        const bool is_number =
-            member.value.text() == nullptr && !std::holds_alternative<bool>(member.value.value);
-        if (!is_number) continue;
-        REQUIRE(is_sourced_value(member.value));
-        REQUIRE(member.value.table()->find("kind") != nullptr);
-        REQUIRE(member.value.table()->find("source") != nullptr);
-      }
+      require_sources(*preset.table());
     }
   }
   CHECK(presets >= 5);

@@ -17,14 +17,18 @@ namespace {
 
 using Rings = std::vector<std::vector<int>>;
 
-Rings rings_of(int gpus) { return disjoint_rings(test::full_mesh(gpus)); }
+std::vector<int> all(int gpus) {
+  std::vector<int> members(static_cast<std::size_t>(gpus));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+Rings rings_of(int gpus) { return disjoint_rings(test::full_mesh(gpus), all(gpus)); }
 
 bool visits_every_gpu_once_from_zero(std::vector<int> ring, int gpus) {
-  std::vector<int> all(static_cast<std::size_t>(gpus));
-  std::iota(all.begin(), all.end(), 0);
   const bool from_zero = !ring.empty() && ring.front() == 0;
   std::ranges::sort(ring);
-  return from_zero && ring == all;
+  return from_zero && ring == all(gpus);
 }
 
 /// Links by direction, once for each use.
@@ -85,4 +89,20 @@ TEST_CASE("one GPU has no ring") { CHECK(rings_of(1).empty()); }
 TEST_CASE("the same rings are found every time") {
   for (const int gpus : {6, 8, 16})
     CHECK(rings_of(gpus) == rings_of(gpus));
+}
+
+TEST_CASE("rings of some GPUs of a mesh are those of a mesh of so many, from the first member on") {
+  const std::vector<int> members = {6, 1, 4, 0, 7};
+  const Rings rings = disjoint_rings(test::full_mesh(8), members);
+  Rings renamed = rings_of(5);
+  for (auto& ring : renamed)
+    std::ranges::transform(ring, ring.begin(),
+                           [&](int at) { return members.at(static_cast<std::size_t>(at)); });
+  CHECK(rings == renamed);
+  CHECK(disjoint_rings(test::full_mesh(8), std::vector{3}).empty());
+}
+
+TEST_CASE("some GPUs of a switch have one ring in their order") {
+  const std::vector<int> members = {3, 0, 5};
+  CHECK(disjoint_rings(test::switched(8), members) == Rings{members});
 }

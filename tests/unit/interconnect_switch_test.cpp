@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
+
+#include "engine/errors.hpp"
 #include "interconnect/interconnect.hpp"
 #include "tests/support/flow_clock.hpp"
 #include "tests/support/mi300x_like.hpp"
@@ -23,6 +26,18 @@ struct Ports : FlowClock {
     std::vector<Demand> demands;
     interconnect.add_route(demands, 0, src, dst, Bytes{bytes});
     return start(tags_++, demands, {.demands = {}, .weight = 1.0 / bytes});
+  }
+
+  FlowId to_switch(int gpu) {
+    std::vector<Demand> demands;
+    interconnect.add_to_switch(demands, 0, gpu, 1.0_B);
+    return start(tags_++, demands);
+  }
+
+  FlowId from_switch(int gpu) {
+    std::vector<Demand> demands;
+    interconnect.add_from_switch(demands, 0, gpu, 1.0_B);
+    return start(tags_++, demands);
   }
 
   const NodeSpec node = test::switched(kGpus);
@@ -86,7 +101,58 @@ TEST_CASE("folded ports give what explicit ones give when every rank sends alike
 }
 
 TEST_CASE("a switch has one ring, through the ranks in order, and one port's raw egress") {
-  CHECK(disjoint_rings(test::switched(4)) == std::vector<std::vector<int>>{{0, 1, 2, 3}});
+  CHECK(disjoint_rings(test::switched(4), std::vector{0, 1, 2, 3}) ==
+        std::vector<std::vector<int>>{{0, 1, 2, 3}});
   CHECK(raw_egress(test::switched(8)) == 450.0_GBps);
   CHECK(raw_egress(test::full_mesh(8)) == 448.0_GBps);
+}
+
+TEST_CASE("what a GPU sends to the switch takes its port out, and nothing of any other GPU") {
+  Ports ports;
+  const FlowId reduced = ports.to_switch(2);
+  CHECK(ports.rate(reduced) == near(kOneWay));
+  const FlowId elsewhere = ports.send(3, 4);
+  const FlowId shared = ports.send(2, 5);
+  CHECK(ports.rate(elsewhere) == near(kOneWay));
+  CHECK(ports.rate(reduced) == near(kOneWay / 2));
+  CHECK(ports.rate(shared) == near(kOneWay / 2));
+}
+
+TEST_CASE("what a GPU gets from the switch takes its port in, and both directions share the port") {
+  Ports ports;
+  const FlowId multicast = ports.from_switch(2);
+  CHECK(ports.rate(multicast) == near(kOneWay));
+  const FlowId reduced = ports.to_switch(2);
+  CHECK(ports.rate(multicast) == near(kBothWays));
+  CHECK(ports.rate(reduced) == near(kBothWays));
+  const FlowId shared = ports.send(7, 2);
+  CHECK(ports.rate(multicast) == near(kOneWay / 2));
+  CHECK(ports.rate(shared) == near(kOneWay / 2));
+}
+
+TEST_CASE("folded, the one port carries to and from the switch what each of the explicit ones does") {
+  Ports all;
+  for (int gpu = 0; gpu < kGpus; ++gpu) {
+    all.to_switch(gpu);
+    all.from_switch(gpu);
+    all.send(gpu, (gpu + 1) % kGpus);
+  }
+  Ports one({.streams = {}, .private_links = false, .folded = true});
+  const FlowId out = one.to_switch(0);
+  const FlowId in = one.from_switch(0);
+  const FlowId ring = one.send(0, 1);
+  CHECK(one.rate(out) == near(all.rate({0, 0})));
+  CHECK(one.rate(in) == near(all.rate({1, 0})));
+  CHECK(one.rate(ring) == near(all.rate({2, 0})));
+  CHECK_THROWS_AS(one.to_switch(1), std::logic_error);
+}
+
+TEST_CASE("a node without a switch refuses what only a switch can do, by its name") {
+  FlowClock clock;
+  const NodeSpec mesh = test::full_mesh(4);
+  const Interconnect interconnect(clock.simulation.fluid(), mesh, {});
+  std::vector<Demand> demands;
+  const char* text = "node 'mesh': no switch joins its GPUs, so none can reduce or multicast";
+  CHECK_THROWS_WITH_AS(interconnect.add_to_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
+  CHECK_THROWS_WITH_AS(interconnect.add_from_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
 }

@@ -39,10 +39,12 @@ LowerBound lower_bound(const Experiment& experiment) {
   const ClusterSpec& cluster = experiment.cluster;
   std::vector<RankBytes> ranks(static_cast<std::size_t>(cluster.node.gpus));
   std::vector<Seconds> compute(ranks.size());
+  Bytes traffic;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
       if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
         add_collective(ranks, *call, cluster.node);
+        traffic += least_traffic(*call, members_of(*call, cluster.node.gpus), cluster.node.switch_reduces);
         continue;
       }
       const auto* gemm = std::get_if<GemmShape>(&operation.work);
@@ -57,6 +59,7 @@ LowerBound lower_bound(const Experiment& experiment) {
   }
   LowerBound bound;
   const BytesPerSecond hbm = cluster.gpu.hbm.peak;
+  bound.collectives = traffic / static_cast<double>(ranks.size()) / raw_egress(cluster.node);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto& [kernels, least] = ranks[rank];
     const Seconds links = std::max(least.out, least.in) / raw_egress(cluster.node);
