@@ -87,7 +87,8 @@ def schema(kind):
     return jsonschema.Draft4Validator(document)
 
 
-# One with a value for every key that is not another's alternative.
+# Presets that extend no other, and whose keys are all required or optional by themselves: which keys go with which
+# topology, a schema cannot say.
 TYPICAL = {"gpu": "mi300x", "node": "mi300x-8", "library": "rccl-mi300x", "model": "llama-70b"}
 
 
@@ -97,12 +98,6 @@ def typical(kind):
 
 def shipped(kind):
     return sorted((SOURCE / "configs" / FOLDERS[kind]).rglob("*.toml"))
-
-
-def example(kind):
-    """A preset whose keys are all required or optional by themselves; which keys go with which topology, a schema
-    cannot say."""
-    return SOURCE / "configs/nodes/mi300x-8.toml" if kind == "node" else shipped(kind)[0]
 
 
 class Schema(ScratchTest):
@@ -124,7 +119,7 @@ class Schema(ScratchTest):
         refused = 0
         for kind in ("gpu", "node", "library", "model"):
             validator = schema(kind)
-            file = example(kind)
+            file = typical(kind)
             copy_of_file = self.folder / FOLDERS[kind] / file.name
             copy_of_file.parent.mkdir()
             for key in tomllib.loads(file.read_text()):
@@ -141,7 +136,7 @@ class Schema(ScratchTest):
         tried = 0
         for kind in ("gpu", "node", "library", "model"):
             validator = schema(kind)
-            preset = tomllib.loads(example(kind).read_text())
+            preset = tomllib.loads(typical(kind).read_text())
             for key, part in [(key, part) for key, value in preset.items() if isinstance(value, dict) for part in value]:
                 broken = copy.deepcopy(preset)
                 del broken[key][part]
