@@ -186,6 +186,12 @@ TEST_CASE("two members have a ring for each link between them, or one over the r
   CHECK(disjoint_rings(node, std::vector{5}).empty());
 }
 
+TEST_CASE("where links allow one cycle of several, it takes the wide bundles") {
+  // gpu3 has one link to each other, so there is one cycle; 0-2 and 2-1 have three links, 0-1 has one.
+  const NodeSpec node = test::wired(4, {{0, 1}, {0, 2, 3}, {1, 2, 3}, {0, 3}, {1, 3}, {2, 3}});
+  CHECK(disjoint_rings(node, all(4)) == Rings{{0, 2, 1, 3}, {0, 3, 1, 2}});
+}
+
 TEST_CASE("a quad of a DGX-1 has rings of its own") {
   // Each GPU has four links in its quad, so there are two cycles, each both ways.
   for (const std::vector<int>& quad : {std::vector{0, 1, 2, 3}, std::vector{6, 5, 4, 7}})
