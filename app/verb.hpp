@@ -17,6 +17,7 @@ namespace c3 {
 using VerbAction = std::function<int()>;
 
 void add_run_verb(CLI::App& app, VerbAction& action);
+void add_collective_verb(CLI::App& app, VerbAction& action);
 void add_list_verb(CLI::App& app, VerbAction& action);
 void add_config_verb(CLI::App& app, VerbAction& action);
 void add_inspect_verb(CLI::App& app, VerbAction& action);

@@ -1,11 +1,30 @@
 #include "collectives/collective_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "collectives/cu_collective.hpp"
 #include "collectives/dma_collective.hpp"
 
 namespace c3 {
+namespace {
+
+/// How many chunks of the library's size follow one another through a pipelined graph.
+int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const CollectiveLibrarySpec& library) {
+  if (!graph.pipelined) return 1;
+  const double channels = std::max(1, channels_of(library, plan.algorithm) / graph.lanes);
+  const Bytes longest = std::ranges::max(graph.transfers, {}, &Transfer::bytes).bytes;
+  return static_cast<int>(std::max(1.0, std::ceil(longest / (library.chunk_size * channels))));
+}
+
+}  // namespace
+
+int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
+  return algorithm == Algorithm::nvls ? library.nvls_channels : library.channels;
+}
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
   switch (plan.backend) {
@@ -22,29 +41,52 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       simulation_(cluster.simulation()),
       plan_(std::move(plan)),
       graph_(make_transfer_graph(plan_.call, plan_.algorithm, cluster.spec().node)),
-      all_joined_(simulation_, "every rank to join " + plan_.name) {
+      simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
+      has_joined_(simulated_.size()),
+      all_joined_(simulation_),
+      done_(simulation_, plan_.name),
+      activities_(simulated_.size(), kNoActivity) {
   if (cluster.setup().folded) graph_ = fold(graph_);
-  moves_ = plan_moves(graph_, plan_.grain);
-  const auto ranks = static_cast<std::size_t>(cluster.simulated_ranks());
-  activities_.assign(ranks, kNoActivity);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    done_.push_back(std::make_unique<Event>(simulation_, fmt::format("{} on rank {}", plan_.name, rank)));
-  }
+  moves_ = plan_moves(graph_, plan_.grain, chunk_count(graph_, plan_, cluster.spec().library));
+}
+
+bool CollectiveRun::has_member(int rank) const {
+  return std::ranges::find(simulated_, rank) != simulated_.end();
+}
+
+std::size_t CollectiveRun::index_of(int rank) const {
+  return static_cast<std::size_t>(std::ranges::find(simulated_, rank) - simulated_.begin());
 }
 
 Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
-  const auto index = static_cast<std::size_t>(rank);
+  const std::size_t index = index_of(rank);
   activities_[index] = simulation_.begin_activity({.name = plan_.name,
                                                    .kind = ActivityKind::collective,
                                                    .gpu = rank,
                                                    .stream = plan_.stream,
-                                                   .bytes = plan_.call.bytes});
+                                                   .bytes = counted_bytes(plan_.call, members())});
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
   start(rank);
-  if (++joined_ == cluster_.simulated_ranks()) all_joined_.set();
-  co_await *done_[index];
+  has_joined_[index] = true;
+  if (++joined_ == simulated_.size()) {
+    all_joined_.set();
+  } else {
+    all_joined_.rename(fmt::format("{} to join {}", absent_ranks(), plan_.name));
+  }
+  co_await all_joined_;
+  co_await done_;
   simulation_.end_activity(activities_[index]);
+}
+
+void CollectiveRun::finish() { done_.set(); }
+
+std::string CollectiveRun::absent_ranks() const {
+  std::vector<int> absent;
+  for (std::size_t i = 0; i < simulated_.size(); ++i) {
+    if (!has_joined_[i]) absent.push_back(simulated_[i]);
+  }
+  return fmt::format("rank{} {}", absent.size() == 1 ? "" : "s", fmt::join(absent, ", "));
 }
 
 ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) const {
@@ -56,20 +98,62 @@ ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) con
           .bytes = leg.bytes};
 }
 
-std::vector<Demand> CollectiveRun::path(const Leg& leg, Bytes payload, Bytes wire, Bytes staging,
-                                        bool through_l2) const {
+std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage) const {
   std::vector<Demand> demands;
-  const Memory& source = cluster_.gpu(leg.src).memory();
-  const Memory& target = cluster_.gpu(leg.dst).memory();
-  source.add_hbm_read(demands, plan_.stream, payload);
-  cluster_.interconnect().add_route(demands, plan_.stream, leg.src, leg.dst, wire);
-  target.add_hbm_write(demands, plan_.stream, payload + 0.5 * staging);
-  target.add_hbm_read(demands, plan_.stream, 0.5 * staging);
-  if (through_l2) {
-    source.add_l2_everywhere(demands, plan_.stream, payload);
-    target.add_l2_everywhere(demands, plan_.stream, staging);
+  if (leg.src == leg.dst) {
+    add_switch_path(demands, leg, carriage);
+  } else {
+    add_link_path(demands, leg, carriage);
   }
   return demands;
+}
+
+// A store may be staged. An update is: the sender writes into a buffer, from which the receiver adds.
+void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const {
+  const Memory& source = cluster_.gpu(leg.src).memory();
+  const Memory& target = cluster_.gpu(leg.dst).memory();
+  const int stream = plan_.stream;
+  const bool adds = leg.op == TransferOp::update;
+  const Bytes staging = adds ? Bytes{} : leg.bytes * carriage.staging;
+  source.add_hbm_read(demands, stream, leg.bytes);
+  cluster_.interconnect().add_route(demands, stream, leg.src, leg.dst, leg.bytes * carriage.wire);
+  target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
+  target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
+  if (!carriage.through_l2) return;
+  source.add_l2_everywhere(demands, stream, leg.bytes);
+  target.add_l2_everywhere(demands, stream, adds ? leg.bytes : staging);
+}
+
+// Every member's port carries what the switch reads from it, the initiator's what the switch answers; a multicast
+// is the reverse.
+void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg,
+                                    const Carriage& carriage) const {
+  const bool gathers = leg.op != TransferOp::switch_multicast;
+  const bool spreads = leg.op != TransferOp::switch_reduce;
+  const Interconnect& links = cluster_.interconnect();
+  const int stream = plan_.stream;
+  const Bytes wire = leg.bytes * carriage.wire;
+  const Bytes staged = leg.bytes * (0.5 * carriage.staging);
+  for (const int member : graph_.members) {
+    const int rank = cluster_.setup().folded ? 0 : member;
+    const Memory& memory = cluster_.gpu(rank).memory();
+    if (gathers) {
+      memory.add_hbm_read(demands, stream, leg.bytes + staged);
+      memory.add_hbm_write(demands, stream, staged);
+      links.add_to_switch(demands, stream, rank, wire);
+    }
+    if (spreads) {
+      memory.add_hbm_write(demands, stream, leg.bytes + staged);
+      memory.add_hbm_read(demands, stream, staged);
+      links.add_from_switch(demands, stream, rank, wire);
+    }
+  }
+  const Memory& initiator = cluster_.gpu(leg.src).memory();
+  if (gathers) links.add_from_switch(demands, stream, leg.src, wire);
+  if (spreads) links.add_to_switch(demands, stream, leg.src, wire);
+  if (!spreads) initiator.add_hbm_write(demands, stream, leg.bytes);
+  if (!gathers) initiator.add_hbm_read(demands, stream, leg.bytes);
+  if (carriage.through_l2) initiator.add_l2_everywhere(demands, stream, leg.bytes);
 }
 
 }  // namespace c3

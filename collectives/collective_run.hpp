@@ -23,7 +23,7 @@ struct CollectivePlan {
   CuRange range;  ///< CUs of each XCD for its channels
 };
 
-/// Runs a plan on a cluster. Nothing moves before every rank has joined.
+/// Runs a plan on a cluster. Nothing moves before every member of the group has joined.
 class CollectiveRun {
  public:
   /// \throws InfeasibleError when the backend cannot run the plan on this cluster.
@@ -32,26 +32,38 @@ class CollectiveRun {
   CollectiveRun(const CollectiveRun&) = delete;
   CollectiveRun& operator=(const CollectiveRun&) = delete;
 
-  /// One rank's part: \p delay after its release it joins; ends when the rank holds all its bytes and has sent
+  /// One member's part: \p delay after its release it joins; ends when the rank holds all its bytes and has sent
   /// its own. \p activity receives the collective's activity on this rank when it starts.
   Task join(int rank, Seconds delay, ActivityId* activity);
 
   const CollectivePlan& plan() const { return plan_; }
+  int members() const { return graph_.ranks(); }
+  bool has_member(int rank) const;
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
 
  protected:
   CollectiveRun(Cluster& cluster, CollectivePlan plan);
 
-  /// Called when \p rank joins; must lead to finish(rank) for every simulated rank once all have joined.
+  /// Called when \p rank joins; must lead to finish() once all have joined.
   virtual void start(int rank) = 0;
-  void finish(int rank) { done_[static_cast<std::size_t>(rank)]->set(); }
+  void finish();
 
   Event& all_joined() { return all_joined_; }
-  ActivityId rank_activity(int rank) const { return activities_[static_cast<std::size_t>(rank)]; }
+  /// Members that are simulated: the whole group, or rank 0 when folded.
+  const std::vector<int>& simulated() const { return simulated_; }
+  std::size_t index_of(int rank) const;  ///< in simulated()
+  ActivityId rank_activity(int rank) const { return activities_[index_of(rank)]; }
   /// What an observer is told of \p leg.
   ActivityInfo transfer_info(const Leg& leg, ActivityKind kind) const;
-  /// Memory at both ends and the wire. \p wire is what the link carries, \p through_l2 whether CUs do the work.
-  std::vector<Demand> path(const Leg& leg, Bytes payload, Bytes wire, Bytes staging, bool through_l2) const;
+
+  /// What a backend's payload byte costs beside itself.
+  struct Carriage {
+    double wire = 1.0;        ///< bytes on the link
+    double staging = 0.0;     ///< bytes at the receiver's HBM, half read and half written
+    bool through_l2 = false;  ///< whether CUs do the work
+  };
+  /// Memory at both ends and the wire.
+  std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
 
   Cluster& cluster_;
   Simulation& simulation_;
@@ -61,10 +73,19 @@ class CollectiveRun {
   int width_ = 0;
 
  private:
-  int joined_ = 0;
+  void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
+  void add_switch_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
+  std::string absent_ranks() const;
+
+  std::vector<int> simulated_;
+  std::size_t joined_ = 0;
+  std::vector<bool> has_joined_;  ///< by simulated()
   Event all_joined_;
-  std::vector<std::unique_ptr<Event>> done_;  ///< by simulated rank
-  std::vector<ActivityId> activities_;        ///< by simulated rank
+  Event done_;
+  std::vector<ActivityId> activities_;  ///< by simulated()
 };
+
+/// Channels of \p library that run \p algorithm.
+int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm);
 
 }  // namespace c3

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "engine/errors.hpp"
 
@@ -12,28 +14,29 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
-      placed_on_(static_cast<std::size_t>(library_.channels), 0),
-      channels_left_(library_.channels) {
-  if (library_.channels < graph_.lanes) {
-    throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channels, '{}' has {}",
-                                      plan_.name, name_of(plan_.algorithm), graph_.lanes, library_.name,
-                                      library_.channels));
+      channels_(channels_of(library_, plan_.algorithm)),
+      placed_on_(static_cast<std::size_t>(channels_), 0),
+      channels_left_(channels_) {
+  if (channels_ < graph_.lanes) {
+    throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channel{}, '{}' has {}",
+                                      plan_.name, name_of(plan_.algorithm), graph_.lanes,
+                                      graph_.lanes == 1 ? "" : "s", library_.name, channels_));
   }
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
-  width_ = library_.channels;
-  for (int rank = 0; rank < cluster.simulated_ranks(); ++rank) {
+  width_ = channels_;
+  for (const int rank : simulated()) {
     RankGrid& grid = grids_.emplace_back(*this, rank);
     grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
-    grid.channels.resize(static_cast<std::size_t>(library_.channels));
+    grid.channels.resize(static_cast<std::size_t>(channels_));
     cluster.gpu(rank).clock(plan_.stream).on_change([this] { rebound_flows(); });
   }
 }
 
 void CuCollective::start(int rank) {
-  RankGrid& grid = grids_[static_cast<std::size_t>(rank)];
+  RankGrid& grid = grids_[index_of(rank)];
   cluster_.gpu(rank)
       .dispatcher(plan_.stream)
-      .submit({&grid, needs_, library_.channels, plan_.range, plan_.priority, plan_.order});
+      .submit({&grid, needs_, channels_, plan_.range, plan_.priority, plan_.order});
 }
 
 void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
@@ -42,7 +45,7 @@ void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
     const int channel = xcd + xcds * grid.placed_in_xcd[static_cast<std::size_t>(xcd)]++;
     const auto index = static_cast<std::size_t>(channel);
     grid.channels[index] = {xcd, cu};
-    if (++placed_on_[index] < cluster_.simulated_ranks()) continue;
+    if (++placed_on_[index] < static_cast<int>(grids_.size())) continue;
     if (ready_channels_.empty()) simulation_.fluid().set_timer(simulation_.now(), *this);
     ready_channels_.push_back(channel);
   }
@@ -90,14 +93,12 @@ Task CuCollective::run_group(Group* group) {
   }
   release(*group);
   channels_left_ -= static_cast<int>(group->channels.size());
-  if (channels_left_ > 0) co_return;
-  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank)
-    finish(rank);
+  if (channels_left_ == 0) finish();
 }
 
 void CuCollective::release(const Group& group) {
   for (const RankGrid& grid : grids_) {
-    const ActivityId holding = group.holding[static_cast<std::size_t>(grid.rank)];
+    const ActivityId holding = group.holding[index_of(grid.rank)];
     simulation_.end_activity(holding);
     Dispatcher& dispatcher = cluster_.gpu(grid.rank).dispatcher(plan_.stream);
     for (const int channel : group.channels) {
@@ -109,8 +110,9 @@ void CuCollective::release(const Group& group) {
 
 Task CuCollective::run_move(Group* group, std::size_t index) {
   const Move& move = moves_[index];
-  for (const std::uint32_t before : move.after)
-    co_await *group->arrived[before];
+  for (const std::uint32_t before : move.after) {
+    if (takes_part(*group, moves_[before])) co_await *group->arrived[before];
+  }
   const int rank = move.legs.front().src;
   Leg whole = move.legs.front();
   whole.bytes = Bytes{};
@@ -118,11 +120,12 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
     whole.bytes += share(*group, leg).bytes;
   const ActivityId activity = simulation_.begin_activity(transfer_info(whole, ActivityKind::transfer));
   group->transfers[index] = activity;
-  simulation_.add_dependency(activity, group->holding[static_cast<std::size_t>(rank)], DependencyKind::launch);
+  simulation_.add_dependency(activity, group->holding[index_of(rank)], DependencyKind::launch);
   for (const std::uint32_t before : move.after) {
     simulation_.add_dependency(activity, group->transfers[before], DependencyKind::data);
   }
-  co_await simulation_.sleep(library_.hop_latency * static_cast<double>(move.hops));
+  co_await simulation_.sleep(latency(move));
+  if (move.behind) co_await *group->arrived[*move.behind];
 
   std::vector<Demand> demands;
   FlowSpec spec = flow_of(*group, move, demands);
@@ -143,14 +146,14 @@ bool CuCollective::takes_part(const Group& group, const Move& move) const {
 
 // The bytes of \p leg that the group's channels own.
 Leg CuCollective::share(const Group& group, const Leg& leg) const {
-  const int of_lane = (library_.channels - leg.lane + graph_.lanes - 1) / graph_.lanes;
+  const int of_lane = (channels_ - leg.lane + graph_.lanes - 1) / graph_.lanes;
   Leg part = leg;
   part.bytes = leg.bytes * (static_cast<double>(group.in_lane[static_cast<std::size_t>(leg.lane)]) / of_lane);
   return part;
 }
 
 BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) const {
-  const RankGrid& grid = grids_[static_cast<std::size_t>(rank)];
+  const RankGrid& grid = grids_[index_of(rank)];
   const ComputeUnits& units = cluster_.gpu(rank).dispatcher(plan_.stream).units();
   BytesPerSecond rate;
   for (const int channel : group.channels) {
@@ -162,21 +165,35 @@ BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) c
   return rate;
 }
 
+CollectiveRun::Carriage CuCollective::carriage() const {
+  const BytesPerSecond payload =
+      plan_.algorithm == Algorithm::nvls ? library_.nvls_payload : library_.link_payload;
+  return {cluster_.spec().node.link.both_ways / payload, library_.staging_bytes, /*through_l2=*/true};
+}
+
+Seconds CuCollective::latency(const Move& move) const {
+  if (plan_.algorithm == Algorithm::nvls) return library_.nvls_latency;
+  return library_.hop_latency * static_cast<double>(move.hops);
+}
+
 FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const {
-  const double overhead = cluster_.spec().node.link.both_ways / library_.link_payload;
-  FlowSpec spec;
-  int channels = 0;
+  const Carriage per_byte = carriage();
+  std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
   Bytes at_hbm;
   for (const Leg& whole : move.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
-    const Bytes staging = leg.bytes * library_.staging_bytes;
-    for (const Demand& demand : path(leg, leg.bytes, leg.bytes * overhead, staging, true)) {
+    for (const Demand& demand : path(leg, per_byte))
       add_demand(demands, demand.resource, demand.amount);
-    }
-    spec.bound = std::min(spec.bound, lane_rate(group, leg.lane, leg.src).value / leg.bytes.value);
-    channels += group.in_lane[static_cast<std::size_t>(leg.lane)];
-    at_hbm += 2.0 * leg.bytes + staging;
+    by_lane[{leg.src, leg.lane}] += leg.bytes;
+    at_hbm += leg.bytes * (2.0 + per_byte.staging);
+  }
+  FlowSpec spec;
+  int channels = 0;
+  for (const auto& [sender, bytes] : by_lane) {
+    const auto [src, lane] = sender;
+    spec.bound = std::min(spec.bound, lane_rate(group, lane, src).value / bytes.value);
+    channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
   spec.demands = demands;
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();

@@ -34,7 +34,7 @@ class CuCollective final : public CollectiveRun, private Completion {
   struct Group {
     std::vector<int> channels;
     std::vector<int> in_lane;                     ///< channels of the group by lane
-    std::vector<ActivityId> holding;              ///< by simulated rank
+    std::vector<ActivityId> holding;              ///< by simulated member
     std::vector<std::unique_ptr<Event>> arrived;  ///< by move
     std::vector<ActivityId> transfers;            ///< by move
   };
@@ -54,6 +54,8 @@ class CuCollective final : public CollectiveRun, private Completion {
 
   bool takes_part(const Group& group, const Move& move) const;
   Leg share(const Group& group, const Leg& leg) const;
+  Carriage carriage() const;
+  Seconds latency(const Move& move) const;
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   FlowSpec flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const;
   double clock_factor(int rank) const;
@@ -61,8 +63,9 @@ class CuCollective final : public CollectiveRun, private Completion {
 
   const CollectiveLibrarySpec& library_;
   WorkGroupNeeds needs_;
-  std::deque<RankGrid> grids_;       ///< by simulated rank
-  std::vector<int> placed_on_;       ///< by channel: ranks where it is placed
+  const int channels_;
+  std::deque<RankGrid> grids_;       ///< by simulated member
+  std::vector<int> placed_on_;       ///< by channel: members where it is placed
   std::vector<int> ready_channels_;  ///< placed everywhere at this instant
   std::deque<Group> groups_;
   std::vector<ActiveFlow> active_;

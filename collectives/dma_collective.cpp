@@ -8,7 +8,22 @@
 
 namespace c3 {
 
-DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan) : CollectiveRun(cluster, std::move(plan)) {
+namespace {
+
+/// Before the graph is made, so that what copy engines can never do is said first.
+CollectivePlan only_copies(CollectivePlan plan) {
+  if (reduces(plan.call.kind) || plan.algorithm == Algorithm::nvls) {
+    throw InfeasibleError(fmt::format(
+        "{}: copy engines copy and do not add, {} needs compute units (backend = \"cu\")", plan.name,
+        reduces(plan.call.kind) ? name_of(plan.call.kind) : name_of(plan.algorithm)));
+  }
+  return plan;
+}
+
+}  // namespace
+
+DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan)
+    : CollectiveRun(cluster, only_copies(std::move(plan))) {
   const GpuSpec& gpu = cluster.spec().gpu;
   if (gpu.dma.engines < 1)
     throw InfeasibleError(fmt::format("{}: gpu '{}' has no copy engines", plan_.name, gpu.name));
@@ -20,7 +35,7 @@ DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan) : Collective
 }
 
 void DmaCollective::start(int rank) {
-  if (rank == 0) simulation_.spawn(plan_.name, run());
+  if (rank == simulated().front()) simulation_.spawn(plan_.name, run());
 }
 
 Task DmaCollective::run() {
@@ -29,14 +44,14 @@ Task DmaCollective::run() {
     simulation_.spawn(plan_.name, run_move(i), arrived_[i].get());
   for (const auto& arrived : arrived_)
     co_await *arrived;
-  for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank)
-    finish(rank);
+  finish();
 }
 
 Task DmaCollective::run_move(std::size_t index) {
   const Move& move = moves_[index];
   for (const std::uint32_t before : move.after)
     co_await *arrived_[before];
+  if (move.behind) co_await *arrived_[*move.behind];
   DmaCopy copy = command(move);
   co_await run_copy(simulation_, std::move(copy), &transfers_[index]);
   simulation_.add_dependency(transfers_[index], rank_activity(move.legs.front().src), DependencyKind::launch);
@@ -66,15 +81,14 @@ DmaCopy DmaCollective::command(const Move& move) const {
   copy.latency = cluster_.interconnect().latency(move.legs.front().src, move.legs.front().dst);
   Bytes total;
   for (const Leg& leg : move.legs) {
-    for (const Demand& demand : path(leg, leg.bytes, leg.bytes, Bytes{0}, false)) {
+    for (const Demand& demand : path(leg, Carriage{}))
       add_demand(copy.path, demand.resource, demand.amount);
-    }
     DmaEngines& engines = cluster_.gpu(leg.src).dma();
     add_use(copy, engines, leg.lane % width_, leg.bytes);
     total += leg.bytes;
   }
   const int most_legs = std::ranges::max(copy.uses, {}, &EngineUse::legs).legs;
-  copy.commands = move.hops * most_legs;
+  copy.commands = std::max(1, move.hops) * most_legs;
   const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
   const DmaSpec& dma = cluster_.spec().gpu.dma;
   const double alone = static_cast<double>(move.legs.size()) * dma.engine_bandwidth.value / total.value;

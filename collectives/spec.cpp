@@ -4,22 +4,16 @@
 
 namespace c3 {
 
-std::string_view name_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::all_to_all:
-      return "all_to_all";
-  }
-  throw std::logic_error("name_of: unknown collective");
-}
-
 std::string_view name_of(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::direct:
       return "direct";
     case Algorithm::ring:
       return "ring";
+    case Algorithm::tree:
+      return "tree";
+    case Algorithm::nvls:
+      return "nvls";
   }
   throw std::logic_error("name_of: unknown algorithm");
 }
@@ -32,15 +26,6 @@ std::string_view name_of(Backend backend) {
       return "dma";
   }
   throw std::logic_error("name_of: unknown backend");
-}
-
-Algorithm default_algorithm(Backend backend) {
-  switch (backend) {
-    case Backend::cu:
-    case Backend::dma:
-      return Algorithm::direct;
-  }
-  throw std::logic_error("default_algorithm: unknown backend");
 }
 
 }  // namespace c3

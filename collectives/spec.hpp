@@ -1,7 +1,6 @@
 #pragma once
-/// What is asked of a collective, and what the communication library is like.
+/// What runs collectives: algorithms, backends, the communication library and the node that it serves.
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +10,13 @@
 
 namespace c3 {
 
-enum class CollectiveKind { all_gather, all_to_all };
-enum class Algorithm { direct, ring };
+/// How a collective uses the links.
+enum class Algorithm {
+  direct,  ///< every pair of ranks by itself, all at once
+  ring,    ///< along as many rings as the node has; a chain for one-to-all and all-to-one
+  tree,    ///< two binary trees, each for half of the data
+  nvls,    ///< the switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
+};
 enum class Backend {
   cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
   dma,  ///< one copy engine per peer (ConCCL)
@@ -25,12 +29,8 @@ enum class CollectiveGrain {
   gang,  ///< one flow for the whole collective
 };
 
-std::string_view name_of(CollectiveKind kind);
 std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Backend backend);
-
-/// What a backend runs unless it is told otherwise.
-Algorithm default_algorithm(Backend backend);
 
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
@@ -64,15 +64,6 @@ struct ClusterSpec {
   CollectiveLibrarySpec library;
 
   bool operator==(const ClusterSpec&) const = default;
-};
-
-/// One collective over all ranks of a cluster.
-struct CollectiveCall {
-  CollectiveKind kind = CollectiveKind::all_gather;
-  Bytes bytes;  ///< total buffer as nccl-tests counts it: gathered size, or sum of what all ranks send each
-  std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
-
-  bool operator==(const CollectiveCall&) const = default;
 };
 
 }  // namespace c3

@@ -8,12 +8,14 @@
 
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
+#include "configs/overrides.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
 #include "configs/stream_reader.hpp"
 #include "configs/toml_text.hpp"
+#include "engine/errors.hpp"
 
 namespace c3 {
 namespace {
@@ -182,9 +184,35 @@ Experiment read_experiment(Section& root, std::optional<std::uint64_t> draw) {
   return experiment;
 }
 
+/// Groups, roots and sizes of collectives, which depend on the node.
+void check_groups(const Experiment& experiment, const Node& document) {
+  const Array& streams = *document.table()->find("stream")->array();
+  for (std::size_t s = 0; s < experiment.streams.size(); ++s) {
+    const StreamSpec& stream = experiment.streams[s];
+    const Array& run = *streams[s].table()->find("run")->array();
+    for (std::size_t i = 0; i < stream.operations.size(); ++i) {
+      const int gpus = experiment.cluster.node.gpus;
+      const auto refuse = [&](const std::string& why) {
+        throw ConfigError(run[i].origin, fmt::format("stream.{}.run[{}]", stream.name, i), why);
+      };
+      for (const int rank : stream.operations[i].on) {
+        if (rank >= gpus) refuse(fmt::format("there is no rank {} of {}", rank, gpus));
+      }
+      const auto* call = std::get_if<CollectiveCall>(&stream.operations[i].work);
+      try {
+        if (call != nullptr) members_of(*call, gpus);
+      } catch (const InfeasibleError& error) {
+        refuse(error.what());
+      }
+    }
+  }
+}
+
 Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
   Section root(resolved, "");
-  return read_experiment(root, draw);
+  Experiment experiment = read_experiment(root, draw);
+  check_groups(experiment, resolved);
+  return experiment;
 }
 
 /// Lets every key be left out, those of inner tables alike.
@@ -224,6 +252,20 @@ TableRule experiment_rule() {
     allow_reference(rule, reference);
   rule.at_least_one = {"system", "node"};
   return rule;
+}
+
+ClusterSpec load_cluster(const std::string& system, std::span<const std::string> sets) {
+  const Origin at = {std::make_shared<const std::string>("--system"), 1, 1};
+  Table table;
+  table.put("system", at, Node{system, at});
+  Node document{std::move(table), at};
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    apply_override(document, sets[i], static_cast<std::uint32_t>(i + 1));
+  const Node resolved = resolve(document);
+  Section root(resolved, "");
+  ClusterSpec cluster = read_cluster(root, {});
+  root.finish();
+  return cluster;
 }
 
 ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span<const std::string> sets) {

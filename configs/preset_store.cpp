@@ -153,15 +153,4 @@ ModelDimensions load_model(const std::string& name) {
   return read_model(section);
 }
 
-ClusterSpec load_cluster(const std::string& system) {
-  const Node preset = load_preset(PresetKind::node, system, kNoFile, "system");
-  Section section(preset, "node");
-  ClusterSpec cluster;
-  cluster.name = system;
-  cluster.gpu = load_gpu(section.text("gpu"));
-  cluster.library = load_library(section.text("library"));
-  cluster.node = read_node(section);
-  return cluster;
-}
-
 }  // namespace c3

@@ -47,6 +47,5 @@ Node load_preset(PresetKind kind, const std::string& name, const Origin& named_a
 GpuSpec load_gpu(const std::string& name);
 CollectiveLibrarySpec load_library(const std::string& name);
 ModelDimensions load_model(const std::string& name);
-ClusterSpec load_cluster(const std::string& system);
 
 }  // namespace c3

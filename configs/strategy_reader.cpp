@@ -17,9 +17,11 @@ constexpr std::array<std::pair<std::string_view, Backend>, 2> kBackends = {{
     {"dma", Backend::dma},
 }};
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 2> kAlgorithms = {{
+constexpr std::array<std::pair<std::string_view, Algorithm>, 4> kAlgorithms = {{
     {"direct", Algorithm::direct},
     {"ring", Algorithm::ring},
+    {"tree", Algorithm::tree},
+    {"nvls", Algorithm::nvls},
 }};
 
 std::optional<int> whole_number(std::string_view text) {

@@ -19,6 +19,13 @@ void Event::set() {
   waiters_.clear();
 }
 
+void Event::rename(std::string name) {
+  name_ = std::move(name);
+  for (const Waiter& waiter : waiters_) {
+    if (waiter.group == nullptr) waiter.task.promise().waits_for = name_;
+  }
+}
+
 void Event::Awaiter::await_suspend(Task::Handle task) {
   task.promise().waits_for = event_.name_;
   event_.waiters_.push_back({task, nullptr});

@@ -20,6 +20,8 @@ class Event final : public Completion {
 
   bool is_set() const { return set_; }
   const std::string& name() const { return name_; }
+  /// From now on; those who wait already too.
+  void rename(std::string name);
   void set();
   void on_complete(std::uint64_t) override { set(); }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/build_info.hpp"
+#include "workloads/execute/collective_choice.hpp"
 
 namespace c3 {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kKinetoSchemaVersion = 1;
-constexpr const char* kProcessGroup = "0";  // PyTorch's name of the default group
 
 /// "all_gather" is AllGather in NCCL's kernel names.
 std::string camel_case(std::string_view words) {
@@ -61,37 +61,58 @@ ElementType element_type(const std::optional<DType>& dtype) {
   throw std::logic_error("element_type: unknown data type");
 }
 
-/// Bytes that one rank contributes.
-Bytes input_bytes(const CollectiveCall& call, int ranks) {
-  switch (call.kind) {
-    case CollectiveKind::all_gather:
-      return call.bytes / static_cast<double>(ranks);
-    case CollectiveKind::all_to_all:
-      return call.bytes;
+/// The groups of ranks that communicate, all ranks first. PyTorch calls the default group "0".
+std::vector<std::vector<int>> process_groups(const Experiment& experiment) {
+  std::vector<int> all(static_cast<std::size_t>(experiment.cluster.node.gpus));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::vector<int>> groups = {all};
+  for (const auto& stream : experiment.streams) {
+    for (const auto& operation : stream.operations) {
+      const auto* call = std::get_if<CollectiveCall>(&operation.work);
+      if (call == nullptr || call->ranks.empty()) continue;
+      if (std::ranges::find(groups, call->ranks) == groups.end()) groups.push_back(call->ranks);
+    }
   }
-  throw std::logic_error("input_bytes: unknown collective");
+  return groups;
 }
 
-Json all_ranks(int ranks) {
-  std::vector<int> list(static_cast<std::size_t>(ranks));
-  std::iota(list.begin(), list.end(), 0);
-  return list;
+Json group_config(const Experiment& experiment) {
+  Json config = Json::array();
+  for (const auto& ranks : process_groups(experiment)) {
+    const std::size_t number = config.size();
+    config.push_back({{"pg_name", std::to_string(number)},
+                      {"pg_desc", number == 0 ? "default_pg" : "group"},
+                      {"pg_size", ranks.size()},
+                      {"ranks", ranks}});
+  }
+  return config;
+}
+
+/// ncclDevKernel_AllReduce_Sum_bf16_RING: how NCCL names its kernels, and readers tell communication.
+std::string kernel_name(const CollectiveCall& call, Backend backend, Algorithm algorithm,
+                        std::string_view element) {
+  return fmt::format("{}_{}{}_{}_{}", backend == Backend::cu ? "ncclDevKernel" : "ncclMemcpy",
+                     camel_case(name_of(call.kind)), reduces(call.kind) ? "_Sum" : "", element,
+                     upper_case(name_of(algorithm)));
 }
 
 }  // namespace
 
-CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy, int ranks) {
+CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy,
+                                 const Experiment& experiment) {
+  const auto groups = process_groups(experiment);
+  const auto group = call.ranks.empty() ? groups.begin() : std::ranges::find(groups, call.ranks);
+  const int members = static_cast<int>(group->size());
   const auto type = element_type(call.dtype);
   const auto elements = [&](Bytes bytes) { return std::llround(bytes / type.size); };
   const Json args = {{"Collective name", name_of(call.kind)},
-                     {"In msg nelems", elements(input_bytes(call, ranks))},
-                     {"Out msg nelems", elements(call.bytes)},
-                     {"Group size", ranks},
+                     {"In msg nelems", elements(input_bytes(call, members))},
+                     {"Out msg nelems", elements(output_bytes(call, members))},
+                     {"Group size", members},
                      {"dtype", type.torch},
-                     {"Process Group Name", kProcessGroup}};
-  const auto algorithm = policy.algorithm.value_or(default_algorithm(policy.backend));
-  return {.name = fmt::format("{}_{}_{}_{}", policy.backend == Backend::cu ? "ncclDevKernel" : "ncclMemcpy",
-                              camel_case(name_of(call.kind)), type.nccl, upper_case(name_of(algorithm))),
+                     {"Process Group Name", std::to_string(group - groups.begin())}};
+  const auto algorithm = algorithm_of(call, policy, experiment.cluster);
+  return {.name = kernel_name(call, policy.backend, algorithm, type.nccl),
           .args = args.dump(),
           .backend = policy.backend};
 }
@@ -103,8 +124,8 @@ std::string trace_header(const Experiment& experiment, const Strategy& strategy,
                        {"name", gpu.name},
                        {"totalGlobalMem", std::llround(gpu.hbm.size.value)},
                        {"numSms", gpu.compute.cus()}};
-  const Json group = {
-      {"pg_name", kProcessGroup}, {"pg_desc", "default_pg"}, {"pg_size", ranks}, {"ranks", all_ranks(ranks)}};
+  const bool folded = folds(experiment, strategy);
+  const Json groups = group_config(experiment);
   const Json header = {
       {"schemaVersion", kKinetoSchemaVersion},
       {"deviceProperties", Json::array({device})},
@@ -112,16 +133,16 @@ std::string trace_header(const Experiment& experiment, const Strategy& strategy,
        {{"backend", "nccl"},
         {"rank", rank},
         {"world_size", ranks},
-        {"represented_ranks", experiment.measure.fold ? ranks : 1},
-        {"pg_count", 1},
-        {"pg_config", Json::array({group})}}},
+        {"represented_ranks", folded ? ranks : 1},
+        {"pg_count", groups.size()},
+        {"pg_config", groups}}},
       {"otherData",
        {{"software", "c3sim"},
         {"software_version", build_info().version},
         {"experiment", experiment.name},
         {"strategy", strategy.name},
         {"system", experiment.cluster.name},
-        {"folded", experiment.measure.fold
+        {"folded", folded
                        ? fmt::format("all {} ranks do the same at the same time; rank 0 stands for them", ranks)
                        : "no: a file for every rank"}}},
       {"displayTimeUnit", "ns"}};

@@ -15,7 +15,8 @@ struct CollectiveLabel {
   Backend backend = Backend::cu;
 };
 
-CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy, int ranks);
+CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy,
+                                 const Experiment& experiment);
 
 /// \returns the members of a trace that precede its events, as an indented JSON object. Readers find the rank
 /// by a pattern that wants white space after the colon.

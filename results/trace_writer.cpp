@@ -8,6 +8,7 @@
 
 #include "results/io_error.hpp"
 #include "results/picoseconds.hpp"
+#include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3 {
@@ -55,7 +56,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
                          const Strategy& strategy) {
   make_folder(folder / strategy.name);
   const int ranks = experiment.cluster.node.gpus;
-  for (int rank = 0; rank < (experiment.measure.fold ? 1 : ranks); ++rank) {
+  for (int rank = 0; rank < (folds(experiment, strategy) ? 1 : ranks); ++rank) {
     const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
     auto& file =
         *files_.emplace_back(std::make_unique<TraceFile>(path, trace_header(experiment, strategy, rank)));
@@ -73,7 +74,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
     for (const auto& operation : experiment.streams[stream].operations) {
       if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
         labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
-                        collective_label(*call, policy, ranks));
+                        collective_label(*call, policy, experiment));
     }
   }
 }

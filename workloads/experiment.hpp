@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_model/gemm.hpp"
 #include "gpu/kernel_run.hpp"
@@ -30,6 +31,7 @@ struct WaitEvent {
 struct Operation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
   std::variant<GemmShape, CollectiveCall, RecordEvent, WaitEvent> work;
+  std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's group
 
   bool operator==(const Operation&) const = default;
 };
@@ -57,7 +59,7 @@ struct StreamPolicy {
   int reserve_cus = 0;  ///< CUs that this stream leaves unused
   int priority = 0;     ///< queue priority; larger is served first
   Backend backend = Backend::cu;
-  std::optional<Algorithm> algorithm;  ///< absent: the backend's default
+  std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see default_algorithm
 
   bool operator==(const StreamPolicy&) const = default;
 };
@@ -78,7 +80,7 @@ struct Measure {
   bool loss_split = true;
   KernelGrain kernel_grain = KernelGrain::cohort;
   CollectiveGrain collective_grain = CollectiveGrain::edge;
-  bool fold = true;  ///< simulate one representative of symmetric ranks
+  bool fold = true;  ///< simulate one representative where all ranks do the same at the same time
 
   bool operator==(const Measure&) const = default;
 };

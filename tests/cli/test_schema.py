@@ -24,7 +24,9 @@ tokens = 2048
 dtype = "bf16"
 [[stream]]
 name = "a"
-run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" }]
+run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" },
+  { broadcast = { size = "1 MiB", root = 3, ranks = [1, 3] } },
+  { all_to_all_v = { ranks = [0, 1], sends = [["0 B", "1 MB"], ["2 MB", "0 B"]] } }, { barrier = { on = [0, 1] } }, { reduce = "mlp.down.weight" }]
 [[stream]]
 name = "b"
 run = [{ wait = "e" }, { all_to_all = "mlp.down.weight" }]
@@ -52,7 +54,14 @@ MISTAKES = {
     "an empty run": ('[{ wait = "e" }, { all_to_all = "mlp.down.weight" }]', "[]"),
     "unknown operation": ("next.mlp.down", "next.mlp.dwn"),
     "two keys in one operation": ('{ wait = "e" }', '{ wait = "e", record = "f" }'),
-    "unknown collective": ("all_to_all", "broadcast"),
+    "unknown collective": ("all_to_all", "scatter"),
+    "a collective without a size": ('size = "1 MiB", ', ""),
+    "a root where there is none": ("{ barrier = { on", "{ barrier = { root = 0, on"),
+    "a rank that is a text": ("ranks = [1, 3]", 'ranks = [1, "3"]'),
+    "a rank below 0": ("on = [0, 1]", "on = [0, -1]"),
+    "no ranks": ("ranks = [1, 3]", "ranks = []"),
+    "a size that is a rate": ('"2 MB"', '"2 MB/s"'),
+    "a barrier of a size": ("{ on = [0, 1] }", '"1 MiB"'),
     "a GEMM without k": ("k = 8, ", ""),
     "a size without a unit": ('"1 GiB"', '"1"'),
     "a size in bandwidth": ('"1 GiB"', '"1 GiB/s"'),
@@ -76,6 +85,14 @@ def schema(kind):
     document = json.loads(done.stdout)
     jsonschema.Draft4Validator.check_schema(document)
     return jsonschema.Draft4Validator(document)
+
+
+# One with a value for every key that is not another's alternative.
+TYPICAL = {"gpu": "mi300x", "node": "mi300x-8", "library": "rccl-mi300x", "model": "llama-70b"}
+
+
+def typical(kind):
+    return SOURCE / "configs" / FOLDERS[kind] / f"{TYPICAL[kind]}.toml"
 
 
 def shipped(kind):

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
+#include <vector>
+
 #include "tests/support/collective_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 
@@ -29,15 +32,23 @@ struct Variant {
 
 inline constexpr Backend kBackends[] = {Backend::cu, Backend::dma};
 inline constexpr CollectiveKind kKinds[] = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
+inline constexpr CollectiveKind kSums[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};
 inline constexpr Algorithm kAlgorithms[] = {Algorithm::direct, Algorithm::ring};
 inline constexpr CollectiveGrain kGrains[] = {CollectiveGrain::step, CollectiveGrain::edge,
                                               CollectiveGrain::gang};
+
+/// What \p backend can run on symmetric ranks with every algorithm of kAlgorithms.
+inline std::vector<CollectiveKind> kinds_of(Backend backend) {
+  std::vector<CollectiveKind> kinds(std::begin(kKinds), std::end(kKinds));
+  if (backend == Backend::cu) kinds.insert(kinds.end(), std::begin(kSums), std::end(kSums));
+  return kinds;
+}
 
 /// Calls \p check with each backend, kind, algorithm, grain, folded and explicit.
 template <class Check>
 void for_each_variant(Check check) {
   for (const Backend backend : kBackends) {
-    for (const CollectiveKind kind : kKinds) {
+    for (const CollectiveKind kind : kinds_of(backend)) {
       for (const Algorithm algorithm : kAlgorithms) {
         for (const CollectiveGrain grain : kGrains) {
           for (const bool folded : {true, false}) {

@@ -32,10 +32,15 @@ std::map<std::string, double> bytes_by_link(const TransferGraph& graph, int send
   return bytes;
 }
 
-Bytes bytes_received(const TransferGraph& graph, int rank) {
-  Bytes received;
+/// What reaches a rank: bytes that it stores, and bytes that it adds to what it holds.
+struct Received {
+  Bytes stored, added;
+};
+
+Received bytes_received(const TransferGraph& graph, int rank) {
+  Received received;
   for (const Transfer& t : graph.transfers) {
-    if (t.dst == rank) received += t.bytes;
+    if (t.dst == rank) (t.op == TransferOp::update ? received.added : received.stored) += t.bytes;
   }
   return received;
 }
@@ -54,15 +59,17 @@ TEST_CASE("every link carries its transfers' bytes, in channels of a library wit
   });
 }
 
-TEST_CASE("HBM reads what a rank sends and writes what it receives, and half of the staging each way") {
+TEST_CASE(
+    "HBM reads what a rank sends and writes what it receives, half of the staging each way, and reads what a sum "
+    "is added to") {
   const ClusterSpec cluster = mi300x_like_cluster();
   for_each_variant([&](const Variant& v) {
     const Execution run(v, cluster);
     const double staging = v.backend == Backend::cu ? 0.5 : 0.0;
     for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
-      const Bytes received = bytes_received(run.graph, rank);
-      const Bytes read = bytes_sent(run.graph, rank) + received * (0.5 * staging);
-      const Bytes written = received + received * (0.5 * staging);
+      const auto [stored, added] = bytes_received(run.graph, rank);
+      const Bytes read = bytes_sent(run.graph, rank) + stored * (0.5 * staging) + added;
+      const Bytes written = stored * (1.0 + 0.5 * staging) + added;
       CHECK(run.bench.recording.total(fmt::format("gpu{}.hbm", rank)) == near((read + written).value));
       CHECK(run.bench.recording.total(fmt::format("gpu{}.hbm.written", rank)) == near(written.value));
       CHECK(run.bench.recording.total(fmt::format("gpu{}.llc", rank)) == near((read + written).value));
@@ -70,14 +77,15 @@ TEST_CASE("HBM reads what a rank sends and writes what it receives, and half of 
   });
 }
 
-TEST_CASE("channels hold a CU each, and pass what they send and stage through L2") {
+TEST_CASE("channels hold a CU each, and pass what they send, stage and add through L2") {
   const ClusterSpec cluster = mi300x_like_cluster();
   for_each_variant([&](const Variant& v) {
     if (v.backend != Backend::cu) return;
     const Execution run(v, cluster);
     const Recording& recording = run.bench.recording;
     for (int rank = 0; rank < run.bench.simulated_ranks(); ++rank) {
-      const Bytes through_l2 = bytes_sent(run.graph, rank) + 0.5 * bytes_received(run.graph, rank);
+      const auto [stored, added] = bytes_received(run.graph, rank);
+      const Bytes through_l2 = bytes_sent(run.graph, rank) + 0.5 * stored + added;
       for (int xcd = 0; xcd < 8; ++xcd) {
         CHECK(recording.total(fmt::format("gpu{}.xcd{}.l2", rank, xcd)) == near(through_l2.value / 8));
         CHECK(recording.total(fmt::format("gpu{}.xcd{}.port", rank, xcd)) == near(through_l2.value / 8));

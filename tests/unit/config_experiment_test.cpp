@@ -210,8 +210,8 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
         "did you mean 'mlp.gate_up'?");
   CHECK(refused_run("{ all_gather = \"mlp.up.weight\" }") ==
         Part{"9:23: stream.compute.run[0].all_gather: unknown operation"});
-  CHECK(refused_run("{ broadcast = \"1 GiB\" }") ==
-        Part{"9:10: stream.compute.run[0]: unknown operation 'broadcast'"});
+  CHECK(refused_run("{ scatter = \"1 GiB\" }") ==
+        Part{"9:10: stream.compute.run[0]: unknown operation 'scatter'"});
   CHECK(refused_run("\"mlp.down\", { wait = \"gone\" }") ==
         Part{"9:20: stream.compute.run[1]: unknown event 'gone'; known: none"});
   CHECK(refused_strategy("fspd.cus = 8") ==

@@ -1,3 +1,4 @@
+#include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,7 @@
 #include "workloads/execute/lower_bound.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "gpu/kernel_model/gemm.hpp"
 
@@ -8,30 +9,64 @@ namespace c3 {
 
 Seconds LowerBound::together() const { return std::max({kernels, collectives, hbm}); }
 
+namespace {
+
+/// Bytes that one rank cannot avoid.
+struct RankBytes {
+  Bytes kernels;
+  LeastBytes collectives;
+};
+
+bool takes_part(const Operation& operation, int rank) {
+  return operation.on.empty() || std::ranges::find(operation.on, rank) != operation.on.end();
+}
+
+/// Adds what the members of \p call's group cannot avoid.
+void add_collective(std::vector<RankBytes>& ranks, const CollectiveCall& call, const NodeSpec& node) {
+  const std::vector<int> members = members_of(call, node.gpus);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const LeastBytes least = least_bytes(call, members, i, node.switch_reduces);
+    LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
+    sum.out += least.out;
+    sum.in += least.in;
+    sum.hbm += least.hbm;
+  }
+}
+
+}  // namespace
+
 LowerBound lower_bound(const Experiment& experiment) {
   const ClusterSpec& cluster = experiment.cluster;
-  const double ranks = cluster.node.gpus;
-  Seconds compute;
-  Bytes kernel_bytes, egress, collective_bytes;
+  std::vector<RankBytes> ranks(static_cast<std::size_t>(cluster.node.gpus));
+  std::vector<Seconds> compute(ranks.size());
+  Bytes traffic;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
-      if (const auto* gemm = std::get_if<GemmShape>(&operation.work)) {
-        const KernelDescription kernel = describe_gemm(operation.name, *gemm, cluster.gpu);
-        compute += kernel.useful_flops / kernel.peak;
-        kernel_bytes += kernel.compulsory;
-      } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        egress += call->bytes * ((ranks - 1.0) / ranks);
-        // An all-gather reads its shard once and writes the others'; an all-to-all reads and writes all of
-        // them.
-        const double read = call->kind == CollectiveKind::all_gather ? 1.0 : ranks - 1.0;
-        collective_bytes += call->bytes * ((read + ranks - 1.0) / ranks);
+      if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
+        add_collective(ranks, *call, cluster.node);
+        traffic += least_traffic(*call, members_of(*call, cluster.node.gpus), cluster.node.switch_reduces);
+        continue;
+      }
+      const auto* gemm = std::get_if<GemmShape>(&operation.work);
+      if (gemm == nullptr) continue;
+      const KernelDescription kernel = describe_gemm(operation.name, *gemm, cluster.gpu);
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        if (!takes_part(operation, static_cast<int>(rank))) continue;
+        compute[rank] += kernel.useful_flops / kernel.peak;
+        ranks[rank].kernels += kernel.compulsory;
       }
     }
   }
   LowerBound bound;
-  bound.kernels = std::max(compute, kernel_bytes / cluster.gpu.hbm.peak);
-  bound.collectives = std::max(egress / raw_egress(cluster.node), collective_bytes / cluster.gpu.hbm.peak);
-  bound.hbm = (kernel_bytes + collective_bytes) / cluster.gpu.hbm.peak;
+  const BytesPerSecond hbm = cluster.gpu.hbm.peak;
+  bound.collectives = traffic / static_cast<double>(ranks.size()) / raw_egress(cluster.node);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto& [kernels, least] = ranks[rank];
+    const Seconds links = std::max(least.out, least.in) / raw_egress(cluster.node);
+    bound.kernels = std::max({bound.kernels, compute[rank], kernels / hbm});
+    bound.collectives = std::max({bound.collectives, links, least.hbm / hbm});
+    bound.hbm = std::max(bound.hbm, (kernels + least.hbm) / hbm);
+  }
   return bound;
 }
 

@@ -5,10 +5,10 @@
 
 namespace c3 {
 
-/// Per side, for one rank. Latencies are left out: they only make the bound lower.
+/// Per side, for the rank with most to do. Latencies are left out: they only make the bound lower.
 struct LowerBound {
   Seconds kernels;      ///< every GEMM's flops at peak and compulsory bytes at peak HBM bandwidth
-  Seconds collectives;  ///< bytes that leave a rank over all its links at raw rate, and its HBM bytes
+  Seconds collectives;  ///< bytes that leave or reach a rank over all its links at raw rate, and its HBM bytes
   Seconds hbm;          ///< compulsory bytes of both at peak HBM bandwidth
 
   Seconds together() const;  ///< when everything may overlap

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "engine/errors.hpp"
+#include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/stream_program.hpp"
 
 namespace c3 {
@@ -25,13 +26,13 @@ std::vector<std::size_t> enqueue_order(const Experiment& experiment, const Strat
   return order;
 }
 
-ClusterSetup cluster_setup(const Experiment& experiment, const RunSetup& setup) {
+ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
   ClusterSetup cluster;
   for (const StreamSpec& stream : experiment.streams)
     cluster.gpu.streams.push_back(stream.name);
   cluster.gpu.isolation = setup.isolation;
   cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
-  cluster.folded = experiment.measure.fold;
+  cluster.folded = folds(experiment, strategy);
   return cluster;
 }
 
@@ -50,7 +51,7 @@ class Run {
         strategy_(strategy),
         setup_(setup),
         simulation_(setup.observer),
-        cluster_(simulation_, experiment.cluster, cluster_setup(experiment, setup)),
+        cluster_(simulation_, experiment.cluster, cluster_setup(experiment, strategy, setup)),
         order_(enqueue_order(experiment, strategy)) {
     make_contexts();
     make_programs();
@@ -90,7 +91,7 @@ class Run {
     plan.name = spec.name;
     plan.call = *call;
     plan.backend = context.policy.backend;
-    plan.algorithm = context.policy.algorithm.value_or(default_algorithm(context.policy.backend));
+    plan.algorithm = algorithm_of(*call, context.policy, experiment_.cluster);
     plan.grain = experiment_.measure.collective_grain;
     plan.stream = context.index;
     plan.priority = context.policy.priority;
@@ -144,11 +145,12 @@ class Run {
       if (run == nullptr) continue;
       const CollectivePlan& plan = run->plan();
       const SideSpan& span = program(rank, stream).operations()[i];
+      if (!span.any) continue;  // not of the group
       result.records.push_back({plan.name, std::string(name_of(plan.call.kind)),
                                 std::string(name_of(plan.algorithm)), std::string(name_of(plan.backend)), rank,
-                                run->width(), plan.call.bytes, span.release, span.end,
-                                algorithm_bandwidth(plan.call, span.duration()),
-                                bus_bandwidth(plan.call, cluster_.ranks(), span.duration())});
+                                run->width(), counted_bytes(plan.call, run->members()), span.release,
+                                span.end, algorithm_bandwidth(plan.call, run->members(), span.duration()),
+                                bus_bandwidth(plan.call, run->members(), span.duration())});
     }
   }
 

@@ -34,7 +34,15 @@ Task StreamProgram::run(Event* first) {
   ended_.set();
 }
 
+bool StreamProgram::runs(std::size_t index) const {
+  const std::vector<int>& on = context_.stream->operations[index].on;
+  if (!on.empty() && std::ranges::find(on, rank_) == on.end()) return false;
+  const CollectiveRun* collective = context_.collectives[index];
+  return collective == nullptr || collective->has_member(rank_);
+}
+
 Task StreamProgram::run_operation(std::size_t index) {
+  if (!runs(index)) co_return;
   const auto& work = context_.stream->operations[index].work;
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds delay = is_first_ ? dispatch.launch_latency : dispatch.dependent_gap;

@@ -55,6 +55,7 @@ class StreamProgram {
   const std::vector<SideSpan>& operations() const { return operations_; }
 
  private:
+  bool runs(std::size_t index) const;  ///< whether this rank takes part in an operation
   Task run_operation(std::size_t index);
   Task run_gemm(const GemmShape& shape, std::size_t index, Seconds delay);
   Task wait_for(const WaitEvent& wait);

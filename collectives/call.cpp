@@ -1,0 +1,195 @@
+#include "collectives/call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr Bytes kFlag{4};  // of one rank in a barrier
+
+[[noreturn]] void refuse(const CollectiveCall& call, const std::string& why) {
+  throw InfeasibleError(fmt::format("{}: {}", name_of(call.kind), why));
+}
+
+void check_group(const CollectiveCall& call, const std::vector<int>& members, int gpus) {
+  std::vector<bool> seen(static_cast<std::size_t>(gpus));
+  for (const int rank : members) {
+    if (rank < 0 || rank >= gpus) refuse(call, fmt::format("there is no rank {} of {}", rank, gpus));
+    if (seen[static_cast<std::size_t>(rank)]) refuse(call, fmt::format("rank {} is twice in the group", rank));
+    seen[static_cast<std::size_t>(rank)] = true;
+  }
+  if (members.size() < 2) refuse(call, "a collective needs at least two ranks");
+  const bool has_root = call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::reduce;
+  if (has_root && std::ranges::find(members, call.root) == members.end()) {
+    refuse(call, fmt::format("root {} is not in the group", call.root));
+  }
+}
+
+void check_sizes(const CollectiveCall& call, std::size_t members) {
+  if (call.kind == CollectiveKind::barrier) return;
+  if (call.kind != CollectiveKind::all_to_all_v) {
+    if (!(call.bytes.value > 0.0)) {
+      refuse(call, fmt::format("the size must be positive, it is {} B", call.bytes.value));
+    }
+    return;
+  }
+  if (call.sends.size() != members * members) {
+    refuse(call, fmt::format("{} sizes for {} ranks: there must be one for each pair, {} by {}",
+                             call.sends.size(), members, members, members));
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < call.sends.size(); ++i) {
+    if (!(call.sends[i].value >= 0.0)) refuse(call, "a size is below 0");
+    any = any || (i / members != i % members && call.sends[i].value > 0.0);
+  }
+  if (!any) refuse(call, "no rank sends anything to another");
+}
+
+Bytes sent_by(const CollectiveCall& call, std::size_t members, std::size_t index) {
+  const auto row = call.sends.begin() + static_cast<std::ptrdiff_t>(index * members);
+  return std::accumulate(row, row + static_cast<std::ptrdiff_t>(members), Bytes{});
+}
+
+Bytes received_by(const CollectiveCall& call, std::size_t members, std::size_t index) {
+  Bytes sum;
+  for (std::size_t from = 0; from < members; ++from)
+    sum += call.sends[from * members + index];
+  return sum;
+}
+
+}  // namespace
+
+std::string_view name_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return "all_reduce";
+    case CollectiveKind::all_gather:
+      return "all_gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveKind::all_to_all:
+      return "all_to_all";
+    case CollectiveKind::all_to_all_v:
+      return "all_to_all_v";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::reduce:
+      return "reduce";
+    case CollectiveKind::send_receive:
+      return "send_receive";
+    case CollectiveKind::barrier:
+      return "barrier";
+  }
+  throw std::logic_error("name_of: unknown collective");
+}
+
+bool reduces(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
+         kind == CollectiveKind::reduce;
+}
+
+std::vector<int> members_of(const CollectiveCall& call, int gpus) {
+  std::vector<int> members = call.ranks;
+  if (members.empty()) {
+    members.resize(static_cast<std::size_t>(std::max(gpus, 0)));
+    std::iota(members.begin(), members.end(), 0);
+  }
+  check_group(call, members, gpus);
+  check_sizes(call, members.size());
+  return members;
+}
+
+Bytes counted_bytes(const CollectiveCall& call, int members) {
+  if (call.kind == CollectiveKind::barrier) return kFlag * static_cast<double>(members);
+  if (call.kind != CollectiveKind::all_to_all_v) return call.bytes;
+  Bytes most;
+  const auto count = static_cast<std::size_t>(members);
+  for (std::size_t index = 0; index < count; ++index)
+    most = std::max(most, sent_by(call, count, index));
+  return most;
+}
+
+Bytes input_bytes(const CollectiveCall& call, int members) {
+  const Bytes counted = counted_bytes(call, members);
+  const bool from_shards = call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::barrier;
+  return from_shards ? counted / static_cast<double>(members) : counted;
+}
+
+Bytes output_bytes(const CollectiveCall& call, int members) {
+  const Bytes counted = counted_bytes(call, members);
+  return call.kind == CollectiveKind::reduce_scatter ? counted / static_cast<double>(members) : counted;
+}
+
+BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time) {
+  return counted_bytes(call, members) / time;
+}
+
+BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time) {
+  const BytesPerSecond algorithm = algorithm_bandwidth(call, members, time);
+  const double others = static_cast<double>(members - 1) / members;
+  switch (call.kind) {
+    case CollectiveKind::all_reduce:
+      return algorithm * (2.0 * others);
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+      return algorithm * others;
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+    case CollectiveKind::send_receive:
+    case CollectiveKind::barrier:
+      return algorithm;
+  }
+  throw std::logic_error("bus_bandwidth: unknown collective");
+}
+
+LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
+                       bool in_switch) {
+  const double n = static_cast<double>(members.size());
+  const Bytes whole = call.bytes;
+  const Bytes others = whole * ((n - 1.0) / n);
+  switch (call.kind) {
+    case CollectiveKind::all_reduce:  // of each element a rank sends its part or the sum, and gets the other
+      return {whole, whole, 2.0 * whole};
+    case CollectiveKind::all_gather:  // a switch multicasts one shard
+      return {in_switch ? whole / n : others, others, whole};
+    case CollectiveKind::reduce_scatter:
+      return {others, in_switch ? whole / n : others, whole};
+    case CollectiveKind::all_to_all:
+      return {others, others, 2.0 * others};
+    case CollectiveKind::all_to_all_v: {
+      const Bytes kept = call.sends[index * members.size() + index];
+      const Bytes out = sent_by(call, members.size(), index) - kept;
+      const Bytes in = received_by(call, members.size(), index) - kept;
+      return {out, in, out + in};
+    }
+    case CollectiveKind::broadcast:
+      return members[index] == call.root ? LeastBytes{whole, Bytes{}, whole} : LeastBytes{Bytes{}, whole, whole};
+    case CollectiveKind::reduce:
+      return members[index] == call.root ? LeastBytes{Bytes{}, whole, whole} : LeastBytes{whole, Bytes{}, whole};
+    case CollectiveKind::send_receive:
+      return {whole, whole, 2.0 * whole};
+    case CollectiveKind::barrier:
+      return {};
+  }
+  throw std::logic_error("least_bytes: unknown collective");
+}
+
+Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch) {
+  if (call.kind == CollectiveKind::all_reduce && !in_switch) {
+    return 2.0 * static_cast<double>(members.size() - 1) * call.bytes;  // parts to one rank, the sum back
+  }
+  Bytes sum;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    sum += least_bytes(call, members, i, in_switch).out;
+  return sum;
+}
+
+}  // namespace c3

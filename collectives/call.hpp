@@ -1,0 +1,75 @@
+#pragma once
+/// What is asked of a collective.
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/units.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+enum class CollectiveKind {
+  all_reduce,      ///< every rank ends with the sum over ranks
+  all_gather,      ///< every rank ends with every rank's shard
+  reduce_scatter,  ///< rank i ends with the sum of all ranks' shards i
+  all_to_all,      ///< rank i's shard j goes to rank j
+  all_to_all_v,    ///< the same with a size for each pair
+  broadcast,       ///< every rank ends with the root's data
+  reduce,          ///< the root ends with the sum over ranks
+  send_receive,    ///< every rank sends to the next one of its group, the last to the first
+  barrier,         ///< every rank learns that all have come
+};
+
+std::string_view name_of(CollectiveKind kind);
+/// Whether data are added, which copy engines cannot do.
+bool reduces(CollectiveKind kind);
+
+/// One collective over a group of ranks.
+struct CollectiveCall {
+  CollectiveKind kind = CollectiveKind::all_gather;
+  /// Total buffer as nccl-tests counts it: of one rank for all_reduce, broadcast, reduce and send_receive;
+  /// gathered over ranks for all_gather, reduce_scatter and all_to_all; ignored by all_to_all_v and barrier.
+  Bytes bytes = {};
+  std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
+  std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the node
+  int root = 0;                               ///< rank of the node; of broadcast and reduce
+  std::vector<Bytes> sends = {};  ///< all_to_all_v: what member i sends to member j at i * members + j
+
+  bool operator==(const CollectiveCall&) const = default;
+};
+
+/// The group of \p call on a node of \p gpus. \throws InfeasibleError, naming the call, for a rank that the node
+/// has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or sends
+/// that are not one for each pair.
+std::vector<int> members_of(const CollectiveCall& call, int gpus);
+
+/// The buffer that bandwidths refer to: the call's bytes; of all_to_all_v what the busiest rank sends, itself
+/// included; of a barrier a flag from each rank.
+Bytes counted_bytes(const CollectiveCall& call, int members);
+
+/// What a rank of the group holds before and after; the busiest one's for all_to_all_v.
+Bytes input_bytes(const CollectiveCall& call, int members);
+Bytes output_bytes(const CollectiveCall& call, int members);
+
+/// counted_bytes over time.
+BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time);
+/// Bus bandwidth as nccl-tests defines it: algorithm bandwidth times 2(n-1)/n for all_reduce, (n-1)/n for
+/// all_gather, reduce_scatter and all-to-all, 1 for the others. With in-switch algorithms it is no wire rate.
+BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time);
+
+/// Bytes that no algorithm can avoid.
+struct LeastBytes {
+  Bytes out, in;  ///< over its links
+  Bytes hbm;      ///< read and written
+};
+/// Of \p members[index]. \param in_switch whether the switch can add and multicast, which saves bytes on links.
+LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
+                       bool in_switch);
+/// Of all members together, over their links: some rank has at least the average. More than the sum of what each
+/// could do with where one's saving is another's work.
+Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
+
+}  // namespace c3

@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "collectives/transfer_graph.hpp"
+
+namespace c3 {
+
+TransferGraph fold(const TransferGraph& graph) {
+  const auto class_of = [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.lane) * static_cast<std::size_t>(graph.steps) +
+           static_cast<std::size_t>(t.step);
+  };
+  const auto classes_before = [&](const Transfer& t) {
+    std::vector<std::size_t> before;
+    before.reserve(t.after.size());
+    for (const std::uint32_t position : t.after)
+      before.push_back(class_of(graph.transfers[position]));
+    std::ranges::sort(before);
+    return before;
+  };
+  const auto asymmetric = [](const char* what) { throw std::logic_error(std::string("fold: ") + what); };
+  struct Class {
+    std::vector<bool> sent, received;
+    Bytes bytes;
+    std::vector<std::size_t> after;  ///< classes
+    std::uint32_t kept = 0;          ///< position of rank 0's transfer in the folded graph
+  };
+  std::vector<Class> classes(static_cast<std::size_t>(graph.lanes * graph.steps));
+  TransferGraph folded{.members = graph.members, .lanes = graph.lanes, .steps = graph.steps};
+  const auto ranks = graph.members.size();
+  for (const Transfer& transfer : graph.transfers) {
+    Class& its = classes[class_of(transfer)];
+    if (its.sent.empty()) {
+      its = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, classes_before(transfer), 0};
+    }
+    const auto src = static_cast<std::size_t>(transfer.src);
+    const auto dst = static_cast<std::size_t>(transfer.dst);
+    if (its.bytes != transfer.bytes) asymmetric("transfers of a step differ in bytes");
+    if (its.after != classes_before(transfer)) asymmetric("transfers of a step wait for different steps");
+    if (its.sent[src] || its.received[dst]) asymmetric("a rank sends or receives twice in a step");
+    its.sent[src] = its.received[dst] = true;
+    if (transfer.src != 0) continue;
+    its.kept = static_cast<std::uint32_t>(folded.transfers.size());
+    folded.transfers.push_back(transfer);
+  }
+  for (const Class& its : classes) {
+    if (std::ranges::find(its.sent, false) != its.sent.end()) asymmetric("a rank is missing in a step");
+  }
+  for (Transfer& transfer : folded.transfers) {
+    for (std::uint32_t& before : transfer.after)
+      before = classes[class_of(graph.transfers[before])].kept;
+  }
+  return folded;
+}
+
+}  // namespace c3

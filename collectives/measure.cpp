@@ -1,0 +1,103 @@
+#include "collectives/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace c3 {
+namespace {
+
+constexpr double kFull = 0.95;  // of the time in which bytes move
+
+/// Sums up how long every bandwidth would have been busy at its full capacity, and how long any was in use.
+class BusyMeter final : public Observer {
+ public:
+  void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override {
+    resources_.resize(std::max<std::size_t>(resources_.size(), id + 1));
+    Use& use = resources_[id];
+    use.name = info.name;
+    use.capacity = capacity;
+    use.is_limit = info.unit == "B/s" && std::isfinite(capacity);
+  }
+  void capacity_changed(ResourceId id, Seconds at, double capacity) override {
+    settle(resources_[id], at);
+    resources_[id].capacity = capacity;
+  }
+  void utilisation(ResourceId id, Seconds at, double used) override {
+    Use& use = resources_[id];
+    settle(use, at);
+    if (use.is_limit) count_moving(at, (used > 0.0 ? 1 : 0) - (use.used > 0.0 ? 1 : 0));
+    use.used = used;
+  }
+  void activity_started(ActivityId, const ActivityInfo&, Seconds) override {}
+  void activity_finished(ActivityId, Seconds) override {}
+  void depends(ActivityId, ActivityId, DependencyKind) override {}
+  void rate_changed(ActivityId, Seconds, double) override {}
+
+  /// Time in which bytes moved. Valid when nothing moves any more.
+  Seconds moving() const { return moving_; }
+  /// Name of the busiest bandwidth, and how long it would have been busy at full capacity.
+  std::pair<std::string, Seconds> busiest() const {
+    const auto use = std::ranges::max_element(resources_, {}, &Use::busy);
+    return {use->name, use->busy};
+  }
+
+ private:
+  struct Use {
+    std::string name;
+    double capacity = 0.0, used = 0.0;
+    Seconds since, busy;
+    bool is_limit = false;
+  };
+
+  static void settle(Use& use, Seconds at) {
+    if (use.is_limit && use.used > 0.0) use.busy += (at - use.since) * (use.used / use.capacity);
+    use.since = at;
+  }
+  void count_moving(Seconds at, int change) {
+    if (in_use_ > 0) moving_ += at - since_;
+    since_ = at;
+    in_use_ += change;
+  }
+
+  std::vector<Use> resources_;
+  int in_use_ = 0;  ///< bandwidths
+  Seconds since_, moving_;
+};
+
+std::string limit_of(const BusyMeter& meter, Seconds time, Backend backend) {
+  if (meter.moving() < 0.5 * time) return "latency";
+  auto [name, busy] = meter.busiest();
+  if (busy >= kFull * meter.moving()) return name;
+  return backend == Backend::cu ? "channels" : "engines";
+}
+
+}  // namespace
+
+CollectiveMeasurement measure_collective(const ClusterSpec& spec, const CollectiveCall& call, Backend backend,
+                                         Algorithm algorithm, CollectiveGrain grain) {
+  BusyMeter meter;
+  Simulation simulation(&meter);
+  ClusterSetup setup;
+  setup.gpu.streams = {std::string(name_of(call.kind))};
+  setup.folded = is_symmetric(spec.node) && is_symmetric(call, algorithm);
+  Cluster cluster(simulation, spec, setup);
+  CollectivePlan plan;
+  plan.name = name_of(call.kind);
+  plan.call = call;
+  plan.backend = backend;
+  plan.algorithm = algorithm;
+  plan.grain = grain;
+  plan.range = {0, spec.gpu.compute.cus_per_xcd};
+  const auto run = CollectiveRun::make(cluster, std::move(plan));
+  const std::string name = fmt::format("{} on {}", name_of(call.kind), spec.name);
+  for (int rank = 0; rank < cluster.simulated_ranks(); ++rank) {
+    if (run->has_member(rank)) simulation.spawn(name, run->join(rank, spec.gpu.dispatch.dependent_gap, nullptr));
+  }
+  simulation.run();
+  return {simulation.now(), run->width(), limit_of(meter, simulation.now(), backend)};
+}
+
+}  // namespace c3

@@ -1,0 +1,244 @@
+#include "configs/operation_reader.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <stdexcept>
+
+#include "configs/quantity_text.hpp"
+#include "configs/spec_readers.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
+constexpr std::int64_t kLargestRank = 4095;
+constexpr std::string_view kWeight = ".weight";
+constexpr std::string_view kNext = "next.";
+
+constexpr std::array kCollectives = {
+    CollectiveKind::all_gather, CollectiveKind::all_to_all,     CollectiveKind::all_reduce,
+    CollectiveKind::reduce_scatter, CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
+    CollectiveKind::reduce,     CollectiveKind::send_receive,   CollectiveKind::barrier};
+
+/// Whether one size says how much is moved.
+bool has_size(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
+}
+
+std::vector<std::string> operation_keys() {
+  std::vector<std::string> keys;
+  for (const CollectiveKind kind : kCollectives)
+    keys.emplace_back(name_of(kind));
+  keys.insert(keys.end(), {"gemm", "record", "wait"});
+  return keys;
+}
+
+/// The layer's own operation: the next layer has the same shapes.
+std::string_view in_this_layer(std::string_view operation) {
+  return operation.starts_with(kNext) ? operation.substr(kNext.size()) : operation;
+}
+
+/// A text that is the name of a layer's operation, followed by \p suffix.
+PatternRule operation_rule(std::string_view suffix) {
+  const std::string names = fmt::format("({})?({}){}", kNext, fmt::join(layer_operations(), "|"), suffix);
+  std::string regex;
+  for (const char c : names)
+    regex += c == '.' ? std::string("\\.") : std::string(1, c);
+  return {regex, fmt::format("{}{}", layer_operations().front(), suffix)};
+}
+
+/// A size such as "896 MiB", or "<operation>.weight".
+const Rule& size_rule() {
+  static const Rule kRule = {
+      AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}}, {operation_rule(kWeight)}}}};
+  return kRule;
+}
+
+int rank_in(const Node& node, const std::string& where) {
+  const auto* rank = std::get_if<std::int64_t>(&node.value);
+  if (rank == nullptr || *rank < 0 || *rank > kLargestRank) {
+    throw ConfigError(node.origin, where, fmt::format("must be a rank, from 0 to {}", kLargestRank));
+  }
+  return static_cast<int>(*rank);
+}
+
+/// A list of ranks that may be left out.
+std::vector<int> read_ranks(Section& section, std::string_view key) {
+  static const Rule kRule = {ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}};
+  if (!section.has(key)) return {};
+  const Array* list = section.node(key, kRule).array();
+  if (list == nullptr || list->empty()) section.fail(key, "must be a list of ranks, as in [0, 1]");
+  std::vector<int> ranks;
+  for (const Node& element : *list)
+    ranks.push_back(rank_in(element, section.dotted(key)));
+  return ranks;
+}
+
+/// Sizes by sender, then receiver, row after row.
+std::vector<Bytes> read_sends(Section& section) {
+  static const Rule kSize = {QuantityRule{Dimension::bytes, Sign::not_negative}};
+  static const Rule kRow = {ListRule{std::make_shared<Rule>(kSize)}};
+  static const Rule kRule = {ListRule{std::make_shared<Rule>(kRow)}};
+  constexpr std::string_view kForm = "must be a list of rows of sizes, as in [[\"0 B\", \"1 MiB\"], ..]";
+  const Array* rows = section.node("sends", kRule).array();
+  if (rows == nullptr || rows->empty()) section.fail("sends", kForm);
+  std::vector<Bytes> sends;
+  for (const Node& row : *rows) {
+    if (row.array() == nullptr || row.array()->size() != rows->size()) {
+      throw ConfigError(row.origin, section.dotted("sends"), "each row needs as many sizes as there are rows");
+    }
+    for (const Node& size : *row.array()) {
+      if (size.text() == nullptr) throw ConfigError(size.origin, section.dotted("sends"), kForm);
+      try {
+        sends.push_back({parse_quantity(*size.text(), Dimension::bytes)});
+      } catch (const std::invalid_argument& error) {
+        throw ConfigError(size.origin, section.dotted("sends"), error.what());
+      }
+    }
+  }
+  return sends;
+}
+
+GemmShape read_gemm(Section& section) {
+  return {.m = section.integer("m", 1, kLargestExtent),
+          .n = section.integer("n", 1, kLargestExtent),
+          .k = section.integer("k", 1, kLargestExtent),
+          .dtype = read_dtype(section, "dtype")};
+}
+
+/// Distinguishes calls of one stream that differ in more than their size.
+std::string group_text(const CollectiveCall& call) {
+  std::string text;
+  if (call.root != 0) text += fmt::format(" of root {}", call.root);
+  if (!call.ranks.empty()) text += fmt::format(" on ranks {}", fmt::join(call.ranks, ","));
+  return text;
+}
+
+}  // namespace
+
+Operation OperationReader::read(const Node& entry, const std::string& where) const {
+  if (const std::string* name = entry.text()) return {*name, layer_gemm(*name, entry.origin, where)};
+  if (entry.table() == nullptr || entry.table()->members().size() != 1) {
+    throw ConfigError(entry.origin, where,
+                      fmt::format("must be the name of an operation or a table with one key of {}",
+                                  fmt::join(operation_keys(), ", ")));
+  }
+  Section section(entry, where);
+  return read(section);
+}
+
+const Rule& OperationReader::run_rule() {
+  static const Rule kRule = [] {
+    const std::optional<LayerInput> no_layer;
+    const OperationReader reader(no_layer);
+    const TableRule table = describe("", Provenance::optional, [&](Section& entry) { reader.read(entry); });
+    return Rule{ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
+  }();
+  return kRule;
+}
+
+Operation OperationReader::read(Section& section) const {
+  static const std::vector<std::string> kKnown = operation_keys();
+  const std::string key = section.only_key("operation", kKnown);
+  if (key == "record") return {"record " + section.text(key), RecordEvent{section.text(key)}};
+  if (key == "wait") return {"wait " + section.text(key), WaitEvent{section.text(key)}};
+  if (key == "gemm") {
+    Section entry = section.table(key);
+    const GemmShape shape = read_gemm(entry);
+    std::vector<int> on = read_ranks(entry, "on");
+    entry.finish();
+    return {fmt::format("gemm {}x{}x{} {}", shape.m, shape.n, shape.k, name_of(shape.dtype)), shape,
+            std::move(on)};
+  }
+  const auto kind = std::ranges::find(kCollectives, key, [](CollectiveKind k) { return name_of(k); });
+  return collective(section, *kind);
+}
+
+/// Either a size alone or a table.
+const Rule& OperationReader::collective_rule(CollectiveKind kind) {
+  static std::map<CollectiveKind, Rule> known;
+  if (const auto found = known.find(kind); found != known.end()) return found->second;
+  const std::optional<LayerInput> no_layer;
+  const OperationReader reader(no_layer);
+  AnyOfRule rule;
+  if (has_size(kind)) rule.alternatives.push_back(size_rule());
+  rule.alternatives.push_back({describe("", Provenance::optional, [&](Section& entry) {
+    reader.detailed_collective(entry, kind);
+  })});
+  return known.emplace(kind, Rule{rule}).first->second;
+}
+
+Operation OperationReader::collective(Section& section, CollectiveKind kind) const {
+  const std::string key(name_of(kind));
+  const Node& what = section.node(key, collective_rule(kind));
+  if (what.table() != nullptr) {
+    Section entry(what, section.dotted(key));
+    return detailed_collective(entry, kind);
+  }
+  if (!has_size(kind)) section.fail(key, "must be a table");
+  if (what.text() == nullptr) section.fail(key, "must be a size, as in \"896 MiB\", or a table with `size`");
+  CollectiveCall call{.kind = kind};
+  read_size(section, key, call);
+  return {fmt::format("{} {}", key, *what.text()), std::move(call)};
+}
+
+Operation OperationReader::detailed_collective(Section& section, CollectiveKind kind) const {
+  CollectiveCall call{.kind = kind};
+  std::string name(name_of(kind));
+  if (kind == CollectiveKind::all_to_all_v) {
+    call.sends = read_sends(section);
+  } else if (has_size(kind)) {
+    read_size(section, "size", call);
+    name += " " + section.text("size", size_rule());
+  }
+  const bool has_root = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+  if (has_root && section.has("root")) {
+    call.root = static_cast<int>(section.integer("root", 0, kLargestRank));
+  }
+  call.ranks = read_ranks(section, "ranks");
+  std::vector<int> on = read_ranks(section, "on");
+  section.finish();
+  name += group_text(call);
+  return {std::move(name), std::move(call), std::move(on)};
+}
+
+void OperationReader::read_size(Section& section, std::string_view key, CollectiveCall& call) const {
+  const std::string what = section.text(key, size_rule());
+  if (what.ends_with(kWeight)) {
+    const std::string_view operation = std::string_view(what).substr(0, what.size() - kWeight.size());
+    const WeightShape shape = weight(operation, section.node(key, size_rule()).origin, section.dotted(key));
+    const double elements = static_cast<double>(shape.outputs) * static_cast<double>(shape.inputs);
+    call.bytes = element_size(layer_->dtype) * elements;
+    call.dtype = layer_->dtype;
+    return;
+  }
+  if (what.find_first_of("0123456789") != 0 && what.front() != '-') {
+    section.fail(key, fmt::format("'{}' is neither a size, as in '896 MiB', nor '<operation>.weight' with an "
+                                  "operation of {}",
+                                  what, fmt::join(layer_operations(), ", ")));
+  }
+  call.bytes = section.bytes(key);
+}
+
+WeightShape OperationReader::weight(std::string_view operation, const Origin& at, const std::string& where) const {
+  if (!layer_) {
+    throw ConfigError(at, where,
+                      fmt::format("'{}' is an operation of a model, and there is no [model]", operation));
+  }
+  const auto shape = weight_of(layer_->model, in_this_layer(operation));
+  if (!shape) {
+    throw ConfigError(at, where, unknown_name("operation", in_this_layer(operation), layer_operations()));
+  }
+  return *shape;
+}
+
+GemmShape OperationReader::layer_gemm(std::string_view name, const Origin& at, const std::string& where) const {
+  const WeightShape shape = weight(name, at, where);
+  return {.m = layer_->tokens, .n = shape.outputs, .k = shape.inputs, .dtype = layer_->dtype};
+}
+
+}  // namespace c3

@@ -1,0 +1,45 @@
+#pragma once
+/// One entry of a stream's `run`: a layer's GEMM by name, or a table with one key that says what to do.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "configs/model_reader.hpp"
+#include "configs/section.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+/// What the operations of a model's layer work on.
+struct LayerInput {
+  ModelDimensions model;
+  std::int64_t tokens = 0;  ///< per GPU: the m of every GEMM
+  DType dtype = DType::bf16;
+};
+
+class OperationReader {
+ public:
+  /// \p layer must outlive it; absent: only shapes and sizes written out can be run.
+  explicit OperationReader(const std::optional<LayerInput>& layer) : layer_(layer) {}
+
+  /// \param where dotted name of the entry, as in "stream.compute.run[0]". Ranks and sizes of a collective are
+  /// checked against each other and the node by check_groups.
+  Operation read(const Node& entry, const std::string& where) const;
+
+  /// What `run` may hold.
+  static const Rule& run_rule();
+
+ private:
+  static const Rule& collective_rule(CollectiveKind kind);
+  Operation read(Section& section) const;
+  Operation collective(Section& section, CollectiveKind kind) const;
+  Operation detailed_collective(Section& section, CollectiveKind kind) const;
+  void read_size(Section& section, std::string_view key, CollectiveCall& call) const;
+  WeightShape weight(std::string_view operation, const Origin& at, const std::string& where) const;
+  GemmShape layer_gemm(std::string_view name, const Origin& at, const std::string& where) const;
+
+  const std::optional<LayerInput>& layer_;
+};
+
+}  // namespace c3
