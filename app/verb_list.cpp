@@ -22,6 +22,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
+#include "interconnect/spec.hpp"
 
 namespace c3 {
 namespace {
@@ -56,6 +57,7 @@ Row system_row(const std::string& name) {
           {"gpus", cluster.node.gpus},
           {"gpu", cluster.gpu.name},
           {"library", cluster.library.name},
+          {"raw_egress_gbps", raw_egress(cluster.node).value / 1e9},
           {"link_raw_gbps", cluster.node.link.raw.value / 1e9},
           {"link_both_ways_gbps", cluster.node.link.both_ways.value / 1e9}};
 }

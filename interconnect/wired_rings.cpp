@@ -137,17 +137,16 @@ std::vector<int> nearest_first(const Wiring& wiring, std::span<const int> member
 }  // namespace
 
 std::vector<std::vector<int>> wired_rings(const NodeSpec& node, std::span<const int> members) {
-  const Wiring wiring(node);
   std::vector<std::vector<int>> rings;
   if (members.size() == 2) {  // both directions of their links are one ring
-    const int links = std::max(1, wiring.links_between(members[0], members[1]));
+    const int links = std::max(1, links_between(node, members[0], members[1]));
     rings.assign(static_cast<std::size_t>(links), {members.begin(), members.end()});
     return rings;
   }
   std::vector<std::vector<int>> edges(members.size(), std::vector<int>(members.size()));
   for (std::size_t a = 0; a < members.size(); ++a) {
     for (std::size_t b = 0; b < members.size(); ++b)
-      edges[a][b] = a == b ? 0 : wiring.links_between(members[a], members[b]);
+      edges[a][b] = a == b ? 0 : links_between(node, members[a], members[b]);
   }
   for (const Cycle& cycle : CycleSearch(std::move(edges)).run()) {
     std::vector<int> ring;
@@ -157,7 +156,7 @@ std::vector<std::vector<int>> wired_rings(const NodeSpec& node, std::span<const 
     std::reverse(ring.begin() + 1, ring.end());
     rings.push_back(std::move(ring));
   }
-  if (rings.empty()) rings.push_back(nearest_first(wiring, members));
+  if (rings.empty()) rings.push_back(nearest_first(Wiring(node), members));
   return rings;
 }
 

@@ -20,6 +20,14 @@ const LinkSpec& link_of(const NodeSpec& node, const Wire& wire) {
   return wire.link == 0 ? node.link : node.other_links.at(static_cast<std::size_t>(wire.link - 1));
 }
 
+int links_between(const NodeSpec& node, int a, int b) {
+  int links = 0;
+  for (const Wire& wire : node.wires) {
+    if ((wire.a == a && wire.b == b) || (wire.a == b && wire.b == a)) links += wire.count;
+  }
+  return links;
+}
+
 Wiring::Wiring(const NodeSpec& node) : node_(node), vertices_(node.gpus + static_cast<int>(node.hubs.size())) {
   const auto pairs = static_cast<std::size_t>(vertices_) * static_cast<std::size_t>(vertices_);
   widest_.assign(pairs, -1);
@@ -39,14 +47,6 @@ BytesPerSecond Wiring::width_of(int wire) const {
 }
 
 int Wiring::wire_between(int a, int b) const { return widest_[pair(a, b)]; }
-
-int Wiring::links_between(int a, int b) const {
-  int links = 0;
-  for (const Wire& wire : node_.wires) {
-    if ((wire.a == a && wire.b == b) || (wire.a == b && wire.b == a)) links += wire.count;
-  }
-  return links;
-}
 
 void Wiring::find_routes_to(int dst) {
   const auto at = [](int vertex) { return static_cast<std::size_t>(vertex); };

@@ -25,7 +25,6 @@ class Wiring {
   const std::vector<Hop>& route(int src, int dst) const { return routes_[pair(src, dst)]; }
   Seconds latency(int src, int dst) const;       ///< of all hops together
   BytesPerSecond width(int src, int dst) const;  ///< one way, of the narrowest bundle; needs a route
-  int links_between(int a, int b) const;         ///< parallel links that join two vertices directly
 
  private:
   void find_routes_to(int dst);
@@ -46,5 +45,8 @@ class Wiring {
 std::string vertex_name(const NodeSpec& node, int vertex);
 
 const LinkSpec& link_of(const NodeSpec& node, const Wire& wire);
+
+/// Parallel links that join two vertices directly.
+int links_between(const NodeSpec& node, int a, int b);
 
 }  // namespace c3

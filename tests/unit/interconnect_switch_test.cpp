@@ -144,7 +144,7 @@ TEST_CASE("folded, the one port carries to and from the switch what each of the 
   CHECK(one.rate(out) == near(all.rate({0, 0})));
   CHECK(one.rate(in) == near(all.rate({1, 0})));
   CHECK(one.rate(ring) == near(all.rate({2, 0})));
-  CHECK_THROWS_AS(one.to_switch(1), std::logic_error);
+  CHECK_THROWS_WITH_AS(one.to_switch(1), "Interconnect: no such port", std::logic_error);
 }
 
 TEST_CASE("a node without a switch refuses what only a switch can do, by its name") {

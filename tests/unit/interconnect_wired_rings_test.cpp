@@ -57,9 +57,8 @@ bool visits_all_once(std::vector<int> ring, std::vector<int> members) {
 
 /// Of the wires between the members themselves.
 bool fit_the_links(const NodeSpec& node, const Rings& rings) {
-  const Wiring wiring(node);
   return std::ranges::all_of(arcs_of(rings), [&](const auto& arc) {
-    return arc.second <= wiring.links_between(arc.first.first, arc.first.second);
+    return arc.second <= links_between(node, arc.first.first, arc.first.second);
   });
 }
 
@@ -73,12 +72,11 @@ bool go_both_ways_alike(const Rings& rings) {
 
 /// Tries every order of the members.
 bool has_a_cycle(const NodeSpec& node, std::vector<int> members) {
-  const Wiring wiring(node);
   std::sort(members.begin() + 1, members.end());
   do {
     bool closed = true;
     for (std::size_t at = 0; at < members.size() && closed; ++at)
-      closed = wiring.links_between(members[at], members[(at + 1) % members.size()]) > 0;
+      closed = links_between(node, members[at], members[(at + 1) % members.size()]) > 0;
     if (closed) return true;
   } while (std::next_permutation(members.begin() + 1, members.end()));
   return false;
@@ -144,9 +142,9 @@ TEST_CASE("a DGX-1 with V100 has six rings over all its NVLinks, as NCCL finds t
   CHECK(go_both_ways_alike(rings));
   for (const auto& ring : rings)
     CHECK(visits_all_once(ring, all(8)));
-  const Wiring wiring(node);  // 6 rings x 8 arcs fill 6 links a GPU both ways
+  // 6 rings x 8 arcs fill 6 links a GPU both ways
   for (const auto& [arc, uses] : arcs_of(rings))
-    CHECK(uses == wiring.links_between(arc.first, arc.second));
+    CHECK(uses == links_between(node, arc.first, arc.second));
 }
 
 TEST_CASE("eight MI250X have six rings over their dies, the most that the six links out of an MI250X allow") {
@@ -184,6 +182,12 @@ TEST_CASE("two members have a ring for each link between them, or one over the r
   CHECK(disjoint_rings(node, std::vector{0, 4}) == Rings(2, {0, 4}));
   CHECK(disjoint_rings(node, std::vector{0, 15}) == Rings{{0, 15}});
   CHECK(disjoint_rings(node, std::vector{5}).empty());
+}
+
+TEST_CASE("where links allow one cycle of several, it takes the wide bundles") {
+  // gpu3 has one link to each other, so there is one cycle; 0-2 and 2-1 have three links, 0-1 has one.
+  const NodeSpec node = test::wired(4, {{0, 1}, {0, 2, 3}, {1, 2, 3}, {0, 3}, {1, 3}, {2, 3}});
+  CHECK(disjoint_rings(node, all(4)) == Rings{{0, 2, 1, 3}, {0, 3, 1, 2}});
 }
 
 TEST_CASE("a quad of a DGX-1 has rings of its own") {

@@ -135,5 +135,5 @@ TEST_CASE("of wires side by side the widest is taken") {
   CHECK(wiring.route(0, 1).at(0).wire == 1);
   CHECK(wiring.route(0, 1).at(0).backward);
   CHECK(wiring.width(0, 1).value == near(120e9));
-  CHECK(wiring.links_between(0, 1) == 4);
+  CHECK(links_between(node, 0, 1) == 4);
 }
