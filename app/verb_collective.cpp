@@ -166,7 +166,8 @@ struct Request {
     for (const std::string& name : options.backends)
       backends.push_back(value_of("backend", name, kBackends));
     for (const std::string& name : options.algorithms)
-      algorithms.push_back(name == kAuto ? std::nullopt : std::optional(value_of("algorithm", name, kAlgorithms)));
+      algorithms.push_back(name == kAuto ? std::nullopt
+                                         : std::optional(value_of("algorithm", name, kAlgorithms)));
   }
 
   ClusterSpec cluster;
@@ -296,7 +297,8 @@ void add_collective_verb(CLI::App& app, VerbAction& action) {
       *app.add_subcommand("collective", "Time one collective at many sizes, as nccl-tests prints it");
   add_options(verb, *options);
   verb.footer(
-      "Sizes are total buffers as nccl-tests counts them; for all_gather, reduce_scatter and all_to_all the sum\n"
+      "Sizes are total buffers as nccl-tests counts them; for all_gather, reduce_scatter and all_to_all the "
+      "sum\n"
       "over ranks. Times are of one of many launched back to back.\n\n"
       "Examples:\n"
       "  c3sim collective all_reduce --system mi300x-8 --min \"1 MiB\"\n"

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
@@ -235,7 +234,8 @@ std::vector<Row> rows_of(const Options& options) {
   }
   if (options.what == kCollectives) {
     if (!options.name.empty() || options.sources) {
-      throw UsageError("collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
+      throw UsageError(
+          "collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
     }
     return rows_of(kCollectiveKinds, collective_row);
   }

@@ -174,9 +174,11 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
       return {out, in, out + in};
     }
     case CollectiveKind::broadcast:
-      return members[index] == call.root ? LeastBytes{whole, Bytes{}, whole} : LeastBytes{Bytes{}, whole, whole};
+      return members[index] == call.root ? LeastBytes{whole, Bytes{}, whole}
+                                         : LeastBytes{Bytes{}, whole, whole};
     case CollectiveKind::reduce:
-      return members[index] == call.root ? LeastBytes{Bytes{}, whole, whole} : LeastBytes{whole, Bytes{}, whole};
+      return members[index] == call.root ? LeastBytes{Bytes{}, whole, whole}
+                                         : LeastBytes{whole, Bytes{}, whole};
     case CollectiveKind::send_receive:
       return {whole, whole, 2.0 * whole};
     case CollectiveKind::barrier:

@@ -47,9 +47,9 @@ struct CollectiveCall {
   bool operator==(const CollectiveCall&) const = default;
 };
 
-/// The group of \p call on a node of \p gpus. \throws InfeasibleError, naming the call, for a rank that the node
-/// has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or sends
-/// that are not one for each pair.
+/// The group of \p call on a node of \p gpus. \throws InfeasibleError, naming the call, for a rank that the
+/// node has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or
+/// sends that are not one for each pair.
 std::vector<int> members_of(const CollectiveCall& call, int gpus);
 
 /// The buffer that bandwidths refer to: the call's bytes; of all_to_all_v what the busiest rank sends, itself
@@ -62,8 +62,8 @@ Bytes output_bytes(const CollectiveCall& call, int members);
 
 /// counted_bytes over time.
 BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time);
-/// nccl-tests' ratio of bus to algorithm bandwidth: 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter
-/// and all-to-all, 1 for the others.
+/// nccl-tests' ratio of bus to algorithm bandwidth: 2(n-1)/n for all_reduce, (n-1)/n for all_gather,
+/// reduce_scatter and all-to-all, 1 for the others.
 double bus_factor(CollectiveKind kind, int members);
 /// algorithm_bandwidth times bus_factor. With in-switch algorithms it is no wire rate.
 BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time);
@@ -76,8 +76,8 @@ struct LeastBytes {
 /// Of \p members[index]. \param in_switch whether the switch can add and multicast, which saves bytes on links.
 LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
                        bool in_switch);
-/// Of all members together, over their links: some rank has at least the average. More than the sum of what each
-/// could do with where one's saving is another's work.
+/// Of all members together, over their links: some rank has at least the average. More than the sum of what
+/// each could do with where one's saving is another's work.
 Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
 
 }  // namespace c3

@@ -109,7 +109,8 @@ std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage
 }
 
 // A store may be staged. An update is: the sender writes into a buffer, from which the receiver adds.
-void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const {
+void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
+                                  const Carriage& carriage) const {
   const Memory& source = cluster_.gpu(leg.src).memory();
   const Memory& target = cluster_.gpu(leg.dst).memory();
   const int stream = plan_.stream;
@@ -124,8 +125,8 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg, 
   target.add_l2_everywhere(demands, stream, adds ? leg.bytes : staging);
 }
 
-// Every member's port carries what the switch reads from it, the initiator's what the switch answers; a multicast
-// is the reverse.
+// Every member's port carries what the switch reads from it, the initiator's what the switch answers; a
+// multicast is the reverse.
 void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg,
                                     const Carriage& carriage) const {
   const bool gathers = leg.op != TransferOp::switch_multicast;

@@ -32,8 +32,8 @@ class CollectiveRun {
   CollectiveRun(const CollectiveRun&) = delete;
   CollectiveRun& operator=(const CollectiveRun&) = delete;
 
-  /// One member's part: \p delay after its release it joins; ends when the rank holds all its bytes and has sent
-  /// its own. \p activity receives the collective's activity on this rank when it starts.
+  /// One member's part: \p delay after its release it joins; ends when the rank holds all its bytes and has
+  /// sent its own. \p activity receives the collective's activity on this rank when it starts.
   Task join(int rank, Seconds delay, ActivityId* activity);
 
   const CollectivePlan& plan() const { return plan_; }

@@ -15,8 +15,8 @@ class DirectGraph {
             std::vector<std::uint32_t> after = {}) {
     if (from == to || bytes.value <= 0.0) return;
     const std::size_t distance = (to + members_.size() - from) % members_.size();
-    graph_.transfers.push_back({members_[from], members_[to], static_cast<int>(distance) - 1, step, bytes,
-                                std::move(after), op});
+    graph_.transfers.push_back(
+        {members_[from], members_[to], static_cast<int>(distance) - 1, step, bytes, std::move(after), op});
   }
 
   template <class BytesOf>
@@ -83,9 +83,8 @@ TransferGraph direct_graph(const CollectiveCall& call, const std::vector<int>& m
       });
       return graph.take();
     case CollectiveKind::reduce:
-      graph.send_all(TransferOp::update, [&](std::size_t, std::size_t to) {
-        return members[to] == call.root ? counted : Bytes{};
-      });
+      graph.send_all(TransferOp::update,
+                     [&](std::size_t, std::size_t to) { return members[to] == call.root ? counted : Bytes{}; });
       return graph.take();
     case CollectiveKind::send_receive:
       for (std::size_t from = 0; from < n; ++from)

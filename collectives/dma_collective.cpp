@@ -13,9 +13,9 @@ namespace {
 /// Before the graph is made, so that what copy engines can never do is said first.
 CollectivePlan only_copies(CollectivePlan plan) {
   if (reduces(plan.call.kind) || plan.algorithm == Algorithm::nvls) {
-    throw InfeasibleError(fmt::format(
-        "{}: copy engines copy and do not add, {} needs compute units (backend = \"cu\")", plan.name,
-        reduces(plan.call.kind) ? name_of(plan.call.kind) : name_of(plan.algorithm)));
+    throw InfeasibleError(
+        fmt::format("{}: copy engines copy and do not add, {} needs compute units (backend = \"cu\")",
+                    plan.name, reduces(plan.call.kind) ? name_of(plan.call.kind) : name_of(plan.algorithm)));
   }
   return plan;
 }

@@ -94,7 +94,8 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   const auto run = CollectiveRun::make(cluster, std::move(plan));
   const std::string name = fmt::format("{} on {}", name_of(call.kind), spec.name);
   for (int rank = 0; rank < cluster.simulated_ranks(); ++rank) {
-    if (run->has_member(rank)) simulation.spawn(name, run->join(rank, spec.gpu.dispatch.dependent_gap, nullptr));
+    if (run->has_member(rank))
+      simulation.spawn(name, run->join(rank, spec.gpu.dispatch.dependent_gap, nullptr));
   }
   simulation.run();
   return {simulation.now(), run->width(), limit_of(meter, simulation.now(), backend)};

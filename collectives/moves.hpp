@@ -28,10 +28,10 @@ struct Move {
 };
 
 /// step: a move a transfer; of a pipelined graph one for each of \p chunks equal parts of a transfer. edge: one
-/// for all transfers of a lane from one rank, which a pipeline keeps busy; it pays the latency of every step. Of
-/// a pipelined graph two a transfer: the first chunk, which fills the pipeline, and the rest behind it. gang: one
-/// for everything; of a pipelined graph one more for each step of the first chunk. Edge and gang are exact when
-/// steps have equal bytes and edges equal rates; with unequal ones they hide waiting.
+/// for all transfers of a lane from one rank, which a pipeline keeps busy; it pays the latency of every step.
+/// Of a pipelined graph two a transfer: the first chunk, which fills the pipeline, and the rest behind it.
+/// gang: one for everything; of a pipelined graph one more for each step of the first chunk. Edge and gang are
+/// exact when steps have equal bytes and edges equal rates; with unequal ones they hide waiting.
 std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, int chunks = 1);
 
 }  // namespace c3

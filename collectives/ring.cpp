@@ -10,13 +10,14 @@ namespace {
 using Ring = std::vector<int>;
 
 TransferOp op_of_step(CollectiveKind kind, std::size_t step, std::size_t ranks) {
-  const bool adds = kind == CollectiveKind::reduce_scatter ||
-                    (kind == CollectiveKind::all_reduce && step + 1 < ranks);
+  const bool adds =
+      kind == CollectiveKind::reduce_scatter || (kind == CollectiveKind::all_reduce && step + 1 < ranks);
   return adds ? TransferOp::update : TransferOp::store;
 }
 
 /// All ranks send at once in every step; what arrived in one step is sent on in the next.
-void add_turning_ring(TransferGraph& graph, const CollectiveCall& call, const Ring& ring, int lane, Bytes chunk) {
+void add_turning_ring(TransferGraph& graph, const CollectiveCall& call, const Ring& ring, int lane,
+                      Bytes chunk) {
   const std::size_t ranks = ring.size();
   for (int step = 0; step < graph.steps; ++step) {
     const auto index = static_cast<std::size_t>(step);
@@ -24,8 +25,13 @@ void add_turning_ring(TransferGraph& graph, const CollectiveCall& call, const Ri
         call.kind == CollectiveKind::all_to_all ? static_cast<double>(ranks - 1 - index) : 1.0;
     const std::size_t first_of_step = graph.transfers.size();
     for (std::size_t at = 0; at < ranks; ++at) {
-      Transfer transfer{ring[at], ring[(at + 1) % ranks],          lane, step, chunk * chunks,
-                        {},       op_of_step(call.kind, index, ranks)};
+      Transfer transfer{ring[at],
+                        ring[(at + 1) % ranks],
+                        lane,
+                        step,
+                        chunk * chunks,
+                        {},
+                        op_of_step(call.kind, index, ranks)};
       if (step > 0) {
         const std::size_t upstream = (at + ranks - 1) % ranks;
         transfer.after.push_back(static_cast<std::uint32_t>(first_of_step - ranks + upstream));

@@ -18,7 +18,8 @@ enum class Algorithm {
   tree,    ///< two binary trees, each for half of the data
   nvls,    ///< the switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
 };
-inline constexpr std::array kAlgorithms = {Algorithm::direct, Algorithm::ring, Algorithm::tree, Algorithm::nvls};
+inline constexpr std::array kAlgorithms = {Algorithm::direct, Algorithm::ring, Algorithm::tree,
+                                           Algorithm::nvls};
 
 enum class Backend {
   cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)

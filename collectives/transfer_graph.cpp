@@ -65,8 +65,8 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
       return tree_graph(call, members);
     case Algorithm::nvls:
       if (!node.switch_reduces) {
-        throw InfeasibleError(
-            fmt::format("{}: nvls needs a switch that reduces, node '{}' has none", name_of(call.kind), node.name));
+        throw InfeasibleError(fmt::format("{}: nvls needs a switch that reduces, node '{}' has none",
+                                          name_of(call.kind), node.name));
       }
       return in_switch_graph(call, members);
   }

@@ -20,11 +20,13 @@ enum class TransferOp {
 /// Bytes from one rank to another. It may start when the transfers in `after` have arrived.
 struct Transfer {
   int src = 0;
-  int dst = 0;   ///< == src for the switch's operations
-  int lane = 0;  ///< transfers of a lane share channels or an engine: a peer of direct algorithms, a ring, a tree
+  int dst = 0;  ///< == src for the switch's operations
+  int lane =
+      0;  ///< transfers of a lane share channels or an engine: a peer of direct algorithms, a ring, a tree
   int step = 0;  ///< position in its chain of dependencies
   Bytes bytes;   ///< of the payload as src holds it
-  std::vector<std::uint32_t> after = {};  ///< positions in TransferGraph::transfers, all smaller than this one's
+  std::vector<std::uint32_t> after =
+      {};  ///< positions in TransferGraph::transfers, all smaller than this one's
   TransferOp op = TransferOp::store;
 };
 
@@ -53,8 +55,10 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
 /// - direct: one lane a peer; S/N to each other rank (all_gather, all_to_all, reduce_scatter), twice for
 ///   all_reduce, S to or from the root (broadcast, reduce), S to the next rank (send_receive);
 /// - ring: S/N/R in each of N-1 steps (all_gather, reduce_scatter), of 2(N-1) steps (all_reduce), S/N/R (N-1-s)
-///   in step s (all_to_all, whose pieces for others are forwarded); a pipelined chain of S/R (broadcast, reduce);
-/// - tree: S/2 up and down each of two binary trees under one root (Sanders, Speck, Träff 2009), pipelined. NCCL's
+///   in step s (all_to_all, whose pieces for others are forwarded); a pipelined chain of S/R (broadcast,
+///   reduce);
+/// - tree: S/2 up and down each of two binary trees under one root (Sanders, Speck, Träff 2009), pipelined.
+/// NCCL's
 ///   tree differs: within a node it is a chain;
 /// - nvls: S/N by each rank, or S by the root, through a switch that adds and multicasts.
 /// \throws InfeasibleError when \p algorithm cannot run the call on \p node, and see members_of.

@@ -5,8 +5,8 @@
 namespace c3 {
 namespace {
 
-/// A binary tree in order over 1 .. size: a number's children lie half its lowest set bit to both sides, so that odd
-/// numbers are leaves.
+/// A binary tree in order over 1 .. size: a number's children lie half its lowest set bit to both sides, so
+/// that odd numbers are leaves.
 struct InOrderTree {
   int size = 0;
 

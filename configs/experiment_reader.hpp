@@ -40,8 +40,8 @@ class ExperimentFile {
   Node resolved_;
 };
 
-/// A system by the name of its node preset, with overrides of `gpu.`, `node.` and `library.` keys as an experiment
-/// takes them, every range at its nominal value. \throws ConfigError
+/// A system by the name of its node preset, with overrides of `gpu.`, `node.` and `library.` keys as an
+/// experiment takes them, every range at its nominal value. \throws ConfigError
 ClusterSpec load_cluster(const std::string& system, std::span<const std::string> sets = {});
 
 /// What an experiment file may hold, before presets are in place.

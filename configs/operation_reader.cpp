@@ -160,9 +160,8 @@ const Rule& OperationReader::collective_rule(CollectiveKind kind) {
   const OperationReader reader(no_layer);
   AnyOfRule rule;
   if (has_size(kind)) rule.alternatives.push_back(size_rule());
-  rule.alternatives.push_back({describe("", Provenance::optional, [&](Section& entry) {
-    reader.detailed_collective(entry, kind);
-  })});
+  rule.alternatives.push_back(
+      {describe("", Provenance::optional, [&](Section& entry) { reader.detailed_collective(entry, kind); })});
   return known.emplace(kind, Rule{rule}).first->second;
 }
 
@@ -218,7 +217,8 @@ void OperationReader::read_size(Section& section, std::string_view key, Collecti
   call.bytes = section.bytes(key);
 }
 
-WeightShape OperationReader::weight(std::string_view operation, const Origin& at, const std::string& where) const {
+WeightShape OperationReader::weight(std::string_view operation, const Origin& at,
+                                    const std::string& where) const {
   if (!layer_) {
     throw ConfigError(at, where,
                       fmt::format("'{}' is an operation of a model, and there is no [model]", operation));

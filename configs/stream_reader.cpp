@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace c3 {
 namespace {
 
@@ -16,7 +15,8 @@ struct PlacedStream {
   std::vector<Origin> origins;
 };
 
-PlacedStream read_stream(Section& section, const OperationReader& reader, const std::vector<StreamSpec>& earlier) {
+PlacedStream read_stream(Section& section, const OperationReader& reader,
+                         const std::vector<StreamSpec>& earlier) {
   StreamSpec stream{.name = section.slug("name"), .operations = {}};
   if (std::ranges::find(earlier, stream.name, &StreamSpec::name) != earlier.end()) {
     section.fail("name", fmt::format("there are two streams '{}'", stream.name));

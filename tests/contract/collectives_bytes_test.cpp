@@ -60,7 +60,8 @@ TEST_CASE("every link carries its transfers' bytes, in channels of a library wit
 }
 
 TEST_CASE(
-    "HBM reads what a rank sends and writes what it receives, half of the staging each way, and reads what a sum "
+    "HBM reads what a rank sends and writes what it receives, half of the staging each way, and reads what a "
+    "sum "
     "is added to") {
   const ClusterSpec cluster = mi300x_like_cluster();
   for_each_variant([&](const Variant& v) {

@@ -13,7 +13,8 @@ using namespace c3::test;
 
 namespace {
 
-CollectivePlan plan_of(CollectiveKind kind, Algorithm algorithm, CollectiveGrain grain = CollectiveGrain::edge) {
+CollectivePlan plan_of(CollectiveKind kind, Algorithm algorithm,
+                       CollectiveGrain grain = CollectiveGrain::edge) {
   CollectivePlan plan = Variant{Backend::cu, kind, algorithm, grain, false}.plan();
   plan.call.root = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ? 2 : 0;
   return plan;
@@ -38,8 +39,8 @@ ClusterSpec reducing_cluster() {
 }  // namespace
 
 TEST_CASE("a chain takes one link's time for its part, and a chunk's for each further hop") {
-  // 1 GB on 7 chains of 142.9 MB, eight channels each: chunks of 4 MiB, 35 of them. The last rank has everything
-  // after 35 + 6 chunk times and 7 hops. Channels of 8 GB/s could move 64 GB/s, the link gives 42.
+  // 1 GB on 7 chains of 142.9 MB, eight channels each: chunks of 4 MiB, 35 of them. The last rank has
+  // everything after 35 + 6 chunk times and 7 hops. Channels of 8 GB/s could move 64 GB/s, the link gives 42.
   for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::reduce}) {
     for (const CollectiveGrain grain : kGrains) {
       CAPTURE(name_of(kind));
@@ -53,7 +54,8 @@ TEST_CASE("a chain takes one link's time for its part, and a chunk's for each fu
 }
 
 TEST_CASE("at 8 GB the grains of chains agree within 2 %, of trees within 3 %, a tree's gang within 5 %") {
-  // In one flow a tree's edges go at the pace of the slowest; at 1 GB filling the pipeline is a sixth of the time.
+  // In one flow a tree's edges go at the pace of the slowest; at 1 GB filling the pipeline is a sixth of the
+  // time.
   for (const ClusterSpec& cluster : {mi300x_like_cluster(), reducing_cluster()}) {
     for (const CollectiveKind kind :
          {CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::all_reduce}) {
@@ -108,8 +110,8 @@ TEST_CASE("the switch's operations load every port with their bytes, and HBM wit
 
 TEST_CASE("an in-switch all-reduce takes S + S/N at the port's payload rate, with its own latency") {
   for (const bool folded : {true, false}) {
-    const double time = time_of(plan_of(CollectiveKind::all_reduce, Algorithm::nvls), reducing_cluster(), folded)
-                            .value;
+    const double time =
+        time_of(plan_of(CollectiveKind::all_reduce, Algorithm::nvls), reducing_cluster(), folded).value;
     CHECK(time == near(17e-6 + 25e-6 + 1e9 * (1 + 1.0 / 8) / 280e9));
   }
 }

@@ -236,8 +236,8 @@ TEST_CASE("what a backend cannot run is refused with what is missing") {
   for (const Backend backend : kBackends) {
     Variant v = kDirectCu;
     v.backend = backend;
-    CHECK_THROWS_WITH_AS(time_of(v, mi300x_like_cluster(1)), "all_gather: a collective needs at least two ranks",
-                         InfeasibleError);
+    CHECK_THROWS_WITH_AS(time_of(v, mi300x_like_cluster(1)),
+                         "all_gather: a collective needs at least two ranks", InfeasibleError);
   }
 }
 

@@ -26,7 +26,8 @@ class CollectiveBench {
     ended.resize(static_cast<std::size_t>(cluster_.simulated_ranks()));
   }
 
-  /// Rank r joins delays[r] after the start, never when that is negative or r is not in the group. \returns the date of the last end.
+  /// Rank r joins delays[r] after the start, never when that is negative or r is not in the group. \returns the
+  /// date of the last end.
   Seconds run(const std::vector<Seconds>& delays) {
     for (std::size_t rank = 0; rank < delays.size(); ++rank) {
       if (delays[rank] < Seconds{} || !run_->has_member(static_cast<int>(rank))) continue;

@@ -79,8 +79,10 @@ TEST_CASE("an algorithm that a collective has not is refused, and so is a switch
   };
   CHECK(refused(CollectiveKind::all_to_all_v, Algorithm::ring) ==
         "all_to_all_v: there is no ring algorithm for it");
-  CHECK(refused(CollectiveKind::all_gather, Algorithm::tree) == "all_gather: there is no tree algorithm for it");
-  CHECK(refused(CollectiveKind::all_to_all, Algorithm::nvls) == "all_to_all: there is no nvls algorithm for it");
+  CHECK(refused(CollectiveKind::all_gather, Algorithm::tree) ==
+        "all_gather: there is no tree algorithm for it");
+  CHECK(refused(CollectiveKind::all_to_all, Algorithm::nvls) ==
+        "all_to_all: there is no nvls algorithm for it");
   CHECK(refused(CollectiveKind::all_reduce, Algorithm::nvls) ==
         "all_reduce: nvls needs a switch that reduces, node 'switch' has none");
 }

@@ -128,9 +128,9 @@ TEST_CASE("a pipelined graph of one chunk has nothing behind it") {
 }
 
 TEST_CASE("an edge that first adds and then stores is one move with a leg for each") {
-  const auto moves = plan_moves(
-      make_transfer_graph({.kind = CollectiveKind::all_reduce, .bytes = 1.0_GB}, Algorithm::ring, test::full_mesh(4)),
-      CollectiveGrain::edge);
+  const auto moves = plan_moves(make_transfer_graph({.kind = CollectiveKind::all_reduce, .bytes = 1.0_GB},
+                                                    Algorithm::ring, test::full_mesh(4)),
+                                CollectiveGrain::edge);
   REQUIRE(moves.size() == 8);
   for (const Move& move : moves) {
     CHECK(move.hops == 6);

@@ -19,8 +19,8 @@ namespace {
 constexpr double kBytes = 1e9;
 using Contributors = std::set<int>;
 
-/// Follows sums through a graph: what a rank sends is what arrived in the transfers that it waits for, and, while it
-/// is being added up, its own.
+/// Follows sums through a graph: what a rank sends is what arrived in the transfers that it waits for, and,
+/// while it is being added up, its own.
 class SumReplay {
  public:
   explicit SumReplay(const TransferGraph& graph) : graph_(graph) {

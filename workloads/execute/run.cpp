@@ -148,8 +148,8 @@ class Run {
       if (!span.any) continue;  // not of the group
       result.records.push_back({plan.name, std::string(name_of(plan.call.kind)),
                                 std::string(name_of(plan.algorithm)), std::string(name_of(plan.backend)), rank,
-                                run->width(), counted_bytes(plan.call, run->members()), span.release,
-                                span.end, algorithm_bandwidth(plan.call, run->members(), span.duration()),
+                                run->width(), counted_bytes(plan.call, run->members()), span.release, span.end,
+                                algorithm_bandwidth(plan.call, run->members(), span.duration()),
                                 bus_bandwidth(plan.call, run->members(), span.duration())});
     }
   }
