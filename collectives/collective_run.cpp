@@ -23,7 +23,9 @@ int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const Co
 }  // namespace
 
 int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
-  return algorithm == Algorithm::nvls ? library.nvls_channels : library.channels;
+  if (algorithm == Algorithm::nvls) return library.nvls_channels;
+  const bool in_pairs = algorithm == Algorithm::direct && library.p2p_channels > 0;
+  return in_pairs ? library.p2p_channels : library.channels;
 }
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
