@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
@@ -36,6 +35,7 @@ constexpr std::array kBackends = {Backend::cu, Backend::dma};
 constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
 constexpr std::string_view kAuto = "auto";
 constexpr std::size_t kMostRows = 10'000;
+constexpr int kMostRanks = 4096;
 
 struct Options {
   std::string op;
@@ -113,7 +113,8 @@ std::vector<int> ranks_of(std::string_view text) {
     const std::size_t dash = part.find('-');
     const int first = rank_of(part.substr(0, dash));
     const int last = dash == std::string_view::npos ? first : rank_of(part.substr(dash + 1));
-    for (int rank = first; rank <= std::min(last, first + 4095); ++rank)
+    if (last < first || last - first > kMostRanks) throw UsageError(fmt::format("--ranks: no range '{}'", part));
+    for (int rank = first; rank <= last; ++rank)
       ranks.push_back(rank);
     text.remove_prefix(std::min(text.size(), part.size() + 1));
   }
@@ -261,7 +262,7 @@ int run_collective(const Options& options) {
 }
 
 void add_options(CLI::App& verb, Options& options) {
-  verb.add_option("OP", options.op, fmt::format("Collective: {}", fmt::join(names_of(offered_kinds()), ", ")))
+  verb.add_option("OP", options.op, "What to time")
       ->required()
       ->check(CLI::IsMember(names_of(offered_kinds())));
   verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");

@@ -23,7 +23,9 @@ int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const Co
 }  // namespace
 
 int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
-  return algorithm == Algorithm::nvls ? library.nvls_channels : library.channels;
+  if (algorithm == Algorithm::nvls) return library.nvls_channels;
+  const bool in_pairs = algorithm == Algorithm::direct && library.p2p_channels > 0;
+  return in_pairs ? library.p2p_channels : library.channels;
 }
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
@@ -47,16 +49,13 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       done_(simulation_, plan_.name),
       activities_(simulated_.size(), kNoActivity) {
   if (cluster.setup().folded) graph_ = fold(graph_);
+  index_of_rank_.assign(static_cast<std::size_t>(cluster.ranks()), simulated_.size());
+  for (std::size_t i = 0; i < simulated_.size(); ++i)
+    index_of_rank_[static_cast<std::size_t>(simulated_[i])] = i;
   moves_ = plan_moves(graph_, plan_.grain, chunk_count(graph_, plan_, cluster.spec().library));
 }
 
-bool CollectiveRun::has_member(int rank) const {
-  return std::ranges::find(simulated_, rank) != simulated_.end();
-}
-
-std::size_t CollectiveRun::index_of(int rank) const {
-  return static_cast<std::size_t>(std::ranges::find(simulated_, rank) - simulated_.begin());
-}
+bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }
 
 Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
   const std::size_t index = index_of(rank);
@@ -82,11 +81,14 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
 void CollectiveRun::finish() { done_.set(); }
 
 std::string CollectiveRun::absent_ranks() const {
-  std::vector<int> absent;
-  for (std::size_t i = 0; i < simulated_.size(); ++i) {
-    if (!has_joined_[i]) absent.push_back(simulated_[i]);
+  constexpr std::size_t kNamed = 16;
+  const std::size_t count = simulated_.size() - joined_;
+  std::vector<int> named;
+  for (std::size_t i = 0; named.size() < std::min(count, kNamed); ++i) {
+    if (!has_joined_[i]) named.push_back(simulated_[i]);
   }
-  return fmt::format("rank{} {}", absent.size() == 1 ? "" : "s", fmt::join(absent, ", "));
+  const std::string others = count > kNamed ? fmt::format(" and {} others", count - kNamed) : "";
+  return fmt::format("rank{} {}{}", count == 1 ? "" : "s", fmt::join(named, ", "), others);
 }
 
 ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) const {

@@ -51,7 +51,8 @@ class CollectiveRun {
   Event& all_joined() { return all_joined_; }
   /// Members that are simulated: the whole group, or rank 0 when folded.
   const std::vector<int>& simulated() const { return simulated_; }
-  std::size_t index_of(int rank) const;  ///< in simulated()
+  /// Position in simulated(); its size for a rank that is not there.
+  std::size_t index_of(int rank) const { return index_of_rank_[static_cast<std::size_t>(rank)]; }
   ActivityId rank_activity(int rank) const { return activities_[index_of(rank)]; }
   /// What an observer is told of \p leg.
   ActivityInfo transfer_info(const Leg& leg, ActivityKind kind) const;
@@ -75,9 +76,10 @@ class CollectiveRun {
  private:
   void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
   void add_switch_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
-  std::string absent_ranks() const;
+  std::string absent_ranks() const;  ///< those that have not joined yet
 
   std::vector<int> simulated_;
+  std::vector<std::size_t> index_of_rank_;
   std::size_t joined_ = 0;
   std::vector<bool> has_joined_;  ///< by simulated()
   Event all_joined_;

@@ -39,7 +39,8 @@ std::string_view name_of(Backend backend);
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
   std::string name;
-  int channels = 1;  ///< work groups of one collective
+  int channels = 1;      ///< work groups of one collective
+  int p2p_channels = 0;  ///< of a direct one, whose peers have channels of their own; 0: as many as the others
   int waves_per_channel = 1;
   Bytes channel_lds;
   Bytes channel_registers;

@@ -33,21 +33,25 @@ bool is_symmetric(const CollectiveCall& call, Algorithm algorithm) {
 }
 
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster) {
-  if (backend == Backend::dma || !supports(Algorithm::ring, call.kind)) return Algorithm::direct;
+  const bool in_switch = cluster.node.switch_reduces && cluster.library.nvls_channels > 0;
+  const NodeTopology topology = cluster.node.topology;
   switch (call.kind) {
-    case CollectiveKind::all_reduce: {
-      const bool in_switch = cluster.node.switch_reduces && cluster.library.nvls_channels > 0;
-      return in_switch ? Algorithm::nvls : Algorithm::ring;
-    }
-    case CollectiveKind::all_gather: {
-      const bool every_pair_linked = cluster.node.topology == NodeTopology::full_mesh;
-      return every_pair_linked ? Algorithm::direct : Algorithm::ring;
-    }
+    case CollectiveKind::all_reduce:
+      return in_switch && backend == Backend::cu ? Algorithm::nvls : Algorithm::ring;
+    case CollectiveKind::all_gather:
+      if (topology == NodeTopology::full_mesh) return Algorithm::direct;
+      return backend == Backend::cu || topology == NodeTopology::wired ? Algorithm::ring : Algorithm::direct;
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce:
+      return backend == Backend::cu ? Algorithm::ring : Algorithm::direct;
     case CollectiveKind::all_to_all:
+    case CollectiveKind::all_to_all_v:
+    case CollectiveKind::send_receive:
+    case CollectiveKind::barrier:
       return Algorithm::direct;
-    default:
-      return Algorithm::ring;
   }
+  throw std::logic_error("default_algorithm: unknown collective");
 }
 
 TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const NodeSpec& node) {

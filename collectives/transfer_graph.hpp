@@ -46,9 +46,9 @@ bool supports(Algorithm algorithm, CollectiveKind kind);
 /// Whether every rank of a symmetric node does the same at the same time, so that one may stand for all.
 bool is_symmetric(const CollectiveCall& call, Algorithm algorithm);
 
-/// What a backend runs unless it is told otherwise. Channels: the switch for an all_reduce where node and
-/// library can, rings for the other reductions, one-to-all, and all_gather without a link between every pair;
-/// direct otherwise. Copy engines: direct.
+/// What a backend runs unless it is told otherwise. Channels, as NCCL and RCCL: the switch for an all_reduce
+/// where node and library can; pairs for all_to_all, send_receive, and all_gather on a full mesh; rings for the
+/// rest. Copy engines: pairs, but rings for all_gather where pairs share links of a wired node.
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
 
 /// With S the call's bytes, N ranks and R rings:

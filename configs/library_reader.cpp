@@ -6,6 +6,9 @@ CollectiveLibrarySpec read_library(Section& section) {
   CollectiveLibrarySpec library;
   library.name = section.slug("name");
   library.channels = static_cast<int>(section.integer("channels", 1, 1024));
+  if (section.has("p2p_channels")) {
+    library.p2p_channels = static_cast<int>(section.integer("p2p_channels", 1, 1024));
+  }
   library.waves_per_channel = static_cast<int>(section.integer("waves_per_channel", 1, 32));
   library.channel_lds = section.bytes_or_none("channel_lds");
   library.channel_registers = section.bytes("channel_registers");

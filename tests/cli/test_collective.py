@@ -95,6 +95,7 @@ class Collective(ScratchTest):
             (("all_reduce", "--system", "mi300x-8", "--ranks", "0,8"), 4, "there is no rank 8 of 8"),
             (("broadcast", "--system", "mi300x-8", "--ranks", "1,2"), 4, "root 0 is not in the group"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "a-b"), 2, "'a' is no rank"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "5-3"), 2, "no range '5-3'"),
             (("all_reduce", "--system", "mi300x-8", "--backend", "sdma"), 2, "unknown backend 'sdma'"),
             (("all_reduce", "--system", "mi300x-8", "--algo", "rings"), 2, "did you mean 'ring'"),
             (("all_reduce", "--system", "mi300x-8", "--min", "2 GiB", "--max", "1 GiB"), 2, "--min"),

@@ -260,5 +260,48 @@ class OtherRuns(TraceTest, ScratchTest):
         self.assertEqual(self.files(), [])
 
 
+class Groups(ScratchTest):
+    """Collectives of some ranks: who is in which process group, and what NCCL calls the kernels."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "groups.toml").write_text("""
+schema = 1
+system = "mi300x-8"
+[[stream]]
+name = "comm"
+run = [{ all_reduce = { size = "8 MiB", ranks = [0, 2] } }, { reduce_scatter = "8 MiB" },
+       { broadcast = { size = "8 MiB", root = 5, ranks = [5, 1] } }]
+[strategy.now]
+""")
+        done = c3sim("run", "groups.toml", "--trace", "traces", *QUICK, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.traces = [Trace(self.folder / f"traces/now/rank{rank}.json") for rank in range(GPUS)]
+
+    def kernels(self, rank):
+        return [(event["name"], event["args"]) for event in self.traces[rank].of("X", "kernel")]
+
+    def test_every_group_is_described_in_every_file(self):
+        for rank, trace in enumerate(self.traces):
+            info = trace.top["distributedInfo"]
+            self.assertEqual((info["rank"], info["world_size"], info["represented_ranks"]), (rank, GPUS, 1))
+            self.assertEqual([group["ranks"] for group in info["pg_config"]], [list(range(GPUS)), [0, 2], [5, 1]])
+
+    def test_a_rank_runs_the_collectives_of_its_groups_by_nccl_s_names(self):
+        names = {"sum": "ncclDevKernel_AllReduce_Sum_u8_RING", "scatter": "ncclDevKernel_ReduceScatter_Sum_u8_RING",
+                 "root": "ncclDevKernel_Broadcast_u8_RING"}
+        expected = {0: ("sum", "scatter"), 1: ("scatter", "root"), 2: ("sum", "scatter"), 5: ("scatter", "root")}
+        for rank in range(GPUS):
+            self.assertEqual([name for name, _ in self.kernels(rank)],
+                             [names[key] for key in expected.get(rank, ("scatter",))])
+
+    def test_arguments_are_the_group_s(self):
+        (_, reduced), (_, scattered) = self.kernels(2)
+        self.assertEqual((reduced["Process Group Name"], reduced["Group size"]), ("1", 2))
+        self.assertEqual((reduced["In msg nelems"], reduced["Out msg nelems"]), (2**23, 2**23))
+        self.assertEqual((scattered["Process Group Name"], scattered["Group size"]), ("0", GPUS))
+        self.assertEqual((scattered["In msg nelems"], scattered["Out msg nelems"]), (2**23, 2**20))
+
+
 if __name__ == "__main__":
     unittest.main()

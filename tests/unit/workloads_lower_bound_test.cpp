@@ -64,3 +64,41 @@ TEST_CASE("bounds of several operations of a side add up, events cost nothing") 
   CHECK(twice.collectives.value == near(2 * once.collectives.value));
   CHECK(twice.hbm.value == near(2 * once.hbm.value));
 }
+
+TEST_CASE("an all-reduce is bound by 2 x 7/8 S over seven raw links, and by S read and written") {
+  const auto bound = [](BytesPerSecond hbm) {
+    return lower_bound(pair_with_hbm(hbm, CollectiveKind::all_reduce)).collectives.value;
+  };
+  CHECK(bound(5.0_TBps) == near(2 * 125e6 / 64e9));
+  CHECK(bound(0.1_TBps) == near(2e9 / 0.1e12));
+}
+
+TEST_CASE("a switch that adds halves the bound of an all-reduce, not below S in and out of a port") {
+  Experiment experiment = pair_with_hbm(5.0_TBps, CollectiveKind::all_reduce);
+  experiment.cluster.node = switched(8);
+  CHECK(lower_bound(experiment).collectives.value == near(1.75e9 / 450e9));
+  experiment.cluster.node.switch_reduces = true;
+  CHECK(lower_bound(experiment).collectives.value == near(1e9 / 450e9));
+}
+
+TEST_CASE(
+    "groups that share no rank overlap, one rank in both adds them up, and a kernel counts where it runs") {
+  const auto reduce = [](std::vector<int> ranks) {
+    CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = 1.0_GB};
+    call.root = ranks.front();
+    call.ranks = std::move(ranks);
+    return Operation{"broadcast", call};
+  };
+  Experiment experiment = pair_with_hbm(5.0_TBps);
+  experiment.streams = {{"comm", {reduce({0, 1}), reduce({2, 3})}}};
+  const double one = 1e9 / (7 * 64e9);
+  CHECK(lower_bound(experiment).collectives.value == near(one));
+  experiment.streams[0].operations.push_back(reduce({1, 0}));  // 1 receives, then sends: both ways at once
+  CHECK(lower_bound(experiment).collectives.value == near(one));
+  experiment.streams[0].operations.push_back(reduce({0, 5}));
+  CHECK(lower_bound(experiment).collectives.value == near(2 * one));
+
+  experiment.streams = {
+      {"compute", {{"gemm", gemm_of_tiles(24, 19), {0}}, {"gemm", gemm_of_tiles(24, 19), {1}}}}};
+  CHECK(lower_bound(experiment).kernels.value == near(kFlops / 1300e12));
+}

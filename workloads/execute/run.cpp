@@ -1,5 +1,7 @@
 #include "workloads/execute/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -97,7 +99,12 @@ class Run {
     plan.priority = context.policy.priority;
     plan.order = context.order;
     plan.range = context.range;
-    collectives_.push_back(CollectiveRun::make(cluster_, std::move(plan)));
+    try {
+      collectives_.push_back(CollectiveRun::make(cluster_, std::move(plan)));
+    } catch (const InfeasibleError& error) {
+      throw InfeasibleError(
+          fmt::format("strategy '{}', stream '{}': {}", strategy_.name, context.stream->name, error.what()));
+    }
     context.collectives[operation] = collectives_.back().get();
   }
 
