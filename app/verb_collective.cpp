@@ -113,7 +113,8 @@ std::vector<int> ranks_of(std::string_view text) {
     const std::size_t dash = part.find('-');
     const int first = rank_of(part.substr(0, dash));
     const int last = dash == std::string_view::npos ? first : rank_of(part.substr(dash + 1));
-    if (last < first || last - first > kMostRanks) throw UsageError(fmt::format("--ranks: no range '{}'", part));
+    if (last < first || last - first > kMostRanks)
+      throw UsageError(fmt::format("--ranks: no range '{}'", part));
     for (int rank = first; rank <= last; ++rank)
       ranks.push_back(rank);
     text.remove_prefix(std::min(text.size(), part.size() + 1));

@@ -155,7 +155,7 @@ BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds ti
 
 LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& members, std::size_t index,
                        bool in_switch) {
-  const double n = static_cast<double>(members.size());
+  const auto n = static_cast<double>(members.size());
   const Bytes whole = call.bytes;
   const Bytes others = whole * ((n - 1.0) / n);
   switch (call.kind) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 
@@ -25,8 +26,8 @@ bool has_size(CollectiveKind kind) {
 
 std::vector<std::string> operation_keys() {
   std::vector<std::string> keys;
-  for (const CollectiveKind kind : kCollectiveKinds)
-    keys.emplace_back(name_of(kind));
+  std::ranges::transform(kCollectiveKinds, std::back_inserter(keys),
+                         [](CollectiveKind kind) { return std::string(name_of(kind)); });
   keys.insert(keys.end(), {"gemm", "record", "wait"});
   return keys;
 }
@@ -77,7 +78,7 @@ std::vector<Bytes> read_sends(Section& section) {
   static const Rule kSize = {QuantityRule{Dimension::bytes, Sign::not_negative}};
   static const Rule kRow = {ListRule{std::make_shared<Rule>(kSize)}};
   static const Rule kRule = {ListRule{std::make_shared<Rule>(kRow)}};
-  constexpr std::string_view kForm = "must be a list of rows of sizes, as in [[\"0 B\", \"1 MiB\"], ..]";
+  constexpr std::string_view kForm = R"(must be a list of rows of sizes, as in [["0 B", "1 MiB"], ..])";
   const Array* rows = section.node("sends", kRule).array();
   if (rows == nullptr || rows->empty()) section.fail("sends", kForm);
   std::vector<Bytes> sends;
