@@ -1,0 +1,55 @@
+#include "results/report/html.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace c3 {
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&#39;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string short_number(double value) {
+  auto text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+std::string with_prefix(double value, std::string_view unit) {
+  constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P"};
+  constexpr double kStep = 1000;
+  constexpr int kDigits = 4;
+  std::size_t prefix = 0;
+  while (std::abs(value) >= kStep && prefix + 1 < kPrefixes.size()) {
+    value /= kStep;
+    ++prefix;
+  }
+  return fmt::format("{:.{}g} {}{}", value, kDigits, kPrefixes.at(prefix), unit);
+}
+
+}  // namespace c3

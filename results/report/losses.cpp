@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "results/report/html.hpp"
+#include "results/report/sections.hpp"
+#include "results/study_cells.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kBarHeight = 20;  // pixels
+
+struct Part {
+  const char* css_class;
+  const char* name;
+  Seconds LossSplit::*loss;
+};
+constexpr std::array kParts{Part{"dispatch", "dispatch", &LossSplit::dispatch},
+                            Part{"cus", "CUs", &LossSplit::cus},
+                            Part{"cache", "cache", &LossSplit::cache},
+                            Part{"hbm", "HBM", &LossSplit::hbm},
+                            Part{"links", "links", &LossSplit::links},
+                            Part{"interaction", "interaction", &LossSplit::interaction}};
+
+/// Of all bars: gains go to the left of zero, losses to the right.
+struct LossScale {
+  Seconds gains, losses;  ///< the longest stacks
+  double x(Seconds loss) const { return kPlotWidth * ((gains + loss) / (gains + losses)); }
+};
+
+std::pair<Seconds, Seconds> stacks(const LossSplit& loss) {
+  Seconds gains, losses;
+  for (const auto& part : kParts) {
+    const auto value = loss.*part.loss;
+    (value < Seconds{} ? gains : losses) += value < Seconds{} ? Seconds{-value.value} : value;
+  }
+  return {gains, losses};
+}
+
+LossScale common_scale(const ReportScope& scope) {
+  LossScale scale{.gains = Seconds{}, .losses = Seconds{}};
+  for (const auto& run : scope.runs) {
+    for (const auto& strategy : run.study.strategies) {
+      if (!strategy.loss) continue;
+      const auto [gains, losses] = stacks(*strategy.loss);
+      scale.gains = std::max(scale.gains, gains);
+      scale.losses = std::max(scale.losses, losses);
+    }
+  }
+  return scale;
+}
+
+std::string bar(const std::string& label, const LossSplit& loss, const LossScale& scale) {
+  auto svg = plot_begin(kBarHeight, label);
+  Seconds left, right;  // ends of the two stacks
+  for (const auto& part : kParts) {
+    const auto value = loss.*part.loss;
+    auto& stack = value < Seconds{} ? left : right;
+    const auto from = std::min(stack, stack + value), to = std::max(stack, stack + value);
+    stack = stack + value;
+    svg += rectangle(fmt::format("part-{}", part.css_class), scale.x(from), 2, scale.x(to) - scale.x(from),
+                     kBarHeight - 4, fmt::format("{}: {:.1f} us", part.name, value / 1.0_us));
+  }
+  return svg + vertical("zero", scale.x(Seconds{}), kBarHeight, "") + kPlotEnd;
+}
+
+std::string row(const ReportScope& scope, const ReportRun& run, const std::vector<std::string>& cells,
+                const LossScale& scale, bool is_first) {
+  const auto& loss = *run.study.strategies[run.index_of(cells.front())].loss;
+  auto text =
+      fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(cells.front()) : "");
+  if (scope.compares()) text += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
+  text += "<td class=\"bar\">" + bar(cells.front(), loss, scale) + "</td>";
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    text += fmt::format("<td class=\"number\">{}</td>", escaped(cells[i]));
+  return fmt::format("<tr{}>{}</tr>\n", is_first ? " class=\"first\"" : "", text);
+}
+
+std::string header(const ReportScope& scope, const std::vector<std::string>& names) {
+  auto text = std::string("<th scope=\"col\">strategy</th>");
+  if (scope.compares()) text += "<th scope=\"col\">system</th>";
+  text += fmt::format("<th scope=\"col\" class=\"bar\">{}</th>", escaped(names.front()));
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    const auto swatch = i <= kParts.size()
+                            ? fmt::format("<i class=\"part-{}\"></i>", kParts.at(i - 1).css_class)
+                            : std::string();
+    text += fmt::format("<th scope=\"col\">{}{}</th>", swatch, escaped(names[i]));
+  }
+  return "<tr>" + text + "</tr>";
+}
+
+}  // namespace
+
+std::string loss_section(const ReportScope& scope) {
+  const auto scale = common_scale(scope);
+  std::string rows;
+  for (const auto& name : scope.strategies) {
+    bool is_first = true;
+    for (const auto& run : scope.runs) {
+      const auto cells = loss_cells(run.study);
+      const auto found = std::ranges::find(cells.rows, name, [](const auto& row) { return row.front(); });
+      if (found == cells.rows.end()) continue;
+      rows += row(scope, run, *found, scale, is_first);
+      is_first = false;
+    }
+  }
+  if (rows.empty()) return "";
+  const auto cells = loss_cells(scope.runs.front().study);
+  return fmt::format(
+      "<section id=\"losses\">\n<h2>Where the time beyond ideal goes</h2>\n"
+      "<div class=\"scroll\"><table class=\"losses\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n"
+      "<p class=\"note\">{} All bars have one scale; left of the line is gained, not lost.</p>\n</section>\n",
+      header(scope, cells.header), rows, escaped(cells.notes));
+}
+
+}  // namespace c3
