@@ -26,8 +26,8 @@ std::string bar(const BusySplit& split, const StrategyResult& strategy, const Ti
          rectangle("comm", both_from, kHalf, both_to - both_from, kHalf, text("both", split.both)) +
          rectangle("comm", both_to, kHalf, communication_to - both_to, kHalf,
                    text("communication only", split.communication_only)) +
-         vertical("bound", axis.x(picoseconds(strategy.lower_bound)), kBarHeight,
-                  text("lower bound", picoseconds(strategy.lower_bound))) +
+         bound_line(axis.x(picoseconds(strategy.lower_bound)), kBarHeight,
+                    text("lower bound", picoseconds(strategy.lower_bound))) +
          kPlotEnd;
 }
 
@@ -36,7 +36,7 @@ std::string against_first(const ReportScope& scope, const ReportRun& run, const 
   if (&run == &scope.runs.front()) return "";
   const auto first = scope.runs.front().index_of(strategy.name);
   if (first == ReportRun::npos) return "";
-  return fmt::format("{:.2f}x", strategy.time / scope.runs.front().study.strategies[first].time);
+  return fmt::format("{:.2f}", strategy.time / scope.runs.front().study.strategies[first].time);
 }
 
 std::string row(const ReportScope& scope, const ReportRun& run, std::size_t index, bool is_first) {
@@ -49,25 +49,26 @@ std::string row(const ReportScope& scope, const ReportRun& run, std::size_t inde
       fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(strategy.name) : "");
   if (scope.compares()) cells += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
   cells += "<td class=\"bar\">" + bar(split, strategy, scope.axis) + "</td>";
-  cells += fmt::format("<td class=\"number time\">{}</td>", scope.axis.text(picoseconds(strategy.time)));
+  cells += fmt::format("<td class=\"number time\">{}<span class=\"unit\"> {}</span></td>",
+                       scope.axis.text(picoseconds(strategy.time)), scope.axis.unit.name);
   cells += cell("compute only", scope.axis.text(split.compute_only));
   cells += cell("both", scope.axis.text(split.both));
   cells += cell("comm. only", scope.axis.text(split.communication_only));
-  cells += cell("x bound", fmt::format("{:.2f}", strategy.time / strategy.lower_bound));
-  if (scope.compares()) cells += cell("x first", against_first(scope, run, strategy));
+  cells += cell("× bound", fmt::format("{:.2f}", strategy.time / strategy.lower_bound));
+  if (scope.compares()) cells += cell("× first", against_first(scope, run, strategy));
   return fmt::format("<tr{}>{}</tr>\n", is_first ? " class=\"first\"" : "", cells);
 }
 
 std::string header(const ReportScope& scope) {
   const auto& unit = scope.axis.unit.name;
   std::string cells = "<th scope=\"col\">strategy</th>";
-  if (scope.compares()) cells += "<th scope=\"col\">system</th>";
+  if (scope.compares()) cells += "<th scope=\"col\" class=\"system\">system</th>";
   cells += fmt::format("<th scope=\"col\" class=\"bar\"><div class=\"ticks\">{}</div></th>",
                        tick_labels(scope.axis));
   cells += fmt::format("<th scope=\"col\">time [{}]</th>", unit);
-  for (const auto* name : {"compute only", "both", "comm. only", "x bound"})
+  for (const auto* name : {"compute only", "both", "comm. only", "× bound"})
     cells += fmt::format("<th scope=\"col\">{}</th>", name);
-  if (scope.compares()) cells += fmt::format("<th scope=\"col\">x {}</th>", escaped(scope.runs.front().label));
+  if (scope.compares()) cells += fmt::format("<th scope=\"col\">× {}</th>", escaped(scope.runs.front().label));
   return "<tr>" + cells + "</tr>";
 }
 
@@ -88,10 +89,11 @@ std::string glance_section(const ReportScope& scope) {
       "<section id=\"glance\">\n<h2>At a glance</h2>\n"
       "<p class=\"legend\"><span><i class=\"compute\"></i>upper half: kernels run</span> "
       "<span><i class=\"comm\"></i>lower half: collectives run</span> "
+      "<span><i class=\"span\"></i>that side is idle</span> "
       "<span><i class=\"bound\"></i>lower bound</span> "
       "<span class=\"muted\">Both halves filled: they overlap. Sorted by kind; when each ran is in the "
       "timeline.</span></p>\n"
-      "<table class=\"glance\" "
+      "<table class=\"bars glance\" "
       "data-axis-ps=\"{}\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table>\n</section>\n",
       scope.axis.end, header(scope), rows);
 }

@@ -8,8 +8,8 @@ namespace c3 {
 namespace {
 
 std::string ranks_text(const ReportRun& run) {
-  if (run.simulated_ranks == run.ranks) return fmt::format("{} x {}", run.ranks, run.gpu);
-  return fmt::format("{} x {} that do the same, {} simulated", run.ranks, run.gpu, run.simulated_ranks);
+  if (run.simulated_ranks == run.ranks) return fmt::format("{} × {}", run.ranks, run.gpu);
+  return fmt::format("{} × {} that do the same, {} simulated", run.ranks, run.gpu, run.simulated_ranks);
 }
 
 std::string facts_list(const ReportRun& run) {

@@ -52,18 +52,28 @@ LossScale common_scale(const ReportScope& scope) {
   return scale;
 }
 
+/// HTML above the bar, where it is wide enough for it.
+std::string name_of_part(const char* name, double from, double to) {
+  constexpr double kNarrowest = 120;  // units
+  if (to - from < kNarrowest) return "";
+  return fmt::format("<span class=\"name\" style=\"left:{}%;width:{}%\">{}</span>",
+                     short_number(100 * from / kPlotWidth), short_number(100 * (to - from) / kPlotWidth), name);
+}
+
 std::string bar(const std::string& label, const LossSplit& loss, const LossScale& scale) {
   auto svg = plot_begin(kBarHeight, label);
+  std::string names;
   Seconds left, right;  // ends of the two stacks
   for (const auto& part : kParts) {
     const auto value = loss.*part.loss;
     auto& stack = value < Seconds{} ? left : right;
     const auto from = std::min(stack, stack + value), to = std::max(stack, stack + value);
     stack = stack + value;
+    names += name_of_part(part.name, scale.x(from), scale.x(to));
     svg += rectangle(fmt::format("part-{}", part.css_class), scale.x(from), 2, scale.x(to) - scale.x(from),
                      kBarHeight - 4, fmt::format("{}: {:.1f} us", part.name, value / 1.0_us));
   }
-  return svg + vertical("zero", scale.x(Seconds{}), kBarHeight, "") + kPlotEnd;
+  return svg + vertical("zero", scale.x(Seconds{}), kBarHeight, "") + kPlotEnd + names;
 }
 
 std::string row(const ReportScope& scope, const ReportRun& run, const std::vector<std::string>& cells,
@@ -72,15 +82,20 @@ std::string row(const ReportScope& scope, const ReportRun& run, const std::vecto
   auto text =
       fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(cells.front()) : "");
   if (scope.compares()) text += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
-  text += "<td class=\"bar\">" + bar(cells.front(), loss, scale) + "</td>";
-  for (std::size_t i = 1; i < cells.size(); ++i)
-    text += fmt::format("<td class=\"number\">{}</td>", escaped(cells[i]));
+  text += "<td class=\"bar\"><div class=\"plot\">" + bar(cells.front(), loss, scale) + "</div></td>";
+  for (std::size_t i = 1; i <= kParts.size(); ++i) {
+    const auto& part = kParts.at(i - 1);
+    text += fmt::format("<td class=\"number\" data-label=\"{}\"><i class=\"part-{}\"></i>{}</td>", part.name,
+                        part.css_class, escaped(cells[i]));
+  }
+  text +=
+      fmt::format("<td class=\"number time\">{}<span class=\"unit\"> us</span></td>", escaped(cells.back()));
   return fmt::format("<tr{}>{}</tr>\n", is_first ? " class=\"first\"" : "", text);
 }
 
 std::string header(const ReportScope& scope, const std::vector<std::string>& names) {
   auto text = std::string("<th scope=\"col\">strategy</th>");
-  if (scope.compares()) text += "<th scope=\"col\">system</th>";
+  if (scope.compares()) text += "<th scope=\"col\" class=\"system\">system</th>";
   text += fmt::format("<th scope=\"col\" class=\"bar\">{}</th>", escaped(names.front()));
   for (std::size_t i = 1; i < names.size(); ++i) {
     const auto swatch = i <= kParts.size()
@@ -110,9 +125,11 @@ std::string loss_section(const ReportScope& scope) {
   const auto cells = loss_cells(scope.runs.front().study);
   return fmt::format(
       "<section id=\"losses\">\n<h2>Where the time beyond ideal goes</h2>\n"
-      "<div class=\"scroll\"><table class=\"losses\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n"
-      "<p class=\"note\">{} All bars have one scale; left of the line is gained, not lost.</p>\n</section>\n",
-      header(scope, cells.header), rows, escaped(cells.notes));
+      "<div class=\"scroll\"><table class=\"bars "
+      "losses\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n"
+      "<p class=\"note\">{}.<br>All bars have one scale; left of the line is gained, not "
+      "lost.</p>\n</section>\n",
+      header(scope, cells.header), rows, escaped(cells.notes.substr(0, cells.notes.find('\n'))));
 }
 
 }  // namespace c3

@@ -76,6 +76,10 @@ std::string vertical(std::string_view css_class, double x, double height, std::s
                title);
 }
 
+std::string bound_line(double x, double height, std::string_view title) {
+  return vertical("halo", x, height, "") + vertical("bound", x, height, title);
+}
+
 std::string grid(const TimeAxis& axis, double height) {
   std::string path;
   for (const auto tick : axis.ticks())

@@ -36,6 +36,8 @@ std::string step_area(std::string_view css_class, const std::vector<double>& sha
                       double height, std::string_view title);
 /// A vertical line over the whole height of the plot.
 std::string vertical(std::string_view css_class, double x, double height, std::string_view title);
+/// The lower bound: a line that is seen on bars, too.
+std::string bound_line(double x, double height, std::string_view title);
 /// Faint lines at the ticks.
 std::string grid(const TimeAxis& axis, double height);
 /// The numbers below the last plot of a stack.

@@ -29,8 +29,11 @@ std::string loss_sentence(const StrategyResult& strategy) {
     moved += std::abs(us);
   }
   const double share = total / (strategy.time / 1.0_us);
-  if (std::abs(share) < kWorthSaying)
-    return fmt::format("As fast as ideal, to {:.1f}% of its time. ", 100 * std::abs(share));
+  if (std::abs(share) < kWorthSaying) {
+    constexpr double kTenths = 10;
+    const double within = std::max(std::ceil(kTenths * 100 * std::abs(share)), 1.0) / kTenths;
+    return fmt::format("Takes the ideal time, to within {:.1f}%. ", within);
+  }
   std::ranges::stable_sort(parts, std::ranges::greater{},
                            [](const auto& part) { return std::abs(part.second); });
   std::string named;
@@ -45,11 +48,11 @@ std::string slowdown_sentence(const StrategyResult& strategy) {
   std::string text;
   const auto say = [&](const char* name, const std::optional<SideTimes>& side) {
     if (!side || side->alone <= Seconds{}) return;
-    text += fmt::format("{}{} {:.2f}x", text.empty() ? "" : ", ", name, side->together / side->alone);
+    text += fmt::format("{}{} {:.2f}×", text.empty() ? "" : ", ", name, side->together / side->alone);
   };
   say("kernels", strategy.kernel);
   say("collectives", strategy.collective);
-  return text.empty() ? "" : "Time over time alone: " + text + ". ";
+  return text.empty() ? "" : "Together against alone: " + text + ". ";
 }
 
 /// Operations that were released long before their first part ran, and what that part waited for.

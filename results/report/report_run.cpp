@@ -13,12 +13,12 @@
 namespace c3 {
 namespace {
 
-/// "7 x 48.4 GB/s" of several alike.
+/// "7 × 48.4 GB/s" of several alike.
 std::string several(const std::map<double, int>& counts) {
   std::string text;
   for (const auto& [capacity, count] : counts) {
     if (!text.empty()) text += " + ";
-    text += (count > 1 ? fmt::format("{} x ", count) : "") + with_prefix(capacity, "B/s");
+    text += (count > 1 ? fmt::format("{} × ", count) : "") + with_prefix(capacity, "B/s");
   }
   return text;
 }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "results/report/html.hpp"
@@ -17,9 +15,11 @@ std::string row_of(const std::vector<std::string>& cells, const char* first_tag,
   return "<tr>" + row + "</tr>\n";
 }
 
-std::string notes_of(std::string notes) {
-  std::ranges::replace(notes, '\n', ' ');
-  return "<p class=\"note\">" + escaped(notes) + "</p>\n";
+std::string notes_of(const std::string& notes) {
+  auto lines = escaped(notes.substr(0, notes.find_last_not_of('\n') + 1));
+  for (auto at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 5))
+    lines.insert(at, "<br>");
+  return "<p class=\"note\">" + lines + "</p>\n";
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ dd { margin: 0; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 3px 0 3px 16px; text-align: right; font-weight: normal; white-space: nowrap; }
 thead th { color: var(--muted); font-size: 12px; border-bottom: 1px solid var(--line); vertical-align: bottom; }
-th:first-child, td.system, th.bar { text-align: left; }
+th:first-child, td.system, th.system, th.bar { text-align: left; }
 th:first-child { padding-left: 0; }
 table.times { width: auto; }
 table.times tbody tr:hover, table.losses tbody tr:hover { background: var(--grid); }
@@ -46,14 +46,19 @@ table.losses td.bar { width: 38%; }
 td.time { font-weight: 600; }
 tbody th { font-weight: 600; }
 td.system { color: var(--muted); font-size: 13px; }
+td.bar .plot { position: relative; }
+.unit { display: none; }
+tbody td i { display: none; }
 svg { display: block; width: 100%; overflow: visible; }
+rect { shape-rendering: crispEdges; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: 13px; }
-.legend i, thead i { display: inline-block; width: 11px; height: 11px; margin-right: 5px; vertical-align: -1px;
+.legend i, table i { display: inline-block; width: 11px; height: 11px; margin-right: 5px; vertical-align: -1px;
   background: var(--fill, none); }
 .legend i.compute { --fill: var(--compute); }
 .legend i.comm { --fill: var(--comm); }
 .legend i.used { --fill: var(--used); opacity: .55; }
-.legend i.waiting { --fill: repeating-linear-gradient(135deg, var(--wait) 0 2px, transparent 2px 5px); }
+.legend i.waiting { --fill: linear-gradient(90deg, var(--compute) 50%, var(--comm) 50%); opacity: .3; }
+.legend i.span { --fill: var(--grid); }
 .legend i.bound { width: 0; border-left: 2px dashed var(--bound); margin-left: 5px; }
 .legend i.end { width: 0; border-left: 2px solid var(--muted); margin-left: 5px; }
 .compute { fill: var(--compute); }
@@ -63,7 +68,8 @@ svg { display: block; width: 100%; overflow: visible; }
 .merged { opacity: .65; }
 .span { fill: var(--grid); }
 .used { fill: var(--used); fill-opacity: .55; }
-.grid, .bound, .end, .zero { fill: none; vector-effect: non-scaling-stroke; }
+.halo { stroke: var(--back); stroke-width: 3; opacity: .5; }
+.grid, .halo, .bound, .end, .zero { fill: none; vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--grid); }
 .bound { stroke: var(--bound); stroke-dasharray: 3 2; stroke-width: 1.5; }
 .end { stroke: var(--muted); stroke-width: 1.5; }
@@ -79,8 +85,8 @@ svg { display: block; width: 100%; overflow: visible; }
 .ticks span:first-child { transform: none; }
 article { margin-top: 14px; padding-top: 4px; border-top: 1px solid var(--line); }
 article h3 { margin: 8px 0 2px; font-size: 16px; }
-.figures { display: flex; flex-wrap: wrap; gap: 14px 32px; }
-figure { margin: 0; flex: 1 1 480px; min-width: 0; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(480px, 100%), 1fr)); column-gap: 32px; }
+figure { margin: 0 0 10px; min-width: 0; display: grid; grid-template-rows: subgrid; grid-row: span 3; }
 figcaption span { color: var(--muted); margin-left: 10px; }
 figcaption b + b { margin-left: 6px; }
 .reading { font-size: 13px; min-height: 1.45em; max-width: 110ch; }
@@ -102,19 +108,24 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
   main { padding: 16px 14px 32px; }
   .lane { grid-template-columns: 70px minmax(0, 1fr); column-gap: 8px; }
   .ticks .odd { display: none; }
-  table.glance, table.glance tbody { display: block; }
-  table.glance thead { display: none; }
-  table.glance tr { display: flex; flex-wrap: wrap; column-gap: 12px; padding: 4px 0; }
-  table.glance tr.first { border-top: 1px solid var(--line); }
-  table.glance tr > * { padding: 0; border: 0; }
-  table.glance th.strategy { flex: 1 0 100%; text-align: left; }
-  table.glance th.strategy:empty { display: none; }
-  table.glance td.system { order: 1; }
-  table.glance td.time { order: 2; }
-  table.glance td.bar { order: 3; flex: 1 0 100%; min-width: 0; }
-  table.glance td[data-label] { order: 4; font-size: 12px; color: var(--muted); }
-  table.glance td[data-label]:empty { display: none; }
-  table.glance td[data-label]::before { content: attr(data-label) " "; }
+  table.bars, table.bars tbody { display: block; }
+  table.bars thead { display: none; }
+  table.bars tr { display: flex; flex-wrap: wrap; column-gap: 12px; padding: 4px 0; }
+  table.bars tr.first { border-top: 1px solid var(--line); }
+  table.bars tr > *, table.bars tr.first > * { padding: 0; border: 0; }
+  table.bars th.strategy { flex: 1 0 100%; text-align: left; }
+  table.bars th.strategy:empty { display: none; }
+  table.bars td.system { order: 1; }
+  table.bars td.time { order: 2; }
+  table.bars td.bar { order: 3; flex: 1 0 100%; min-width: 0; }
+  table.bars td[data-label] { order: 4; font-size: 12px; }
+  table.bars td[data-label]:empty { display: none; }
+  table.bars td[data-label]::before { content: attr(data-label) " "; color: var(--muted); }
+  table.bars td[data-label] i { display: inline-block; width: 8px; height: 8px; float: left; margin: 5px 4px 0 0; }
+  table.times th:first-child { position: sticky; left: 0; background: var(--back); }
+  table.times th, table.times td { padding-left: 12px; font-size: 13px; }
+  table.times th:first-child { padding-left: 0; }
+  .unit { display: inline; }
   #definitions dl, dl.provenance { grid-template-columns: 1fr; gap: 0; }
   #definitions dd, dl.provenance dd { margin-bottom: 8px; }
 }

@@ -24,9 +24,9 @@ struct Panel {
 
   /// The lines that cross all rows.
   std::string marks(double height) const {
-    return vertical("bound", axis.x(picoseconds(strategy.lower_bound)), height,
-                    fmt::format("lower bound: {} {}", axis.text(picoseconds(strategy.lower_bound)),
-                                axis.unit.name)) +
+    return bound_line(axis.x(picoseconds(strategy.lower_bound)), height,
+                      fmt::format("lower bound: {} {}", axis.text(picoseconds(strategy.lower_bound)),
+                                  axis.unit.name)) +
            vertical("end", axis.x(timeline.time), height,
                     fmt::format("end: {} {}", axis.text(timeline.time), axis.unit.name));
   }
@@ -112,8 +112,8 @@ std::string gpu_rows(const Panel& panel, const GpuTimeline& gpu) {
   std::string rows;
   for (const auto& lane : gpu.streams)
     rows += stream_row(panel, lane, gpu.rank);
-  return rows + engines_row(panel, gpu) + use_row(panel, gpu.cus) + use_row(panel, gpu.hbm) +
-         use_row(panel, gpu.links);
+  return rows + use_row(panel, gpu.cus) + use_row(panel, gpu.hbm) + use_row(panel, gpu.links) +
+         engines_row(panel, gpu);
 }
 
 /// The first GPU in full; of the others, folded away, what is not one lane a link.
@@ -147,7 +147,7 @@ std::string caption(const ReportScope& scope, const Panel& panel) {
 
 std::string figure(const ReportScope& scope, const ReportRun& run, std::size_t index, std::size_t& merged) {
   const Panel panel{run, run.study.strategies[index], run.timelines[index], scope.axis, merged};
-  return fmt::format("<figure data-system=\"{}\">\n{}<p class=\"reading\">{}</p>\n{}</figure>\n",
+  return fmt::format("<figure data-system=\"{}\">\n{}<p class=\"reading\">{}</p>\n<div>\n{}</div></figure>\n",
                      escaped(run.label), caption(scope, panel), escaped(reading(run, index, scope.axis)),
                      all_gpus(panel));
 }
