@@ -37,7 +37,8 @@ std::vector<GpuFact> read_facts(const ResultReader& file, const std::string& str
     if (name.ends_with(".cus")) facts.push_back({"CUs", fmt::format("{:.0f}", capacities[row])});
     if (name.ends_with(".hbm")) facts.push_back({"HBM", with_prefix(capacities[row], "B/s")});
     if (name.starts_with("gpu0.dma")) ++engines[capacities[row]];
-    if (!name.starts_with("gpu") && !name.starts_with("link.") && !name.ends_with(".duplex") && !name.ends_with(".in"))
+    if (!name.starts_with("gpu") && !name.starts_with("link.") && !name.ends_with(".duplex") &&
+        !name.ends_with(".in"))
       ++links[capacities[row]];
   }
   std::ranges::sort(facts, {}, &GpuFact::what);
