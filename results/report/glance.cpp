@@ -75,7 +75,9 @@ std::string header(const ReportScope& scope) {
 }  // namespace
 
 std::string glance_section(const ReportScope& scope) {
-  std::string rows;
+  std::string rows, sentences;
+  for (const auto& sentence : summary(scope))
+    sentences += "<p>" + escaped(sentence) + "</p>\n";
   for (const auto& name : scope.strategies) {
     bool is_first = true;
     for (const auto& run : scope.runs) {
@@ -86,7 +88,7 @@ std::string glance_section(const ReportScope& scope) {
     }
   }
   return fmt::format(
-      "<section id=\"glance\">\n<h2>At a glance</h2>\n"
+      "<section id=\"glance\">\n<h2>At a glance</h2>\n{}"
       "<p class=\"legend\"><span><i class=\"compute\"></i>upper half: kernels run</span> "
       "<span><i class=\"comm\"></i>lower half: collectives run</span> "
       "<span><i class=\"span\"></i>that side is idle</span> "
@@ -95,7 +97,7 @@ std::string glance_section(const ReportScope& scope) {
       "timeline.</span></p>\n"
       "<table class=\"bars glance\" "
       "data-axis-ps=\"{}\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table>\n</section>\n",
-      scope.axis.end, header(scope), rows);
+      sentences, scope.axis.end, header(scope), rows);
 }
 
 }  // namespace c3

@@ -1,5 +1,6 @@
 #include "results/report/html.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -29,6 +30,16 @@ std::string escaped(std::string_view text) {
       default:
         result += c;
     }
+  }
+  return result;
+}
+
+std::string escaped_lines(std::string_view text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    result += (begin > 0 ? "<br/>\n" : "") + escaped(text.substr(begin, end - begin));
+    begin = end + 1;
   }
   return result;
 }

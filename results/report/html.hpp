@@ -8,6 +8,8 @@ namespace c3 {
 
 /// With the five characters that mean something in markup replaced.
 std::string escaped(std::string_view text);
+/// Escaped, with a break between lines.
+std::string escaped_lines(std::string_view text);
 /// At most two decimals and no zeros at the end: "12.5", "3", "0".
 std::string short_number(double value);
 /// In the decimal prefix that leaves one to three digits before the point: "117.4 MB", "4.73 TB/s".

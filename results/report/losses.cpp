@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -12,18 +11,6 @@ namespace {
 
 constexpr double kBarHeight = 20;  // pixels
 
-struct Part {
-  const char* css_class;
-  const char* name;
-  Seconds LossSplit::*loss;
-};
-constexpr std::array kParts{Part{"dispatch", "dispatch", &LossSplit::dispatch},
-                            Part{"cus", "CUs", &LossSplit::cus},
-                            Part{"cache", "cache", &LossSplit::cache},
-                            Part{"hbm", "HBM", &LossSplit::hbm},
-                            Part{"links", "links", &LossSplit::links},
-                            Part{"interaction", "interaction", &LossSplit::interaction}};
-
 /// Of all bars: gains go to the left of zero, losses to the right.
 struct LossScale {
   Seconds gains, losses;  ///< the longest stacks
@@ -32,7 +19,7 @@ struct LossScale {
 
 std::pair<Seconds, Seconds> stacks(const LossSplit& loss) {
   Seconds gains, losses;
-  for (const auto& part : kParts) {
+  for (const auto& part : kLossParts) {
     const auto value = loss.*part.loss;
     (value < Seconds{} ? gains : losses) += value < Seconds{} ? Seconds{-value.value} : value;
   }
@@ -64,7 +51,7 @@ std::string bar(const std::string& label, const LossSplit& loss, const LossScale
   auto svg = plot_begin(kBarHeight, label);
   std::string names;
   Seconds left, right;  // ends of the two stacks
-  for (const auto& part : kParts) {
+  for (const auto& part : kLossParts) {
     const auto value = loss.*part.loss;
     auto& stack = value < Seconds{} ? left : right;
     const auto from = std::min(stack, stack + value), to = std::max(stack, stack + value);
@@ -83,8 +70,8 @@ std::string row(const ReportScope& scope, const ReportRun& run, const std::vecto
       fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(cells.front()) : "");
   if (scope.compares()) text += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
   text += "<td class=\"bar\"><div class=\"plot\">" + bar(cells.front(), loss, scale) + "</div></td>";
-  for (std::size_t i = 1; i <= kParts.size(); ++i) {
-    const auto& part = kParts.at(i - 1);
+  for (std::size_t i = 1; i <= kLossParts.size(); ++i) {
+    const auto& part = kLossParts.at(i - 1);
     text += fmt::format("<td class=\"number\" data-label=\"{}\"><i class=\"part-{}\"></i>{}</td>", part.name,
                         part.css_class, escaped(cells[i]));
   }
@@ -98,8 +85,8 @@ std::string header(const ReportScope& scope, const std::vector<std::string>& nam
   if (scope.compares()) text += "<th scope=\"col\" class=\"system\">system</th>";
   text += fmt::format("<th scope=\"col\" class=\"bar\">{}</th>", escaped(names.front()));
   for (std::size_t i = 1; i < names.size(); ++i) {
-    const auto swatch = i <= kParts.size()
-                            ? fmt::format("<i class=\"part-{}\"></i>", kParts.at(i - 1).css_class)
+    const auto swatch = i <= kLossParts.size()
+                            ? fmt::format("<i class=\"part-{}\"></i>", kLossParts.at(i - 1).css_class)
                             : std::string();
     text += fmt::format("<th scope=\"col\">{}{}</th>", swatch, escaped(names[i]));
   }
@@ -127,9 +114,9 @@ std::string loss_section(const ReportScope& scope) {
       "<section id=\"losses\">\n<h2>Where the time beyond ideal goes</h2>\n"
       "<div class=\"scroll\"><table class=\"bars "
       "losses\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n"
-      "<p class=\"note\">{}.<br>All bars have one scale; left of the line is gained, not "
+      "<p class=\"note\">{}<br/>All bars have one scale; left of the line is gained, not "
       "lost.</p>\n</section>\n",
-      header(scope, cells.header), rows, escaped(cells.notes.substr(0, cells.notes.find('\n'))));
+      header(scope, cells.header), rows, escaped_lines(cells.notes));
 }
 
 }  // namespace c3

@@ -52,9 +52,9 @@ std::string report_page(std::span<const ReportRun> runs, const std::string& titl
              R"(<!DOCTYPE html>
 <html lang="en">
 <head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="c3sim">
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="generator" content="c3sim"/>
 <title>{}</title>
 <style>
 {}</style>

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "results/picoseconds.hpp"
-#include "results/report/html.hpp"
 #include "results/report/sections.hpp"
 
 namespace c3 {
@@ -16,13 +14,9 @@ constexpr double kWorthSaying = 0.01;  ///< of the strategy's time
 
 std::string loss_sentence(const StrategyResult& strategy) {
   if (!strategy.loss) return "";
-  const auto& [dispatch, cus, cache, hbm, links, interaction] = *strategy.loss;
-  std::array<std::pair<const char*, double>, 6> parts{{{"dispatch", dispatch / 1.0_us},
-                                                       {"CUs", cus / 1.0_us},
-                                                       {"cache", cache / 1.0_us},
-                                                       {"HBM", hbm / 1.0_us},
-                                                       {"links", links / 1.0_us},
-                                                       {"interaction", interaction / 1.0_us}}};
+  std::vector<std::pair<const char*, double>> parts;  // us
+  for (const auto& part : kLossParts)
+    parts.emplace_back(part.name, (*strategy.loss).*part.loss / 1.0_us);
   double total = 0, moved = 0;
   for (const auto& [_, us] : parts) {
     total += us;

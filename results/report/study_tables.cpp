@@ -15,13 +15,6 @@ std::string row_of(const std::vector<std::string>& cells, const char* first_tag,
   return "<tr>" + row + "</tr>\n";
 }
 
-std::string notes_of(const std::string& notes) {
-  auto lines = escaped(notes.substr(0, notes.find_last_not_of('\n') + 1));
-  for (auto at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + 5))
-    lines.insert(at, "<br>");
-  return "<p class=\"note\">" + lines + "</p>\n";
-}
-
 }  // namespace
 
 std::string table_section(const ReportScope& scope) {
@@ -36,7 +29,7 @@ std::string table_section(const ReportScope& scope) {
                   "<div class=\"scroll\"><table "
                   "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
                   row_of(cells.header, "th", "th"), rows) +
-              notes_of(cells.notes);
+              "<p class=\"note\">" + escaped_lines(cells.notes) + "</p>\n";
   }
   return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
 }

@@ -114,9 +114,10 @@ void add_slice(std::vector<Lane>& lanes, int number, const std::string& label, S
   lane->slices.push_back(std::move(slice));
 }
 
-void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities,
+void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities, const std::vector<Id>& ids,
                const std::vector<std::string>& streams) {
-  for (auto& [_, activity] : activities) {
+  for (const auto id : ids) {
+    auto& activity = activities.at(id);
     auto& slice = activity.slice;
     if (is_on_stream(slice.kind) && activity.stream >= 0) {
       const auto stream = static_cast<std::size_t>(activity.stream);
@@ -131,8 +132,7 @@ void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities,
     for (auto* lanes : {&gpu.streams, &gpu.engines}) {
       std::ranges::sort(*lanes, {}, &Lane::number);
       for (auto& lane : *lanes) {
-        std::ranges::sort(lane.slices, {},
-                          [](const Slice& slice) { return std::pair(slice.start, slice.end); });
+        std::ranges::stable_sort(lane.slices, {}, &Slice::start);
       }
     }
   }
@@ -195,10 +195,11 @@ void add_use(std::map<int, GpuTimeline>& gpus, const ResultReader& file, const s
 StrategyTimeline read_timeline(const ResultReader& file, const std::string& strategy) {
   const auto table = file.table(strategy, "activities");
   auto activities = read_activities(table);
-  join_parts(activities, table.values<std::int64_t>("id"));
+  const auto& ids = table.values<std::int64_t>("id");
+  join_parts(activities, ids);
   join_dependencies(activities, file.table(strategy, "dependencies"));
   std::map<int, GpuTimeline> gpus;
-  add_lanes(gpus, std::move(activities), file.streams());
+  add_lanes(gpus, std::move(activities), ids, file.streams());
   if (gpus.empty())
     throw IoError(file.path(), "report", "strategy '" + strategy + "' ran nothing on any stream");
   add_use(gpus, file, strategy);

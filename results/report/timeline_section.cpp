@@ -141,7 +141,10 @@ std::string caption(const ReportScope& scope, const Panel& panel) {
   text += fmt::format("<b>{} {}</b> <span>speedup {:.3f}</span>", panel.axis.text(panel.timeline.time),
                       panel.axis.unit.name, s.speedup);
   if (s.share_of_ideal) text += fmt::format(" <span>{:.1f}% of ideal</span>", 100 * *s.share_of_ideal);
-  if (s.best_cus) text += fmt::format(" <span>{} CUs reserved</span>", *s.best_cus);
+  if (s.best_cus) {
+    text += fmt::format(" <span>{} of {:.0f} CUs reserved</span>", *s.best_cus,
+                        panel.timeline.gpus.front().cus.capacity());
+  }
   return "<figcaption>" + text + "</figcaption>\n";
 }
 
