@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,6 +41,15 @@ void check_strategies(const std::vector<ResultReader>& files, const std::vector<
   }
 }
 
+/// A page over a result would be the last that is seen of it.
+void check_output(const std::filesystem::path& output, const std::vector<std::string>& files) {
+  std::error_code ignored;  // what is not there is not one of them
+  for (const auto& file : files) {
+    if (std::filesystem::equivalent(output, file, ignored))
+      throw UsageError(output.string() + ": is one of the files to report on");
+  }
+}
+
 /// Two files of one system are told apart by their names.
 void tell_apart(std::vector<ReportRun>& runs) {
   const auto system = [](const ReportRun& run) { return run.study.conditions.system; };
@@ -56,6 +66,7 @@ int report(const ReportOptions& options) {
   for (const auto& path : options.files)
     files.emplace_back(path);
   check_strategies(files, options.strategies);
+  check_output(output, options.files);
   TemporaryFile page(output);
   std::vector<ReportRun> runs;
   for (const auto& file : files)
@@ -84,7 +95,7 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
       ->type_name("OUT.html");
   verb->add_option("--strategies", options->strategies, "Only these, with commas between (default: all)")
       ->delimiter(',')
-      ->expected(1)
+      ->allow_extra_args(false)
       ->type_name("A,B");
   verb->add_option("--title", options->title, "Heading (default: the experiment's name)")->type_name("TEXT");
   verb->callback([&app, &action, options] {

@@ -39,14 +39,13 @@ std::string against_first(const ReportScope& scope, const ReportRun& run, const 
   return fmt::format("{:.2f}", strategy.time / scope.runs.front().study.strategies[first].time);
 }
 
-std::string row(const ReportScope& scope, const ReportRun& run, std::size_t index, bool is_first) {
+std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t index) {
   const auto& strategy = run.study.strategies[index];
   const auto split = run.timelines[index].split();
   const auto cell = [](const char* label, const std::string& text) {
     return fmt::format("<td class=\"number\" data-label=\"{}\">{}</td>", label, text);
   };
-  std::string cells =
-      fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(strategy.name) : "");
+  std::string cells;
   if (scope.compares()) cells += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
   cells += "<td class=\"bar\">" + bar(split, strategy, scope.axis) + "</td>";
   cells += fmt::format("<td class=\"number time\">{}<span class=\"unit\"> {}</span></td>",
@@ -56,7 +55,7 @@ std::string row(const ReportScope& scope, const ReportRun& run, std::size_t inde
   cells += cell("comm. only", scope.axis.text(split.communication_only));
   cells += cell("× bound", fmt::format("{:.2f}", strategy.time / strategy.lower_bound));
   if (scope.compares()) cells += cell("× first", against_first(scope, run, strategy));
-  return fmt::format("<tr{}>{}</tr>\n", is_first ? " class=\"first\"" : "", cells);
+  return cells;
 }
 
 std::string header(const ReportScope& scope) {
@@ -79,13 +78,12 @@ std::string glance_section(const ReportScope& scope) {
   for (const auto& sentence : summary(scope))
     sentences += "<p>" + escaped(sentence) + "</p>\n";
   for (const auto& name : scope.strategies) {
-    bool is_first = true;
+    std::vector<std::string> group;
     for (const auto& run : scope.runs) {
       const auto index = run.index_of(name);
-      if (index == ReportRun::npos) continue;
-      rows += row(scope, run, index, is_first);
-      is_first = false;
+      if (index != ReportRun::npos) group.push_back(cells_of(scope, run, index));
     }
+    rows += grouped_rows(name, group);
   }
   return fmt::format(
       "<section id=\"glance\">\n<h2>At a glance</h2>\n{}"

@@ -44,6 +44,17 @@ std::string escaped_lines(std::string_view text) {
   return result;
 }
 
+std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows) {
+  std::string html;
+  for (const auto& cells : rows) {
+    html += html.empty() ? fmt::format("<tr class=\"first\"><th scope=\"rowgroup\" rowspan=\"{}\">{}</th>",
+                                       rows.size(), escaped(header))
+                         : "<tr>";
+    html += cells + "</tr>\n";
+  }
+  return html;
+}
+
 std::string short_number(double value) {
   auto text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);

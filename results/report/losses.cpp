@@ -63,11 +63,10 @@ std::string bar(const std::string& label, const LossSplit& loss, const LossScale
   return svg + vertical("zero", scale.x(Seconds{}), kBarHeight, "") + kPlotEnd + names;
 }
 
-std::string row(const ReportScope& scope, const ReportRun& run, const std::vector<std::string>& cells,
-                const LossScale& scale, bool is_first) {
+std::string cells_of(const ReportScope& scope, const ReportRun& run, const std::vector<std::string>& cells,
+                     const LossScale& scale) {
   const auto& loss = *run.study.strategies[run.index_of(cells.front())].loss;
-  auto text =
-      fmt::format("<th scope=\"row\" class=\"strategy\">{}</th>", is_first ? escaped(cells.front()) : "");
+  std::string text;
   if (scope.compares()) text += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
   text += "<td class=\"bar\"><div class=\"plot\">" + bar(cells.front(), loss, scale) + "</div></td>";
   for (std::size_t i = 1; i <= kLossParts.size(); ++i) {
@@ -75,9 +74,8 @@ std::string row(const ReportScope& scope, const ReportRun& run, const std::vecto
     text += fmt::format("<td class=\"number\" data-label=\"{}\"><i class=\"part-{}\"></i>{}</td>", part.name,
                         part.css_class, escaped(cells[i]));
   }
-  text +=
-      fmt::format("<td class=\"number time\">{}<span class=\"unit\"> us</span></td>", escaped(cells.back()));
-  return fmt::format("<tr{}>{}</tr>\n", is_first ? " class=\"first\"" : "", text);
+  return text +
+         fmt::format("<td class=\"number time\">{}<span class=\"unit\"> us</span></td>", escaped(cells.back()));
 }
 
 std::string header(const ReportScope& scope, const std::vector<std::string>& names) {
@@ -99,14 +97,13 @@ std::string loss_section(const ReportScope& scope) {
   const auto scale = common_scale(scope);
   std::string rows;
   for (const auto& name : scope.strategies) {
-    bool is_first = true;
+    std::vector<std::string> group;
     for (const auto& run : scope.runs) {
       const auto cells = loss_cells(run.study);
       const auto found = std::ranges::find(cells.rows, name, [](const auto& row) { return row.front(); });
-      if (found == cells.rows.end()) continue;
-      rows += row(scope, run, *found, scale, is_first);
-      is_first = false;
+      if (found != cells.rows.end()) group.push_back(cells_of(scope, run, *found, scale));
     }
+    rows += grouped_rows(name, group);
   }
   if (rows.empty()) return "";
   const auto cells = loss_cells(scope.runs.front().study);

@@ -44,7 +44,7 @@ table.losses tr.first > *, table.glance tr.first > * { border-top: 1px solid var
 td.bar { width: 46%; min-width: 240px; }
 table.losses td.bar { width: 38%; }
 td.time { font-weight: 600; }
-tbody th { font-weight: 600; }
+tbody th { font-weight: 600; vertical-align: top; }
 td.system { color: var(--muted); font-size: 13px; }
 td.bar .plot { position: relative; }
 .unit { display: none; }
@@ -113,8 +113,7 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
   table.bars tr { display: flex; flex-wrap: wrap; column-gap: 12px; padding: 4px 0; }
   table.bars tr.first { border-top: 1px solid var(--line); }
   table.bars tr > *, table.bars tr.first > * { padding: 0; border: 0; }
-  table.bars th.strategy { flex: 1 0 100%; text-align: left; }
-  table.bars th.strategy:empty { display: none; }
+  table.bars tbody th { flex: 1 0 100%; text-align: left; }
   table.bars td.system { order: 1; }
   table.bars td.time { order: 2; }
   table.bars td.bar { order: 3; flex: 1 0 100%; min-width: 0; }
