@@ -104,7 +104,7 @@ StrategyResult a_result() {
   result.ideal_speedup = 1.5;
   result.share_of_ideal = 0.5;
   result.kernel = SideTimes{.alone = 20.0_us, .together = 25.0_us};
-  result.loss = LossSplit{.dispatch = 1.0_us, .cus = 2.0_us, .hbm = -3.0 * 1.0_us};
+  result.loss = LossSplit{1.0_us, 2.0_us, Seconds{}, -3.0 * 1.0_us, Seconds{}, Seconds{}};
   result.best_cus = 32;
   return result;
 }
