@@ -68,10 +68,10 @@ rect { shape-rendering: crispEdges; }
 .merged { opacity: .65; }
 .span { fill: var(--grid); }
 .used { fill: var(--used); fill-opacity: .55; }
-.halo { stroke: var(--back); stroke-width: 3; opacity: .5; }
+.halo { stroke: var(--back); stroke-width: 4; opacity: .6; }
 .grid, .halo, .bound, .end, .zero { fill: none; vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--grid); }
-.bound { stroke: var(--bound); stroke-dasharray: 3 2; stroke-width: 1.5; }
+.bound { stroke: var(--bound); stroke-dasharray: 4 2; stroke-width: 2; }
 .end { stroke: var(--muted); stroke-width: 1.5; }
 .zero { stroke: var(--text); }
 .part-dispatch { fill: var(--dispatch); --fill: var(--dispatch); }

@@ -52,7 +52,7 @@ TEST_CASE("a share is never drawn above 100 %, however the solver rounds") {
   UseCurve curve("HBM");
   curve.step(curve.add_member(3), 0, 3.0000001, 3);
   CHECK(curve.peak() == 1);
-  CHECK(curve.shares(7, 3) == std::vector<double>{1, 1, 1});
+  CHECK(curve.shares(8, 2) == std::vector<double>{1, 1});
 }
 
 TEST_CASE("slices narrower than a pixel are joined while they are less than a pixel apart") {
