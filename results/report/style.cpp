@@ -87,8 +87,8 @@ article { margin-top: 14px; padding-top: 4px; border-top: 1px solid var(--line);
 article h3 { margin: 8px 0 2px; font-size: 16px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(480px, 100%), 1fr)); column-gap: 32px; }
 figure { margin: 0 0 10px; min-width: 0; display: grid; grid-template-rows: subgrid; grid-row: span 3; }
-figcaption span { color: var(--muted); margin-left: 10px; }
-figcaption b + b { margin-left: 6px; }
+figcaption { display: flex; flex-wrap: wrap; gap: 0 12px; }
+figcaption span { color: var(--muted); white-space: nowrap; }
 .reading { font-size: 13px; min-height: 1.45em; max-width: 110ch; }
 .rank { margin: 8px 0 2px; font-weight: 600; }
 .lane { display: grid; grid-template-columns: 92px minmax(0, 1fr); column-gap: 10px; align-items: center; margin-bottom: 2px; }

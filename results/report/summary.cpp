@@ -56,8 +56,8 @@ std::vector<std::string> summary(const ReportScope& scope) {
   for (std::size_t i = 1; i < scope.runs.size(); ++i) {
     const auto change = largest_change(scope.runs.front(), scope.runs[i]);
     if (!change || change->size() == 0) continue;
-    sentences.push_back(fmt::format("The loss that differs most: {} of {}, {:.1f} us on {}, {:.1f} us on {}.",
-                                    change->strategy, change->part, change->before / 1.0_us,
+    sentences.push_back(fmt::format("The loss that differs most: {} in {}, {:.1f} us on {}, {:.1f} us on {}.",
+                                    change->part, change->strategy, change->before / 1.0_us,
                                     scope.runs.front().label, change->after / 1.0_us, scope.runs[i].label));
   }
   return sentences;

@@ -74,8 +74,7 @@ std::string engines_row(const Panel& panel, const GpuTimeline& gpu) {
     }
     y += kPitch;
   }
-  return row("engines", fmt::format("{} DMA engines", gpu.engines.size()),
-             svg + panel.marks(height) + kPlotEnd);
+  return row("engines", fmt::format("{} engines", gpu.engines.size()), svg + panel.marks(height) + kPlotEnd);
 }
 
 std::string use_title(const UseCurve& curve, const StrategyTimeline& timeline) {
