@@ -56,6 +56,7 @@ constexpr std::array kDefinitions{
                "communication only come from unions and intersections of these intervals."},
     Definition{"released, not yet running",
                "An operation may start, but its first work group, channel or copy has not."},
+    Definition{"engines", "Copy (DMA) engines of the GPU, a lane for each that copies."},
     Definition{
         "share in use",
         "Used over available capacity: occupied CUs; bytes a second at HBM, whose capacity depends on "

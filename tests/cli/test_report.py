@@ -20,6 +20,7 @@ PICOSECONDS = 1e6  # in a microsecond
 WIDTH = 1200  # units of a plot
 PRECISION = 0.02  # units: two decimals, twice rounded
 LOSSES = ["dispatch", "cus", "cache", "hbm", "links", "interaction"]
+LABELS = dict(zip(LOSSES, ["dispatch", "CUs", "cache", "HBM", "links", "interaction"]))
 VOID = {"meta", "br"}
 
 
@@ -250,6 +251,7 @@ class ReportPage(unittest.TestCase):
                 [rect] = shapes(row, "rect", f"part-{part}")
                 left, right = span(rect)
                 is_gain = losses[part] < 0
+                self.assertLessEqual(left, right)
                 self.assertAlmostEqual(right if is_gain else left, ends[is_gain], delta=PRECISION)
                 ends[is_gain] = left if is_gain else right
                 self.assertIn(f"{losses[part]:.1f} us", rect.find("title").text)
@@ -362,7 +364,7 @@ class ReportPage(unittest.TestCase):
 
     def test_two_systems_are_compared_on_one_axis(self):
         other = self.folder / "h100.h5"
-        done = c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "--set", "system=h100-sxm-8", "--json", "-q", "-o", other)
+        done = c3sim("run", MAIN_JOB, "--set", "measure.seeds=3", "--set", "system=h100-sxm-8", "--json", "-q", "-o", other)
         h100 = {row["strategy"]: row for row in json.loads(done.stdout)["strategies"]}
         page = self.report(other, self.path, output="both.html")
         self.assertEqual([head.text for head in page.root.findall(".//header//h2")], ["h100-sxm-8", "mi300x-8"])
@@ -370,17 +372,29 @@ class ReportPage(unittest.TestCase):
             figures = page.figures(name)
             self.assertEqual(list(figures), ["h100-sxm-8", "mi300x-8"])
             for figure, time in zip(figures.values(), (h100[name]["time_us"], self.rows[name]["time_us"])):
-                end = shapes(figure, "path", "end")[0]
-                self.assertAlmostEqual(float(re.match(r"M([\d.]+) 0", end.get("d")).group(1)),
-                                       page.x(time * PICOSECONDS), delta=PRECISION)
+                end = float(re.match(r"M([\d.]+) 0", shapes(figure, "path", "end")[0].get("d")).group(1))
+                self.assertAlmostEqual(end, page.x(time * PICOSECONDS), delta=PRECISION)
+                self.assertLess(end, WIDTH)
         ratios = [cell.text for cell in page.section("glance").iter("td") if cell.get("data-label") == "× first"]
         self.assertEqual([ratio for ratio in ratios if ratio],
                          [f"{self.rows[name]['time_us'] / h100[name]['time_us']:.2f}" for name in self.rows])
         summary = "".join(page.section("glance").findall("p")[2].itertext())
         strategy, part = max(((name, part) for name, row in self.rows.items() if row["loss_us"] for part in LOSSES),
                              key=lambda at: abs(self.rows[at[0]]["loss_us"][at[1]] - h100[at[0]]["loss_us"][at[1]]))
-        self.assertIn(f"{h100[strategy]['loss_us'][part]:.1f} us on h100-sxm-8, "
+        self.assertIn(f"{LABELS[part]} in {strategy}, {h100[strategy]['loss_us'][part]:.1f} us on h100-sxm-8, "
                       f"{self.rows[strategy]['loss_us'][part]:.1f} us on mi300x-8", summary)
+
+    def test_one_engine_that_serves_several_peers_copies_for_one_at_a_time(self):
+        other = self.folder / "three engines.h5"
+        c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "--set", "system=h100-sxm-8", "-q", "-o", other)
+        [figure] = self.report(other, "--strategies", "dma", output="three.html").figures("dma").values()
+        lanes = collections.defaultdict(list)
+        for rect in shapes(lane(figure, "engines"), "rect", "comm"):
+            lanes[rect.get("y")].append(span(rect))
+        self.assertEqual(sorted(map(len, lanes.values())), [2, 2, 3])
+        for spans in lanes.values():
+            for (_, end), (start, _) in zip(spans, spans[1:]):
+                self.assertLessEqual(end, start + 2 * PRECISION)
 
     def test_two_files_of_one_system_are_told_apart(self):
         copy = self.folder / "copy.h5"
