@@ -56,6 +56,9 @@ constexpr std::array kDefinitions{
                "communication only come from unions and intersections of these intervals."},
     Definition{"released, not yet running",
                "An operation may start, but its first work group, channel or copy has not."},
+    Definition{"HBM, links out, copy engines (head)",
+               "What the model of GPU 0 has: bytes a second of reads, of all links in "
+               "the direction that sends while the other is idle, and of each engine."},
     Definition{"engines", "Copy (DMA) engines of the GPU, a lane for each that copies."},
     Definition{
         "share in use",

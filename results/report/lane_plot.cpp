@@ -26,6 +26,8 @@ std::string tooltip(const Slice& slice, const TimeAxis& axis) {
   if (slice.running > slice.start) text += fmt::format("\nfirst part runs from {}", axis.text(slice.running));
   if (slice.bytes > 0) text += "\n" + with_prefix(slice.bytes, "B");
   if (slice.flops > 0) text += "\n" + with_prefix(slice.flops, "flop");
+  for (const auto& reason : slice.released_by)
+    text += "\nreleased by " + reason;
   for (const auto& reason : slice.waited_for)
     text += "\nwaited for " + reason;
   return text;
@@ -48,6 +50,17 @@ std::vector<DrawnSlice> drawn_slices(const std::vector<Slice>& slices, const Tim
     }
   }
   return drawn;
+}
+
+std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& axis, double y, double height) {
+  constexpr double kWide = 4;  // units: a line would hide what is narrower
+  std::string path;
+  for (std::size_t i = 1; i < drawn.size(); ++i) {
+    const double start = axis.x(drawn[i].first->start);
+    if (axis.x(drawn[i].end) - start < kWide || start - axis.x(drawn[i - 1].end) > 1) continue;
+    path += fmt::format("M{} {}v{}", short_number(start), short_number(y), short_number(height));
+  }
+  return path.empty() ? "" : fmt::format(R"(<path class="edge" d="{}"/>)", path);
 }
 
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height) {

@@ -19,6 +19,9 @@ struct DrawnSlice {
 /// Slices narrower than a unit are joined with narrow neighbours that are less than a unit away.
 std::vector<DrawnSlice> drawn_slices(const std::vector<Slice>& slices, const TimeAxis& axis);
 
+/// Lines where a slice follows another at once.
+std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& axis, double y, double height);
+
 /// A rectangle for the wait before the first part, one for the rest.
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height);
 

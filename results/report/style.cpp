@@ -69,7 +69,8 @@ rect { shape-rendering: crispEdges; }
 .span { fill: var(--grid); }
 .used { fill: var(--used); fill-opacity: .55; }
 .halo { stroke: var(--back); stroke-width: 4; opacity: .6; }
-.grid, .halo, .bound, .end, .zero { fill: none; vector-effect: non-scaling-stroke; }
+.edge { stroke: var(--back); stroke-width: 1.5; }
+.edge, .grid, .halo, .bound, .end, .zero { fill: none; vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--grid); }
 .bound { stroke: var(--bound); stroke-dasharray: 4 2; stroke-width: 2; }
 .end { stroke: var(--muted); stroke-width: 1.5; }

@@ -21,7 +21,8 @@ struct Slice {
   std::int64_t end = 0;
   double bytes = 0;
   double flops = 0;
-  std::vector<std::string> waited_for = {};
+  std::vector<std::string> released_by = {};
+  std::vector<std::string> waited_for = {};  ///< between its release and its first part
   Intervals busy = {};  ///< while a part of it runs; of a transfer and a wait: start to end
 };
 

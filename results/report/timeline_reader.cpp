@@ -77,27 +77,28 @@ void join_parts(Activities& activities, const std::vector<Id>& ids) {
 std::string reason(const std::string& kind, const std::string& predecessor) {
   if (kind == "slot") return "CU slots of " + predecessor;
   if (kind == "data") return "data of " + predecessor;
-  if (kind == "event") return predecessor + " (event)";
-  return predecessor + " (order of the stream)";
+  if (kind == "event") return "event " + predecessor;
+  return "the end of " + predecessor;
 }
 
-/// What a slice, or the first part of it, waited for, other than its own launch and its own parts.
+/// What released a slice, and what the first part of it waited for then, other than its own parts.
 void join_dependencies(Activities& activities, const ResultTable& table) {
   const auto& successor = table.values<std::int64_t>("successor");
   const auto& predecessor = table.values<std::int64_t>("predecessor");
   const auto& kind = table.values<std::string>("kind");
-  const auto whole = [&](Id id) { return activities.at(id).parent != 0 ? activities.at(id).parent : id; };
+  const auto whole = [&](Id id) {
+    const auto found = activities.find(id);
+    if (found == activities.end() || found->second.parent == 0) return found;
+    return activities.find(found->second.parent);
+  };
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (kind[row] == "launch" || !activities.contains(successor[row]) ||
-        !activities.contains(predecessor[row])) {
-      continue;
-    }
+    if (kind[row] == "launch") continue;
     const auto waiting = whole(successor[row]), waited = whole(predecessor[row]);
-    if (waiting == waited || !activities.contains(waiting) || !activities.contains(waited)) continue;
-    auto& activity = activities.at(waiting);
-    if (successor[row] != waiting && successor[row] != activity.first_part) continue;
-    const auto text = reason(kind[row], activities.at(waited).slice.name);
-    auto& reasons = activity.slice.waited_for;
+    if (waiting == activities.end() || waited == activities.end() || waiting == waited) continue;
+    auto& [id, activity] = *waiting;
+    if (successor[row] != id && successor[row] != activity.first_part) continue;
+    auto& reasons = successor[row] == id ? activity.slice.released_by : activity.slice.waited_for;
+    const auto text = reason(kind[row], waited->second.slice.name);
     if (std::ranges::find(reasons, text) == reasons.end()) reasons.push_back(text);
   }
 }

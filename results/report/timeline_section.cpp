@@ -53,11 +53,13 @@ std::string stream_row(const Panel& panel, const Lane& lane, int rank) {
   auto svg = plot_begin(kStreamHeight, fmt::format("stream {} of GPU {}", lane.label, rank)) +
              grid(panel.axis, kStreamHeight);
   std::string names;
-  for (const auto& drawn : drawn_slices(lane.slices, panel.axis)) {
+  const auto slices = drawn_slices(lane.slices, panel.axis);
+  for (const auto& drawn : slices) {
     svg += slice_shapes(drawn, panel.axis, 1, kStreamHeight - 2);
     names += slice_name(drawn, panel.axis);
     if (drawn.count > 1) panel.merged += drawn.count;
   }
+  svg += slice_edges(slices, panel.axis, 1, kStreamHeight - 2);
   return row("stream", escaped(lane.label), svg + panel.marks(kStreamHeight) + kPlotEnd + names);
 }
 
@@ -68,10 +70,12 @@ std::string engines_row(const Panel& panel, const GpuTimeline& gpu) {
   auto svg = plot_begin(height, fmt::format("copy engines of GPU {}", gpu.rank)) + grid(panel.axis, height);
   double y = 1;
   for (const auto& lane : gpu.engines) {
-    for (const auto& drawn : drawn_slices(lane.slices, panel.axis)) {
+    const auto slices = drawn_slices(lane.slices, panel.axis);
+    for (const auto& drawn : slices) {
       svg += slice_shapes(drawn, panel.axis, y, kThinHeight);
       if (drawn.count > 1) panel.merged += drawn.count;
     }
+    svg += slice_edges(slices, panel.axis, y, kThinHeight);
     y += kPitch;
   }
   return row("engines", fmt::format("{} engines", gpu.engines.size()), svg + panel.marks(height) + kPlotEnd);

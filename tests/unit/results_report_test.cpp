@@ -130,6 +130,8 @@ ResultReader hand_made(const TemporaryFolder& folder, const StudyResult& study) 
     timeline.utilisation(0, 5.0_us, 80);
     timeline.activity_started(
         4, {.name = "gather", .kind = ActivityKind::channel, .gpu = 0, .stream = 1, .parent = 2}, 20.0_us);
+    timeline.depends(2, 1, DependencyKind::stream_order);
+    timeline.depends(3, 1, DependencyKind::launch);
     timeline.depends(4, 3, DependencyKind::slot);
     for (const ActivityId id : {3, 1})
       timeline.activity_finished(id, 25.0_us);
@@ -171,6 +173,7 @@ TEST_CASE("an operation runs while its parts do, and what its first part waited 
   CHECK(gather.running == 20 * kMicrosecond);
   CHECK(gather.end == 30 * kMicrosecond);
   CHECK(gather.waited_for == std::vector<std::string>{"CU slots of gemm"});
+  CHECK(gather.released_by == std::vector<std::string>{"the end of gemm"});
   CHECK(streams.at(0).slices.at(0).waited_for.empty());
 }
 
