@@ -35,20 +35,20 @@ std::string bar(const BusySplit& split, const StrategyResult& strategy, const Ti
 std::string against_first(const ReportScope& scope, const ReportRun& run, const StrategyResult& strategy) {
   if (&run == &scope.runs.front()) return "";
   const auto first = scope.runs.front().index_of(strategy.name);
-  if (first == ReportRun::npos) return "";
-  return fmt::format("{:.2f}", strategy.time / scope.runs.front().study.strategies[first].time);
+  if (!first) return "";
+  return fmt::format("{:.2f}", strategy.time / scope.runs.front().study.strategies[*first].time);
 }
 
 std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t index) {
   const auto& strategy = run.study.strategies[index];
   const auto split = run.timelines[index].split();
   const auto cell = [](const char* label, const std::string& text) {
-    return fmt::format("<td class=\"number\" data-label=\"{}\">{}</td>", label, text);
+    return fmt::format(R"(<td class="number" data-label="{}">{}</td>)", label, text);
   };
   std::string cells;
-  if (scope.compares()) cells += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
-  cells += "<td class=\"bar\">" + bar(split, strategy, scope.axis) + "</td>";
-  cells += fmt::format("<td class=\"number time\">{}<span class=\"unit\"> {}</span></td>",
+  if (scope.compares()) cells += fmt::format(R"(<td class="system">{}</td>)", escaped(run.label));
+  cells += R"(<td class="bar">)" + bar(split, strategy, scope.axis) + "</td>";
+  cells += fmt::format(R"(<td class="number time">{}<span class="unit"> {}</span></td>)",
                        scope.axis.text(picoseconds(strategy.time)), scope.axis.unit.name);
   cells += cell("compute only", scope.axis.text(split.compute_only));
   cells += cell("both", scope.axis.text(split.both));
@@ -60,14 +60,14 @@ std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t
 
 std::string header(const ReportScope& scope) {
   const auto& unit = scope.axis.unit.name;
-  std::string cells = "<th scope=\"col\">strategy</th>";
-  if (scope.compares()) cells += "<th scope=\"col\" class=\"system\">system</th>";
-  cells += fmt::format("<th scope=\"col\" class=\"bar\"><div class=\"ticks\">{}</div></th>",
-                       tick_labels(scope.axis));
-  cells += fmt::format("<th scope=\"col\">time [{}]</th>", unit);
+  std::string cells = R"(<th scope="col">strategy</th>)";
+  if (scope.compares()) cells += R"(<th scope="col" class="system">system</th>)";
+  cells +=
+      fmt::format(R"(<th scope="col" class="bar"><div class="ticks">{}</div></th>)", tick_labels(scope.axis));
+  cells += fmt::format(R"(<th scope="col">time [{}]</th>)", unit);
   for (const auto* name : {"compute only", "both", "comm. only", "× bound"})
-    cells += fmt::format("<th scope=\"col\">{}</th>", name);
-  if (scope.compares()) cells += fmt::format("<th scope=\"col\">× {}</th>", escaped(scope.runs.front().label));
+    cells += fmt::format(R"(<th scope="col">{}</th>)", name);
+  if (scope.compares()) cells += fmt::format(R"(<th scope="col">× {}</th>)", escaped(scope.runs.front().label));
   return "<tr>" + cells + "</tr>";
 }
 
@@ -81,19 +81,19 @@ std::string glance_section(const ReportScope& scope) {
     std::vector<std::string> group;
     for (const auto& run : scope.runs) {
       const auto index = run.index_of(name);
-      if (index != ReportRun::npos) group.push_back(cells_of(scope, run, index));
+      if (index) group.push_back(cells_of(scope, run, *index));
     }
     rows += grouped_rows(name, group);
   }
   return fmt::format(
       "<section id=\"glance\">\n<h2>At a glance</h2>\n{}"
-      "<p class=\"legend\"><span><i class=\"compute\"></i>upper half: kernels run</span> "
-      "<span><i class=\"comm\"></i>lower half: collectives run</span> "
-      "<span><i class=\"span\"></i>that side is idle</span> "
-      "<span><i class=\"bound\"></i>lower bound</span> "
-      "<span class=\"muted\">Both halves filled: they overlap. Sorted by kind; when each ran is in the "
+      R"(<p class="legend"><span><i class="compute"></i>upper half: kernels run</span> )"
+      R"(<span><i class="comm"></i>lower half: collectives run</span> )"
+      R"(<span><i class="span"></i>that side is idle</span> )"
+      R"(<span><i class="bound"></i>lower bound</span> )"
+      R"(<span class="muted">Both halves filled: they overlap. Sorted by kind; when each ran is in the )"
       "timeline.</span></p>\n"
-      "<table class=\"bars glance\" "
+      R"(<table class="bars glance" )"
       "data-axis-ps=\"{}\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table>\n</section>\n",
       sentences, scope.axis.end, header(scope), rows);
 }

@@ -16,7 +16,7 @@ std::string facts_list(const ReportRun& run) {
   std::string text;
   for (const auto& fact : run.facts)
     text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escaped(fact.what), escaped(fact.value));
-  return "<dl class=\"facts\">" + text + "</dl>";
+  return R"(<dl class="facts">)" + text + "</dl>";
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string escaped_lines(std::string_view text) {
 std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows) {
   std::string html;
   for (const auto& cells : rows) {
-    html += html.empty() ? fmt::format("<tr class=\"first\"><th scope=\"rowgroup\" rowspan=\"{}\">{}</th>",
+    html += html.empty() ? fmt::format(R"(<tr class="first"><th scope="rowgroup" rowspan="{}">{}</th>)",
                                        rows.size(), escaped(header))
                          : "<tr>";
     html += cells + "</tr>\n";

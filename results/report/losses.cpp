@@ -43,7 +43,7 @@ LossScale common_scale(const ReportScope& scope) {
 std::string name_of_part(const char* name, double from, double to) {
   constexpr double kNarrowest = 120;  // units
   if (to - from < kNarrowest) return "";
-  return fmt::format("<span class=\"name\" style=\"left:{}%;width:{}%\">{}</span>",
+  return fmt::format(R"(<span class="name" style="left:{}%;width:{}%">{}</span>)",
                      short_number(100 * from / kPlotWidth), short_number(100 * (to - from) / kPlotWidth), name);
 }
 
@@ -65,28 +65,28 @@ std::string bar(const std::string& label, const LossSplit& loss, const LossScale
 
 std::string cells_of(const ReportScope& scope, const ReportRun& run, const std::vector<std::string>& cells,
                      const LossScale& scale) {
-  const auto& loss = *run.study.strategies[run.index_of(cells.front())].loss;
+  const auto& loss = *run.study.strategies[run.index_of(cells.front()).value()].loss;
   std::string text;
-  if (scope.compares()) text += fmt::format("<td class=\"system\">{}</td>", escaped(run.label));
-  text += "<td class=\"bar\"><div class=\"plot\">" + bar(cells.front(), loss, scale) + "</div></td>";
+  if (scope.compares()) text += fmt::format(R"(<td class="system">{}</td>)", escaped(run.label));
+  text += R"(<td class="bar"><div class="plot">)" + bar(cells.front(), loss, scale) + "</div></td>";
   for (std::size_t i = 1; i <= kLossParts.size(); ++i) {
     const auto& part = kLossParts.at(i - 1);
-    text += fmt::format("<td class=\"number\" data-label=\"{}\"><i class=\"part-{}\"></i>{}</td>", part.name,
+    text += fmt::format(R"(<td class="number" data-label="{}"><i class="part-{}"></i>{}</td>)", part.name,
                         part.css_class, escaped(cells[i]));
   }
   return text +
-         fmt::format("<td class=\"number time\">{}<span class=\"unit\"> us</span></td>", escaped(cells.back()));
+         fmt::format(R"(<td class="number time">{}<span class="unit"> us</span></td>)", escaped(cells.back()));
 }
 
 std::string header(const ReportScope& scope, const std::vector<std::string>& names) {
-  auto text = std::string("<th scope=\"col\">strategy</th>");
-  if (scope.compares()) text += "<th scope=\"col\" class=\"system\">system</th>";
-  text += fmt::format("<th scope=\"col\" class=\"bar\">{}</th>", escaped(names.front()));
+  auto text = std::string(R"(<th scope="col">strategy</th>)");
+  if (scope.compares()) text += R"(<th scope="col" class="system">system</th>)";
+  text += fmt::format(R"(<th scope="col" class="bar">{}</th>)", escaped(names.front()));
   for (std::size_t i = 1; i < names.size(); ++i) {
     const auto swatch = i <= kLossParts.size()
-                            ? fmt::format("<i class=\"part-{}\"></i>", kLossParts.at(i - 1).css_class)
+                            ? fmt::format(R"(<i class="part-{}"></i>)", kLossParts.at(i - 1).css_class)
                             : std::string();
-    text += fmt::format("<th scope=\"col\">{}{}</th>", swatch, escaped(names[i]));
+    text += fmt::format(R"(<th scope="col">{}{}</th>)", swatch, escaped(names[i]));
   }
   return "<tr>" + text + "</tr>";
 }
@@ -109,9 +109,9 @@ std::string loss_section(const ReportScope& scope) {
   const auto cells = loss_cells(scope.runs.front().study);
   return fmt::format(
       "<section id=\"losses\">\n<h2>Where the time beyond ideal goes</h2>\n"
-      "<div class=\"scroll\"><table class=\"bars "
+      R"(<div class="scroll"><table class="bars )"
       "losses\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n"
-      "<p class=\"note\">{}<br/>All bars have one scale; left of the line is gained, not "
+      R"(<p class="note">{}<br/>All bars have one scale; left of the line is gained, not )"
       "lost.</p>\n</section>\n",
       header(scope, cells.header), rows, escaped_lines(cells.notes));
 }

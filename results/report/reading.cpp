@@ -15,6 +15,7 @@ constexpr double kWorthSaying = 0.01;  ///< of the strategy's time
 std::string loss_sentence(const StrategyResult& strategy) {
   if (!strategy.loss) return "";
   std::vector<std::pair<const char*, double>> parts;  // us
+  parts.reserve(kLossParts.size());
   for (const auto& part : kLossParts)
     parts.emplace_back(part.name, (*strategy.loss).*part.loss / 1.0_us);
   double total = 0, moved = 0;

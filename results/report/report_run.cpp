@@ -49,9 +49,10 @@ std::vector<GpuFact> read_facts(const ResultReader& file, const std::string& str
 
 }  // namespace
 
-std::size_t ReportRun::index_of(const std::string& strategy) const {
+std::optional<std::size_t> ReportRun::index_of(const std::string& strategy) const {
   const auto found = std::ranges::find(study.strategies, strategy, &StrategyResult::name);
-  return found == study.strategies.end() ? npos : static_cast<std::size_t>(found - study.strategies.begin());
+  if (found == study.strategies.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - study.strategies.begin());
 }
 
 ReportRun read_report_run(const ResultReader& file, const std::vector<std::string>& strategies) {

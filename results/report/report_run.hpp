@@ -1,6 +1,7 @@
 #pragma once
 /// One result file, read as far as the page needs it.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,9 +27,8 @@ struct ReportRun {
   int ranks = 1, simulated_ranks = 1;
   std::vector<GpuFact> facts;
 
-  /// \returns the strategy's place in study and timelines, or npos.
-  std::size_t index_of(const std::string& strategy) const;
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+  /// \returns the strategy's place in study and timelines, if it is there.
+  std::optional<std::size_t> index_of(const std::string& strategy) const;
 };
 
 /// \p strategies empty: all. Those that the file lacks are left out. \throws IoError

@@ -23,13 +23,12 @@ std::string table_section(const ReportScope& scope) {
     const auto cells = time_cells(run.study);
     std::string rows;
     for (const auto& row : cells.rows)
-      rows += row_of(row, "th scope=\"row\"", "td");
+      rows += row_of(row, R"(th scope="row")", "td");
     if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
-    tables += fmt::format(
-                  "<div class=\"scroll\"><table "
-                  "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
-                  row_of(cells.header, "th", "th"), rows) +
-              "<p class=\"note\">" + escaped_lines(cells.notes) + "</p>\n";
+    tables += fmt::format(R"(<div class="scroll"><table )"
+                          "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
+                          row_of(cells.header, "th", "th"), rows) +
+              R"(<p class="note">)" + escaped_lines(cells.notes) + "</p>\n";
   }
   return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
 }

@@ -37,9 +37,9 @@ std::optional<LossChange> largest_change(const ReportRun& first, const ReportRun
   std::optional<LossChange> largest;
   for (const auto& strategy : other.study.strategies) {
     const auto index = first.index_of(strategy.name);
-    if (index == ReportRun::npos || !strategy.loss || !first.study.strategies[index].loss) continue;
+    if (!index || !strategy.loss || !first.study.strategies[*index].loss) continue;
     for (const auto& part : kLossParts) {
-      const LossChange change{strategy.name, part.name, (*first.study.strategies[index].loss).*part.loss,
+      const LossChange change{strategy.name, part.name, (*first.study.strategies[*index].loss).*part.loss,
                               (*strategy.loss).*part.loss};
       if (!largest || change.size() > largest->size()) largest = change;
     }
@@ -54,6 +54,7 @@ std::vector<std::string> summary(const ReportScope& scope) {
   for (const auto& run : scope.runs)
     sentences.push_back(run.label + ": " + fastest(run, scope.axis));
   for (std::size_t i = 1; i < scope.runs.size(); ++i) {
+    if (scope.runs[i].study.experiment != scope.runs.front().study.experiment) continue;
     const auto change = largest_change(scope.runs.front(), scope.runs[i]);
     if (!change || change->size() == 0) continue;
     sentences.push_back(fmt::format("The loss that differs most: {} in {}, {:.1f} us on {}, {:.1f} us on {}.",

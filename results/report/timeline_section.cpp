@@ -44,7 +44,7 @@ std::string slice_name(const DrawnSlice& drawn, const TimeAxis& axis) {
   if (drawn.count > 1 || drawn.first->kind == "wait") return "";
   const double left = axis.x(drawn.first->running), width = axis.x(drawn.end) - left;
   if (width < kNarrowest) return "";
-  return fmt::format("<span class=\"name\" style=\"left:{}%;width:{}%\">{}</span>",
+  return fmt::format(R"(<span class="name" style="left:{}%;width:{}%">{}</span>)",
                      short_number(100 * left / kPlotWidth), short_number(100 * width / kPlotWidth),
                      escaped(drawn.first->name));
 }
@@ -126,7 +126,7 @@ std::string all_gpus(const Panel& panel) {
     return gpus.size() > 1 ? fmt::format("<p class=\"rank\">GPU {}</p>\n", gpu.rank) : std::string();
   };
   auto html = heading(gpus.front()) + gpu_rows(panel, gpus.front()) + links_row(panel, gpus.front()) +
-              row("axis", panel.axis.unit.name, "<div class=\"ticks\">" + tick_labels(panel.axis) + "</div>");
+              row("axis", panel.axis.unit.name, R"(<div class="ticks">)" + tick_labels(panel.axis) + "</div>");
   if (gpus.size() == 1) return html;
   std::string others;
   const auto shown = std::min(gpus.size(), kShownGpus);
@@ -158,15 +158,17 @@ std::string figure(const ReportScope& scope, const ReportRun& run, std::size_t i
                      all_gpus(panel));
 }
 
+std::string absent_figure(const ReportRun& run) {
+  return fmt::format(
+      "<figure><figcaption><b>{}</b> <span>does not have this strategy</span></figcaption></figure>\n",
+      escaped(run.label));
+}
+
 std::string strategy_block(const ReportScope& scope, const std::string& name, std::size_t& merged) {
   std::string figures;
   for (const auto& run : scope.runs) {
     const auto index = run.index_of(name);
-    figures +=
-        index == ReportRun::npos
-            ? fmt::format("<figure><figcaption><b>{}</b> does not have this strategy</figcaption></figure>\n",
-                          escaped(run.label))
-            : figure(scope, run, index, merged);
+    figures += index ? figure(scope, run, *index, merged) : absent_figure(run);
   }
   return fmt::format(
       "<article data-strategy=\"{0}\">\n<h3>{0}</h3>\n<div class=\"figures\">\n{1}</div>\n</article>\n",
@@ -187,13 +189,13 @@ std::string timeline_section(const ReportScope& scope) {
           : std::string();
   return fmt::format(
       "<section id=\"timeline\" data-axis-ps=\"{}\">\n<h2>Timeline</h2>\n"
-      "<p class=\"legend\"><span><i class=\"compute\"></i>kernel</span> <span><i "
-      "class=\"comm\"></i>collective, copy</span> "
-      "<span><i class=\"waiting\"></i>released, not yet running</span> <span><i class=\"used\"></i>share in "
+      R"(<p class="legend"><span><i class="compute"></i>kernel</span> <span><i )"
+      R"(class="comm"></i>collective, copy</span> )"
+      R"(<span><i class="waiting"></i>released, not yet running</span> <span><i class="used"></i>share in )"
       "use, 0 to 100%, "
-      "and its mean</span> <span><i class=\"bound\"></i>lower bound</span> <span><i "
+      R"(and its mean</span> <span><i class="bound"></i>lower bound</span> <span><i )"
       "class=\"end\"></i>end</span></p>\n"
-      "<p class=\"note\">One time axis for all. Of each strategy, the run whose time is the median. {}Pointing "
+      R"(<p class="note">One time axis for all. Of each strategy, the run whose time is the median. {}Pointing )"
       "at a shape "
       "shows what it is.</p>\n{}</section>\n",
       scope.axis.end, note, blocks);

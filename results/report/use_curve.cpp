@@ -32,7 +32,7 @@ std::vector<double> UseCurve::shares(std::int64_t end, std::size_t bins) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     if (steps_[i].share <= 0) continue;
     const auto until = i + 1 < steps_.size() ? std::min(steps_[i + 1].time, end) : end;
-    double from = static_cast<double>(steps_[i].time);
+    auto from = static_cast<double>(steps_[i].time);
     for (auto bin = static_cast<std::size_t>(from / width); bin < bins && from < static_cast<double>(until);
          ++bin) {
       const double stop = std::min(static_cast<double>(until), static_cast<double>(bin + 1) * width);
