@@ -51,7 +51,6 @@ void write_conditions(const H5Id& file, const RunHeader& header) {
   h5_set_attribute(file, "system", conditions.system);
   h5_set_attribute(file, "gpu", header.gpu);
   count("ranks", header.ranks);
-  count("simulated_ranks", header.simulated_ranks);
   count("seeds", conditions.seeds);
   count("draws", conditions.draws);
   h5_set_attribute(file, "hbm_arbitration", name_of(conditions.hbm_arbitration));
@@ -79,15 +78,13 @@ void write_header(const H5Id& file, const RunHeader& header) {
 }  // namespace
 
 RunHeader run_header(const Experiment& experiment, std::string config_resolved, std::string command_line) {
-  const int ranks = experiment.cluster.node.gpus;
   RunHeader header{.experiment = experiment.name,
                    .config_resolved = std::move(config_resolved),
                    .seed = experiment.measure.seed,
                    .command_line = std::move(command_line),
                    .conditions = conditions_of(experiment),
                    .gpu = experiment.cluster.gpu.name,
-                   .ranks = ranks,
-                   .simulated_ranks = experiment.measure.fold ? 1 : ranks};
+                   .ranks = experiment.cluster.node.gpus};
   for (const auto& stream : experiment.streams)
     header.streams.push_back(stream.name);
   return header;

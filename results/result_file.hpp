@@ -24,7 +24,6 @@ struct RunHeader {
   StudyConditions conditions = {};
   std::string gpu = {};                   ///< slug of the preset
   int ranks = 1;                          ///< GPUs of the system
-  int simulated_ranks = 1;                ///< 1 when one stands for all
   std::vector<std::string> streams = {};  ///< names, by the number that activities have
 };
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "results/report/html.hpp"
@@ -7,9 +9,16 @@
 namespace c3 {
 namespace {
 
+/// Where all ranks do the same, one is simulated and stands for all; that may differ from strategy to strategy.
 std::string ranks_text(const ReportRun& run) {
-  if (run.simulated_ranks == run.ranks) return fmt::format("{} × {}", run.ranks, run.gpu);
-  return fmt::format("{} × {} that do the same, {} simulated", run.ranks, run.gpu, run.simulated_ranks);
+  const auto gpus = fmt::format("{} × {}", run.ranks, run.gpu);
+  const auto folded = std::ranges::count_if(run.timelines, [&](const StrategyTimeline& timeline) {
+    return timeline.gpus.size() < static_cast<std::size_t>(run.ranks);
+  });
+  if (folded == 0) return gpus;
+  const bool is_all = static_cast<std::size_t>(folded) == run.timelines.size();
+  return gpus + (is_all ? "; all do the same, 1 simulated"
+                        : fmt::format("; all do the same in {} strategies, 1 simulated", folded));
 }
 
 std::string facts_list(const ReportRun& run) {

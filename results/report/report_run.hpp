@@ -24,7 +24,7 @@ struct ReportRun {
   StudyResult study;                                            ///< of the chosen strategies
   std::vector<StrategyTimeline> timelines;                      ///< by strategy of the study
   std::string gpu;
-  int ranks = 1, simulated_ranks = 1;
+  int ranks = 1;
   std::vector<GpuFact> facts;
 
   /// \returns the strategy's place in study and timelines, if it is there.

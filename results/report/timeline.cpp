@@ -1,15 +1,18 @@
 #include "results/report/timeline.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace c3 {
 namespace {
 
-std::int64_t end_of(const GpuTimeline& gpu) {
-  std::int64_t end = 0;
+/// When the last operation ends, and when the last part of one: a collective may end on all GPUs with the last
+/// transfer of one.
+std::pair<std::int64_t, std::int64_t> end_of(const GpuTimeline& gpu) {
+  std::pair<std::int64_t, std::int64_t> end;
   for (const auto& lane : gpu.streams) {
     for (const auto& slice : lane.slices)
-      end = std::max(end, slice.end);
+      end = std::max(end, std::pair(slice.end, slice.busy.empty() ? slice.start : slice.busy.back().end));
   }
   return end;
 }

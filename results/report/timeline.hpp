@@ -53,7 +53,7 @@ struct StrategyTimeline {
   std::int64_t time = 0;          ///< ps
   std::vector<GpuTimeline> gpus;  ///< by rank, never empty
 
-  /// The GPU that ends last; of equals the lowest rank.
+  /// The GPU that ends last, by its own parts; of equals the lowest rank.
   const GpuTimeline& last_gpu() const;
   BusySplit split() const;
 };
