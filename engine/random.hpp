@@ -3,6 +3,7 @@
 /// elsewhere, so that adding a model or an observer changes nobody else's numbers.
 
 #include <cstdint>
+#include <string_view>
 
 namespace c3 {
 
@@ -10,7 +11,11 @@ namespace c3 {
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+  /// The stream numbered by the FNV-1a hash (64 bits) of \p name.
+  RandomStream(std::uint64_t seed, std::string_view name);
 
+  /// 64 random bits; the first 52 of them make uniform().
+  std::uint64_t bits(std::uint64_t index) const;
   /// Uniform in (0, 1).
   double uniform(std::uint64_t index) const;
   /// Standard normal, cut at three standard deviations (redrawn, so it stays symmetric).

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "gpu/waves.hpp"
+
 namespace c3 {
 
 Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
@@ -26,9 +28,8 @@ void Dispatcher::submit(const Launch& launch) {
   Waiting waiting{launch, turn, {}, launch.work_groups};
   ++submitted_;
   for (int xcd = 0; xcd < xcds_; ++xcd) {
-    const std::int64_t share = launch.work_groups / xcds_ + (xcd < launch.work_groups % xcds_ ? 1 : 0);
-    waiting.left.push_back(share);
-    if (share > 0) dirty_[static_cast<std::size_t>(xcd)] = true;
+    waiting.left.push_back(work_groups_of_xcd(launch.work_groups, xcds_, xcd));
+    if (waiting.left.back() > 0) dirty_[static_cast<std::size_t>(xcd)] = true;
   }
   const auto position = std::ranges::upper_bound(waiting_, turn, std::less{}, &Waiting::turn);
   waiting_.insert(position, std::move(waiting));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "gpu/waves.hpp"
+
 namespace c3 {
 namespace {
 
@@ -52,17 +54,6 @@ Task FluidRun::run() {
   done_.set();
 }
 
-std::int64_t FluidRun::waves() const {
-  const auto xcds = static_cast<std::int64_t>(slots_in_xcd_.size());
-  std::int64_t most = 1;
-  for (std::int64_t xcd = 0; xcd < xcds; ++xcd) {
-    const std::int64_t share = kernel_.work_groups / xcds + (xcd < kernel_.work_groups % xcds ? 1 : 0);
-    const std::int64_t slots = std::max<std::int64_t>(1, slots_in_xcd_[static_cast<std::size_t>(xcd)]);
-    most = std::max(most, (share + slots - 1) / slots);
-  }
-  return most;
-}
-
 // The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
 // slowest work group; the stores of the others are over by then, unless all stop together and their stores come
 // at once too.
@@ -76,7 +67,7 @@ double FluidRun::bound() const {
   const Seconds compute = kernel_.compute_time * (sharing * slower);
 
   const auto resident = static_cast<double>(slots_.size());
-  const auto full_waves = static_cast<double>(waves() - 1);
+  const auto full_waves = static_cast<double>(wave_count(kernel_.work_groups, slots_in_xcd_) - 1);
   const double in_last_wave =
       std::clamp(static_cast<double>(kernel_.work_groups) - full_waves * resident, 1.0, resident);
   const Seconds first_loads = std::max(latency, traffic_.hbm * (kernel_.prologue * resident) / spec.hbm.read);

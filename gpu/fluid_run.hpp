@@ -11,10 +11,10 @@
 namespace c3 {
 
 /// The kernel keeps every slot it is given until its end, and progresses at the slower of two rates: what HBM
-/// allows its bytes, and 1 / (first loads + waves x time of a work group + tail), the waves being those of the
-/// XCD with the fewest slots for its share of the grid. The tail is the slowest work group of the last wave, or
-/// its stores. Wrong when: another kernel needs the slots that the last, thin wave frees; compute and HBM take
-/// about equally long, because a work group then waits for each in turn.
+/// allows its bytes, and 1 / (first loads + waves x time of a work group + tail), the waves being wave_count's.
+/// The tail is the slowest work group of the last wave, or its stores. Wrong when: another kernel needs the
+/// slots that the last, thin wave frees; compute and HBM take about equally long, because a work group then
+/// waits for each in turn.
 class FluidRun final : public DispatchClient {
  public:
   FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
@@ -27,7 +27,6 @@ class FluidRun final : public DispatchClient {
     int xcd, cu;
   };
   Task run();
-  std::int64_t waves() const;
   double bound() const;
   FlowSpec whole_kernel();
   double weight(double alone);

@@ -162,8 +162,4 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   return kernel;
 }
 
-std::int64_t wave_count(std::int64_t work_groups, int xcds, int cus_per_xcd, int work_groups_per_cu) {
-  return ceil_div(ceil_div(work_groups, xcds), std::int64_t{cus_per_xcd} * work_groups_per_cu);
-}
-
 }  // namespace c3

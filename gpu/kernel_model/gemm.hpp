@@ -1,5 +1,5 @@
 #pragma once
-/// GEMM kernels from tile geometry: wave counts, bytes at each cache level, time of one tile.
+/// GEMM kernels from tile geometry: bytes at each cache level, time of one tile.
 
 #include <cstdint>
 #include <string>
@@ -23,8 +23,5 @@ struct GemmShape {
 /// splits K or runs persistently; when k is so short that the epilogue dominates. \throws InfeasibleError when
 /// the GPU has no such matrix rate, or \p shape has an extent < 1.
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
-
-/// Waves that the fullest XCD runs: ceil(tiles / XCDs / (CUs of an XCD x work groups a CU)).
-std::int64_t wave_count(std::int64_t work_groups, int xcds, int cus_per_xcd, int work_groups_per_cu);
 
 }  // namespace c3

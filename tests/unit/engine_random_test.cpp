@@ -15,6 +15,13 @@ TEST_CASE("the first draw of all is Philox4x32-10's published answer for a count
   CHECK(RandomStream(0, 0).uniform(0) == (static_cast<double>(0x6627e8d5e169cULL) + 0.5) * 0x1p-52);
 }
 
+TEST_CASE(
+    "a named stream is the one numbered by FNV-1a of its name, and its bits begin with the uniform draw's") {
+  const RandomStream named(1, "foobar");
+  CHECK(named.uniform(3) == RandomStream(1, 0x85944171f73967e8).uniform(3));  // published test vector
+  CHECK(RandomStream(0, 0).bits(0) == 0x6627e8d5e169c58d);
+}
+
 TEST_CASE("a draw depends on seed, stream and index alone, and each of them changes it") {
   const RandomStream stream(1, 2);
   const double first = stream.uniform(3);

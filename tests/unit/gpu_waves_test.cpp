@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "gpu/kernel_model/gemm.hpp"
+#include "gpu/waves.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 
@@ -14,6 +17,10 @@ using namespace c3::test;
 namespace {
 
 constexpr GemmShape kUpProjection{.m = 4096, .n = 53248, .k = 16384, .dtype = DType::bf16};
+
+std::int64_t waves_on(std::int64_t work_groups, std::int64_t slots_per_xcd) {
+  return wave_count(work_groups, std::vector<std::int64_t>(8, slots_per_xcd));
+}
 
 /// Time on the first \p cus_per_xcd CUs of each XCD.
 double time_on(int cus_per_xcd) {
@@ -32,16 +39,30 @@ TEST_CASE("the 405B up projection is 3,328 tiles: 11, 13 and 14 waves on 304, 27
   const KernelDescription kernel = describe_gemm("up", kUpProjection, gpu);
   CHECK(kernel.work_groups == 3328);
   CHECK(work_groups_per_cu(gpu.compute, kernel.needs, kernel.name) == 1);
-  CHECK(wave_count(3328, 8, 38, 1) == 11);
-  CHECK(wave_count(3328, 8, 34, 1) == 13);
-  CHECK(wave_count(3328, 8, 30, 1) == 14);
+  CHECK(waves_on(3328, 38) == 11);
+  CHECK(waves_on(3328, 34) == 13);
+  CHECK(waves_on(3328, 30) == 14);
 }
 
 TEST_CASE("waves are of the XCD with most tiles, and two work groups on a CU halve them") {
-  CHECK(wave_count(304, 8, 38, 1) == 1);
-  CHECK(wave_count(305, 8, 38, 1) == 2);
-  CHECK(wave_count(1, 8, 38, 1) == 1);
-  CHECK(wave_count(3328, 8, 38, 2) == 6);
+  CHECK(waves_on(304, 38) == 1);
+  CHECK(waves_on(305, 38) == 2);
+  CHECK(waves_on(1, 38) == 1);
+  CHECK(waves_on(3328, 2 * 38) == 6);
+}
+
+TEST_CASE("waves are of the XCD worst off: with fewest slots for its share, none counting as one") {
+  CHECK(wave_count(24, std::vector<std::int64_t>{8, 8, 4}) == 2);
+  CHECK(wave_count(25, std::vector<std::int64_t>{8, 8, 8}) == 2);
+  CHECK(wave_count(24, std::vector<std::int64_t>{8, 0, 8}) == 8);
+  CHECK(wave_count(2, std::vector<std::int64_t>{1, 1, 0}) == 1);
+}
+
+TEST_CASE("a grid is dealt to XCDs round robin: the first ones have the work groups left over") {
+  CHECK(work_groups_of_xcd(10, 4, 0) == 3);
+  CHECK(work_groups_of_xcd(10, 4, 1) == 3);
+  CHECK(work_groups_of_xcd(10, 4, 2) == 2);
+  CHECK(work_groups_of_xcd(10, 4, 3) == 2);
 }
 
 TEST_CASE("the simulated 405B up projection is 18.2 % slower without 32 CUs, 27.3 % without 64") {
