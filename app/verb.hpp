@@ -21,6 +21,7 @@ void add_collective_verb(CLI::App& app, VerbAction& action);
 void add_list_verb(CLI::App& app, VerbAction& action);
 void add_config_verb(CLI::App& app, VerbAction& action);
 void add_inspect_verb(CLI::App& app, VerbAction& action);
+void add_report_verb(CLI::App& app, VerbAction& action);
 void add_bench_verb(CLI::App& app, VerbAction& action);
 void add_completion_verb(CLI::App& app, VerbAction& action);
 void add_version_verb(CLI::App& app, VerbAction& action);

@@ -99,10 +99,7 @@ int run(const RunOptions& options) {
   const auto nominal = make(std::nullopt);
   const auto output = output_path(options, nominal.name);
   install_interrupt_handler();  // before there is a file to leave behind
-  ResultFile file(output, {.experiment = nominal.name,
-                           .config_resolved = configuration.resolved_toml(),
-                           .seed = nominal.measure.seed,
-                           .command_line = options.command_line()});
+  ResultFile file(output, run_header(nominal, configuration.resolved_toml(), options.command_line()));
   const auto traces = open_traces(options, nominal);
 
   const auto study = [&] {

@@ -95,7 +95,7 @@ DmaCopy DmaCollective::command(const Move& move) const {
   copy.weight = memory.weight(dma.outstanding, static_cast<int>(move.legs.size()), at_hbm, alone);
   copy.info = transfer_info(move.legs.front(), ActivityKind::transfer);
   copy.info.bytes = total;
-  copy.info.engine = move.legs.front().lane;
+  copy.info.engine = move.legs.front().lane % width_;
   return copy;
 }
 

@@ -28,6 +28,8 @@ struct ColumnSpec {
 /// Row of /names, where every text of the file is stored once. A column of these says so in `indexes`.
 enum class NameIndex : std::uint32_t {};
 inline constexpr const char* kNames = "/names";
+/// Name of every stream of the experiment.
+inline constexpr const char* kStreams = "/streams";
 
 /// A column that grows at its end. T is std::int32_t, std::int64_t, double, NameIndex or an enum of
 /// engine/observer.hpp.

@@ -7,10 +7,15 @@
 
 namespace c3 {
 
+inline constexpr double kPicosecondsPerSecond = 1e12;
+
 /// Dates in the file are whole picoseconds. Here, and only here, they are rounded.
 inline std::int64_t picoseconds(Seconds time) noexcept {
-  constexpr double kPerSecond = 1e12;
-  return std::llround(time.value * kPerSecond);
+  return std::llround(time.value * kPicosecondsPerSecond);
+}
+
+inline Seconds seconds(std::int64_t ps) noexcept {
+  return Seconds{static_cast<double>(ps) / kPicosecondsPerSecond};
 }
 
 }  // namespace c3

@@ -43,6 +43,22 @@ void refuse_special_file(const std::filesystem::path& target) {
   if (std::filesystem::is_other(status)) throw IoError(target.string(), "write", "it is not a regular file");
 }
 
+void write_conditions(const H5Id& file, const RunHeader& header) {
+  const auto& conditions = header.conditions;
+  const auto count = [&](const char* name, int value) {
+    h5_set_attribute(file, name, static_cast<std::uint64_t>(value));
+  };
+  h5_set_attribute(file, "system", conditions.system);
+  h5_set_attribute(file, "gpu", header.gpu);
+  count("ranks", header.ranks);
+  count("seeds", conditions.seeds);
+  count("draws", conditions.draws);
+  h5_set_attribute(file, "hbm_arbitration", name_of(conditions.hbm_arbitration));
+  h5_set_attribute(file, "dispatch_policy", name_of(conditions.dispatch_policy));
+  write_texts(file, {kStreams, "1", "names of the streams; activities/stream are rows of this column"},
+              header.streams);
+}
+
 void write_header(const H5Id& file, const RunHeader& header) {
   h5_set_attribute(file, "schema", kRunFileSchema);
   h5_set_attribute(file, "schema_version", kRunFileSchemaVersion);
@@ -56,9 +72,23 @@ void write_header(const H5Id& file, const RunHeader& header) {
   h5_set_attribute(file, "command_line", header.command_line);
   h5_set_attribute(file, "config_sha256", sha256_hex(header.config_resolved));
   h5_set_attribute(file, "config_resolved", header.config_resolved);
+  write_conditions(file, header);
 }
 
 }  // namespace
+
+RunHeader run_header(const Experiment& experiment, std::string config_resolved, std::string command_line) {
+  RunHeader header{.experiment = experiment.name,
+                   .config_resolved = std::move(config_resolved),
+                   .seed = experiment.measure.seed,
+                   .command_line = std::move(command_line),
+                   .conditions = conditions_of(experiment),
+                   .gpu = experiment.cluster.gpu.name,
+                   .ranks = experiment.cluster.node.gpus};
+  for (const auto& stream : experiment.streams)
+    header.streams.push_back(stream.name);
+  return header;
+}
 
 NameIndex NameTable::index(std::string_view name) {
   const auto [entry, added] = index_.try_emplace(std::string(name), static_cast<NameIndex>(names_.size()));

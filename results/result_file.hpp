@@ -11,16 +11,23 @@
 
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
+#include "workloads/execute/study.hpp"
 
 namespace c3 {
 
-/// What is needed to run the same again.
+/// What is needed to run the same again, and to understand what was run.
 struct RunHeader {
   std::string experiment;
   std::string config_resolved;  ///< TOML
   std::uint64_t seed = 0;
   std::string command_line;
+  StudyConditions conditions = {};
+  std::string gpu = {};                   ///< slug of the preset
+  int ranks = 1;                          ///< GPUs of the system
+  std::vector<std::string> streams = {};  ///< names, by the number that activities have
 };
+
+RunHeader run_header(const Experiment& experiment, std::string config_resolved, std::string command_line);
 
 /// Every text once, in order of first use.
 class NameTable {

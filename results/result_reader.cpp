@@ -1,6 +1,8 @@
 #include "results/result_reader.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <system_error>
 
@@ -61,6 +63,10 @@ std::string group_path(const std::string& strategy, const std::string& table) {
 
 std::size_t ResultTable::rows() const { return columns.empty() ? 0 : length(columns.front()); }
 
+bool ResultTable::has(std::string_view column) const {
+  return std::ranges::any_of(columns, [&](const ColumnData& data) { return data.spec.name == column; });
+}
+
 template <class T>
 const std::vector<T>& ResultTable::values(std::string_view column) const {
   for (const auto& candidate : columns) {
@@ -87,6 +93,25 @@ std::vector<std::pair<std::string, std::string>> ResultReader::attributes() cons
   for (const auto& name : h5_attributes(file_))
     attributes.emplace_back(name, h5_attribute(file_, name));
   return attributes;
+}
+
+std::string ResultReader::attribute(const std::string& name) const {
+  if (h5_has_attribute(file_, name)) return h5_attribute(file_, name);
+  throw IoError(path_, "read attribute '" + name + "'",
+                fmt::format("a file of schema version {} has none; run the experiment again",
+                            h5_attribute(file_, "schema_version")));
+}
+
+std::uint64_t ResultReader::number(const std::string& attribute) const {
+  const auto text = this->attribute(attribute);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  throw IoError(path_, "read attribute '" + attribute + "'", "it is not a number");
+}
+
+std::vector<std::string> ResultReader::streams() const {
+  return std::get<std::vector<std::string>>(read_column(file_, kStreams).values);
 }
 
 std::vector<std::string> ResultReader::strategies() const {

@@ -21,6 +21,7 @@ struct ResultTable {
   std::vector<ColumnData> columns;
 
   std::size_t rows() const;
+  bool has(std::string_view column) const;
   /// The values of a column. T is std::int64_t, double or std::string.
   /// \throws IoError when the file has no such column of this type: it is damaged.
   template <class T>
@@ -32,8 +33,13 @@ class ResultReader {
   /// \throws IoError when \p path is not a whole run file of a schema version we know.
   explicit ResultReader(const std::filesystem::path& path);
 
+  const std::string& path() const noexcept { return path_; }
   /// Name and text of every root attribute.
   std::vector<std::pair<std::string, std::string>> attributes() const;
+  /// \throws IoError when there is none: an older c3sim made the file.
+  std::string attribute(const std::string& name) const;
+  std::uint64_t number(const std::string& attribute) const;  ///< likewise, and when it is no number
+  std::vector<std::string> streams() const;                  ///< names, by the number that activities have
   std::vector<std::string> strategies() const;
   /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
   /// activities, resources and so on are texts, not numbers.

@@ -61,7 +61,7 @@ class Completion(ScratchTest):
     """Every claim is about bash, and about zsh and fish where they are installed."""
 
     def test_the_first_word_is_a_verb(self):
-        verbs = {"run", "list", "config", "inspect", "bench", "completion", "version"}
+        verbs = {"run", "list", "config", "inspect", "report", "bench", "completion", "version"}
         for shell in SHELLS:
             with self.subTest(shell=shell.__name__):
                 self.assertLessEqual(verbs, set(shell("")))
@@ -79,6 +79,7 @@ class Completion(ScratchTest):
                 self.assertEqual(sorted(shell("config", "show", "--")),
                                  ["--help", "--origins", "--quiet", "--resolved", "--set", "--version"])
                 self.assertNotIn("--resolved", shell("config", "check", "--"))
+                self.assertLessEqual({"--output", "--strategies", "--title"}, set(shell("report", "--")))
 
     def test_arguments_and_options_with_known_values_complete_to_these(self):
         for shell in SHELLS:

@@ -51,12 +51,7 @@ class Study {
       chosen.push_back(std::move(choice));
     }
     const Seconds serial = serial_time(samples);
-    const GpuSpec& gpu = experiment.cluster.gpu;
-    StudyResult result{experiment.name,
-                       experiment.measure.seed,
-                       {experiment.cluster.name, gpu.hbm.arbitration, gpu.dispatch.policy,
-                        experiment.measure.seeds, experiment.measure.draws},
-                       {}};
+    StudyResult result{experiment.name, experiment.measure.seed, conditions_of(experiment), {}};
     for (std::size_t i = 0; i < samples.size(); ++i) {
       result.strategies.push_back(evaluate(experiment.strategies[i], samples[i], chosen[i], serial));
     }
@@ -201,6 +196,15 @@ class Study {
 };
 
 }  // namespace
+
+StudyConditions conditions_of(const Experiment& experiment) {
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  return {.system = experiment.cluster.name,
+          .hbm_arbitration = gpu.hbm.arbitration,
+          .dispatch_policy = gpu.dispatch.policy,
+          .seeds = experiment.measure.seeds,
+          .draws = experiment.measure.draws};
+}
 
 StudyResult run_study(const ExperimentFactory& make, const Progress& progress) {
   return Study(make, progress).run();

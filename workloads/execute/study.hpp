@@ -54,6 +54,9 @@ struct StudyConditions {
   int draws = 0;
 };
 
+/// \returns what \p experiment runs under.
+StudyConditions conditions_of(const Experiment& experiment);
+
 struct StudyResult {
   std::string experiment;
   std::uint64_t seed = 0;

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "results/report/html.hpp"
+#include "results/report/sections.hpp"
+#include "results/study_cells.hpp"
+
+namespace c3 {
+namespace {
+
+/// Where all ranks do the same, one is simulated and stands for all; that may differ from strategy to strategy.
+std::string ranks_text(const ReportRun& run) {
+  const auto gpus = fmt::format("{} × {}", run.ranks, run.gpu);
+  const auto folded = std::ranges::count_if(run.timelines, [&](const StrategyTimeline& timeline) {
+    return timeline.gpus.size() < static_cast<std::size_t>(run.ranks);
+  });
+  if (folded == 0) return gpus;
+  const bool is_all = static_cast<std::size_t>(folded) == run.timelines.size();
+  return gpus + (is_all ? "; all do the same, 1 simulated"
+                        : fmt::format("; all do the same in {} strategies, 1 simulated", folded));
+}
+
+std::string facts_list(const ReportRun& run) {
+  std::string text;
+  for (const auto& fact : run.facts)
+    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escaped(fact.what), escaped(fact.value));
+  return R"(<dl class="facts">)" + text + "</dl>";
+}
+
+}  // namespace
+
+std::string head_section(const ReportScope& scope, const std::string& title) {
+  std::string systems;
+  for (const auto& run : scope.runs) {
+    systems +=
+        fmt::format("<div class=\"system\"><h2>{}</h2>\n<p>{}</p>\n<p class=\"muted\">{}</p>\n{}</div>\n",
+                    escaped(run.label), escaped(ranks_text(run)),
+                    escaped(conditions_text(run.study.conditions)), facts_list(run));
+  }
+  return fmt::format("<header>\n<h1>{}</h1>\n<div class=\"systems\">\n{}</div>\n</header>\n", escaped(title),
+                     systems);
+}
+
+std::string provenance_section(const ReportScope& scope) {
+  std::string files;
+  for (const auto& run : scope.runs) {
+    std::string items, configuration;
+    for (const auto& [name, value] : run.attributes) {
+      if (name == "config_resolved") {
+        configuration = value;
+      } else {
+        items += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
+      }
+    }
+    files += fmt::format(
+        "<h3>{}</h3>\n<dl class=\"provenance\">\n{}</dl>\n"
+        "<details><summary>Configuration, every number with its source</summary><pre>{}</pre></details>\n",
+        escaped(run.file), items, escaped(configuration));
+  }
+  return "<section id=\"provenance\">\n<details><summary>How it was made</summary>\n" + files +
+         "</details>\n</section>\n";
+}
+
+}  // namespace c3

@@ -1,0 +1,21 @@
+#pragma once
+/// Text for HTML and for the SVG in it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace c3 {
+
+/// With the five characters that mean something in markup replaced.
+std::string escaped(std::string_view text);
+/// Escaped, with a break between lines.
+std::string escaped_lines(std::string_view text);
+/// Rows of a table that have one header cell together. Each of \p rows is its other cells.
+std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows);
+/// At most two decimals and no zeros at the end: "12.5", "3", "0".
+std::string short_number(double value);
+/// In the decimal prefix that leaves one to three digits before the point: "117.4 MB", "4.73 TB/s".
+std::string with_prefix(double value, std::string_view unit);
+
+}  // namespace c3

@@ -1,0 +1,71 @@
+#include "results/report/page.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/picoseconds.hpp"
+#include "results/report/html.hpp"
+#include "results/report/sections.hpp"
+#include "results/report/style.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<std::string> all_strategies(std::span<const ReportRun> runs) {
+  std::vector<std::string> names;
+  for (const auto& run : runs) {
+    for (const auto& strategy : run.study.strategies) {
+      if (std::ranges::find(names, strategy.name) == names.end()) names.push_back(strategy.name);
+    }
+  }
+  return names;
+}
+
+/// A little longer than the longest run, so that its end is seen.
+TimeAxis common_axis(std::span<const ReportRun> runs) {
+  constexpr double kRoom = 1.02;
+  std::int64_t longest = 1;
+  for (const auto& run : runs) {
+    for (const auto& timeline : run.timelines)
+      longest = std::max(longest, timeline.time);
+  }
+  return {.end = static_cast<std::int64_t>(kRoom * static_cast<double>(longest)),
+          .unit = unit_for(seconds(longest))};
+}
+
+std::string default_title(std::span<const ReportRun> runs) {
+  std::vector<std::string> names;
+  for (const auto& run : runs) {
+    if (std::ranges::find(names, run.study.experiment) == names.end()) names.push_back(run.study.experiment);
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+}  // namespace
+
+std::string report_page(std::span<const ReportRun> runs, const std::string& title) {
+  const ReportScope scope{.runs = runs, .strategies = all_strategies(runs), .axis = common_axis(runs)};
+  const auto heading = title.empty() ? default_title(runs) : title;
+  return fmt::format(
+             R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="generator" content="c3sim"/>
+<title>{}</title>
+<style>
+{}</style>
+</head>
+<body>
+<main>
+)",
+             escaped(heading), kReportStyle) +
+         head_section(scope, heading) + glance_section(scope) + table_section(scope) + loss_section(scope) +
+         timeline_section(scope) + definitions_section() + provenance_section(scope) +
+         "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace c3

@@ -1,0 +1,37 @@
+#pragma once
+/// One result file, read as far as the page needs it.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/report/timeline.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+/// What the GPU has, from the capacities of its resources.
+struct GpuFact {
+  std::string what;
+  std::string value;
+};
+
+struct ReportRun {
+  std::string label;  ///< the system; of two with the same one the file's name is added
+  std::string file;
+  std::vector<std::pair<std::string, std::string>> attributes;  ///< of the file's root
+  StudyResult study;                                            ///< of the chosen strategies
+  std::vector<StrategyTimeline> timelines;                      ///< by strategy of the study
+  std::string gpu;
+  int ranks = 1;
+  std::vector<GpuFact> facts;
+
+  /// \returns the strategy's place in study and timelines, if it is there.
+  std::optional<std::size_t> index_of(const std::string& strategy) const;
+};
+
+/// \p strategies empty: all. Those that the file lacks are left out. \throws IoError
+ReportRun read_report_run(const ResultReader& file, const std::vector<std::string>& strategies);
+
+}  // namespace c3

@@ -1,0 +1,50 @@
+#pragma once
+/// The parts of the page, each a <section>.
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/report/plot.hpp"
+#include "results/report/report_run.hpp"
+
+namespace c3 {
+
+/// A part of the loss split, in the order in which all tables have them.
+struct LossPart {
+  const char* css_class;
+  const char* name;
+  Seconds LossSplit::*loss;
+};
+inline constexpr std::array kLossParts{LossPart{"dispatch", "dispatch", &LossSplit::dispatch},
+                                       LossPart{"cus", "CUs", &LossSplit::cus},
+                                       LossPart{"cache", "cache", &LossSplit::cache},
+                                       LossPart{"hbm", "HBM", &LossSplit::hbm},
+                                       LossPart{"links", "links", &LossSplit::links},
+                                       LossPart{"interaction", "interaction", &LossSplit::interaction}};
+
+/// What all sections share.
+struct ReportScope {
+  std::span<const ReportRun> runs;
+  std::vector<std::string> strategies;  ///< of all runs, in the order of the first that has them
+  TimeAxis axis;
+
+  bool compares() const { return runs.size() > 1; }
+};
+
+std::string head_section(const ReportScope& scope, const std::string& title);
+std::string glance_section(const ReportScope& scope);
+std::string table_section(const ReportScope& scope);
+std::string loss_section(const ReportScope& scope);
+std::string timeline_section(const ReportScope& scope);
+std::string definitions_section();
+std::string provenance_section(const ReportScope& scope);
+
+/// What is seen first: the fastest strategy of every run, and the loss in which another differs most from the
+/// first.
+std::vector<std::string> summary(const ReportScope& scope);
+/// What the numbers of one strategy say, in a few sentences made of these numbers alone.
+std::string reading(const ReportRun& run, std::size_t strategy, const TimeAxis& axis);
+
+}  // namespace c3

@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include "results/report/html.hpp"
+#include "results/report/sections.hpp"
+#include "results/study_cells.hpp"
+
+namespace c3 {
+namespace {
+
+std::string row_of(const std::vector<std::string>& cells, const char* first_tag, const char* tag) {
+  std::string row;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    row += fmt::format("<{0}>{1}</{2}>", i == 0 ? first_tag : tag, escaped(cells[i]),
+                       i == 0 ? std::string_view(first_tag).substr(0, 2) : tag);
+  return "<tr>" + row + "</tr>\n";
+}
+
+}  // namespace
+
+std::string table_section(const ReportScope& scope) {
+  std::string tables;
+  for (const auto& run : scope.runs) {
+    const auto cells = time_cells(run.study);
+    std::string rows;
+    for (const auto& row : cells.rows)
+      rows += row_of(row, R"(th scope="row")", "td");
+    if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
+    tables += fmt::format(R"(<div class="scroll"><table )"
+                          "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
+                          row_of(cells.header, "th", "th"), rows) +
+              R"(<p class="note">)" + escaped_lines(cells.notes) + "</p>\n";
+  }
+  return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
+}
+
+}  // namespace c3

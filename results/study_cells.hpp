@@ -1,0 +1,26 @@
+#pragma once
+/// What is said of a study, as texts: the terminal's table and the page print the same cells.
+
+#include <string>
+#include <vector>
+
+#include "results/time_unit.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+struct StudyCells {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;  ///< as many cells as the header; absent numbers are "-"
+  std::string notes;                           ///< lines that explain the columns
+};
+
+TimeUnit time_unit(const StudyResult& study);
+/// Times and ratios, a row a strategy.
+StudyCells time_cells(const StudyResult& study);
+/// The loss split, a row for each strategy that has one.
+StudyCells loss_cells(const StudyResult& study);
+/// The choices that move results and that hardware documents nowhere.
+std::string conditions_text(const StudyConditions& conditions);
+
+}  // namespace c3

@@ -1,0 +1,84 @@
+#include "results/study_reader.hpp"
+
+#include <array>
+#include <optional>
+
+#include "results/io_error.hpp"
+#include "results/picoseconds.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array kDispatchPolicies{DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
+                                       DispatchPolicy::random_order};
+constexpr std::array kHbmArbitrations{HbmArbitration::outstanding, HbmArbitration::byte_fair,
+                                      HbmArbitration::equal_slowdown};
+
+template <class Choice, std::size_t N>
+Choice choice(const ResultReader& file, const char* attribute, const std::array<Choice, N>& choices) {
+  const auto name = file.attribute(attribute);
+  for (const auto candidate : choices) {
+    if (name_of(candidate) == name) return candidate;
+  }
+  throw IoError(file.path(), "read", std::string("attribute '") + attribute + "' is '" + name + "'");
+}
+
+Seconds time(const ResultTable& summary, const std::string& column) {
+  return seconds(summary.values<std::int64_t>(column).at(0));
+}
+
+double ratio(const ResultTable& summary, const std::string& column) {
+  return summary.values<double>(column).at(0);
+}
+
+std::optional<SideTimes> side(const ResultTable& summary, const std::string& name) {
+  if (!summary.has(name + "_alone")) return std::nullopt;
+  return SideTimes{.alone = time(summary, name + "_alone"), .together = time(summary, name + "_together")};
+}
+
+std::optional<LossSplit> loss(const ResultTable& summary) {
+  if (!summary.has("loss_dispatch")) return std::nullopt;
+  return LossSplit{.dispatch = time(summary, "loss_dispatch"),
+                   .cus = time(summary, "loss_cus"),
+                   .cache = time(summary, "loss_cache"),
+                   .hbm = time(summary, "loss_hbm"),
+                   .links = time(summary, "loss_links"),
+                   .interaction = time(summary, "loss_interaction")};
+}
+
+StrategyResult read_strategy(const ResultReader& file, const std::string& name) {
+  const auto summary = file.table(name, "summary");
+  StrategyResult result;
+  result.name = name;
+  result.time = time(summary, "time");
+  result.time_p5 = time(summary, "time_p5");
+  result.time_p95 = time(summary, "time_p95");
+  result.lower_bound = time(summary, "lower_bound");
+  result.speedup = ratio(summary, "speedup");
+  result.ideal_speedup = ratio(summary, "ideal_speedup");
+  if (summary.has("share_of_ideal")) result.share_of_ideal = ratio(summary, "share_of_ideal");
+  result.kernel = side(summary, "kernel");
+  result.collective = side(summary, "collective");
+  result.loss = loss(summary);
+  if (summary.has("best_cus"))
+    result.best_cus = static_cast<int>(summary.values<std::int64_t>("best_cus").at(0));
+  return result;
+}
+
+}  // namespace
+
+StudyResult read_study(const ResultReader& file) {
+  StudyResult study;
+  study.experiment = file.attribute("experiment");
+  study.seed = file.number("seed");
+  study.conditions = {.system = file.attribute("system"),
+                      .hbm_arbitration = choice(file, "hbm_arbitration", kHbmArbitrations),
+                      .dispatch_policy = choice(file, "dispatch_policy", kDispatchPolicies),
+                      .seeds = static_cast<int>(file.number("seeds")),
+                      .draws = static_cast<int>(file.number("draws"))};
+  for (const auto& name : file.strategies())
+    study.strategies.push_back(read_strategy(file, name));
+  return study;
+}
+
+}  // namespace c3

@@ -1,0 +1,12 @@
+#pragma once
+/// The result of a study from its file: what `c3sim run` printed can be shown again.
+
+#include "results/result_reader.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+/// \throws IoError when the file lacks what every study has.
+StudyResult read_study(const ResultReader& file);
+
+}  // namespace c3

@@ -1,0 +1,22 @@
+#include "results/time_unit.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace c3 {
+
+std::string TimeUnit::format(Seconds time) const { return fmt::format("{:.{}f}", time / size, decimals); }
+
+TimeUnit unit_for(Seconds longest) {
+  constexpr std::array kUnits{TimeUnit{"us", 1.0_us, 3}, TimeUnit{"ms", 1.0_ms, 3}, TimeUnit{"s", 1.0_s, 3}};
+  constexpr double kReadable = 1000;  // larger numbers go to the next unit
+  auto unit = *std::find_if(kUnits.begin(), kUnits.end() - 1,
+                            [&](const TimeUnit& candidate) { return longest / candidate.size < kReadable; });
+  for (double limit = 10; longest / unit.size >= limit && unit.decimals > 0; limit *= 10)
+    --unit.decimals;
+  return unit;
+}
+
+}  // namespace c3

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "engine/units.hpp"
+
+namespace c3 {
+
+/// One unit for all times that are shown together, so that they compare at a glance.
+struct TimeUnit {
+  const char* name;
+  Seconds size;
+  int decimals;  ///< four digits for the longest time
+
+  std::string format(Seconds time) const;
+};
+
+TimeUnit unit_for(Seconds longest);
+
+}  // namespace c3
