@@ -63,6 +63,7 @@ struct Row {
 template <class Values>
 std::vector<std::string> names_of(const Values& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const auto value : values)
     names.emplace_back(name_of(value));
   return names;
