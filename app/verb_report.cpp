@@ -62,13 +62,12 @@ int report(const ReportOptions& options) {
   const std::filesystem::path output =
       options.output.empty() ? std::filesystem::path(options.files.front()).replace_extension(".html")
                              : std::filesystem::path(options.output);
-  std::vector<ResultReader> files;
-  for (const auto& path : options.files)
-    files.emplace_back(path);
+  const std::vector<ResultReader> files(options.files.begin(), options.files.end());
   check_strategies(files, options.strategies);
   check_output(output, options.files);
   TemporaryFile page(output);
   std::vector<ReportRun> runs;
+  runs.reserve(files.size());
   for (const auto& file : files)
     runs.push_back(read_report_run(file, options.strategies));
   tell_apart(runs);
