@@ -11,7 +11,7 @@ namespace {
 
 /// Where all ranks do the same, one is simulated and stands for all; that may differ from strategy to strategy.
 std::string ranks_text(const ReportRun& run) {
-  const auto gpus = fmt::format("{} × {}", run.ranks, run.gpu);
+  std::string gpus = fmt::format("{} × {}", run.ranks, run.gpu);
   const auto folded = std::ranges::count_if(run.timelines, [&](const StrategyTimeline& timeline) {
     return timeline.gpus.size() < static_cast<std::size_t>(run.ranks);
   });
