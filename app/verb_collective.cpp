@@ -2,56 +2,26 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/collective_request.hpp"
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
-#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "collectives/measure.hpp"
-#include "configs/experiment_reader.hpp"
-#include "configs/nearest_name.hpp"
-#include "configs/quantity_text.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {
 namespace {
-
-constexpr std::array kBackends = {Backend::cu, Backend::dma};
-constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
-constexpr std::string_view kAuto = "auto";
-constexpr std::size_t kMostRows = 10'000;
-constexpr int kMostRanks = 4096;
-
-struct Options {
-  std::string op;
-  std::string system;
-  std::vector<std::string> sets;
-  std::vector<std::string> backends = {"cu"};
-  std::vector<std::string> algorithms = {std::string(kAuto)};
-  std::string dtype = "fp32";
-  std::string smallest = "8 B", largest = "8 GiB";
-  double factor = 2.0;
-  std::string ranks;  ///< empty: all
-  int root = 0;
-  std::string grain = "edge";
-  bool json = false;
-  bool quiet = false;
-};
 
 struct Row {
   CollectiveCall call;
@@ -60,136 +30,15 @@ struct Row {
   CollectiveMeasurement measured;
 };
 
-template <class Values>
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> names;
-  names.reserve(values.size());
-  for (const auto value : values)
-    names.emplace_back(name_of(value));
-  return names;
-}
-
-/// All but all_to_all_v, which needs a size for each pair: that is an experiment's business.
-std::vector<CollectiveKind> offered_kinds() {
-  std::vector<CollectiveKind> kinds(kCollectiveKinds.begin(), kCollectiveKinds.end());
-  std::erase(kinds, CollectiveKind::all_to_all_v);
-  return kinds;
-}
-
-/// The value that \p written names.
-template <class Values>
-auto value_of(std::string_view what, const std::string& written, const Values& values) {
-  const auto found = std::ranges::find(values, written, [](auto value) { return name_of(value); });
-  if (found == values.end()) throw UsageError(unknown_name(what, written, names_of(values)));
-  return *found;
-}
-
-CollectiveGrain grain_of(const std::string& name) {
-  if (name == "step") return CollectiveGrain::step;
-  return name == "gang" ? CollectiveGrain::gang : CollectiveGrain::edge;
-}
-
-double size_of(const std::string& option, const std::string& text) {
-  try {
-    const double bytes = parse_quantity(text, Dimension::bytes);
-    if (bytes >= 1.0) return bytes;
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{}: {}", option, error.what()));
-  }
-  throw UsageError(fmt::format("{}: must be at least 1 B, not {}", option, text));
-}
-
-int rank_of(std::string_view text) {
-  int rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (error == std::errc() && end == text.data() + text.size() && rank >= 0) return rank;
-  throw UsageError(fmt::format("--ranks: '{}' is no rank; expected ranks and ranges, as in 0-3,6", text));
-}
-
-/// "0-3,6" is {0, 1, 2, 3, 6}.
-std::vector<int> ranks_of(std::string_view text) {
-  std::vector<int> ranks;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    const std::size_t dash = part.find('-');
-    const int first = rank_of(part.substr(0, dash));
-    const int last = dash == std::string_view::npos ? first : rank_of(part.substr(dash + 1));
-    if (last < first || last - first > kMostRanks)
-      throw UsageError(fmt::format("--ranks: no range '{}'", part));
-    for (int rank = first; rank <= last; ++rank)
-      ranks.push_back(rank);
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-  }
-  return ranks;
-}
-
-/// Whether nccl-tests' element count is one rank's shard.
-bool counts_shards(CollectiveKind kind) {
-  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::all_to_all;
-}
-
-/// What nccl-tests makes of a size: whole elements, the same number on every rank.
-class Sizes {
- public:
-  Sizes(const Options& options, CollectiveKind kind, DType dtype, int members)
-      : unit_(element_size(dtype).value * (counts_shards(kind) ? members : 1)) {
-    if (kind == CollectiveKind::barrier) {
-      sizes_ = {0.0};
-      return;
-    }
-    const double last = size_of("--max", options.largest);
-    double size = size_of("--min", options.smallest);
-    if (size > last) throw UsageError("--min must not be above --max");
-    for (; size <= last * (1 + 1e-12); size *= options.factor) {
-      const double rounded = std::floor(size / unit_) * unit_;
-      if (rounded > 0.0 && (sizes_.empty() || rounded > sizes_.back())) sizes_.push_back(rounded);
-      if (sizes_.size() > kMostRows) throw UsageError("--factor: too many sizes");
-    }
-    if (sizes_.empty()) throw UsageError("--max: no size holds an element for every rank");
-  }
-
-  const std::vector<double>& sizes() const { return sizes_; }
-  double count(double size) const { return size / unit_; }
-
- private:
-  double unit_;  ///< bytes of one counted element
-  std::vector<double> sizes_;
-};
-
-/// Everything the options say, read and checked.
-struct Request {
-  explicit Request(const Options& options)
-      : cluster(load_cluster(options.system, options.sets)), grain(grain_of(options.grain)) {
-    call.kind = value_of("collective", options.op, offered_kinds());
-    call.dtype = value_of("data type", options.dtype, kDTypes);
-    call.ranks = ranks_of(options.ranks);
-    call.root = options.root;
-    members = call.ranks.empty() ? cluster.node.gpus : static_cast<int>(call.ranks.size());
-    for (const std::string& name : options.backends)
-      backends.push_back(value_of("backend", name, kBackends));
-    for (const std::string& name : options.algorithms)
-      algorithms.push_back(name == kAuto ? std::nullopt
-                                         : std::optional(value_of("algorithm", name, kAlgorithms)));
-  }
-
-  ClusterSpec cluster;
-  CollectiveGrain grain;
-  CollectiveCall call;  ///< without a size
-  int members = 0;
-  std::vector<Backend> backends;
-  std::vector<std::optional<Algorithm>> algorithms;  ///< nullopt: what the backend runs by default
-};
-
-std::vector<Row> measure(const Request& request, const std::vector<double>& sizes, bool quiet) {
+std::vector<Row> measure(const CollectiveRequest& request, bool quiet) {
   std::vector<Row> rows;
   ProgressLine progress(quiet);
-  const std::size_t total = sizes.size() * request.backends.size() * request.algorithms.size();
+  const std::size_t total = request.sizes.size() * request.backends.size() * request.algorithms.size();
   for (const Backend backend : request.backends) {
     for (const std::optional<Algorithm>& asked : request.algorithms) {
-      for (const double size : sizes) {
+      for (const Bytes size : request.sizes) {
         CollectiveCall call = request.call;
-        call.bytes = Bytes{size};
+        call.bytes = size;
         const Algorithm algorithm = asked.value_or(default_algorithm(call, backend, request.cluster));
         const auto measured = measure_collective(request.cluster, call, backend, algorithm, request.grain);
         rows.push_back({std::move(call), backend, algorithm, measured});
@@ -205,12 +54,12 @@ std::string protocol_of(const Row& row) { return row.backend == Backend::cu ? "s
 
 double gbps(BytesPerSecond rate) { return rate.value / 1e9; }
 
-void print_json(const Request& request, const Sizes& sizes, const std::vector<Row>& rows) {
+void print_json(const CollectiveRequest& request, const std::vector<Row>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     list.push_back({{"backend", name_of(row.backend)},
                     {"bytes", counted_bytes(row.call, request.members).value},
-                    {"count", sizes.count(row.call.bytes.value)},
+                    {"count", request.count(row.call)},
                     {"dtype", name_of(*row.call.dtype)},
                     {"algorithm", name_of(row.algorithm)},
                     {"protocol", protocol_of(row)},
@@ -228,7 +77,7 @@ void print_json(const Request& request, const Sizes& sizes, const std::vector<Ro
   fmt::print("{}\n", document.dump(2));
 }
 
-void print_table(const Request& request, const Sizes& sizes, const std::vector<Row>& rows) {
+void print_table(const CollectiveRequest& request, const std::vector<Row>& rows) {
   const CollectiveKind kind = request.call.kind;
   const bool rooted = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
   TextTable table({"backend", "size [B]", "count", "type", "redop", "root", "algo", "proto", "channels",
@@ -239,7 +88,7 @@ void print_table(const Request& request, const Sizes& sizes, const std::vector<R
     sum += busbw;
     table.add({std::string(name_of(row.backend)),
                fmt::format("{:.0f}", counted_bytes(row.call, request.members).value),
-               fmt::format("{:.0f}", sizes.count(row.call.bytes.value)), std::string(name_of(*row.call.dtype)),
+               fmt::format("{:.0f}", request.count(row.call)), std::string(name_of(*row.call.dtype)),
                reduces(kind) ? "sum" : "none", rooted ? std::to_string(row.call.root) : "-1",
                std::string(name_of(row.algorithm)), protocol_of(row), std::to_string(row.measured.channels),
                fmt::format("{:.2f}", row.measured.time.value * 1e6),
@@ -254,19 +103,16 @@ void print_table(const Request& request, const Sizes& sizes, const std::vector<R
       "sizes take longer than with LL.\n");
 }
 
-int run_collective(const Options& options) {
+int run_collective(const CollectiveOptions& options) {
   install_interrupt_handler();
-  const Request request(options);
-  const Sizes sizes(options, request.call.kind, *request.call.dtype, request.members);
-  const std::vector<Row> rows = measure(request, sizes.sizes(), options.quiet);
-  options.json ? print_json(request, sizes, rows) : print_table(request, sizes, rows);
+  const CollectiveRequest request(options);
+  const std::vector<Row> rows = measure(request, options.quiet);
+  options.json ? print_json(request, rows) : print_table(request, rows);
   return kExitOk;
 }
 
-void add_options(CLI::App& verb, Options& options) {
-  verb.add_option("OP", options.op, "What to time")
-      ->required()
-      ->check(CLI::IsMember(names_of(offered_kinds())));
+void add_options(CLI::App& verb, CollectiveOptions& options) {
+  verb.add_option("OP", options.op, "What to time")->required()->check(CLI::IsMember(offered_collectives()));
   verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");
   verb.add_option("--set", options.sets, "Override a key of gpu, node or library, as in library.channels=16")
       ->take_all()
@@ -295,7 +141,7 @@ void add_options(CLI::App& verb, Options& options) {
 }  // namespace
 
 void add_collective_verb(CLI::App& app, VerbAction& action) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CollectiveOptions>();
   CLI::App& verb =
       *app.add_subcommand("collective", "Time one collective at many sizes, as nccl-tests prints it");
   add_options(verb, *options);

@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "engine/errors.hpp"
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
@@ -127,6 +131,46 @@ TEST_CASE("a ring all-reduce puts 2S(N-1)/N on every port, and reads thrice and 
     CHECK(bench.recording.total(fmt::format("port{}.in", rank)) == near(2e9 * 7 / 8 * overhead));
     CHECK(bench.recording.total(fmt::format("gpu{}.hbm", rank)) == near(5e9 * 7 / 8));
     CHECK(bench.recording.total(fmt::format("gpu{}.hbm.written", rank)) == near(2e9 * 7 / 8));
+  }
+}
+
+TEST_CASE("links and HBM carry the bytes of every transfer, whoever is root, in every algorithm over links") {
+  const ClusterSpec cluster = mi300x_like_cluster();
+  const double overhead = 46.5 / 42.0;
+  for (const CollectiveKind kind : kCollectiveKinds) {
+    for (const Algorithm algorithm : {Algorithm::direct, Algorithm::ring, Algorithm::tree}) {
+      if (!supports(algorithm, kind)) continue;
+      for (const CollectiveGrain grain : kGrains) {
+        CAPTURE(name_of(kind));
+        CAPTURE(name_of(algorithm));
+        CAPTURE(static_cast<int>(grain));
+        CollectivePlan plan = plan_of(kind, algorithm, grain);
+        for (int pair = 0; kind == CollectiveKind::all_to_all_v && pair < 64; ++pair)
+          plan.call.sends.push_back(Bytes{1e6 * (pair % 5)});
+        const TransferGraph graph = make_transfer_graph(plan.call, algorithm, cluster.node);
+        std::vector<double> read(8), written(8);
+        std::map<std::string, double> links;
+        for (const Transfer& t : graph.transfers) {
+          const bool adds = t.op == TransferOp::update;
+          const auto src = static_cast<std::size_t>(t.src), dst = static_cast<std::size_t>(t.dst);
+          read[src] += t.bytes.value;
+          read[dst] += t.bytes.value * (adds ? 1.0 : 0.25);  // the other operand, or half of the staging
+          written[dst] += t.bytes.value * (adds ? 1.0 : 1.25);
+          links[fmt::format("link{}-{}", t.src, t.dst)] += t.bytes.value * overhead;
+        }
+        CollectiveBench bench(cluster, plan, false);
+        bench.run();
+        // A byte more on both sides: who only sends writes none, and nothing is near 0 but 0.
+        for (std::size_t rank = 0; rank < 8; ++rank) {
+          const double used = bench.recording.total(fmt::format("gpu{}.hbm", rank));
+          CHECK(used + 1.0 == near(read[rank] + written[rank] + 1.0));
+          const double stored = bench.recording.total(fmt::format("gpu{}.hbm.written", rank));
+          CHECK(stored + 1.0 == near(written[rank] + 1.0));
+        }
+        for (const auto& [link, bytes] : links)
+          CHECK(bench.recording.total(link) == near(bytes));
+      }
+    }
   }
 }
 

@@ -1,0 +1,129 @@
+#include "app/collective_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/usage_error.hpp"
+#include "configs/experiment_reader.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/quantity_text.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array kBackends = {Backend::cu, Backend::dma};
+constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
+constexpr std::string_view kAuto = "auto";
+constexpr std::size_t kMostRows = 10'000;
+constexpr int kMostRanks = 4096;
+
+template <class Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  names.reserve(values.size());
+  for (const auto value : values)
+    names.emplace_back(name_of(value));
+  return names;
+}
+
+std::vector<CollectiveKind> offered_kinds() {
+  std::vector<CollectiveKind> kinds(kCollectiveKinds.begin(), kCollectiveKinds.end());
+  std::erase(kinds, CollectiveKind::all_to_all_v);
+  return kinds;
+}
+
+/// The value that \p written names.
+template <class Values>
+auto value_of(std::string_view what, const std::string& written, const Values& values) {
+  const auto found = std::ranges::find(values, written, [](auto value) { return name_of(value); });
+  if (found == values.end()) throw UsageError(unknown_name(what, written, names_of(values)));
+  return *found;
+}
+
+CollectiveGrain grain_of(const std::string& name) {
+  if (name == "step") return CollectiveGrain::step;
+  return name == "gang" ? CollectiveGrain::gang : CollectiveGrain::edge;
+}
+
+double size_of(const std::string& option, const std::string& text) {
+  try {
+    const double bytes = parse_quantity(text, Dimension::bytes);
+    if (bytes >= 1.0) return bytes;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
+  throw UsageError(fmt::format("{}: must be at least 1 B, not {}", option, text));
+}
+
+int rank_of(std::string_view text) {
+  int rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error == std::errc() && end == text.data() + text.size() && rank >= 0) return rank;
+  throw UsageError(fmt::format("--ranks: '{}' is no rank; expected ranks and ranges, as in 0-3,6", text));
+}
+
+/// "0-3,6" is {0, 1, 2, 3, 6}.
+std::vector<int> ranks_of(std::string_view text) {
+  std::vector<int> ranks;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t dash = part.find('-');
+    const int first = rank_of(part.substr(0, dash));
+    const int last = dash == std::string_view::npos ? first : rank_of(part.substr(dash + 1));
+    if (last < first || last - first > kMostRanks)
+      throw UsageError(fmt::format("--ranks: no range '{}'", part));
+    for (int rank = first; rank <= last; ++rank)
+      ranks.push_back(rank);
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+  }
+  return ranks;
+}
+
+/// Whether nccl-tests' element count is one rank's shard.
+bool counts_shards(CollectiveKind kind) {
+  return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
+         kind == CollectiveKind::all_to_all;
+}
+
+/// From the smallest to the largest, each a whole number of \p unit.
+std::vector<Bytes> sizes_of(const CollectiveOptions& options, Bytes unit) {
+  const double last = size_of("--max", options.largest);
+  double size = size_of("--min", options.smallest);
+  if (size > last) throw UsageError("--min must not be above --max");
+  std::vector<Bytes> sizes;
+  for (; size <= last * (1 + 1e-12); size *= options.factor) {
+    const Bytes rounded = unit * std::floor(size / unit.value);
+    if (rounded.value > 0.0 && (sizes.empty() || rounded > sizes.back())) sizes.push_back(rounded);
+    if (sizes.size() > kMostRows) throw UsageError("--factor: too many sizes");
+  }
+  if (sizes.empty()) throw UsageError("--max: no size holds an element for every rank");
+  return sizes;
+}
+
+}  // namespace
+
+CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
+    : cluster(load_cluster(options.system, options.sets)), grain(grain_of(options.grain)) {
+  call.kind = value_of("collective", options.op, offered_kinds());
+  call.dtype = value_of("data type", options.dtype, kDTypes);
+  call.ranks = ranks_of(options.ranks);
+  call.root = options.root;
+  members = call.ranks.empty() ? cluster.node.gpus : static_cast<int>(call.ranks.size());
+  for (const std::string& name : options.backends)
+    backends.push_back(value_of("backend", name, kBackends));
+  for (const std::string& name : options.algorithms)
+    algorithms.push_back(name == kAuto ? std::nullopt
+                                       : std::optional(value_of("algorithm", name, kAlgorithms)));
+  unit = element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
+  sizes = call.kind == CollectiveKind::barrier ? std::vector<Bytes>{Bytes{}} : sizes_of(options, unit);
+}
+
+std::vector<std::string> offered_collectives() { return names_of(offered_kinds()); }
+
+}  // namespace c3
