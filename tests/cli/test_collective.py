@@ -121,13 +121,13 @@ class Collective(ScratchTest):
 
     def test_a_group_with_a_mistake_is_a_configuration_error_at_its_place(self):
         for ranks, message in (("[0, 0]", "rank 0 is twice in the group"), ("[0, 8]", "there is no rank 8 of 8"),
-                               ("[3]", "at least two ranks")):
+                               ("[3]", "at least two ranks"), ("[0, 1], on = [1, 9]", "there is no rank 9 of 8")):
             (self.folder / "group.toml").write_text(
                 'schema = 1\nsystem = "mi300x-8"\n[[stream]]\nname = "comm"\n'
                 f'run = [{{ all_reduce = {{ size = "1 MiB", ranks = {ranks} }} }}]\n[strategy.now]\n')
             done = c3sim("config", "check", "group.toml", folder=self.folder)
             self.assertEqual(done.returncode, 3)
-            self.assertRegex(done.stderr, r"group.toml:5:8: stream.comm.run\[0\]: all_reduce: .*" + message)
+            self.assertRegex(done.stderr, r"group.toml:5:8: stream.comm.run\[0\]: .*" + message)
 
 
 if __name__ == "__main__":
