@@ -69,6 +69,12 @@ class Collective(ScratchTest):
                      'gpu.hbm_copy="300 GB/s"', "--min", "1 GiB", "--max", "1 GiB")["rows"][0]
         self.assertEqual(slow["bottleneck"], "gpu0.hbm")
 
+    def test_pairs_have_channels_of_their_own_where_the_library_says_so(self):
+        size = ("--min", "1 MiB", "--max", "1 MiB")
+        channels = [table(op, "--system", "h100-sxm-8", *size)["rows"][0]["channels"]
+                    for op in ("all_to_all", "all_gather", "all_reduce")]
+        self.assertEqual(channels, [32, 24, 16])  # pairs, rings, switch
+
     def test_a_group_and_a_root_are_taken(self):
         found = table("broadcast", "--system", "mi300x-8", "--ranks", "1-3,6", "--root", "6", "--max", "1 MiB")
         self.assertEqual(found["ranks"], 4)
