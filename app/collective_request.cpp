@@ -80,7 +80,9 @@ std::vector<int> ranks_of(std::string_view text) {
       throw UsageError(fmt::format("--ranks: no range '{}'", part));
     for (int rank = first; rank <= last; ++rank)
       ranks.push_back(rank);
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    text.remove_prefix(part.size());
+    if (text == ",") throw UsageError("--ranks: ends with a comma");
+    if (!text.empty()) text.remove_prefix(1);
   }
   return ranks;
 }
@@ -96,6 +98,7 @@ std::vector<Bytes> sizes_of(const CollectiveOptions& options, Bytes unit) {
   const double last = size_of("--max", options.largest);
   double size = size_of("--min", options.smallest);
   if (size > last) throw UsageError("--min must not be above --max");
+  if (!(options.factor > 1.0)) throw UsageError("--factor: must be above 1");  // CLI11 lets NaN pass
   std::vector<Bytes> sizes;
   for (; size <= last * (1 + 1e-12); size *= options.factor) {
     const Bytes rounded = unit * std::floor(size / unit.value);

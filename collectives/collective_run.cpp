@@ -8,16 +8,28 @@
 
 #include "collectives/cu_collective.hpp"
 #include "collectives/dma_collective.hpp"
+#include "engine/errors.hpp"
 
 namespace c3 {
 namespace {
+
+constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
+constexpr double kMostFlows = 1e7;   // some GB
 
 /// How many chunks of the library's size follow one another through a pipelined graph.
 int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const CollectiveLibrarySpec& library) {
   if (!graph.pipelined) return 1;
   const double channels = std::max(1, channels_of(library, plan.algorithm) / graph.lanes);
   const Bytes longest = std::ranges::max(graph.transfers, {}, &Transfer::bytes).bytes;
-  return static_cast<int>(std::max(1.0, std::ceil(longest / (library.chunk_size * channels))));
+  const double chunks = std::clamp(std::ceil(longest / (library.chunk_size * channels)), 1.0, kMostChunks);
+  if (plan.grain == CollectiveGrain::step) {
+    const double flows = chunks * static_cast<double>(graph.transfers.size());
+    if (flows > kMostFlows) {
+      throw InfeasibleError(fmt::format(
+          "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", plan.name, flows));
+    }
+  }
+  return static_cast<int>(chunks);
 }
 
 }  // namespace

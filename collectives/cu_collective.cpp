@@ -168,7 +168,9 @@ BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) c
 CollectiveRun::Carriage CuCollective::carriage() const {
   const BytesPerSecond payload =
       plan_.algorithm == Algorithm::nvls ? library_.nvls_payload : library_.link_payload;
-  return {cluster_.spec().node.link.both_ways / payload, library_.staging_bytes, /*through_l2=*/true};
+  // No protocol makes a link faster, whatever a draw of both numbers says.
+  const double wire = std::max(1.0, cluster_.spec().node.link.both_ways / payload);
+  return {wire, library_.staging_bytes, /*through_l2=*/true};
 }
 
 Seconds CuCollective::latency(const Move& move) const {

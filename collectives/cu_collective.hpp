@@ -11,7 +11,7 @@ namespace c3 {
 
 /// Channel c serves lane c mod lanes and owns an equal share of the lane's data. It starts when its work group
 /// is placed on every rank, and keeps its slot until its share is done: a channel placed late ends late.
-/// Channels that start at one instant run as a group. A channel moves wire bytes at channel_rate, channels of
+/// Channels that start at one instant run as a group. A channel moves payload at channel_rate, channels of
 /// one CU together at most at cu_rate; `clock_share` of a channel's time per byte scales with the core clock.
 /// Wrong when: the library moves data between channels, or its channels leave before their last peer.
 class CuCollective final : public CollectiveRun, private Completion {

@@ -78,11 +78,11 @@ void add_use(DmaCopy& copy, DmaEngines& engines, int engine, Bytes bytes) {
 DmaCopy DmaCollective::command(const Move& move) const {
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
   DmaCopy copy;
-  copy.latency = cluster_.interconnect().latency(move.legs.front().src, move.legs.front().dst);
   Bytes total;
   for (const Leg& leg : move.legs) {
     for (const Demand& demand : path(leg, Carriage{}))
       add_demand(copy.path, demand.resource, demand.amount);
+    copy.latency = std::max(copy.latency, cluster_.interconnect().latency(leg.src, leg.dst));
     DmaEngines& engines = cluster_.gpu(leg.src).dma();
     add_use(copy, engines, leg.lane % width_, leg.bytes);
     total += leg.bytes;

@@ -44,8 +44,8 @@ struct CollectiveLibrarySpec {
   int waves_per_channel = 1;
   Bytes channel_lds;
   Bytes channel_registers;
-  BytesPerSecond channel_rate;  ///< wire bytes one channel moves, alone on its CU, at boost clock
-  BytesPerSecond cu_rate;       ///< wire bytes all channels of one CU move together, at boost clock
+  BytesPerSecond channel_rate;  ///< payload that one channel moves, alone on its CU, at boost clock
+  BytesPerSecond cu_rate;       ///< payload that all channels of one CU move together, at boost clock
   double clock_share = 0;       ///< share of a channel's time per byte that scales with the core clock, 0..1
   BytesPerSecond
       link_payload;           ///< payload per link and direction that the library's protocol leaves, both ways

@@ -32,12 +32,25 @@ bool is_symmetric(const CollectiveCall& call, Algorithm algorithm) {
   return call.ranks.empty() && !ranks_differ && algorithm != Algorithm::tree;
 }
 
+namespace {
+
+/// Whether an all-reduce of S through the switch, S (1 + 1/n) a direction, is faster than along a ring, 2S
+/// (n-1)/n. A library does not try with two ranks.
+bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  if (!cluster.node.switch_reduces || library.nvls_channels == 0) return false;
+  const double n = call.ranks.empty() ? cluster.node.gpus : static_cast<double>(call.ranks.size());
+  return n > 2.0 &&
+         (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
+}
+
+}  // namespace
+
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster) {
-  const bool in_switch = cluster.node.switch_reduces && cluster.library.nvls_channels > 0;
   const NodeTopology topology = cluster.node.topology;
   switch (call.kind) {
     case CollectiveKind::all_reduce:
-      return in_switch && backend == Backend::cu ? Algorithm::nvls : Algorithm::ring;
+      return backend == Backend::cu && is_faster_in_switch(call, cluster) ? Algorithm::nvls : Algorithm::ring;
     case CollectiveKind::all_gather:
       if (topology == NodeTopology::full_mesh) return Algorithm::direct;
       return backend == Backend::cu || topology == NodeTopology::wired ? Algorithm::ring : Algorithm::direct;

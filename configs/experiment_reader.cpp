@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -199,8 +200,13 @@ void check_groups(const Experiment& experiment, const Node& document) {
         if (rank >= gpus) refuse(fmt::format("there is no rank {} of {}", rank, gpus));
       }
       const auto* call = std::get_if<CollectiveCall>(&stream.operations[i].work);
+      if (call == nullptr) continue;
       try {
-        if (call != nullptr) members_of(*call, gpus);
+        const std::vector<int> members = members_of(*call, gpus);
+        const std::vector<int>& on = stream.operations[i].on;
+        if (!on.empty() && std::ranges::find_first_of(members, on) == members.end()) {
+          refuse(fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));
+        }
       } catch (const InfeasibleError& error) {
         refuse(error.what());
       }

@@ -75,6 +75,14 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
     origins.push_back(std::move(placed.origins));
   }
   check_events(streams, origins);
+  const auto works = [](const Operation& operation) {
+    return std::holds_alternative<GemmShape>(operation.work) ||
+           std::holds_alternative<CollectiveCall>(operation.work);
+  };
+  if (std::ranges::none_of(streams,
+                           [&](const StreamSpec& s) { return std::ranges::any_of(s.operations, works); })) {
+    throw ConfigError(origins.front().front(), "stream", "only events: there is nothing to time");
+  }
   return streams;
 }
 

@@ -79,6 +79,14 @@ class Collective(ScratchTest):
         found = table("broadcast", "--system", "mi300x-8", "--ranks", "1-3,6", "--root", "6", "--max", "1 MiB")
         self.assertEqual(found["ranks"], 4)
 
+    def test_no_size_is_too_large(self):
+        row = table("broadcast", "--system", "mi300x-8", "--min", "1e18 B", "--max", "1e18 B")["rows"][0]
+        self.assertAlmostEqual(row["busbw_gbps"] / 300, 1, delta=0.1)
+
+    def test_two_ranks_add_along_the_ring_where_eight_use_the_switch(self):
+        row = table("all_reduce", "--system", "h100-sxm-8", "--ranks", "0,1", "--min", "1 GiB", "--max", "1 GiB")["rows"][0]
+        self.assertEqual(row["algorithm"], "ring")
+
     def test_the_table_shows_the_same_numbers_and_ends_with_their_mean(self):
         arguments = ("all_reduce", "--system", "h100-sxm-8", "--min", "1 MiB", "--max", "64 MiB")
         rows = table(*arguments)["rows"]
@@ -102,6 +110,10 @@ class Collective(ScratchTest):
             (("broadcast", "--system", "mi300x-8", "--ranks", "1,2"), 4, "root 0 is not in the group"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "a-b"), 2, "'a' is no rank"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "5-3"), 2, "no range '5-3'"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "0,"), 2, "ends with a comma"),
+            (("all_reduce", "--system", "mi300x-8", "--factor", "nan"), 2, "--factor"),
+            (("broadcast", "--system", "mi300x-8", "--grain", "step", "--min", "8 TiB", "--max", "8 TiB"), 4,
+             "use edge or gang"),
             (("all_reduce", "--system", "mi300x-8", "--backend", "sdma"), 2, "unknown backend 'sdma'"),
             (("all_reduce", "--system", "mi300x-8", "--algo", "rings"), 2, "did you mean 'ring'"),
             (("all_reduce", "--system", "mi300x-8", "--min", "2 GiB", "--max", "1 GiB"), 2, "--min"),
@@ -127,7 +139,8 @@ class Collective(ScratchTest):
 
     def test_a_group_with_a_mistake_is_a_configuration_error_at_its_place(self):
         for ranks, message in (("[0, 0]", "rank 0 is twice in the group"), ("[0, 8]", "there is no rank 8 of 8"),
-                               ("[3]", "at least two ranks"), ("[0, 1], on = [1, 9]", "there is no rank 9 of 8")):
+                               ("[3]", "at least two ranks"), ("[0, 1], on = [1, 9]", "there is no rank 9 of 8"),
+                               ("[1, 2], on = [5]", "'on' names no rank of the group")):
             (self.folder / "group.toml").write_text(
                 'schema = 1\nsystem = "mi300x-8"\n[[stream]]\nname = "comm"\n'
                 f'run = [{{ all_reduce = {{ size = "1 MiB", ranks = {ranks} }} }}]\n[strategy.now]\n')

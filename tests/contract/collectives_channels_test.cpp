@@ -92,3 +92,10 @@ TEST_CASE("moving wire bytes through fewer channels moves the same bytes") {
     }
   }
 }
+
+TEST_CASE("a payload rate above the link's does not make the link faster") {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.library.link_payload = 60.0_GBps;
+  const Variant v{Backend::cu, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge, true};
+  CHECK(CollectiveBench(cluster, v.plan()).run().value == near(kLatency + kPiece / 46.5e9));
+}

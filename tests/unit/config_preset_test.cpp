@@ -92,7 +92,7 @@ TEST_CASE("the system mi300x-8 has the published and measured figures of its sou
   CHECK(matrix_rate(cluster.gpu, DType::bf16).sustained == 708.0_TFLOPs);
   CHECK(matrix_rate(cluster.gpu, DType::bf16).clock == 1207.0_MHz);
   CHECK(matrix_rate(cluster.gpu, DType::fp8).peak.value == doctest::Approx(2614.9e12));
-  CHECK(cluster.gpu.compute.matrix.size() == 3);
+  CHECK(cluster.gpu.compute.matrix.size() == 4);
   CHECK(cluster.gpu.dispatch.mask_granule == 8);
   CHECK(cluster.gpu.cache.l2_bandwidth.value == doctest::Approx(2048 * 2.1e9));
   // 8 XCD ports carry what the Infinity Cache delivers, to the three digits published.

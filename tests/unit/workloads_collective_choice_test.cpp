@@ -49,7 +49,26 @@ TEST_CASE("defaults: the switch adds where it can, rings otherwise, pairs where 
   cluster.node.switch_reduces = true;
   CHECK(chosen(CollectiveKind::all_reduce) == Algorithm::ring);  // the library has no channels for it
   cluster.library.nvls_channels = 16;
+  cluster.library.nvls_payload = cluster.library.link_payload;
   CHECK(chosen(CollectiveKind::all_reduce) == Algorithm::nvls);
+}
+
+TEST_CASE("an all-reduce goes through the switch only where that is faster: S (1 + 1/n) against 2S (n-1)/n") {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.node = switched(8);
+  cluster.node.switch_reduces = true;
+  cluster.library.nvls_channels = 16;
+  const auto chosen = [&](std::vector<int> ranks, double payload_share) {
+    cluster.library.nvls_payload = cluster.library.link_payload * payload_share;
+    return default_algorithm(call_on(CollectiveKind::all_reduce, std::move(ranks)), Backend::cu, cluster);
+  };
+  CHECK(chosen({0, 1}, 10.0) == Algorithm::ring);     // libraries never do it with two
+  CHECK(chosen({0, 1, 2}, 1.01) == Algorithm::nvls);  // 4/3 each: the rate decides
+  CHECK(chosen({0, 1, 2}, 0.99) == Algorithm::ring);
+  CHECK(chosen({0, 1, 2, 3}, 0.84) == Algorithm::nvls);  // 5/4 against 6/4
+  CHECK(chosen({0, 1, 2, 3}, 0.83) == Algorithm::ring);
+  CHECK(chosen({}, 0.65) == Algorithm::nvls);  // 9/8 against 14/8
+  CHECK(chosen({}, 0.64) == Algorithm::ring);
 }
 
 TEST_CASE("a strategy's algorithm is for collectives that have several") {

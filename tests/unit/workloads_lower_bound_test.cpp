@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
@@ -50,7 +52,7 @@ TEST_CASE("together: the longest of flops, links and everybody's bytes at HBM") 
 }
 
 TEST_CASE("serial: one side after the other") {
-  CHECK(lower_bound(pair_with_hbm(5.0_TBps)).serial().value == near(kFlops / 1300e12 + 125e6 / 64e9));
+  CHECK(lower_bound(pair_with_hbm(5.0_TBps)).serial.value == near(kFlops / 1300e12 + 125e6 / 64e9));
 }
 
 TEST_CASE("bounds of several operations of a side add up, events cost nothing") {
@@ -101,4 +103,17 @@ TEST_CASE(
   experiment.streams = {
       {"compute", {{"gemm", gemm_of_tiles(24, 19), {0}}, {"gemm", gemm_of_tiles(24, 19), {1}}}}};
   CHECK(lower_bound(experiment).kernels.value == near(kFlops / 1300e12));
+}
+
+TEST_CASE(
+    "serial: ranks that do different things overlap, so the bound is one rank's sum, not the worst of each "
+    "side") {
+  CollectiveCall others{.kind = CollectiveKind::all_gather, .bytes = 1.0_GB};
+  others.ranks = {1, 2};
+  Experiment experiment = pair_with_hbm(5.0_TBps);
+  experiment.streams = {{"compute", {{"gemm", gemm_of_tiles(24, 19), {0}}}}, {"comm", {{"gather", others}}}};
+  const LowerBound bound = lower_bound(experiment);
+  CHECK(bound.serial.value == near(std::max(bound.kernels.value, bound.collectives.value)));
+  experiment.streams[0].operations[0].on = {1};
+  CHECK(lower_bound(experiment).serial.value == near(bound.kernels.value + bound.collectives.value));
 }

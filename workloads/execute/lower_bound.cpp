@@ -59,14 +59,23 @@ LowerBound lower_bound(const Experiment& experiment) {
   }
   LowerBound bound;
   const BytesPerSecond hbm = cluster.gpu.hbm.peak;
-  bound.collectives = traffic / static_cast<double>(ranks.size()) / raw_egress(cluster.node);
+  const BytesPerSecond egress = raw_egress(cluster.node);
+  const double count = static_cast<double>(ranks.size());
+  Seconds all_kernels;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const auto& [kernels, least] = ranks[rank];
-    const Seconds links = std::max(least.out, least.in) / raw_egress(cluster.node);
-    bound.kernels = std::max({bound.kernels, compute[rank], kernels / hbm});
-    bound.collectives = std::max({bound.collectives, links, least.hbm / hbm});
-    bound.hbm = std::max(bound.hbm, (kernels + least.hbm) / hbm);
+    const auto& [kernel_bytes, least] = ranks[rank];
+    const Seconds kernels = std::max(compute[rank], kernel_bytes / hbm);
+    const Seconds collectives = std::max(std::max(least.out, least.in) / egress, least.hbm / hbm);
+    bound.kernels = std::max(bound.kernels, kernels);
+    bound.collectives = std::max(bound.collectives, collectives);
+    bound.hbm = std::max(bound.hbm, (kernel_bytes + least.hbm) / hbm);
+    bound.serial = std::max(bound.serial, kernels + collectives);
+    all_kernels += kernels;
   }
+  // Some rank has at least the average of what all must do together.
+  const Seconds average_traffic = traffic / count / egress;
+  bound.collectives = std::max(bound.collectives, average_traffic);
+  bound.serial = std::max({bound.serial, all_kernels / count + average_traffic, bound.together()});
   return bound;
 }
 

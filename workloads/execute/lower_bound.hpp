@@ -5,14 +5,14 @@
 
 namespace c3 {
 
-/// Per side, for the rank with most to do. Latencies are left out: they only make the bound lower.
+/// For the rank with most to do. Latencies are left out: they only make the bound lower.
 struct LowerBound {
   Seconds kernels;      ///< every GEMM's flops at peak and compulsory bytes at peak HBM bandwidth
   Seconds collectives;  ///< bytes that leave or reach a rank over all its links at raw rate, and its HBM bytes
   Seconds hbm;          ///< compulsory bytes of both at peak HBM bandwidth
+  Seconds serial;  ///< when no rank overlaps its kernels with its collectives; ranks may overlap each other
 
   Seconds together() const;  ///< when everything may overlap
-  Seconds serial() const { return kernels + collectives; }
 };
 
 LowerBound lower_bound(const Experiment& experiment);

@@ -167,7 +167,7 @@ class Study {
 
   static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {
     const LowerBound bound = lower_bound(experiment);
-    return strategy.serial ? bound.serial() : bound.together();
+    return strategy.serial ? bound.serial : bound.together();
   }
 
   /// Each time against the bound of its own draw.
