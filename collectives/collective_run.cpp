@@ -58,7 +58,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
-      done_(simulation_, plan_.name),
+      done_(simulation_, "the end of " + plan_.name),
       activities_(simulated_.size(), kNoActivity) {
   if (cluster.setup().folded) graph_ = fold(graph_);
   index_of_rank_.assign(static_cast<std::size_t>(cluster.ranks()), simulated_.size());

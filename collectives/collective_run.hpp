@@ -47,6 +47,8 @@ class CollectiveRun {
   /// Called when \p rank joins; must lead to finish() once all have joined.
   virtual void start(int rank) = 0;
   void finish();
+  /// What ranks that have joined wait for from now on, for deadlock reports.
+  void wait_for(std::string what) { done_.rename(std::move(what)); }
 
   Event& all_joined() { return all_joined_; }
   /// Members that are simulated: the whole group, or rank 0 when folded.

@@ -16,6 +16,7 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
       channels_(channels_of(library_, plan_.algorithm)),
       placed_on_(static_cast<std::size_t>(channels_), 0),
+      channels_unplaced_(channels_),
       channels_left_(channels_) {
   if (channels_ < graph_.lanes) {
     throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channel{}, '{}' has {}",
@@ -24,6 +25,7 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
   }
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
   width_ = channels_;
+  wait_for("CU slots for the channels of " + plan_.name);
   for (const int rank : simulated()) {
     RankGrid& grid = grids_.emplace_back(*this, rank);
     grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
@@ -54,6 +56,8 @@ void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
 void CuCollective::on_complete(std::uint64_t) {
   Group& group = groups_.emplace_back();
   group.channels = std::exchange(ready_channels_, {});
+  channels_unplaced_ -= static_cast<int>(group.channels.size());
+  if (channels_unplaced_ == 0) wait_for("the end of " + plan_.name);
   group.in_lane.assign(static_cast<std::size_t>(graph_.lanes), 0);
   for (const int channel : group.channels)
     ++group.in_lane[static_cast<std::size_t>(channel % graph_.lanes)];

@@ -69,7 +69,8 @@ class CuCollective final : public CollectiveRun, private Completion {
   std::vector<int> ready_channels_;  ///< placed everywhere at this instant
   std::deque<Group> groups_;
   std::vector<ActiveFlow> active_;
-  int channels_left_;
+  int channels_unplaced_;  ///< not yet placed on every member
+  int channels_left_;      ///< whose group has not ended
 };
 
 }  // namespace c3

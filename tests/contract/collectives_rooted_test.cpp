@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -200,6 +201,38 @@ TEST_CASE("a member that never comes is named, ranks outside the group are not w
       bench.run(delays),
       "deadlock: nothing is in flight that could end these waits: rank 1 waits for ranks 4, 6 to join gather",
       DeadlockError);
+}
+
+TEST_CASE("groups whose channels wait for each other's CU slots are a deadlock that says so") {
+  // One slot a GPU: rank 1 holds it for the group of 1 and 2, rank 2 for the group of 2 and 1, enqueued in
+  // turn.
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.gpu.compute.xcds = 1;
+  cluster.gpu.compute.cus_per_xcd = 1;
+  cluster.library.channels = 2;
+  Simulation simulation;
+  Cluster machine(simulation, cluster, {.gpu = {.streams = {"a", "b"}, .isolation = {}}, .folded = false});
+  std::vector<std::unique_ptr<CollectiveRun>> runs;
+  for (const int stream : {0, 1}) {
+    CollectivePlan plan = plan_of(CollectiveKind::all_reduce, Algorithm::ring);
+    plan.call.ranks = {1, 2};
+    plan.name = stream == 0 ? "first" : "second";
+    plan.stream = plan.order = stream;
+    plan.range = {0, 1};
+    runs.push_back(CollectiveRun::make(machine, plan));
+  }
+  // Rank 1 is asked for the first one sooner, rank 2 for the second one.
+  simulation.spawn("1 first", runs[0]->join(1, 1.0_us, nullptr));
+  simulation.spawn("2 first", runs[0]->join(2, 2.0_us, nullptr));
+  simulation.spawn("1 second", runs[1]->join(1, 2.0_us, nullptr));
+  simulation.spawn("2 second", runs[1]->join(2, 1.0_us, nullptr));
+  CHECK_THROWS_WITH_AS(simulation.run(),
+                       "deadlock: nothing is in flight that could end these waits: "
+                       "1 first waits for CU slots for the channels of first; "
+                       "2 first waits for CU slots for the channels of first; "
+                       "1 second waits for CU slots for the channels of second; "
+                       "2 second waits for CU slots for the channels of second",
+                       DeadlockError);
 }
 
 TEST_CASE("a barrier costs latency only, and a shift S on one link") {
