@@ -60,7 +60,7 @@ LowerBound lower_bound(const Experiment& experiment) {
   LowerBound bound;
   const BytesPerSecond hbm = cluster.gpu.hbm.peak;
   const BytesPerSecond egress = raw_egress(cluster.node);
-  const double count = static_cast<double>(ranks.size());
+  const auto count = static_cast<double>(ranks.size());
   Seconds all_kernels;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const auto& [kernel_bytes, least] = ranks[rank];
