@@ -14,22 +14,21 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
-      channels_(channels_of(library_, plan_.algorithm)),
-      placed_on_(static_cast<std::size_t>(channels_), 0),
-      channels_unplaced_(channels_),
-      channels_left_(channels_) {
-  if (channels_ < graph_.lanes) {
+      channels_unplaced_(channels_of(library_, plan_.algorithm)),
+      channels_left_(channels_unplaced_) {
+  width_ = channels_left_;
+  if (width_ < graph_.lanes) {
     throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channel{}, '{}' has {}",
                                       plan_.name, name_of(plan_.algorithm), graph_.lanes,
-                                      graph_.lanes == 1 ? "" : "s", library_.name, channels_));
+                                      graph_.lanes == 1 ? "" : "s", library_.name, width_));
   }
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
-  width_ = channels_;
+  placed_on_.assign(static_cast<std::size_t>(width_), 0);
   wait_for("CU slots for the channels of " + plan_.name);
   for (const int rank : simulated()) {
     RankGrid& grid = grids_.emplace_back(*this, rank);
     grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
-    grid.channels.resize(static_cast<std::size_t>(channels_));
+    grid.channels.resize(static_cast<std::size_t>(width_));
     cluster.gpu(rank).clock(plan_.stream).on_change([this] { rebound_flows(); });
   }
 }
@@ -38,7 +37,7 @@ void CuCollective::start(int rank) {
   RankGrid& grid = grids_[index_of(rank)];
   cluster_.gpu(rank)
       .dispatcher(plan_.stream)
-      .submit({&grid, needs_, channels_, plan_.range, plan_.priority, plan_.order});
+      .submit({&grid, needs_, width_, plan_.range, plan_.priority, plan_.order});
 }
 
 void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
@@ -150,7 +149,7 @@ bool CuCollective::takes_part(const Group& group, const Move& move) const {
 
 // The bytes of \p leg that the group's channels own.
 Leg CuCollective::share(const Group& group, const Leg& leg) const {
-  const int of_lane = (channels_ - leg.lane + graph_.lanes - 1) / graph_.lanes;
+  const int of_lane = (width_ - leg.lane + graph_.lanes - 1) / graph_.lanes;
   Leg part = leg;
   part.bytes = leg.bytes * (static_cast<double>(group.in_lane[static_cast<std::size_t>(leg.lane)]) / of_lane);
   return part;

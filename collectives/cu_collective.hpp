@@ -63,7 +63,6 @@ class CuCollective final : public CollectiveRun, private Completion {
 
   const CollectiveLibrarySpec& library_;
   WorkGroupNeeds needs_;
-  const int channels_;
   std::deque<RankGrid> grids_;       ///< by simulated member
   std::vector<int> placed_on_;       ///< by channel: members where it is placed
   std::vector<int> ready_channels_;  ///< placed everywhere at this instant

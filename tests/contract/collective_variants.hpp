@@ -8,6 +8,7 @@
 
 #include "tests/support/collective_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
 
 namespace c3::test {
 
@@ -59,6 +60,28 @@ void for_each_variant(Check check) {
             CAPTURE(folded);
             check(Variant{backend, kind, algorithm, grain, folded});
           }
+        }
+      }
+    }
+  }
+}
+
+/// Checks that folded and explicit runs agree within 0.2 %, and every grain with step within 2 % on the
+/// backends for which \p grains_agree says so. \p time_of takes a Variant.
+template <class TimeOf, class GrainsAgree>
+void check_that_times_agree(TimeOf time_of, GrainsAgree grains_agree) {
+  for (const Backend backend : kBackends) {
+    for (const CollectiveKind kind : kinds_of(backend)) {
+      for (const Algorithm algorithm : kSymmetricAlgorithms) {
+        CAPTURE(name_of(backend));
+        CAPTURE(name_of(kind));
+        CAPTURE(name_of(algorithm));
+        const double step = time_of(Variant{backend, kind, algorithm, CollectiveGrain::step, false}).value;
+        for (const CollectiveGrain grain : kGrains) {
+          CAPTURE(static_cast<int>(grain));
+          const double folded = time_of(Variant{backend, kind, algorithm, grain, true}).value;
+          CHECK(folded == near(time_of(Variant{backend, kind, algorithm, grain, false}).value, 2e-3));
+          if (grains_agree(backend)) CHECK(folded == near(step, 2e-2));
         }
       }
     }

@@ -66,20 +66,6 @@ TEST_CASE("three copy engines for seven peers keep the port busy to the end") {
 }
 
 TEST_CASE("through a switch folded and explicit agree within 0.2 %, and CU grains within 2 %") {
-  for (const Backend backend : kBackends) {
-    for (const CollectiveKind kind : kinds_of(backend)) {
-      for (const Algorithm algorithm : kSymmetricAlgorithms) {
-        CAPTURE(name_of(backend));
-        CAPTURE(name_of(kind));
-        CAPTURE(name_of(algorithm));
-        const double step = time_of({backend, kind, algorithm, CollectiveGrain::step, false}).value;
-        for (const CollectiveGrain grain : kGrains) {
-          CAPTURE(static_cast<int>(grain));
-          const double folded = time_of({backend, kind, algorithm, grain, true}).value;
-          CHECK(folded == near(time_of({backend, kind, algorithm, grain, false}).value, 2e-3));
-          if (backend == Backend::cu) CHECK(folded == near(step, 2e-2));
-        }
-      }
-    }
-  }
+  check_that_times_agree([](const Variant& v) { return time_of(v); },
+                         [](Backend backend) { return backend == Backend::cu; });
 }

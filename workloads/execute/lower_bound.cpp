@@ -11,18 +11,15 @@ Seconds LowerBound::together() const { return std::max({kernels, collectives, hb
 
 namespace {
 
-/// Bytes that one rank cannot avoid.
-struct RankBytes {
-  Bytes kernels;
+/// What one rank cannot avoid.
+struct RankWork {
+  Seconds compute;  ///< flops at peak
+  Bytes kernels;    ///< at HBM
   LeastBytes collectives;
 };
 
-bool takes_part(const Operation& operation, int rank) {
-  return operation.on.empty() || std::ranges::find(operation.on, rank) != operation.on.end();
-}
-
-/// Adds what the members of \p call's group cannot avoid.
-void add_collective(std::vector<RankBytes>& ranks, const CollectiveCall& call, const NodeSpec& node) {
+/// Adds what the members of \p call's group cannot avoid. \returns what they must send together.
+Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const NodeSpec& node) {
   const std::vector<int> members = members_of(call, node.gpus);
   for (std::size_t i = 0; i < members.size(); ++i) {
     const LeastBytes least = least_bytes(call, members, i, node.switch_reduces);
@@ -31,40 +28,23 @@ void add_collective(std::vector<RankBytes>& ranks, const CollectiveCall& call, c
     sum.in += least.in;
     sum.hbm += least.hbm;
   }
+  return least_traffic(call, members, node.switch_reduces);
 }
 
-}  // namespace
-
-LowerBound lower_bound(const Experiment& experiment) {
-  const ClusterSpec& cluster = experiment.cluster;
-  std::vector<RankBytes> ranks(static_cast<std::size_t>(cluster.node.gpus));
-  std::vector<Seconds> compute(ranks.size());
-  Bytes traffic;
-  for (const StreamSpec& stream : experiment.streams) {
-    for (const Operation& operation : stream.operations) {
-      if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        add_collective(ranks, *call, cluster.node);
-        traffic += least_traffic(*call, members_of(*call, cluster.node.gpus), cluster.node.switch_reduces);
-        continue;
-      }
-      const auto* gemm = std::get_if<GemmShape>(&operation.work);
-      if (gemm == nullptr) continue;
-      const KernelDescription kernel = describe_gemm(operation.name, *gemm, cluster.gpu);
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        if (!takes_part(operation, static_cast<int>(rank))) continue;
-        compute[rank] += kernel.useful_flops / kernel.peak;
-        ranks[rank].kernels += kernel.compulsory;
-      }
-    }
-  }
-  LowerBound bound;
-  const BytesPerSecond hbm = cluster.gpu.hbm.peak;
-  const BytesPerSecond egress = raw_egress(cluster.node);
-  const auto count = static_cast<double>(ranks.size());
-  Seconds all_kernels;
+void add_gemm(std::vector<RankWork>& ranks, const KernelDescription& kernel, const std::vector<int>& on) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const auto& [kernel_bytes, least] = ranks[rank];
-    const Seconds kernels = std::max(compute[rank], kernel_bytes / hbm);
+    if (!on.empty() && std::ranges::find(on, static_cast<int>(rank)) == on.end()) continue;
+    ranks[rank].compute += kernel.useful_flops / kernel.peak;
+    ranks[rank].kernels += kernel.compulsory;
+  }
+}
+
+LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerSecond egress,
+                    BytesPerSecond hbm) {
+  LowerBound bound;
+  Seconds all_kernels;
+  for (const auto& [compute, kernel_bytes, least] : ranks) {
+    const Seconds kernels = std::max(compute, kernel_bytes / hbm);
     const Seconds collectives = std::max(std::max(least.out, least.in) / egress, least.hbm / hbm);
     bound.kernels = std::max(bound.kernels, kernels);
     bound.collectives = std::max(bound.collectives, collectives);
@@ -73,10 +53,29 @@ LowerBound lower_bound(const Experiment& experiment) {
     all_kernels += kernels;
   }
   // Some rank has at least the average of what all must do together.
+  const auto count = static_cast<double>(ranks.size());
   const Seconds average_traffic = traffic / count / egress;
   bound.collectives = std::max(bound.collectives, average_traffic);
   bound.serial = std::max({bound.serial, all_kernels / count + average_traffic, bound.together()});
   return bound;
+}
+
+}  // namespace
+
+LowerBound lower_bound(const Experiment& experiment) {
+  const ClusterSpec& cluster = experiment.cluster;
+  std::vector<RankWork> ranks(static_cast<std::size_t>(cluster.node.gpus));
+  Bytes traffic;
+  for (const StreamSpec& stream : experiment.streams) {
+    for (const Operation& operation : stream.operations) {
+      if (const auto* gemm = std::get_if<GemmShape>(&operation.work)) {
+        add_gemm(ranks, describe_gemm(operation.name, *gemm, cluster.gpu), operation.on);
+      } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
+        traffic += add_collective(ranks, *call, cluster.node);
+      }
+    }
+  }
+  return bound_of(ranks, traffic, raw_egress(cluster.node), cluster.gpu.hbm.peak);
 }
 
 }  // namespace c3
