@@ -1,22 +1,12 @@
 #pragma once
 /// GEMM kernels from tile geometry: bytes at each cache level, time of one tile.
 
-#include <cstdint>
 #include <string>
 
 #include "gpu/kernel.hpp"
+#include "gpu/kernel_model/operator.hpp"
 
 namespace c3 {
-
-/// C[m,n] = A[m,k] B[k,n], per GPU.
-struct GemmShape {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  DType dtype = DType::bf16;
-
-  bool operator==(const GemmShape&) const = default;
-};
 
 /// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A
 /// tile's time is its (padded) flops at the CU's part of the sustained matrix rate. Wrong when: the library
