@@ -1,6 +1,9 @@
 #include "gpu/cohort_run.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "gpu/kernel_time.hpp"
 
 namespace c3 {
 namespace {
@@ -47,11 +50,16 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, time);
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
-  const double first_loads = 1.0 / gpu_.spec().hbm.latency.value;
-  RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, first_loads, activity));
-  co_await prologue;
-  RunningFlow steady(simulation_,
-                     load_flow(*cohort, traffic, 1.0 - kernel_.prologue, 1.0 / time.value, activity));
+  // Where nothing needs to be there before work begins, the latency is the first load's and all others follow
+  // it.
+  const Seconds latency = gpu_.spec().hbm.latency;
+  const bool waits = kernel_.prologue > 0.0;
+  if (waits) {
+    RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
+    co_await prologue;
+  }
+  const Seconds steady_time = with_stalls(waits ? time : latency + time, traffic.hbm);
+  RunningFlow steady(simulation_, load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_time, activity));
   co_await steady;
 
   leave(*cohort, activity);
@@ -92,8 +100,16 @@ Seconds CohortRun::compute_time(const Cohort& cohort) const {
   return kernel_.compute_time * (drawn * sharing * slower);
 }
 
+// Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
+// no bound of this kind: HBM itself holds them up, and lets go when siblings end.
+Seconds CohortRun::with_stalls(Seconds time, Bytes loads_of_one) const {
+  if (std::isinf(kernel_.overlap)) return time;
+  const double rate = gpu_.memory().alone_rate(loads_of_one * static_cast<double>(resident_), Bytes{0});
+  return overlapped(time, Seconds{1.0 / rate}, kernel_.overlap);
+}
+
 // Alone means without other kernels: the kernel's resident work groups still share HBM with one another.
-FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
+FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
                               ActivityId activity) {
   const auto size = static_cast<double>(cohort.cus.size());
   const double part = size * share;
@@ -103,10 +119,10 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   gpu_.memory().add_hbm_read(demands_, launch_.stream, hbm);
   FlowSpec spec;
   spec.demands = demands_;
-  spec.bound = bound;
+  spec.bound = 1.0 / fastest.value;
   const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
   const Bytes with_siblings = traffic.hbm * (share * static_cast<double>(resident_));
-  const double alone = std::min(bound, gpu_.memory().alone_rate(with_siblings, Bytes{0}));
+  const double alone = std::min(spec.bound, gpu_.memory().alone_rate(with_siblings, Bytes{0}));
   spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(cohort.cus.size()), hbm, alone);
   spec.activity = activity;
   return spec;

@@ -28,7 +28,9 @@ class CohortRun final : public DispatchClient {
   Task run_cohort(Cohort* cohort);
   ActivityId begin(const Cohort& cohort);
   Seconds compute_time(const Cohort& cohort) const;
-  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double bound,
+  /// Of a work group's steady phase, when arithmetic and loads hide each other imperfectly.
+  Seconds with_stalls(Seconds time, Bytes loads_of_one) const;
+  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
                      ActivityId activity);
   FlowSpec store_flow(const Cohort& cohort);
   /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.

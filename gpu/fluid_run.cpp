@@ -1,23 +1,10 @@
 #include "gpu/fluid_run.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
-
+#include "gpu/kernel_time.hpp"
 #include "gpu/waves.hpp"
 
 namespace c3 {
-namespace {
-
-/// Most likely largest of \p n standard normal draws.
-/// Source: Cramer, "Mathematical Methods of Statistics", 1946, section 28.6.
-double likely_largest(double n) {
-  if (n < 2.0) return 0.0;
-  const double leading = std::sqrt(2.0 * std::log(n));
-  return leading - std::log(4.0 * std::numbers::pi * std::log(n)) / (2.0 * leading);
-}
-
-}  // namespace
 
 FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity)
     : gpu_(gpu),
@@ -54,29 +41,16 @@ Task FluidRun::run() {
   done_.set();
 }
 
-// The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
-// slowest work group; the stores of the others are over by then, unless all stop together and their stores come
-// at once too.
 double FluidRun::bound() const {
-  const GpuSpec& spec = gpu_.spec();
-  const Seconds latency = spec.hbm.latency;
   int sharing = 1;
   for (const Slot& slot : slots_)
     sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
-  const Seconds compute = kernel_.compute_time * (sharing * slower);
-
-  const auto resident = static_cast<double>(slots_.size());
-  const auto full_waves = static_cast<double>(wave_count(kernel_.work_groups, slots_in_xcd_) - 1);
-  const double in_last_wave =
-      std::clamp(static_cast<double>(kernel_.work_groups) - full_waves * resident, 1.0, resident);
-  const Seconds first_loads = std::max(latency, traffic_.hbm * (kernel_.prologue * resident) / spec.hbm.read);
-  const Seconds last_stores = std::max(latency, kernel_.output * in_last_wave / spec.hbm.write);
-  const Seconds slowest = compute * (spec.dispatch.work_group_spread * likely_largest(in_last_wave));
-
-  const Seconds time =
-      first_loads + compute + full_waves * (latency + compute) + std::max(last_stores, slowest);
-  return std::min(hbm_rate_, 1.0 / time.value);
+  const auto resident = static_cast<std::int64_t>(slots_.size());
+  const std::int64_t waves = wave_count(kernel_.work_groups, slots_in_xcd_);
+  const Seconds time = time_of_waves(kernel_, gpu_.spec(), traffic_,
+                                     occupancy(kernel_.work_groups, resident, waves, sharing), slower);
+  return 1.0 / overlapped(time, Seconds{1.0 / hbm_rate_}, kernel_.overlap).value;
 }
 
 FlowSpec FluidRun::whole_kernel() {

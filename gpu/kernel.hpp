@@ -3,6 +3,7 @@
 /// fewer CUs, less cache and less bandwidth.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -56,8 +57,12 @@ struct KernelDescription {
   Seconds compute_time;  ///< of one work group alone on a CU at `clock`, memory permitting
   Hertz clock;           ///< sustained core clock while this kernel runs
   double prologue = 0;   ///< share of its loads that a work group must have before it computes, 0..1
-  Bytes outstanding;     ///< loads in flight of one work group
-  Bytes output;          ///< stores of one work group
+  /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
+  /// a norm,
+  /// >= 1 (1: one after the other; infinite: wholly).
+  double overlap = std::numeric_limits<double>::infinity();
+  Bytes outstanding;  ///< loads in flight of one work group
+  Bytes output;       ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
   // For lower bounds:
   FlopsPerSecond peak;  ///< of the whole GPU for this kernel's data type

@@ -12,6 +12,12 @@ BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share) {
   return {1.0 / ((1.0 - w) / hbm.read.value + w / hbm.write.value + 4.0 * w * (1.0 - w) * turnaround)};
 }
 
+double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written) {
+  const Bytes total = read + written;
+  if (total.value <= 0.0) return kUnbounded;
+  return hbm_capacity(hbm, written / total).value / total.value;
+}
+
 class Memory::MixRule final : public CapacityRule {
  public:
   MixRule(const HbmSpec& spec, const Hbm& hbm) : spec_(spec), hbm_(hbm) {}
@@ -129,12 +135,6 @@ double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double
       return alone;
   }
   return alone;
-}
-
-double Memory::alone_rate(Bytes hbm_read, Bytes hbm_write) const {
-  const Bytes total = hbm_read + hbm_write;
-  if (total.value <= 0.0) return kUnbounded;
-  return hbm_capacity(spec_.hbm, hbm_write / total).value / total.value;
 }
 
 }  // namespace c3

@@ -17,6 +17,9 @@ namespace c3 {
 /// conflict more than in the measurements behind the three rates.
 BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share);
 
+/// Fastest progress [1/s] that HBM alone allows work of these bytes; kUnbounded without any.
+double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written);
+
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
@@ -41,8 +44,9 @@ class Memory {
   /// channels, engines), moves \p hbm_bytes in its whole progress, and would progress at \p alone [1/s] with
   /// nobody beside it.
   double weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const;
-  /// Fastest progress [1/s] that HBM alone allows a flow of these bytes.
-  double alone_rate(Bytes hbm_read, Bytes hbm_write) const;
+  double alone_rate(Bytes hbm_read, Bytes hbm_write) const {
+    return hbm_rate_alone(spec_.hbm, hbm_read, hbm_write);
+  }
 
  private:
   class MixRule;

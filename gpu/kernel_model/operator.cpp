@@ -6,8 +6,9 @@
 namespace c3 {
 namespace {
 
-// Backward of a nonlinear function reads the gradient and what forward saved. A product's backward reads both factors
-// again and makes two gradients. Flops: a few for a transcendental, as counted by NeuSight (softmax 5, layer norm 6).
+// Backward of a nonlinear function reads the gradient and what forward saved. A product's backward reads both
+// factors again and makes two gradients. Flops: a few for a transcendental, as counted by NeuSight (softmax 5,
+// layer norm 6).
 constexpr std::array kTraits = {
     VectorOpTraits{VectorOp::add, "add", 2, 1, 1, 2, 1, 0},
     VectorOpTraits{VectorOp::sub, "sub", 2, 1, 1, 2, 1, 0},

@@ -13,7 +13,8 @@
 
 namespace c3 {
 
-/// Which half of a training step. A backward operator takes the gradient of its output and makes those of its inputs.
+/// Which half of a training step. A backward operator takes the gradient of its output and makes those of its
+/// inputs.
 enum class Pass { forward, backward };
 std::string_view name_of(Pass pass);
 
@@ -97,7 +98,8 @@ class VectorChain {
  public:
   static constexpr std::size_t kLongest = 8;
   VectorChain(VectorOp only) : ops_{only}, length_(1) {}  // NOLINT(google-explicit-constructor): one is a chain
-  /// \throws std::length_error past kLongest, std::invalid_argument when an operator of several is not elementwise.
+  /// \throws std::length_error past kLongest, std::invalid_argument when an operator of several is not
+  /// elementwise.
   void append(VectorOp op);
   VectorOp first() const { return ops_.front(); }
   const VectorOp* begin() const { return ops_.data(); }

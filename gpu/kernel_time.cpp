@@ -1,0 +1,159 @@
+#include "gpu/kernel_time.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "engine/errors.hpp"
+#include "gpu/memory.hpp"
+#include "gpu/waves.hpp"
+
+namespace c3 {
+namespace {
+
+/// Most likely largest of \p n standard normal draws.
+/// Source: Cramer, "Mathematical Methods of Statistics", 1946, section 28.6.
+double likely_largest(double n) {
+  if (n < 2.0) return 0.0;
+  const double leading = std::sqrt(2.0 * std::log(n));
+  return leading - std::log(4.0 * std::numbers::pi * std::log(n)) / (2.0 * leading);
+}
+
+int cus_of(const GpuSpec& gpu, const KernelSlice& slice) {
+  const int all = gpu.compute.cus();
+  if (slice.cus < 0 || slice.cus > all) {
+    throw InfeasibleError(fmt::format("gpu '{}' has {} CUs, not {}", gpu.name, all, slice.cus));
+  }
+  return slice.cus == 0 ? all : slice.cus;
+}
+
+/// Work groups dealt to XCDs round robin, CUs too.
+Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int cus) {
+  const int per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
+  const int xcds = gpu.compute.xcds;
+  Occupancy found{.resident = 0, .waves = 1, .sharing = 1, .last_sharing = 1};
+  for (int xcd = 0; xcd < xcds; ++xcd) {
+    const std::int64_t share = work_groups_of_xcd(kernel.work_groups, xcds, xcd);
+    const std::int64_t cus_here = std::max<std::int64_t>(1, work_groups_of_xcd(cus, xcds, xcd));
+    const std::int64_t slots = std::min(share, cus_here * per_cu);
+    if (slots == 0) continue;
+    const std::int64_t waves = (share + slots - 1) / slots;
+    const auto sharing = static_cast<int>((slots + cus_here - 1) / cus_here);
+    const Occupancy here = occupancy(share, slots, waves, kernel.needs.computes ? sharing : 1);
+    const std::int64_t resident = found.resident + slots;
+    if (here.waves > found.waves || xcd == 0) found = here;
+    found.resident = resident;
+  }
+  return found;
+}
+
+CacheState caches_of(const GpuSpec& gpu, const KernelSlice& slice, const KernelDescription& kernel,
+                     std::int64_t resident) {
+  const bool has_llc = gpu.cache.llc_size.value > 0.0;
+  CacheState state;
+  state.resident = resident;
+  state.xcds = gpu.compute.xcds;
+  state.l2_size = gpu.cache.l2_size * slice.cache;
+  state.llc_size = has_llc ? gpu.cache.llc_size * slice.cache : state.l2_size * static_cast<double>(state.xcds);
+  state.work_group_time = kernel.compute_time;
+  return state;
+}
+
+}  // namespace
+
+Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing) {
+  const std::int64_t last = std::clamp<std::int64_t>(work_groups - (waves - 1) * slots, 1, slots);
+  const auto last_sharing = static_cast<int>((sharing * last + slots - 1) / slots);
+  return {.resident = slots, .waves = waves, .sharing = sharing, .last_sharing = last_sharing};
+}
+
+// The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
+// slowest work group; the stores of the others are over by then, unless all stop together and their stores come
+// at once too.
+Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
+                      const Occupancy& occupancy, double slower) {
+  const Seconds latency = gpu.hbm.latency;
+  const Seconds compute = kernel.compute_time * slower;
+  const auto resident = static_cast<double>(occupancy.resident);
+  const auto full_waves = static_cast<double>(occupancy.waves - 1);
+  const double in_last_wave =
+      std::clamp(static_cast<double>(kernel.work_groups) - full_waves * resident, 1.0, resident);
+  const Seconds first_loads = std::max(latency, traffic.hbm * (kernel.prologue * resident) / gpu.hbm.read);
+  const Seconds last_stores = std::max(latency, kernel.output * in_last_wave / gpu.hbm.write);
+  const Seconds last = compute * static_cast<double>(occupancy.last_sharing);
+  const Seconds slowest = last * (gpu.dispatch.work_group_spread * likely_largest(in_last_wave));
+  return first_loads + full_waves * (latency + compute * static_cast<double>(occupancy.sharing)) + last +
+         std::max(last_stores, slowest);
+}
+
+Seconds overlapped(Seconds a, Seconds b, double p) {
+  const auto [shorter, longer] = std::minmax(a.value, b.value);
+  if (shorter <= 0.0 || std::isinf(p)) return {longer};
+  return {longer * std::pow(1.0 + std::pow(shorter / longer, p), 1.0 / p)};
+}
+
+std::string_view name_of(KernelBound bound) {
+  switch (bound) {
+    case KernelBound::compute:
+      return "compute";
+    case KernelBound::l2:
+      return "l2";
+    case KernelBound::hbm:
+      return "hbm";
+    case KernelBound::latency:
+      return "latency";
+  }
+  throw std::logic_error("name_of: unknown kernel bound");
+}
+
+KernelTime& KernelTime::operator+=(const KernelTime& next) {
+  if (next.time > time) bound = next.bound;
+  time += next.time;
+  waves += next.waves;
+  l2 += next.l2;
+  hbm_read += next.hbm_read;
+  hbm_write += next.hbm_write;
+  flops += next.flops;
+  return *this;
+}
+
+KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice) {
+  const Occupancy occupancy = occupancy_on(kernel, gpu, cus_of(gpu, slice));
+  const Traffic traffic = kernel.traffic->per_work_group(caches_of(gpu, slice, kernel, occupancy.resident));
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  const Bytes written = kernel.output * work_groups;
+
+  KernelTime result;
+  result.waves = static_cast<double>(occupancy.waves);
+  result.l2 = traffic.l2 * work_groups + written;
+  result.hbm_read = traffic.hbm * work_groups;
+  result.hbm_write = written;
+  result.flops = kernel.useful_flops;
+
+  const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm;
+  const Seconds hbm{rate > 0.0 ? 1.0 / rate : 0.0};
+  const Seconds waves = time_of_waves(kernel, gpu, traffic, occupancy);
+  const auto xcds = static_cast<double>(gpu.compute.xcds);
+  const Bytes through_port = traffic.llc * work_groups + written;
+  Seconds caches = std::max(result.l2 / (gpu.cache.l2_bandwidth * xcds),
+                            through_port / (gpu.cache.xcd_port_bandwidth * xcds));
+  if (gpu.cache.llc_size.value > 0.0) caches = std::max(caches, through_port / gpu.cache.llc_bandwidth);
+
+  const Seconds busy = std::max(overlapped(waves, hbm, kernel.overlap), caches);
+  result.time = gpu.dispatch.launch_latency + busy;
+  const Seconds computing =
+      kernel.compute_time *
+      static_cast<double>((occupancy.waves - 1) * occupancy.sharing + occupancy.last_sharing);
+  if (caches >= hbm && caches >= waves) {
+    result.bound = KernelBound::l2;
+  } else if (hbm >= waves) {
+    result.bound = KernelBound::hbm;
+  }
+  if (std::max({computing, hbm, caches}) < 0.5 * result.time) result.bound = KernelBound::latency;
+  return result;
+}
+
+}  // namespace c3

@@ -1,0 +1,68 @@
+#pragma once
+/// How long a kernel takes with nothing beside it, in closed form: the same waves, caches and HBM as in a
+/// simulation, without one. The fluid grain takes its bound from here, so that the two cannot drift apart.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "gpu/kernel.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// What a kernel has of a GPU.
+struct KernelSlice {
+  int cus = 0;         ///< compute units, spread evenly over the XCDs; 0 = all
+  double cache = 1.0;  ///< share of L2 and LLC, 0..1
+  double hbm = 1.0;    ///< share of HBM bandwidth, > 0..1
+
+  bool operator==(const KernelSlice&) const = default;
+};
+
+/// How the work groups of a grid follow one another on the CUs.
+struct Occupancy {
+  std::int64_t resident = 1;  ///< work groups at once, whole GPU
+  std::int64_t waves = 1;
+  int sharing = 1;       ///< work groups that compute on the fullest CU
+  int last_sharing = 1;  ///< the same in the last wave
+
+  bool operator==(const Occupancy&) const = default;
+};
+
+/// Occupancy of \p slots work groups at once, of which \p sharing are on one CU.
+Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing);
+
+/// From the first load to the last store, HBM permitting: a latency and the arithmetic of each wave, then the
+/// slowest work group of the last wave or its stores. \param slower clock of the kernel over current clock.
+/// Wrong when: work groups of one CU hide each other's latency.
+Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
+                      const Occupancy& occupancy, double slower = 1.0);
+
+/// Time of two activities of each work group that overlap imperfectly: (a^p + b^p)^(1/p), p = kernel.overlap.
+/// With p infinite the longer hides the other.
+Seconds overlapped(Seconds a, Seconds b, double p);
+
+/// What a kernel's time is made of.
+enum class KernelBound { compute, l2, hbm, latency };
+std::string_view name_of(KernelBound bound);
+
+struct KernelTime {
+  Seconds time;  ///< from launch to the last store
+  KernelBound bound = KernelBound::compute;
+  double waves = 1;
+  Bytes l2;  ///< loads and stores, whole kernel
+  Bytes hbm_read;
+  Bytes hbm_write;
+  Flops flops;  ///< useful ones
+
+  /// That of kernels that run one after another; the bound is the longer one's.
+  KernelTime& operator+=(const KernelTime& next);
+};
+
+/// Time of \p kernel alone on \p slice of \p gpu: launch latency, then the longer of its waves and its bytes at
+/// HBM, L2, the XCDs' ports and the LLC. \throws InfeasibleError when a work group does not fit or \p slice has
+/// no CU.
+KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice = {});
+
+}  // namespace c3
