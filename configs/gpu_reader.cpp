@@ -1,7 +1,13 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cinttypes>
+#include <cstdio>
 #include <string>
 
 #include "configs/spec_readers.hpp"
+#include "gpu/kernel_model/gemm_plan.hpp"
 
 namespace c3 {
 namespace {
@@ -23,7 +29,39 @@ int small_integer(Section& section, std::string_view key, int low, int high) {
   return static_cast<int>(section.integer(key, low, high));
 }
 
-/// bf16_peak, bf16_sustained, bf16_clock and so on, for every data type that has a peak.
+template <class Values>
+auto names_of(const Values& values) {
+  std::array<std::pair<std::string_view, typename Values::value_type>, std::tuple_size_v<Values>> names;
+  std::ranges::transform(values, names.begin(), [](auto value) { return std::pair(name_of(value), value); });
+  return names;
+}
+
+/// "128x256x64 w8": rows, columns, step of K, wavefronts.
+std::vector<GemmTile> read_tiles(Section& section, std::string_view key) {
+  const PatternRule form{"[0-9]+x[0-9]+x[0-9]+ w[0-9]+", "128x256x64 w8"};
+  std::vector<GemmTile> tiles;
+  for (const PlacedText& text : section.sourced_texts(key, form)) {
+    GemmTile tile;
+    int end = 0;
+    const int read = std::sscanf(text.name.c_str(), "%4" SCNd64 "x%4" SCNd64 "x%4" SCNd64 " w%2d%n", &tile.m,
+                                 &tile.n, &tile.k, &tile.waves, &end);
+    const bool fits = read == 4 && static_cast<std::size_t>(end) == text.name.size() && tile.m >= 8 &&
+                      tile.m <= 1024 && tile.n >= 8 && tile.n <= 1024 && tile.k >= 8 && tile.k <= 1024 &&
+                      tile.waves >= 1 && tile.waves <= 32;
+    if (!fits) {
+      throw ConfigError(
+          text.origin, section.dotted(key),
+          fmt::format("must be rows, columns and step of K, 8..1024, and wavefronts, 1..32, as in "
+                      "\"{}\", not \"{}\"",
+                      form.example, text.name));
+    }
+    tiles.push_back(tile);
+  }
+  return tiles;
+}
+
+/// bf16_peak and so on, for every data type that has a peak. What large GEMMs sustain, bf16_sustained and
+/// bf16_clock, may be left to the family's share: see complete_rates.
 std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
   std::vector<MatrixRate> rates;
   for (const DType dtype : kDTypes) {
@@ -31,8 +69,9 @@ std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
     if (!section.has(name + "_peak")) continue;
     const MatrixRate rate{.dtype = dtype,
                           .peak = section.flop_rate(name + "_peak"),
-                          .sustained = section.flop_rate(name + "_sustained"),
-                          .clock = section.frequency(name + "_clock")};
+                          .sustained = section.has(name + "_sustained") ? section.flop_rate(name + "_sustained")
+                                                                        : FlopsPerSecond{},
+                          .clock = section.has(name + "_clock") ? section.frequency(name + "_clock") : Hertz{}};
     if (rate.sustained > rate.peak) section.fail(name + "_sustained", "must not be above the peak");
     if (rate.clock > boost) section.fail(name + "_clock", "must not be above boost_clock");
     rates.push_back(rate);
@@ -47,13 +86,12 @@ ComputeSpec read_compute(Section& section) {
                       .registers_per_cu = section.bytes("registers_per_cu"),
                       .wave_slots_per_cu = small_integer(section, "wave_slots_per_cu", 1, 256),
                       .boost_clock = section.frequency("boost_clock"),
-                      .matrix = {},
-                      .gemm_tile = {}};
+                      .matrix = {}};
   compute.matrix = read_matrix_rates(section, compute.boost_clock);
-  compute.gemm_tile = {.m = section.integer("gemm_tile_m", 16, 1024),
-                       .n = section.integer("gemm_tile_n", 16, 1024),
-                       .k = section.integer("gemm_tile_k", 8, 1024)};
-  if (section.has("gemm_cluster")) compute.gemm_tile.cluster = section.integer("gemm_cluster", 1, 16);
+  compute.matrix_tiles = read_tiles(section, "matrix_tiles");
+  compute.vector_tiles = read_tiles(section, "vector_tiles");
+  compute.batched_vector_tiles = read_tiles(section, "batched_vector_tiles");
+  if (section.has("gemm_cluster")) compute.gemm_cluster = small_integer(section, "gemm_cluster", 1, 16);
   return compute;
 }
 
@@ -72,20 +110,29 @@ DispatchSpec read_dispatch(Section& section, int cus) {
 
 CacheSpec read_cache(Section& section) {
   return {.l2_size = section.bytes("l2_size"),
+          .l2_partitions = section.has("l2_partitions") ? small_integer(section, "l2_partitions", 1, 64) : 1,
           .l2_bandwidth = section.bandwidth("l2_bandwidth"),
           .xcd_port_bandwidth = section.bandwidth("xcd_port_bandwidth"),
           .llc_size = section.bytes_or_none("llc_size"),
           .llc_bandwidth = section.bandwidth("llc_bandwidth")};
 }
 
+/// 0 where the key is absent.
+BytesPerSecond bandwidth_or_none(Section& section, std::string_view key) {
+  return section.has(key) ? section.bandwidth(key) : BytesPerSecond{};
+}
+
+/// Rates that are absent are left to the memory technology's share: see complete.
 HbmSpec read_hbm(Section& section) {
-  const HbmSpec hbm{.size = section.bytes("hbm_size"),
-                    .peak = section.bandwidth("hbm_peak"),
-                    .read = section.bandwidth("hbm_read"),
-                    .write = section.bandwidth("hbm_write"),
-                    .copy = section.bandwidth("hbm_copy"),
-                    .latency = section.duration("hbm_latency"),
-                    .arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations)};
+  const HbmSpec hbm{
+      .technology = section.choice<MemoryTechnology>("hbm_technology", names_of(kMemoryTechnologies)),
+      .size = section.bytes("hbm_size"),
+      .peak = section.bandwidth("hbm_peak"),
+      .read = bandwidth_or_none(section, "hbm_read"),
+      .write = bandwidth_or_none(section, "hbm_write"),
+      .copy = bandwidth_or_none(section, "hbm_copy"),
+      .latency = section.duration("hbm_latency"),
+      .arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations)};
   if (hbm.read > hbm.peak) section.fail("hbm_read", "must not be above hbm_peak");
   if (hbm.write > hbm.peak) section.fail("hbm_write", "must not be above hbm_peak");
   if (hbm.copy > hbm.peak) section.fail("hbm_copy", "must not be above hbm_peak");
@@ -99,6 +146,27 @@ DmaSpec read_dma(Section& section) {
           .control = section.duration("dma_control"),
           .schedule = section.duration("dma_schedule"),
           .sync = section.duration("dma_sync")};
+}
+
+/// Fills in what the preset leaves to the coefficients of the family and the memory technology.
+void complete(GpuSpec& gpu) {
+  const KernelCoefficients& kernels = gpu.kernels;
+  for (BytesPerSecond* rate : {&gpu.hbm.read, &gpu.hbm.write, &gpu.hbm.copy}) {
+    if (rate->value == 0.0) *rate = gpu.hbm.peak * kernels.vector.memory_share;
+  }
+  // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
+  constexpr double kIssued = 0.9;
+  for (MatrixRate& rate : gpu.compute.matrix) {
+    const bool on_vectors = rate.dtype == DType::fp32;
+    const GemmCoefficients& of = on_vectors ? kernels.vector_gemm : kernels.matrix_gemm;
+    const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
+    if (rate.sustained.value == 0.0) {
+      rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
+    }
+    if (rate.clock.value == 0.0) {
+      rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
+    }
+  }
 }
 
 }  // namespace
@@ -118,7 +186,10 @@ GpuSpec read_gpu(Section& section) {
   gpu.cache = read_cache(section);
   gpu.hbm = read_hbm(section);
   gpu.dma = read_dma(section);
+  gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
+  gpu.kernels = read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);
   section.finish();
+  if (!section.is_rehearsal()) complete(gpu);
   return gpu;
 }
 

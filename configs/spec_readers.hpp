@@ -15,6 +15,9 @@ GpuSpec read_gpu(Section& section);
 NodeSpec read_node(Section& section);
 CollectiveLibrarySpec read_library(Section& section);
 
+/// The table `kernels` of a GPU: the coefficients that apply to its family and memory.
+KernelCoefficients read_kernel_coefficients(Section section, GpuFamily family, MemoryTechnology technology);
+
 /// A data type by its name, "bf16".
 DType read_dtype(Section& section, std::string_view key);
 

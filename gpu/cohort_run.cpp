@@ -58,12 +58,13 @@ Task CohortRun::run_cohort(Cohort* cohort) {
     RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
     co_await prologue;
   }
-  const Seconds steady_time = with_stalls(waits ? time : latency + time, traffic.hbm);
+  const Seconds needed = std::max(latency + time, kernel_.least_time);
+  const Seconds steady_time = with_stalls(waits ? needed - latency : needed, traffic.hbm);
   RunningFlow steady(simulation_, load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_time, activity));
   co_await steady;
 
   leave(*cohort, activity);
-  RunningFlow stores(simulation_, store_flow(*cohort));
+  RunningFlow stores(simulation_, store_flow(*cohort, traffic.stores_to_hbm));
   co_await stores;
   free_records_.push_back(cohort);
   left_ -= size;
@@ -103,8 +104,9 @@ Seconds CohortRun::compute_time(const Cohort& cohort) const {
 // Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
 // no bound of this kind: HBM itself holds them up, and lets go when siblings end.
 Seconds CohortRun::with_stalls(Seconds time, Bytes loads_of_one) const {
-  if (std::isinf(kernel_.overlap)) return time;
-  const double rate = gpu_.memory().alone_rate(loads_of_one * static_cast<double>(resident_), Bytes{0});
+  if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return time;
+  const double rate =
+      gpu_.memory().alone_rate(loads_of_one * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
   return overlapped(time, Seconds{1.0 / rate}, kernel_.overlap);
 }
 
@@ -128,15 +130,16 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   return spec;
 }
 
-FlowSpec CohortRun::store_flow(const Cohort& cohort) {
-  const Bytes bytes = kernel_.output * static_cast<double>(cohort.cus.size());
+FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
+  const Bytes stored = kernel_.output * static_cast<double>(cohort.cus.size());
+  const Bytes bytes = to_hbm * stored;
   demands_.clear();
-  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, bytes, bytes);
+  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, stored, bytes);
   gpu_.memory().add_hbm_write(demands_, launch_.stream, bytes);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
-  const Bytes with_siblings = bytes + kernel_.output * static_cast<double>(resident_);
+  const Bytes with_siblings = bytes + kernel_.output * (to_hbm * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
   spec.weight = gpu_.memory().weight(kernel_.outstanding, static_cast<int>(cohort.cus.size()), bytes, alone);
   return spec;

@@ -32,7 +32,7 @@ class CohortRun final : public DispatchClient {
   Seconds with_stalls(Seconds time, Bytes loads_of_one) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
                      ActivityId activity);
-  FlowSpec store_flow(const Cohort& cohort);
+  FlowSpec store_flow(const Cohort& cohort, double to_hbm);
   /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.
   void leave(const Cohort& cohort, ActivityId activity);
   Cohort* take_record();

@@ -56,12 +56,13 @@ double FluidRun::bound() const {
 FlowSpec FluidRun::whole_kernel() {
   const auto work_groups = static_cast<double>(kernel_.work_groups);
   const auto xcds = static_cast<double>(slots_in_xcd_.size());
-  const Bytes written = kernel_.output * work_groups;
+  const Bytes stored = kernel_.output * work_groups;
+  const Bytes written = traffic_.stores_to_hbm * stored;
   const Bytes read = traffic_.hbm * work_groups;
-  hbm_rate_ = gpu_.memory().alone_rate(read, written);
+  hbm_rate_ = gpu_.memory().alone_rate(read, written) * kernel_.hbm_share;
   demands_.clear();
   for (int xcd = 0; xcd < static_cast<int>(slots_in_xcd_.size()); ++xcd) {
-    gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic_.l2 * work_groups + written) / xcds,
+    gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic_.l2 * work_groups + stored) / xcds,
                          (traffic_.llc * work_groups + written) / xcds);
   }
   gpu_.memory().add_hbm_read(demands_, launch_.stream, read);

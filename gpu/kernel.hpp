@@ -37,9 +37,10 @@ struct CacheState {
 
 /// Mean bytes of one work group at each level, loads only; stores are KernelDescription::output.
 struct Traffic {
-  Bytes l2;   ///< requested from L2
-  Bytes llc;  ///< missed L2: through the XCD's port
-  Bytes hbm;  ///< missed the LLC
+  Bytes l2;                    ///< requested from L2
+  Bytes llc;                   ///< missed L2: through the XCD's port
+  Bytes hbm;                   ///< missed the LLC
+  double stores_to_hbm = 1.0;  ///< share of the stores that leave the caches before they are written again
 };
 
 /// Loads of a kernel as a function of how much runs at once and of the cache left to it.
@@ -54,16 +55,21 @@ struct KernelDescription {
   std::int64_t work_groups = 1;  ///< one output tile each
   WorkGroupNeeds needs;
   Flops flops;           ///< of one work group
-  Seconds compute_time;  ///< of one work group alone on a CU at `clock`, memory permitting
-  Hertz clock;           ///< sustained core clock while this kernel runs
-  double prologue = 0;   ///< share of its loads that a work group must have before it computes, 0..1
+  Seconds compute_time;  ///< of one work group, with a whole CU's arithmetic at `clock`, memory permitting
+  /// Least time of a work group from first load to last arithmetic, however little there is beside it: few
+  /// wavefronts, or steps that wait for one another.
+  Seconds least_time;
+  Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
+  Hertz clock;       ///< sustained core clock while this kernel runs
+  double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
-  /// a norm,
-  /// >= 1 (1: one after the other; infinite: wholly).
+  /// a norm, >= 1 (1: one after the other; infinite: wholly).
   double overlap = std::numeric_limits<double>::infinity();
-  Bytes outstanding;  ///< loads in flight of one work group
-  Bytes output;       ///< stores of one work group
+  double hbm_share = 1.0;  ///< of HBM's rate that its access pattern reaches with HBM to itself
+  Bytes outstanding;       ///< loads in flight of one work group
+  Bytes output;            ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
+  Seconds measured_launch;  ///< of one call alone as its class was measured; 0: the GPU's launch latency
   // For lower bounds:
   FlopsPerSecond peak;  ///< of the whole GPU for this kernel's data type
   Flops useful_flops;   ///< of the whole kernel, padding excluded

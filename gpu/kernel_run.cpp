@@ -32,6 +32,7 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   } else {
     co_await run_to_end<CohortRun>(gpu, kernel, launch, activity);
   }
+  if (kernel.overhead.value > 0.0) co_await simulation.sleep(kernel.overhead);
   clock.leave(kernel.clock);
   simulation.end_activity(activity);
 }

@@ -82,10 +82,14 @@ Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
   const double in_last_wave =
       std::clamp(static_cast<double>(kernel.work_groups) - full_waves * resident, 1.0, resident);
   const Seconds first_loads = std::max(latency, traffic.hbm * (kernel.prologue * resident) / gpu.hbm.read);
-  const Seconds last_stores = std::max(latency, kernel.output * in_last_wave / gpu.hbm.write);
+  const Seconds last_stores =
+      std::max(latency, kernel.output * (traffic.stores_to_hbm * in_last_wave) / gpu.hbm.write);
   const Seconds last = compute * static_cast<double>(occupancy.last_sharing);
   const Seconds slowest = last * (gpu.dispatch.work_group_spread * likely_largest(in_last_wave));
-  return first_loads + full_waves * (latency + compute * static_cast<double>(occupancy.sharing)) + last +
+  const Seconds full_wave =
+      std::max(latency + compute * static_cast<double>(occupancy.sharing), kernel.least_time);
+  const Seconds first_wave_waits = first_loads - latency;
+  return first_wave_waits + full_waves * full_wave + std::max(latency + last, kernel.least_time) +
          std::max(last_stores, slowest);
 }
 
@@ -112,6 +116,7 @@ std::string_view name_of(KernelBound bound) {
 KernelTime& KernelTime::operator+=(const KernelTime& next) {
   if (next.time > time) bound = next.bound;
   time += next.time;
+  launch += next.launch;
   waves += next.waves;
   l2 += next.l2;
   hbm_read += next.hbm_read;
@@ -124,16 +129,17 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   const Occupancy occupancy = occupancy_on(kernel, gpu, cus_of(gpu, slice));
   const Traffic traffic = kernel.traffic->per_work_group(caches_of(gpu, slice, kernel, occupancy.resident));
   const auto work_groups = static_cast<double>(kernel.work_groups);
-  const Bytes written = kernel.output * work_groups;
+  const Bytes stored = kernel.output * work_groups;
+  const Bytes written = traffic.stores_to_hbm * stored;
 
   KernelTime result;
   result.waves = static_cast<double>(occupancy.waves);
-  result.l2 = traffic.l2 * work_groups + written;
+  result.l2 = traffic.l2 * work_groups + stored;
   result.hbm_read = traffic.hbm * work_groups;
   result.hbm_write = written;
   result.flops = kernel.useful_flops;
 
-  const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm;
+  const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm * kernel.hbm_share;
   const Seconds hbm{rate > 0.0 ? 1.0 / rate : 0.0};
   const Seconds waves = time_of_waves(kernel, gpu, traffic, occupancy);
   const auto xcds = static_cast<double>(gpu.compute.xcds);
@@ -143,7 +149,9 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   if (gpu.cache.llc_size.value > 0.0) caches = std::max(caches, through_port / gpu.cache.llc_bandwidth);
 
   const Seconds busy = std::max(overlapped(waves, hbm, kernel.overlap), caches);
-  result.time = gpu.dispatch.launch_latency + busy;
+  const bool as_measured = slice.launch == LaunchCost::measured && kernel.measured_launch.value > 0.0;
+  result.launch = as_measured ? kernel.measured_launch : gpu.dispatch.launch_latency;
+  result.time = result.launch + busy + kernel.overhead;
   const Seconds computing =
       kernel.compute_time *
       static_cast<double>((occupancy.waves - 1) * occupancy.sharing + occupancy.last_sharing);

@@ -11,11 +11,18 @@
 
 namespace c3 {
 
-/// What a kernel has of a GPU.
+/// What a call costs before its first work group.
+enum class LaunchCost {
+  measured,  ///< as the class's coefficients were measured: with the host's part where nothing hid it
+  device,    ///< the GPU's launch latency: in a queue that is not empty, or replayed from a graph
+};
+
+/// What a kernel has of a GPU, and how it is called.
 struct KernelSlice {
   int cus = 0;         ///< compute units, spread evenly over the XCDs; 0 = all
   double cache = 1.0;  ///< share of L2 and LLC, 0..1
   double hbm = 1.0;    ///< share of HBM bandwidth, > 0..1
+  LaunchCost launch = LaunchCost::measured;
 
   bool operator==(const KernelSlice&) const = default;
 };
@@ -48,7 +55,8 @@ enum class KernelBound { compute, l2, hbm, latency };
 std::string_view name_of(KernelBound bound);
 
 struct KernelTime {
-  Seconds time;  ///< from launch to the last store
+  Seconds time;    ///< from launch to the last store
+  Seconds launch;  ///< part of `time`
   KernelBound bound = KernelBound::compute;
   double waves = 1;
   Bytes l2;  ///< loads and stores, whole kernel
@@ -60,9 +68,9 @@ struct KernelTime {
   KernelTime& operator+=(const KernelTime& next);
 };
 
-/// Time of \p kernel alone on \p slice of \p gpu: launch latency, then the longer of its waves and its bytes at
-/// HBM, L2, the XCDs' ports and the LLC. \throws InfeasibleError when a work group does not fit or \p slice has
-/// no CU.
+/// Time of \p kernel alone on \p slice of \p gpu: launch, then the longer of its waves and its bytes at HBM,
+/// L2, the XCDs' ports and the LLC, then its overhead. \throws InfeasibleError when a work group does not fit
+/// or the GPU has fewer CUs.
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice = {});
 
 }  // namespace c3

@@ -33,6 +33,19 @@ std::string_view name_of(DType dtype) {
   throw std::logic_error("name_of: unknown data type");
 }
 
+std::string_view name_of(GpuFamily family) {
+  constexpr std::array<std::string_view, kGpuFamilies.size()> kNames = {
+      "pascal",    "volta",         "turing", "ampere", "ada",   "hopper",
+      "blackwell", "blackwell_rtx", "cdna1",  "cdna2",  "cdna3", "cdna4"};
+  return kNames.at(static_cast<std::size_t>(family));
+}
+
+std::string_view name_of(MemoryTechnology technology) {
+  constexpr std::array<std::string_view, kMemoryTechnologies.size()> kNames = {
+      "gddr5", "gddr6", "gddr7", "hbm2", "hbm2e", "hbm3", "hbm3e"};
+  return kNames.at(static_cast<std::size_t>(technology));
+}
+
 std::string_view name_of(DispatchPolicy policy) {
   switch (policy) {
     case DispatchPolicy::oldest_first:

@@ -1,12 +1,14 @@
 #pragma once
 /// What one GPU is. Immutable; read from configs/gpus/*.toml, where every number carries source and kind.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/units.hpp"
+#include "gpu/kernel_model/coefficients.hpp"
 
 namespace c3 {
 
@@ -43,13 +45,39 @@ enum class HbmArbitration {
 std::string_view name_of(DispatchPolicy policy);
 std::string_view name_of(HbmArbitration arbitration);
 
+/// Architectures that share instructions and library kernels, and so the sustained shares of their peaks.
+enum class GpuFamily {
+  pascal,
+  volta,
+  turing,
+  ampere,
+  ada,
+  hopper,
+  blackwell,
+  blackwell_rtx,
+  cdna1,
+  cdna2,
+  cdna3,
+  cdna4
+};
+inline constexpr std::array kGpuFamilies = {GpuFamily::pascal,    GpuFamily::volta,         GpuFamily::turing,
+                                            GpuFamily::ampere,    GpuFamily::ada,           GpuFamily::hopper,
+                                            GpuFamily::blackwell, GpuFamily::blackwell_rtx, GpuFamily::cdna1,
+                                            GpuFamily::cdna2,     GpuFamily::cdna3,         GpuFamily::cdna4};
+std::string_view name_of(GpuFamily family);
+
+enum class MemoryTechnology { gddr5, gddr6, gddr7, hbm2, hbm2e, hbm3, hbm3e };
+inline constexpr std::array kMemoryTechnologies = {
+    MemoryTechnology::gddr5, MemoryTechnology::gddr6, MemoryTechnology::gddr7, MemoryTechnology::hbm2,
+    MemoryTechnology::hbm2e, MemoryTechnology::hbm3,  MemoryTechnology::hbm3e};
+std::string_view name_of(MemoryTechnology technology);
+
 /// Output tile of one GEMM work group and the depth of one step of its K loop.
 struct GemmTile {
   std::int64_t m = 256;
   std::int64_t n = 256;
   std::int64_t k = 64;
-  std::int64_t cluster =
-      1;  ///< work groups in a row of m that fetch a panel of B once, for all (TMA multicast)
+  int waves = 4;  ///< wavefronts of its work group
   friend bool operator==(const GemmTile&, const GemmTile&) = default;
 };
 
@@ -61,7 +89,12 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
-  GemmTile gemm_tile = {};  ///< that the vendor's library picks for large GEMMs
+  /// Tiles that the vendor's library has kernels for: on matrix units, on vector units, and of batched products
+  /// there.
+  std::vector<GemmTile> matrix_tiles = {};
+  std::vector<GemmTile> vector_tiles = {};
+  std::vector<GemmTile> batched_vector_tiles = {};
+  int gemm_cluster = 1;  ///< work groups that fetch the panel they share once, for all (TMA multicast)
 
   int cus() const { return xcds * cus_per_xcd; }
 
@@ -81,6 +114,7 @@ struct DispatchSpec {
 
 struct CacheSpec {
   Bytes l2_size;                      ///< per XCD
+  int l2_partitions = 1;              ///< of an XCD's L2; data that all its CUs read is kept in each
   BytesPerSecond l2_bandwidth;        ///< per XCD, at boost clock
   BytesPerSecond xcd_port_bandwidth;  ///< XCD to memory side, per XCD
   Bytes llc_size;                     ///< memory-side cache of the whole GPU; 0 = none
@@ -90,6 +124,7 @@ struct CacheSpec {
 };
 
 struct HbmSpec {
+  MemoryTechnology technology = MemoryTechnology::hbm3;
   Bytes size;
   BytesPerSecond peak;
   BytesPerSecond read;   ///< achieved by reads alone
@@ -114,11 +149,13 @@ struct DmaSpec {
 
 struct GpuSpec {
   std::string name;  ///< slug, e.g. "mi300x"
+  GpuFamily family = GpuFamily::cdna3;
   ComputeSpec compute;
   DispatchSpec dispatch;
   CacheSpec cache;
   HbmSpec hbm;
   DmaSpec dma;
+  KernelCoefficients kernels = {};  ///< of its family and memory
 
   bool operator==(const GpuSpec&) const = default;
 };

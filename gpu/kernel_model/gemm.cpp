@@ -1,19 +1,20 @@
 #include "gpu/kernel_model/gemm.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
-#include "engine/errors.hpp"
 #include "gpu/cache_reuse.hpp"
+#include "gpu/kernel_model/checks.hpp"
+#include "gpu/kernel_model/gemm_plan.hpp"
 
 namespace c3 {
 namespace {
 
-constexpr int kWavesPerTile = 4;
+// How sharply the slower of arithmetic and HBM decides; as fitted with the coefficients.
+constexpr double kVectorOverlap = 4.0;
+constexpr double kMatrixOverlap = 8.0;
 
 // K steps between the first and the last work group that use a panel: the step being computed and the one
 // prefetched.
@@ -35,14 +36,14 @@ Distinct distinct_panels(std::int64_t count, std::int64_t stride, std::int64_t t
 /// each other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
 class GemmTraffic final : public TrafficModel {
  public:
-  GemmTraffic(const GemmShape& shape, const GemmTile& tile, Bytes element)
-      : tile_rows_(ceil_div(shape.m, tile.m)),
-        tile_columns_(ceil_div(shape.n, tile.n)),
-        k_steps_(static_cast<double>(ceil_div(shape.k, tile.k))),
-        a_panel_(element * static_cast<double>(tile.m * shape.k)),
-        b_panel_(element * static_cast<double>(tile.n * shape.k)),
-        cluster_(static_cast<double>(tile.cluster)),
-        output_(element * static_cast<double>(tile.m * tile.n)) {}
+  GemmTraffic(const GemmShape& shape, const GemmPlan& plan, Bytes element)
+      : tile_rows_(ceil_div(shape.m, plan.tile.m)),
+        tile_columns_(ceil_div(shape.n, plan.tile.n)),
+        k_steps_(static_cast<double>(plan.k_of_work_group / plan.tile.k)),
+        a_panel_(element * panel(shape.m, plan.tile.m, shape.k, plan.split)),
+        b_panel_(element * panel(shape.n, plan.tile.n, shape.k, plan.split)),
+        l2_loads_(plan.l2_loads),
+        output_(element * static_cast<double>(plan.tile.m * plan.tile.n)) {}
 
   Traffic per_work_group(const CacheState& state) const override {
     if (last_state_ != state) {
@@ -53,11 +54,23 @@ class GemmTraffic final : public TrafficModel {
   }
 
  private:
-  Traffic compute(const CacheState& state) const {
+  /// Mean elements of a tile's panel: the last one is not loaded where it is empty.
+  static double panel(std::int64_t extent, std::int64_t side, std::int64_t k, std::int64_t split) {
+    const std::int64_t tiles = ceil_div(extent, side);
+    return static_cast<double>(extent) / static_cast<double>(tiles) * static_cast<double>(k) /
+           static_cast<double>(split);
+  }
+
+  /// Products of a batch, and parts of a split K, share nothing but the caches.
+  Traffic compute(CacheState state) const {
     const std::int64_t tiles = tile_rows_ * tile_columns_;
     const std::int64_t resident = std::clamp<std::int64_t>(state.resident, 1, tiles);
+    const double part =
+        static_cast<double>(resident) / static_cast<double>(std::max<std::int64_t>(1, state.resident));
+    state.l2_size = state.l2_size * part;
+    state.llc_size = state.llc_size * part;
     Traffic traffic;
-    traffic.l2 = a_panel_ + b_panel_ / cluster_;
+    traffic.l2 = std::max(l2_loads_, std::max(a_panel_, b_panel_));
     const Bytes l2_window = l2_misses(state, resident, traffic);
     traffic.hbm = llc_misses(state, resident, traffic, l2_window);
     return traffic;
@@ -121,7 +134,7 @@ class GemmTraffic final : public TrafficModel {
   double k_steps_;
   Bytes a_panel_;
   Bytes b_panel_;
-  double cluster_;
+  Bytes l2_loads_;
   Bytes output_;
   // Cohorts of one wave ask the same question; a simulation is single-threaded.
   mutable std::optional<CacheState> last_state_;
@@ -131,34 +144,42 @@ class GemmTraffic final : public TrafficModel {
 }  // namespace
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
-  const GemmTile& tile = gpu.compute.gemm_tile;
-  if (shape.m < 1 || shape.n < 1 || shape.k < 1) {
-    throw InfeasibleError(fmt::format("GEMM '{}': m, n and k must be at least 1", name));
-  }
+  check_extents(name, {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"b", shape.batch}});
   const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
+  const GemmCoefficients& coefficients = coefficients_for(shape, gpu);
+  const GemmPlan plan = plan_gemm(shape, gpu);
   const Bytes element = element_size(shape.dtype);
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
-  const std::int64_t padded_k = ceil_div(shape.k, tile.k) * tile.k;
 
   KernelDescription kernel;
   kernel.name = std::move(name);
-  kernel.work_groups = ceil_div(shape.m, tile.m) * ceil_div(shape.n, tile.n);
+  kernel.work_groups = plan.work_groups;
   // Double-buffered operands in the LDS; fp32 accumulators and operand fragments in twice as many registers.
-  const Bytes step_bytes = element * product(tile.m + tile.n, tile.k);
-  kernel.needs = {.lds = std::min(step_bytes, gpu.compute.lds_per_cu),
-                  .registers = std::min(Bytes{8.0 * product(tile.m, tile.n)}, gpu.compute.registers_per_cu),
-                  .waves = kWavesPerTile};
-  kernel.flops = Flops{2.0 * product(tile.m, tile.n, padded_k)};
-  kernel.compute_time = kernel.flops / (rate.sustained / static_cast<double>(gpu.compute.cus()));
+  const Bytes step_bytes = element * product(plan.tile.m + plan.tile.n, plan.tile.k);
+  kernel.needs = {
+      .lds = std::min(step_bytes, gpu.compute.lds_per_cu),
+      .registers = std::min(Bytes{8.0 * product(plan.tile.m, plan.tile.n)}, gpu.compute.registers_per_cu),
+      .waves = plan.tile.waves};
+  kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
+  kernel.compute_time = plan.arithmetic;
+  kernel.least_time = plan.least;
+  kernel.overhead = plan.reduction;
   kernel.clock = rate.clock;
-  kernel.prologue = static_cast<double>(tile.k) / static_cast<double>(padded_k);
+  kernel.prologue = static_cast<double>(plan.tile.k) / static_cast<double>(plan.k_of_work_group);
+  kernel.overlap = shape.dtype == DType::fp32 ? kVectorOverlap : kMatrixOverlap;
+  kernel.hbm_share = coefficients.hbm_share;
   kernel.outstanding = step_bytes;
-  kernel.output = element * product(tile.m, tile.n);
-  kernel.traffic = std::make_shared<GemmTraffic>(shape, tile, element);
+  const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : element;
+  kernel.output =
+      stored * (product(shape.batch, shape.m, shape.n, plan.split) / static_cast<double>(plan.work_groups));
+  kernel.measured_launch = plan.launch;
   kernel.peak = rate.peak;
-  kernel.useful_flops = Flops{2.0 * product(shape.m, shape.n, shape.k)};
+  kernel.useful_flops = Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
   kernel.compulsory =
-      element * (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n));
+      element * (static_cast<double>(shape.batch) *
+                 (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n)));
+  kernel.traffic = std::make_shared<GemmTraffic>(shape, plan, element);
+  check_fits(kernel, gpu);
   return kernel;
 }
 

@@ -118,9 +118,11 @@ void check_that_grains_agree(const std::vector<Scene>& scenes, Tolerance toleran
 
 }  // namespace
 
+// Where arithmetic and HBM take about equally long, the fluid kernel overlaps them once, work groups each for
+// themselves.
 TEST_CASE("a kernel alone takes the same time and the same HBM bytes at all grains") {
-  check_that_grains_agree(kAlone,
-                          {.cohort_time = 0.01, .fluid_time = 0.02, .cohort_bytes = 0.01, .fluid_bytes = 0.01});
+  check_that_grains_agree(
+      kAlone, {.cohort_time = 0.01, .fluid_time = 0.025, .cohort_bytes = 0.01, .fluid_bytes = 0.01});
 }
 
 // The fluid kernel counts its bytes once, when the hog still has HBM to itself and pollutes the LLC most.

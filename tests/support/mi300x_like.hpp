@@ -16,7 +16,9 @@ inline GpuSpec mi300x_like_gpu() {
                  .registers_per_cu = 512.0_KiB,
                  .wave_slots_per_cu = 32,
                  .boost_clock = 2100.0_MHz,
-                 .matrix = {{DType::bf16, 1300.0_TFLOPs, 700.0_TFLOPs, 1200.0_MHz}}};
+                 .matrix = {{DType::bf16, 1300.0_TFLOPs, 700.0_TFLOPs, 1200.0_MHz}},
+                 .matrix_tiles = {{.m = 256, .n = 256, .k = 64, .waves = 4}}};
+  gpu.kernels.matrix_gemm.split_us = 1e6;  // K is never worth splitting
   gpu.dispatch = {.policy = DispatchPolicy::oldest_first,
                   .mask_granule = 8,
                   .cohorts_per_placement = 8,

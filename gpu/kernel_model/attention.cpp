@@ -1,0 +1,139 @@
+#include "gpu/kernel_model/attention.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/errors.hpp"
+#include "gpu/kernel_model/checks.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kExponentialsPerClock = 16;  // of a CU: 4 special-function units in each of 4 partitions
+constexpr double kOverlap = 3.0;              // of arithmetic and HBM, assumed
+constexpr int kWavesPerWorkGroup = 8;
+
+/// Queries of a work group and keys of one of its steps.
+struct Tile {
+  std::int64_t queries, keys;
+};
+
+/// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
+/// those of a single warp (flash attention 2 and 3).
+Tile tile_of(GpuFamily family) {
+  const bool warp_groups = family == GpuFamily::hopper || family == GpuFamily::blackwell;
+  return warp_groups ? Tile{128, 128} : Tile{64, 32};
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Steps that work groups take through the keys.
+struct Steps {
+  double mean = 0;
+  double longest = 0;
+};
+Steps steps_of(const AttentionShape& shape, const Tile& tile) {
+  const std::int64_t tiles = ceil_div(shape.queries, tile.queries);
+  const std::int64_t all = ceil_div(shape.keys, tile.keys);
+  if (!shape.causal) return {static_cast<double>(all), static_cast<double>(all)};
+  const std::int64_t before = shape.keys - shape.queries;  // keys that every query sees
+  double sum = 0;
+  for (std::int64_t i = 1; i <= tiles; ++i)
+    sum += static_cast<double>(ceil_div(before + std::min(i * tile.queries, shape.queries), tile.keys));
+  return {sum / static_cast<double>(tiles), static_cast<double>(all)};
+}
+
+/// Keys and values stream through L2, once for the query heads that share them when they run together.
+class AttentionTraffic final : public TrafficModel {
+ public:
+  AttentionTraffic(Bytes query, Bytes streamed, Bytes first_touch)
+      : query_(query), streamed_(streamed), first_touch_(first_touch) {}
+  Traffic per_work_group(const CacheState&) const override {
+    Traffic traffic;
+    traffic.l2 = query_ + streamed_;
+    traffic.hbm = std::min(query_ + first_touch_, traffic.l2);
+    traffic.llc = traffic.hbm;
+    return traffic;
+  }
+
+ private:
+  Bytes query_, streamed_, first_touch_;
+};
+
+void check(const std::string& name, const AttentionShape& shape) {
+  check_extents(name, {{"b", shape.batch},
+                       {"heads", shape.heads},
+                       {"kv_heads", shape.kv_heads},
+                       {"seq", shape.queries},
+                       {"kv_seq", shape.keys},
+                       {"head_dim", shape.head_dim}});
+  if (shape.heads % shape.kv_heads != 0) {
+    throw InfeasibleError(
+        fmt::format("'{}': kv_heads {} must divide heads {}", name, shape.kv_heads, shape.heads));
+  }
+  if (shape.causal && shape.queries > shape.keys) {
+    throw InfeasibleError(
+        fmt::format("'{}': causal, so seq {} cannot be above kv_seq {}", name, shape.queries, shape.keys));
+  }
+}
+
+}  // namespace
+
+KernelDescription describe_attention(std::string name, const AttentionShape& shape, const GpuSpec& gpu) {
+  check(name, shape);
+  const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
+  const AttentionCoefficients& coefficients = gpu.kernels.attention;
+  const bool forward = shape.pass == Pass::forward;
+  const Tile tile = tile_of(gpu.family);
+  const Steps steps = steps_of(shape, tile);
+  const auto heads = static_cast<double>(shape.heads);
+  const auto kv_heads = static_cast<double>(shape.kv_heads);
+  const auto head_dim = static_cast<double>(shape.head_dim);
+  const auto tile_pairs = static_cast<double>(tile.queries * tile.keys);
+  const double products = forward ? 2.0 : 5.0;  // Q K', P V; backward also dP, dV, dQ, dK, and Q K' again
+  const Seconds pair{products * 2.0 * head_dim / (rate.peak.value / gpu.compute.cus() * coefficients.share) +
+                     1.0 / (kExponentialsPerClock * gpu.compute.boost_clock.value * coefficients.exp_share)};
+  const Seconds step = pair * tile_pairs;
+
+  // One head's queries of all sequences, and its keys.
+  const Bytes element = element_size(shape.dtype);
+  const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * head_dim);
+  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * head_dim);
+  const double q_tensors = forward ? 1.0 : 3.0;   // backward: Q, O and its gradient
+  const double written = forward ? 1.0 : 1.0;     // O, or the gradient of Q
+  const double kv_written = forward ? 0.0 : 2.0;  // gradients of K and V
+
+  KernelDescription kernel;
+  kernel.name = std::move(name);
+  kernel.work_groups = shape.batch * shape.heads * ceil_div(shape.queries, tile.queries);
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  kernel.needs = {.lds = gpu.compute.lds_per_cu, .registers = {}, .waves = kWavesPerWorkGroup};
+  kernel.compute_time = Seconds{coefficients.work_group_us * 1e-6} + step * steps.mean;
+  // The last work groups are the longest, and nothing is left to run beside them.
+  const BytesPerSecond hbm = gpu.hbm.read * coefficients.hbm_share;
+  const Bytes exposed =
+      query_head * (coefficients.query_passes * heads) + key_head * (2.0 * coefficients.key_passes * kv_heads);
+  kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm;
+  kernel.clock = rate.clock;
+  kernel.overlap = kOverlap;
+  kernel.hbm_share = coefficients.hbm_share;
+  kernel.flops = Flops{products * 2.0 * head_dim * tile_pairs * steps.mean};
+  kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * head_dim);
+  kernel.output = (query_head * (written * heads) + key_head * (kv_written * kv_heads)) / work_groups;
+  kernel.measured_launch = Seconds{coefficients.launch_us * 1e-6};
+  kernel.peak = rate.peak;
+  const double seen =
+      shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
+  kernel.useful_flops =
+      Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen * (query_head / element)};
+  kernel.compulsory = query_head * ((q_tensors + written) * heads) + key_head * ((2.0 + kv_written) * kv_heads);
+  const Bytes streamed = element * (2.0 * static_cast<double>(tile.keys) * head_dim * steps.mean);
+  kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,
+                                                      key_head * (2.0 * kv_heads) / work_groups);
+  check_fits(kernel, gpu);
+  return kernel;
+}
+
+}  // namespace c3

@@ -1,0 +1,24 @@
+#include "gpu/kernel_model/checks.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+
+void check_extents(std::string_view kernel,
+                   std::initializer_list<std::pair<std::string_view, std::int64_t>> extents) {
+  for (const auto& [name, extent] : extents) {
+    if (extent < 1)
+      throw InfeasibleError(fmt::format("'{}': {} must be at least 1, not {}", kernel, name, extent));
+  }
+}
+
+void check_fits(const KernelDescription& kernel, const GpuSpec& gpu) {
+  constexpr double kDataSheetGigabyte = kGibi / 1e9;  // memory is sold in powers of two that are called GB
+  if (kernel.compulsory <= gpu.hbm.size * kDataSheetGigabyte) return;
+  throw InfeasibleError(fmt::format("'{}': its tensors take {:.4g} GB, and gpu '{}' has {:.4g} GB", kernel.name,
+                                    kernel.compulsory.value / 1e9, gpu.name, gpu.hbm.size.value / 1e9));
+}
+
+}  // namespace c3

@@ -1,0 +1,148 @@
+#pragma once
+/// The numbers of the kernel models that no data sheet has: one set for each class of operators, shared by all
+/// GPUs; only `share` belongs to an architecture family, and `memory_share` to a memory technology.
+/// configs/kernels/*.toml holds them, `c3sim calibrate` makes them, gpu/kernel_model/README.md has the
+/// equations.
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+namespace c3 {
+
+/// One coefficient of a set: its key in files, where it is kept, and the range in which it means something.
+template <class Set>
+struct CoefficientField {
+  std::string_view key;
+  double Set::*member;
+  double low;
+  double high;
+  std::string_view meaning;  ///< with its unit
+};
+
+inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+/// Matrix products, on vector units (fp32) or on matrix units (16 bits and fewer). Untouched, nothing is lost.
+struct GemmCoefficients {
+  double share = 1.0;
+  double fp8_share = 1.0;
+  double operand = 0.0;
+  double prologue_k = 0.0;
+  double saturating_waves = 0.0;
+  double step_cycles = 0.0;
+  double l2_bytes_per_clock = kUnlimited;
+  double cu_bytes_per_clock = kUnlimited;
+  double hbm_share = 1.0;
+  double split_us = 0.0;
+  double split_cycles = 0.0;
+  double choice_loss = 1.0;
+  double launch_us = 0.0;
+  double batched_launch_us = 0.0;
+  double launch_cycles = 0.0;
+
+  bool operator==(const GemmCoefficients&) const = default;
+};
+
+using GemmField = CoefficientField<GemmCoefficients>;
+inline constexpr std::array kGemmFields = {
+    GemmField{"share", &GemmCoefficients::share, 0.1, 1.3, "of the peak, for tiles without end; by family"},
+    GemmField{"fp8_share", &GemmCoefficients::fp8_share, 0.1, 1.3, "of fp8's peak, over `share`"},
+    GemmField{"operand", &GemmCoefficients::operand, 0.5, 300,
+              "tile side whose operands take as long as its products"},
+    GemmField{"prologue_k", &GemmCoefficients::prologue_k, 0.5, 1024,
+              "steps of K that filling and draining cost"},
+    GemmField{"saturating_waves", &GemmCoefficients::saturating_waves, 0, 32,
+              "wavefronts for a CU's full rate"},
+    GemmField{"step_cycles", &GemmCoefficients::step_cycles, 0, 2000, "least cycles of 64 steps of K"},
+    GemmField{"l2_bytes_per_clock", &GemmCoefficients::l2_bytes_per_clock, 8, 512, "that a CU loads from L2"},
+    GemmField{"cu_bytes_per_clock", &GemmCoefficients::cu_bytes_per_clock, 4, 512, "that a CU loads from HBM"},
+    GemmField{"hbm_share", &GemmCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
+    GemmField{"split_us", &GemmCoefficients::split_us, 0, 100, "us, of starting to add a split K's parts"},
+    GemmField{"split_cycles", &GemmCoefficients::split_cycles, 0, 50000, "the same, core cycles"},
+    GemmField{"choice_loss", &GemmCoefficients::choice_loss, 1, 1.5,
+              "time over the best tile's; not of batched products"},
+    GemmField{"launch_us", &GemmCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
+    GemmField{"batched_launch_us", &GemmCoefficients::batched_launch_us, 0, 100,
+              "us, the same of a batched call"},
+    GemmField{"launch_cycles", &GemmCoefficients::launch_cycles, 0, 50000, "the same of either, core cycles"},
+};
+
+/// Operators without a matrix product.
+struct VectorCoefficients {
+  double memory_share = 0.9;
+  double element_ops = 10.0;
+  double power_ops = 52.0;
+  double row_ops = 15.0;
+  double iteration_us = 0.35;
+  double block_us = 3.9;
+  double row_cycles = 735.0;
+  double iteration_cycles = 40.0;
+  double l1_kept = 0.35;
+  double l2_kept = 0.65;
+  double miss_sharpness = 5.0;
+  double launch_us = 0.0;
+  double softmax_launch_us = 0.0;
+  double norm_launch_us = 0.0;
+
+  bool operator==(const VectorCoefficients&) const = default;
+};
+
+using VectorField = CoefficientField<VectorCoefficients>;
+inline constexpr std::array kVectorFields = {
+    VectorField{"memory_share", &VectorCoefficients::memory_share, 0.4, 1.0,
+                "of the memory's peak; by technology"},
+    VectorField{"element_ops", &VectorCoefficients::element_ops, 1, 200, "lane instructions of an element"},
+    VectorField{"power_ops", &VectorCoefficients::power_ops, 1, 500, "the same of pow"},
+    VectorField{"row_ops", &VectorCoefficients::row_ops, 1, 200, "the same of a row kept in registers"},
+    VectorField{"iteration_us", &VectorCoefficients::iteration_us, 0.02, 5, "us, of one loop of a row softmax"},
+    VectorField{"block_us", &VectorCoefficients::block_us, 0.1, 50, "us, of a row softmax's reductions"},
+    VectorField{"row_cycles", &VectorCoefficients::row_cycles, 10, 5000, "CU cycles of a normalised row"},
+    VectorField{"iteration_cycles", &VectorCoefficients::iteration_cycles, 1, 1000,
+                "the same of 512 elements of it"},
+    VectorField{"l1_kept", &VectorCoefficients::l1_kept, 0.01, 1.5,
+                "of the LDS and L1, keeps rows between passes"},
+    VectorField{"l2_kept", &VectorCoefficients::l2_kept, 0.01, 1.5,
+                "of an L2 partition, keeps rows between passes"},
+    VectorField{"miss_sharpness", &VectorCoefficients::miss_sharpness, 1, 20,
+                "exponent of the step from hit to miss"},
+    VectorField{"launch_us", &VectorCoefficients::launch_us, 0, 100, "us, of one elementwise call as measured"},
+    VectorField{"softmax_launch_us", &VectorCoefficients::softmax_launch_us, 0, 100,
+                "us, the same of a softmax"},
+    VectorField{"norm_launch_us", &VectorCoefficients::norm_launch_us, 0, 100, "us, the same of a layer norm"},
+};
+
+/// Flash attention.
+struct AttentionCoefficients {
+  double share = 0.6;
+  double exp_share = 1.0;
+  double work_group_us = 1.5;
+  double query_passes = 2.0;
+  double key_passes = 1.0;
+  double hbm_share = 1.0;
+  double launch_us = 0.0;
+
+  bool operator==(const AttentionCoefficients&) const = default;
+};
+
+using AttentionField = CoefficientField<AttentionCoefficients>;
+inline constexpr std::array kAttentionFields = {
+    AttentionField{"share", &AttentionCoefficients::share, 0.1, 1.2,
+                   "of the matrix peak while it works; by family"},
+    AttentionField{"exp_share", &AttentionCoefficients::exp_share, 0.1, 4, "of the special-function rate"},
+    AttentionField{"work_group_us", &AttentionCoefficients::work_group_us, 0.05, 20, "us, start and drain"},
+    AttentionField{"query_passes", &AttentionCoefficients::query_passes, 0, 20, "over Q that nothing hides"},
+    AttentionField{"key_passes", &AttentionCoefficients::key_passes, 0, 20, "over K and V that nothing hides"},
+    AttentionField{"hbm_share", &AttentionCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
+    AttentionField{"launch_us", &AttentionCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
+};
+
+struct KernelCoefficients {
+  GemmCoefficients vector_gemm;  ///< fp32
+  GemmCoefficients matrix_gemm;
+  VectorCoefficients vector;
+  AttentionCoefficients attention;
+
+  bool operator==(const KernelCoefficients&) const = default;
+};
+
+}  // namespace c3

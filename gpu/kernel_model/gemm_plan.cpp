@@ -1,0 +1,208 @@
+#include "gpu/kernel_model/gemm_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array<std::int64_t, 14> kVectorSplits = {1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 40};
+constexpr std::array<std::int64_t, 8> kMatrixSplits = {1, 2, 3, 4, 6, 8, 12, 16};
+// A part of K shorter than this is not worth a work group of its own (cuBLAS and CUTLASS heuristics).
+constexpr std::int64_t kShortestVectorPart = 64;
+constexpr std::int64_t kShortestMatrixPart = 128;
+constexpr double kReferenceLanes = 64;            // for which the vector class's `operand` holds
+constexpr double kReferenceProducts = 1024;       // the matrix class's, with operands from registers
+constexpr double kGroupReferenceProducts = 2048;  // the same with operands from shared memory (wgmma)
+constexpr double kPairReferenceProducts = 4096;   // the same of two CUs' tensor memory (tcgen05)
+constexpr double kStepsOfK = 64;                  // of `step_cycles`
+constexpr double kAccumulator = 4;                // bytes
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+bool on_vector_units(DType dtype) { return dtype == DType::fp32; }
+
+/// Fused multiply-adds of one CU and clock that the data sheet's peak stands for.
+double products_per_clock(const MatrixRate& rate, const GpuSpec& gpu) {
+  const double at_boost = rate.peak.value / (2.0 * gpu.compute.cus() * gpu.compute.boost_clock.value);
+  return std::exp2(std::round(std::log2(at_boost)));
+}
+
+/// The clock at which the peak holds, often below boost.
+double clock_of_peak(const MatrixRate& rate, const GpuSpec& gpu) {
+  return rate.peak.value / (2.0 * gpu.compute.cus() * products_per_clock(rate, gpu));
+}
+
+double reference_products(GpuFamily family) {
+  if (family == GpuFamily::hopper) return kGroupReferenceProducts;
+  return family == GpuFamily::blackwell ? kPairReferenceProducts : kReferenceProducts;
+}
+
+/// `operand` of the class, scaled to this GPU's CUs.
+double operand_side(const MatrixRate& rate, const GpuSpec& gpu) {
+  const KernelCoefficients& all = gpu.kernels;
+  if (on_vector_units(rate.dtype)) {
+    return all.vector_gemm.operand * products_per_clock(rate, gpu) / kReferenceLanes;
+  }
+  const double bits = 16.0 / (8.0 * element_size(rate.dtype).value);  // twice the products of half the bytes
+  return all.matrix_gemm.operand * products_per_clock(rate, gpu) / (bits * reference_products(gpu.family));
+}
+
+double loss_at(const GemmTile& tile, double operand, GpuFamily family) {
+  const auto m = static_cast<double>(tile.m);
+  const auto n = static_cast<double>(tile.n);
+  // Two CUs that multiply as a pair (tcgen05) each stage half of the longer operand.
+  const double halved = family == GpuFamily::blackwell ? 0.5 * std::max(m, n) : 0.0;
+  const double side = operand * (m + n - halved) / (m * n);
+  return std::sqrt(1.0 + side * side);
+}
+
+std::span<const GemmTile> tiles_for(DType dtype, bool batched, const GpuSpec& gpu) {
+  const ComputeSpec& compute = gpu.compute;
+  const auto& tiles = !on_vector_units(dtype) ? compute.matrix_tiles
+                      : batched               ? compute.batched_vector_tiles
+                                              : compute.vector_tiles;
+  if (tiles.empty()) {
+    throw InfeasibleError(fmt::format("gpu '{}' has no GEMM tiles for {}", gpu.name, name_of(dtype)));
+  }
+  return tiles;
+}
+
+double norm(double a, double b) {  // exponent 8: as good as the longer, but for near ties
+  const double ratio = std::min(a, b) / std::max(a, b);
+  const double squared = ratio * ratio;
+  const double fourth = squared * squared;
+  return std::max(a, b) * std::sqrt(std::sqrt(std::sqrt(1.0 + fourth * fourth)));
+}
+
+/// What all candidates of one product share.
+class Planner {
+ public:
+  Planner(const GemmShape& shape, const GpuSpec& gpu)
+      : shape_(shape),
+        gpu_(gpu),
+        rate_(matrix_rate(gpu, shape.dtype)),
+        coefficients_(coefficients_for(shape, gpu)),
+        operand_(operand_side(rate_, gpu)),
+        clock_(clock_of_peak(rate_, gpu)),
+        products_(rate_.sustained.value * least_operand_loss(shape.dtype, gpu) / gpu.compute.cus()),
+        element_(element_size(shape.dtype).value) {}
+
+  GemmPlan best() const {
+    GemmPlan best;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
+      const double loss = loss_at(tile, operand_, gpu_.family);
+      for (const std::int64_t split : splits()) {
+        if (split > 1 && shape_.k < split * shortest_part()) break;
+        const GemmPlan plan = planned(tile, loss, split);
+        const double time = time_of(plan);
+        if (time < shortest) {
+          shortest = time;
+          best = plan;
+        }
+      }
+    }
+    const double launch_us = shape_.batch > 1 ? coefficients_.batched_launch_us : coefficients_.launch_us;
+    best.launch = Seconds{launch_us * 1e-6 + coefficients_.launch_cycles / clock_};
+    return best;
+  }
+
+ private:
+  bool on_vectors() const { return on_vector_units(shape_.dtype); }
+  std::int64_t shortest_part() const { return on_vectors() ? kShortestVectorPart : kShortestMatrixPart; }
+  std::span<const std::int64_t> splits() const {
+    if (shape_.batch > 1) return std::span(kMatrixSplits).first(1);
+    return on_vectors() ? std::span<const std::int64_t>(kVectorSplits)
+                        : std::span<const std::int64_t>(kMatrixSplits);
+  }
+
+  GemmPlan planned(const GemmTile& tile, double loss, std::int64_t split) const {
+    GemmPlan plan;
+    plan.tile = tile;
+    plan.split = split;
+    plan.k_of_work_group = ceil_div(ceil_div(shape_.k, split), tile.k) * tile.k;
+    plan.work_groups = shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n) * split;
+    const auto m = static_cast<double>(tile.m);
+    const auto n = static_cast<double>(tile.n);
+    const auto k = static_cast<double>(plan.k_of_work_group);
+    const double multiplying = 2.0 * m * n * (k + coefficients_.prologue_k) / products_ * loss;
+    // With a cluster, each of its work groups fetches its part of the longer panel for all.
+    const double longer = std::max(m, n);
+    const double panels = m + n - longer * (1.0 - 1.0 / gpu_.compute.gemm_cluster);
+    plan.l2_loads = Bytes{panels * k * element_};
+    const double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
+    plan.arithmetic =
+        Seconds{norm(multiplying, loading) * (shape_.batch > 1 ? 1.0 : coefficients_.choice_loss)};
+    const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
+    const double alone = plan.arithmetic.value * coefficients_.saturating_waves * lanes / tile.waves;
+    plan.least = Seconds{std::max(alone, k / kStepsOfK * coefficients_.step_cycles / clock_)};
+    if (split > 1) plan.reduction = reduction(static_cast<double>(split));
+    return plan;
+  }
+
+  /// The parts are written and read back through the caches, at twice HBM's rate.
+  Seconds reduction(double split) const {
+    const double outputs = static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
+    const double parts = split * outputs * kAccumulator + outputs * element_;
+    return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
+                   parts / (2.0 * gpu_.hbm.read.value)};
+  }
+
+  /// Wave quantisation and compulsory bytes; re-reads that depend on caches do not change the choice.
+  double time_of(const GemmPlan& plan) const {
+    const ComputeSpec& compute = gpu_.compute;
+    const std::int64_t on_xcd = ceil_div(plan.work_groups, compute.xcds);
+    const auto on_cu = static_cast<double>(ceil_div(on_xcd, compute.cus_per_xcd));
+    const double computing = std::max(on_cu * plan.arithmetic.value, plan.least.value);
+    const double m = static_cast<double>(shape_.m);
+    const double n = static_cast<double>(shape_.n);
+    const double k = static_cast<double>(shape_.k);
+    const double bytes = static_cast<double>(shape_.batch) * element_ * (m * k + n * k + m * n);
+    const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
+    const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
+                                cus * clock_ * coefficients_.cu_bytes_per_clock);
+    return norm(computing, bytes / hbm) + plan.reduction.value;
+  }
+
+  const GemmShape& shape_;
+  const GpuSpec& gpu_;
+  const MatrixRate& rate_;
+  const GemmCoefficients& coefficients_;
+  double operand_;   ///< elements
+  double clock_;     ///< Hz
+  double products_;  ///< flop/s of one CU on tiles without end
+  double element_;   ///< bytes
+};
+
+}  // namespace
+
+const GemmCoefficients& coefficients_for(const GemmShape& shape, const GpuSpec& gpu) {
+  return on_vector_units(shape.dtype) ? gpu.kernels.vector_gemm : gpu.kernels.matrix_gemm;
+}
+
+std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu) {
+  return tiles_for(shape.dtype, shape.batch > 1, gpu);
+}
+
+double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu) {
+  return loss_at(tile, operand_side(matrix_rate(gpu, dtype), gpu), gpu.family);
+}
+
+double least_operand_loss(DType dtype, const GpuSpec& gpu) {
+  const double operand = operand_side(matrix_rate(gpu, dtype), gpu);
+  double least = std::numeric_limits<double>::infinity();
+  for (const GemmTile& tile : tiles_for(dtype, /*batched=*/false, gpu))
+    least = std::min(least, loss_at(tile, operand, gpu.family));
+  return least;
+}
+
+GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
+
+}  // namespace c3

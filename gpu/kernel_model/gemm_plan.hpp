@@ -1,0 +1,44 @@
+#pragma once
+/// Which tile and split of K a library picks for a product: the fastest, by a time that needs no cache model.
+
+#include <cstdint>
+#include <span>
+
+#include "gpu/kernel_model/operator.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// A tile, a split of K, and what follows from them.
+struct GemmPlan {
+  GemmTile tile;
+  std::int64_t split = 1;
+  std::int64_t work_groups = 1;
+  std::int64_t k_of_work_group = 1;  ///< padded to whole steps
+  Seconds arithmetic;  ///< of one work group with a CU to itself: products, operands from LDS and L2, filling
+                       ///< and draining
+  Seconds least;       ///< of one work group: too few wavefronts, or steps that wait for one another
+  Seconds reduction;   ///< adding the parts of a split K
+  Bytes l2_loads;      ///< of one work group
+  Seconds launch;      ///< of one call alone as measured
+};
+
+/// The tiles that the library of \p gpu has for \p shape.
+std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu);
+
+/// The coefficients of \p shape's class: fp32 runs on vector units.
+const GemmCoefficients& coefficients_for(const GemmShape& shape, const GpuSpec& gpu);
+
+/// What fetching operands costs beside multiplying them: sqrt(1 + (c/A)^2) for a tile of m x n, A = m n / (m +
+/// n), with c the class's `operand` scaled by the CU's multiplications a clock, because staging does not grow
+/// with them.
+double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu);
+
+/// The smallest operand_loss of the tiles that \p gpu has for \p dtype.
+double least_operand_loss(DType dtype, const GpuSpec& gpu);
+
+/// The plan with the shortest time among all tiles and splits. \throws InfeasibleError without the data type or
+/// tiles.
+GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
+
+}  // namespace c3

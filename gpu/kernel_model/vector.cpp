@@ -1,0 +1,237 @@
+#include "gpu/kernel_model/vector.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "engine/errors.hpp"
+#include "gpu/kernel_model/checks.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kThreads = 128;                    // of most work groups
+constexpr double kBytesPerThread = 16;              // one vector load
+constexpr std::int64_t kLongestInRegisters = 1024;  // columns of a row softmax, as PyTorch chooses
+constexpr double kWave = 32;                        // threads
+constexpr double kRegistersPerThread = 32 * 4;      // bytes
+// How sharply the slower of arithmetic and memory decides: streams hide everything, row kernels have phases.
+constexpr double kStreamOverlap = 8.0;
+constexpr double kRowOverlap = 4.0;
+
+double ceil_div(double a, double b) { return std::ceil(a / b); }
+
+/// Share of accesses that miss a cache when \p ratio of its capacity is in use: 0 well below 1, 1 well above.
+double miss_share(double ratio, double sharpness) {
+  const double power = std::pow(std::max(ratio, 1e-9), sharpness);
+  return power / (1.0 + power);
+}
+
+/// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
+/// its rows again.
+class VectorTraffic final : public TrafficModel {
+ public:
+  struct Loads {
+    Bytes once;       ///< of a work group, first pass
+    Bytes again;      ///< of a work group, all later passes
+    Bytes tensors;    ///< whole kernel, loads and stores
+    Bytes row_cache;  ///< bytes that a resident work group wants kept for its later passes
+    Bytes l1;         ///< of a CU, that keeps them
+    double l2_kept = 0;
+    int work_groups_per_cu = 1;
+    int l2_partitions = 1;
+    double sharpness = 5;
+  };
+  explicit VectorTraffic(const Loads& loads) : loads_(loads) {}
+
+  Traffic per_work_group(const CacheState& state) const override {
+    const double first = miss_share(loads_.tensors / state.llc_size, loads_.sharpness);
+    Traffic traffic;
+    traffic.l2 = loads_.once + loads_.again;
+    traffic.hbm = loads_.once * first + loads_.again * again_missed(state);
+    traffic.llc = traffic.hbm;
+    traffic.stores_to_hbm = first;
+    return traffic;
+  }
+
+ private:
+  double again_missed(const CacheState& state) const {
+    if (loads_.again.value <= 0.0) return 0.0;
+    const auto resident = static_cast<double>(state.resident);
+    const double cus = ceil_div(resident, loads_.work_groups_per_cu);
+    const Bytes kept = loads_.l1 * cus + state.l2_size * (loads_.l2_kept * state.xcds / loads_.l2_partitions);
+    return miss_share(loads_.row_cache * resident / kept, loads_.sharpness);
+  }
+
+  Loads loads_;
+};
+
+/// What a kernel does with its elements, before it is cut into work groups.
+struct Work {
+  double elements = 0;
+  double element = 4;  ///< bytes
+  double reads = 0;    ///< tensors of `elements`
+  double writes = 0;
+  double ops = 0;  ///< lane instructions of an element
+};
+
+double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
+  return op == VectorOp::pow || op == VectorOp::pow_scalar ? coefficients.power_ops : coefficients.element_ops;
+}
+
+/// Tensors that an optimizer goes through, in tensors of the parameters' type; its state is fp32 whatever that
+/// is.
+Work optimizer(const VectorShape& shape, Work work) {
+  constexpr double kState = 4.0;  // bytes
+  const VectorOpTraits& of = traits(shape.chain.first());
+  if (shape.dtype == DType::fp32) return work;
+  work.reads = 1.0 + (of.reads - 1.0) * kState / work.element;  // gradient; fp32 parameters and moments
+  work.writes = 1.0 + of.writes * kState / work.element;        // parameters in both types, moments
+  return work;
+}
+
+Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients) {
+  const bool forward = shape.pass == Pass::forward;
+  Work work;
+  work.elements = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+  work.element = element_size(shape.dtype).value;
+  for (const VectorOp& op : shape.chain) {
+    const VectorOpTraits& of = traits(op);
+    const bool is_first = &op == shape.chain.begin();
+    // A later operator finds one input in registers, and only the last one writes.
+    work.reads += (forward ? of.reads : of.backward_reads) - (is_first ? 0.0 : 1.0);
+    work.writes = std::max(work.writes, forward ? of.writes : of.backward_writes);
+    work.ops += ops_of(op, coefficients);
+  }
+  const VectorOp first = shape.chain.first();
+  if (first == VectorOp::reduce && forward) work.writes = 1.0 / static_cast<double>(shape.cols);
+  if (first == VectorOp::reduce && !forward) work.reads = 1.0 / static_cast<double>(shape.cols);
+  return first == VectorOp::adam || first == VectorOp::sgd ? optimizer(shape, work) : work;
+}
+
+/// Lane instructions a second of one CU.
+double lanes_per_second(const GpuSpec& gpu) {
+  return matrix_rate(gpu, DType::fp32).peak.value / (2.0 * gpu.compute.cus());
+}
+
+WorkGroupNeeds threads(double count) {
+  return {.lds = {}, .registers = Bytes{count * kRegistersPerThread}, .waves = static_cast<int>(count / kWave)};
+}
+
+/// Completes \p kernel: what is the same for all of these operators.
+void finish(KernelDescription& kernel, const Work& work, const VectorTraffic::Loads& loads,
+            const GpuSpec& gpu) {
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  kernel.clock = gpu.compute.boost_clock;
+  kernel.output = Bytes{work.writes * work.elements * work.element / work_groups};
+  kernel.outstanding = Bytes{kThreads * kBytesPerThread};
+  kernel.flops = Flops{work.ops * work.elements / work_groups};
+  kernel.peak = matrix_rate(gpu, DType::fp32).peak;
+  kernel.useful_flops = Flops{work.elements};
+  kernel.compulsory = loads.tensors;
+  kernel.traffic = std::make_shared<VectorTraffic>(loads);
+}
+
+VectorTraffic::Loads loads_of(const Work& work, std::int64_t work_groups, const GpuSpec& gpu) {
+  const double tensor = work.elements * work.element;
+  return {.once = Bytes{work.reads * tensor / static_cast<double>(work_groups)},
+          .again = {},
+          .tensors = Bytes{(work.reads + work.writes) * tensor},
+          .row_cache = {},
+          .l1 = {},
+          .l2_kept = gpu.kernels.vector.l2_kept,
+          .work_groups_per_cu = 1,
+          .l2_partitions = gpu.cache.l2_partitions,
+          .sharpness = gpu.kernels.vector.miss_sharpness};
+}
+
+void describe_stream(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  const Work work = work_of(shape, gpu.kernels.vector);
+  const double in_work_group = kThreads * kBytesPerThread / work.element;
+  kernel.work_groups = static_cast<std::int64_t>(ceil_div(work.elements, in_work_group));
+  kernel.needs = threads(kThreads);
+  kernel.compute_time = Seconds{in_work_group * work.ops / lanes_per_second(gpu)};
+  kernel.overlap = kStreamOverlap;
+  kernel.measured_launch = Seconds{gpu.kernels.vector.launch_us * 1e-6};
+  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+}
+
+/// A wave a row, or two rows of at most 128 columns, all in registers; columns padded to a power of 2.
+void describe_short_softmax(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  const Work work = work_of(shape, gpu.kernels.vector);
+  const auto padded = static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(shape.cols)));
+  const double rows = kThreads / kWave * (padded <= 128 ? 2 : 1) * std::max(1.0, kWave / padded);
+  kernel.work_groups = static_cast<std::int64_t>(ceil_div(static_cast<double>(shape.rows), rows));
+  kernel.needs = threads(kThreads);
+  kernel.compute_time = Seconds{rows * padded * gpu.kernels.vector.row_ops / lanes_per_second(gpu)};
+  finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
+}
+
+/// A work group a row, \p passes over it in all.
+void describe_rows(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu, double block,
+                   double passes) {
+  const Work work = work_of(shape, gpu.kernels.vector);
+  kernel.work_groups = shape.rows;
+  kernel.needs = threads(block);
+  VectorTraffic::Loads loads = loads_of(work, kernel.work_groups, gpu);
+  loads.again = loads.once * (passes - 1.0);
+  loads.row_cache = Bytes{work.element * static_cast<double>(shape.cols)};
+  // Pascal does not keep global loads in its L1.
+  const double l1_kept = gpu.family == GpuFamily::pascal ? 0.0 : gpu.kernels.vector.l1_kept;
+  loads.l1 = gpu.compute.lds_per_cu * l1_kept;
+  loads.work_groups_per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
+  finish(kernel, work, loads, gpu);
+}
+
+/// Maximum, sum and result: three passes, each a loop of vector loads with a rest of single ones.
+void describe_long_softmax(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  const auto cols = static_cast<double>(shape.cols);
+  const double block = shape.cols <= 2048 ? 256 : 512;
+  const double in_vector = kBytesPerThread / element_size(shape.dtype).value;
+  constexpr double kPasses = 3;
+  describe_rows(kernel, shape, gpu, block, kPasses);
+  const double vectors = std::floor(cols / (in_vector * block));
+  const double singles =
+      ceil_div(cols - vectors * in_vector * block, block) + (std::fmod(cols, in_vector) != 0.0 ? 1.0 : 0.0);
+  const VectorCoefficients& coefficients = gpu.kernels.vector;
+  kernel.least_time =
+      Seconds{(kPasses * (vectors + singles) * coefficients.iteration_us + coefficients.block_us) * 1e-6};
+}
+
+void describe_norm(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
+  constexpr double kPasses = 2;
+  describe_rows(kernel, shape, gpu, kThreads, kPasses);
+  const double in_iteration = kThreads * kBytesPerThread / element_size(shape.dtype).value;
+  const VectorCoefficients& coefficients = gpu.kernels.vector;
+  const double cycles = coefficients.row_cycles +
+                        coefficients.iteration_cycles * ceil_div(static_cast<double>(shape.cols), in_iteration);
+  kernel.compute_time = Seconds{cycles / gpu.compute.boost_clock.value};
+}
+
+}  // namespace
+
+KernelDescription describe_vector(std::string name, const VectorShape& shape, const GpuSpec& gpu) {
+  check_extents(name, {{"rows", shape.rows}, {"cols", shape.cols}});
+  KernelDescription kernel;
+  kernel.name = std::move(name);
+  const VectorOp first = shape.chain.first();
+  const VectorCoefficients& coefficients = gpu.kernels.vector;
+  if (traits(first).row_passes < 2) {
+    describe_stream(kernel, shape, gpu);
+  } else if (first == VectorOp::softmax) {
+    shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
+                                      : describe_long_softmax(kernel, shape, gpu);
+    kernel.measured_launch = Seconds{coefficients.softmax_launch_us * 1e-6};
+    kernel.overlap = kRowOverlap;
+  } else {
+    describe_norm(kernel, shape, gpu);
+    kernel.measured_launch = Seconds{coefficients.norm_launch_us * 1e-6};
+    kernel.overlap = kRowOverlap;
+  }
+  check_fits(kernel, gpu);
+  return kernel;
+}
+
+}  // namespace c3
