@@ -1,0 +1,85 @@
+#include "gpu/calibration/cross_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace c3 {
+namespace {
+
+/// Holds out \p held_out (any order) of \p rows.
+Split hold_out(Rows held_out, std::size_t rows) {
+  std::ranges::sort(held_out);
+  Split split;
+  split.fitted.reserve(rows - held_out.size());
+  std::ranges::set_difference(every_row(rows), held_out, std::back_inserter(split.fitted));
+  split.held_out = std::move(held_out);
+  return split;
+}
+
+}  // namespace
+
+std::vector<Split> folds_by_key(std::span<const std::uint64_t> keys, std::size_t folds, std::uint64_t seed) {
+  const std::vector<Rows> groups = rows_by_id(keys);
+  if (folds < 2 || groups.size() < folds) {
+    throw std::invalid_argument(fmt::format("folds_by_key: {} folds of {} keys", folds, groups.size()));
+  }
+  std::vector<Rows> held_out(folds);
+  for (const std::size_t key : random_order(groups.size(), RandomStream(seed, "folds"))) {
+    Rows& fold = *std::ranges::min_element(held_out, {}, &Rows::size);
+    fold.insert(fold.end(), groups[key].begin(), groups[key].end());
+  }
+  std::vector<Split> splits;
+  for (Rows& fold : held_out)
+    splits.push_back(hold_out(std::move(fold), keys.size()));
+  return splits;
+}
+
+std::vector<Split> leave_one_group_out(std::span<const std::uint64_t> groups) {
+  std::vector<Split> splits;
+  for (Rows& group : rows_by_id(groups))
+    splits.push_back(hold_out(std::move(group), groups.size()));
+  if (splits.size() < 2) throw std::invalid_argument("leave_one_group_out: needs two groups");
+  return splits;
+}
+
+std::vector<Split> few_rows(std::size_t rows, std::size_t count, std::size_t draws, std::uint64_t seed) {
+  if (count < 1 || count >= rows) {
+    throw std::invalid_argument(fmt::format("few_rows: {} of {} rows", count, rows));
+  }
+  const RandomStream random(seed, "few rows");
+  std::vector<Split> splits;
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    Rows held_out = random_order(rows, random, draw * rows);
+    held_out.resize(rows - count);
+    splits.push_back(hold_out(std::move(held_out), rows));
+  }
+  return splits;
+}
+
+HeldOutPredictions predict_held_out(std::span<const Split> splits, std::size_t rows, const FitRows& fit,
+                                    const PredictRows& predict) {
+  Rows held_out;
+  for (const Split& split : splits) {
+    held_out.insert(held_out.end(), split.held_out.begin(), split.held_out.end());
+  }
+  std::ranges::sort(held_out);
+  if (held_out != every_row(rows)) {
+    throw std::invalid_argument("predict_held_out: the splits do not hold out each row exactly once");
+  }
+  HeldOutPredictions result{.times = std::vector<Seconds>(rows), .parameters = {}};
+  std::vector<Seconds> predicted;
+  for (const Split& split : splits) {
+    const std::vector<double>& parameters = result.parameters.emplace_back(fit(split.fitted));
+    predicted.assign(split.held_out.size(), Seconds{});
+    predict(parameters, split.held_out, predicted);
+    for (std::size_t i = 0; i < predicted.size(); ++i)
+      result.times[split.held_out[i]] = predicted[i];
+  }
+  return result;
+}
+
+}  // namespace c3
