@@ -138,6 +138,25 @@ TEST_CASE("a layer of GPT-2 by hand") {
   CHECK(list.loss.empty());
 }
 
+TEST_CASE("gradients of a layer's attention by hand: split or summed, copied back to rows of tokens") {
+  const StepSetup setup{.sequences = 2, .length = 3, .training = true};
+  const OperatorList gpt2 = step_operators(small(EagerFamily::gpt2), setup).backward;
+  CHECK(kernels(gpt2, "attn.qkv", "gemm") == 2 * 2);
+  CHECK(kernels(gpt2, "attn.qkv", "copy") == 2);    // of queries, keys and values side by side
+  CHECK(kernels(gpt2, "attn.qkv", "reduce") == 2);  // bias
+  CHECK(kernels(gpt2, "attn.qkv", "add") == 2 * 2);
+  CHECK(kernels(gpt2, "attn.copy", "copy") == 2 * 4);
+  CHECK(kernels(gpt2, "attn.softmax", "softmax") == 2);
+  CHECK(kernels(gpt2, "attn.residual", "add") == 2);
+
+  const OperatorList bert = step_operators(small(EagerFamily::bert), setup).backward;
+  CHECK(kernels(bert, "attn.qkv", "gemm") == 2 * 6);
+  CHECK(kernels(bert, "attn.qkv", "copy") == 0);
+  CHECK(kernels(bert, "attn.qkv", "add") == 2 * (6 + 2));  // kept gradients, and the sum of three for the input
+  CHECK(kernels(bert, "attn.scale_mask", "divu") == 2);
+  CHECK(kernels(bert, "attn.scale_mask", "addu") == 0);
+}
+
 TEST_CASE("heads of one sequence need no copy in front of the products, but OPT's code makes it") {
   const auto copies = [](EagerFamily family, std::int64_t sequences) {
     return kernels(step_operators(small(family), {.sequences = sequences, .length = 3}).forward, "attn.copy",
