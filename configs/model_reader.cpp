@@ -2,19 +2,81 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 namespace c3 {
+namespace {
+
+constexpr std::int64_t kWidest = 1'048'576;
+constexpr std::int64_t kMost = 4096;  // heads, layers, experts
+constexpr std::int64_t kLongest = 16'777'216;
+
+constexpr std::array<std::pair<std::string_view, Structure>, 3> kStructures = {{
+    {"decoder", Structure::decoder},
+    {"encoder", Structure::encoder},
+    {"encoder-decoder", Structure::encoder_decoder},
+}};
+constexpr std::array<std::pair<std::string_view, Norm>, 2> kNorms = {{
+    {"layernorm", Norm::layernorm},
+    {"rmsnorm", Norm::rmsnorm},
+}};
+constexpr std::array<std::pair<std::string_view, Activation>, 4> kActivations = {{
+    {"relu", Activation::relu},
+    {"gelu", Activation::gelu},
+    {"gelu-tanh", Activation::gelu_tanh},
+    {"silu", Activation::silu},
+}};
+constexpr std::array<std::pair<std::string_view, EagerFamily>, 4> kFamilies = {{
+    {"bert", EagerFamily::bert},
+    {"gpt2", EagerFamily::gpt2},
+    {"opt", EagerFamily::opt},
+    {"t5", EagerFamily::t5},
+}};
+
+ExpertDimensions read_experts(Section section, std::int64_t layers) {
+  const ExpertDimensions experts{.experts = section.integer("count", 1, kMost),
+                                 .capacity = section.integer("capacity", 1, kLongest),
+                                 .interval = section.integer("interval", 1, kMost)};
+  if (!section.is_rehearsal() && layers % experts.interval != 0) {
+    section.fail("interval", fmt::format("must divide layers, which is {}", layers));
+  }
+  section.finish();
+  return experts;
+}
+
+/// What only a list of all operators needs.
+void read_parts(Section& section, ModelDimensions& model) {
+  const auto table_rows = [&](std::string_view key) {
+    return section.has(key) ? section.integer(key, 1, kLongest) : 0;
+  };
+  model.vocabulary = table_rows("vocabulary");
+  model.positions = table_rows("positions");
+  model.token_types = table_rows("token_types");
+  model.relative_buckets = table_rows("relative_buckets");
+  if (section.has("structure")) model.structure = section.choice<Structure>("structure", kStructures);
+  if (section.has("norm")) model.norm = section.choice<Norm>("norm", kNorms);
+  if (section.has("norm_after")) model.norm_after = section.flag("norm_after");
+  if (section.has("biases")) model.biases = section.flag("biases");
+  if (section.has("activation")) model.activation = section.choice<Activation>("activation", kActivations);
+  if (section.has("family")) model.family = section.choice<EagerFamily>("family", kFamilies);
+  if (section.has("experts")) model.experts = read_experts(section.table("experts"), model.layers);
+}
+
+}  // namespace
 
 ModelDimensions read_model(Section& section) {
-  constexpr std::int64_t kWidest = 1'048'576;
   ModelDimensions model{.name = section.slug("name"),
                         .hidden = section.integer("hidden", 1, kWidest),
                         .ffn = section.integer("ffn", 1, kWidest),
-                        .heads = section.integer("heads", 1, 4096),
-                        .kv_heads = section.integer("kv_heads", 1, 4096),
-                        .layers = section.integer("layers", 1, 4096),
+                        .heads = section.integer("heads", 1, kMost),
+                        .kv_heads = section.integer("kv_heads", 1, kMost),
+                        .layers = section.integer("layers", 1, kMost),
                         .gated = section.flag("gated")};
-  if (model.hidden % model.heads != 0) {
-    section.fail("heads", fmt::format("must divide hidden, which is {}", model.hidden));
+  if (section.has("head_dim")) model.own_head_dim = section.integer("head_dim", 1, kWidest);
+  read_parts(section, model);
+  if (model.own_head_dim == 0 && model.hidden % model.heads != 0) {
+    section.fail("heads", fmt::format("must divide hidden, which is {}, or head_dim be given", model.hidden));
   }
   if (model.heads % model.kv_heads != 0) {
     section.fail("kv_heads", fmt::format("must divide heads, which is {}", model.heads));

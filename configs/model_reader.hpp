@@ -1,5 +1,5 @@
 #pragma once
-/// Dimensions of a transformer model and the GEMMs that follow from them.
+/// Reads the dimensions of a transformer, and which GEMMs of a layer follow from them.
 
 #include <cstdint>
 #include <optional>
@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "configs/section.hpp"
-#include "workloads/experiment.hpp"
+#include "workloads/operators/model_dimensions.hpp"
 
 namespace c3 {
-
-/// One decoder-only transformer with dense feed-forward layers.
-struct ModelDimensions {
-  std::string name;
-  std::int64_t hidden = 0;
-  std::int64_t ffn = 0;  ///< width of the feed-forward layer
-  std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;  ///< < heads with grouped-query attention
-  std::int64_t layers = 0;
-  bool gated = false;  ///< gate and up projections, computed by one GEMM of twice the width
-
-  std::int64_t head_dim() const { return hidden / heads; }
-};
 
 /// Reads and finishes \p section.
 ModelDimensions read_model(Section& section);

@@ -120,7 +120,8 @@ TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at bo
 
 TEST_CASE("an unknown preset is refused with the known ones and the nearest") {
   CHECK(error_of([] { load_model("llama-70B"); }) ==
-        "preset:1:1: model: unknown model preset 'llama-70B'; known: llama-405b, llama-70b; did you mean "
+        "preset:1:1: model: unknown model preset 'llama-70B'; known: bert-large, gpt2-large, gpt3-2.7b, "
+        "gpt3-xl-neusight, llama-405b, llama-70b, opt-1.3b, switch-xl-4; did you mean "
         "'llama-70b'?");
 }
 

@@ -1,0 +1,72 @@
+#pragma once
+/// Dimensions of a transformer, and what its layers are made of.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace c3 {
+
+enum class Structure {
+  decoder,          ///< layers of self-attention and feed-forward, a token sees those before it
+  encoder,          ///< the same, a token sees all
+  encoder_decoder,  ///< `layers` of each; the decoder's also attend to the encoder's output
+};
+
+enum class Norm { layernorm, rmsnorm };
+
+enum class Activation {
+  relu,
+  gelu,
+  gelu_tanh,  ///< the approximation by tanh, which eager code computes in eight kernels
+  silu,
+};
+
+/// Whose eager code runs: HuggingFace transformers' model of this family. They differ in the kernels between
+/// the two products of attention, and in whether queries, keys and values come from one GEMM (`kernels_of`).
+enum class EagerFamily { bert, gpt2, opt, t5 };
+
+/// A mixture of experts in place of a feed-forward layer; every token goes to one expert.
+struct ExpertDimensions {
+  std::int64_t experts = 0;
+  std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes; the others pass by
+  std::int64_t interval = 1;  ///< every how many layers
+
+  bool operator==(const ExpertDimensions&) const = default;
+};
+
+/// One transformer. What has a default here may be left unsaid in a preset; the defaults are LLaMA's.
+struct ModelDimensions {
+  std::string name;
+  std::int64_t hidden = 0;
+  std::int64_t ffn = 0;  ///< width of the feed-forward layer, or of one expert
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  ///< < heads with grouped-query attention
+  std::int64_t layers = 0;    ///< of each stack
+  bool gated = false;         ///< gate and up projections, computed by one GEMM of twice the width
+
+  std::int64_t own_head_dim = 0;      ///< 0: hidden / heads
+  std::int64_t vocabulary = 0;        ///< 0: not said
+  std::int64_t positions = 0;         ///< rows of a learned position table; 0: none
+  std::int64_t token_types = 0;       ///< rows of BERT's segment table; 0: none
+  std::int64_t relative_buckets = 0;  ///< T5's relative positions, a bias of each head; 0: none
+  Structure structure = Structure::decoder;
+  Norm norm = Norm::rmsnorm;
+  bool norm_after =
+      false;  ///< after the residual sum, as in BERT; else in front of each block, and once at the end
+  bool biases = false;  ///< of every projection
+  Activation activation = Activation::silu;
+  std::optional<EagerFamily> family =
+      std::nullopt;  ///< absent: there is no list of operators of the whole model
+  std::optional<ExpertDimensions> experts = std::nullopt;
+
+  std::int64_t head_dim() const { return own_head_dim > 0 ? own_head_dim : hidden / heads; }
+  std::int64_t attention_width() const { return heads * head_dim(); }  ///< of all queries of a token
+
+  bool operator==(const ModelDimensions&) const = default;
+};
+
+/// Weights, with the head's tied to the embedding and without a classifier's or pooler's.
+std::int64_t parameters(const ModelDimensions& model);
+
+}  // namespace c3
