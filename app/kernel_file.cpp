@@ -183,11 +183,19 @@ fs::path rejected_beside(const std::string& output) {
   return fs::path(output).replace_extension(".rejected.csv");
 }
 
-void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& broken, Output& file) {
+/// Those of an earlier run do not outlive it.
+void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& broken, const fs::path& target) {
+  std::error_code not_there;
+  if (broken.empty()) {
+    fs::remove(target, not_there);
+    return;
+  }
   std::string text = fmt::format("{},reason\n", table.header());
   for (const BrokenRow& row : broken)
     text += fmt::format("{},{}\n", row.text, quoted_cell(row.key + ": " + row.reason));
+  TemporaryFile file(target);
   file.append(text);
+  file.rename_to_target();
 }
 
 void report(const std::vector<BrokenRow>& broken) {
@@ -242,11 +250,7 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   output.append(output_header(table));
   time_all(table, jobs, options, output, broken);
   std::ranges::stable_sort(broken, {}, [](const BrokenRow& row) { return row.at.line; });
-  if (to_file && !broken.empty()) {
-    Output rejected(rejected_beside(options.output).string());
-    write_rejected(table, broken, rejected);
-    rejected.commit();
-  }
+  if (to_file) write_rejected(table, broken, rejected_beside(options.output));
   output.commit();
   report(broken);
   if (to_file && !options.quiet) {
