@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
   VerbAction action;
   add_run_verb(app, action);
   add_collective_verb(app, action);
+  add_kernel_verb(app, action);
   add_list_verb(app, action);
   add_config_verb(app, action);
   add_inspect_verb(app, action);

@@ -8,7 +8,8 @@
 
 namespace c3 {
 
-ProgressLine::ProgressLine(bool quiet) : shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool quiet, const char* what)
+    : shown_(!quiet && ::isatty(STDERR_FILENO) == 1), what_(what) {}
 
 ProgressLine::~ProgressLine() {
   constexpr const char* kEraseLine = "\r\x1b[K";
@@ -20,7 +21,7 @@ void ProgressLine::operator()(std::size_t done, std::size_t total) {
   const auto now = std::chrono::steady_clock::now();
   if (!shown_ || now < next_) return;
   next_ = now + kInterval;
-  fmt::print(stderr, "\r{}/{} runs", done, total);
+  fmt::print(stderr, "\r{}/{} {}", done, total, what_);
 }
 
 }  // namespace c3

@@ -8,7 +8,8 @@ namespace c3 {
 /// "done/total" on stderr, rewritten in place at most ten times a second. Silent when stderr is no terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet);
+  /// \param what is counted: a literal
+  explicit ProgressLine(bool quiet, const char* what = "runs");
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine();  ///< wipes the line
@@ -17,6 +18,7 @@ class ProgressLine {
 
  private:
   bool shown_;  ///< stderr is a terminal and nobody asked for quiet
+  const char* what_;
   std::chrono::steady_clock::time_point next_;
 };
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/nearest_name.hpp"
+#include "configs/overrides.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -135,10 +137,30 @@ Node load_preset(PresetKind kind, const std::string& name, const Origin& named_a
   throw std::logic_error("load_preset: a listed preset has no file");
 }
 
-GpuSpec load_gpu(const std::string& name) {
-  const Node preset = load_preset(PresetKind::gpu, name, kNoFile, "gpu");
-  Section section(preset, "gpu");
-  return read_gpu(section);
+std::optional<std::string> gpu_preset_of(std::string_view device) {
+  std::string name(device);
+  for (char& c : name)
+    c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view prefix : {"nvidia-", "tesla-"}) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  }
+  const std::vector<std::string> known = preset_names(PresetKind::gpu);
+  return std::ranges::find(known, name) == known.end() ? std::nullopt : std::optional(std::move(name));
+}
+
+GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets) {
+  Node overrides{Table{}, kNoFile};
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    apply_override(overrides, sets[i], static_cast<std::uint32_t>(i + 1));
+  Table root;
+  root.put("gpu", kNoFile, load_preset(PresetKind::gpu, name, kNoFile, "gpu"));
+  merge(root, *overrides.table());
+  const Node document{std::move(root), kNoFile};
+  Section section(document, "");
+  Section gpu = section.table("gpu");
+  GpuSpec spec = read_gpu(gpu);
+  section.finish();
+  return spec;
 }
 
 CollectiveLibrarySpec load_library(const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,13 @@ TableRule preset_rule(PresetKind kind);
 /// known ones.
 Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key);
 
+/// The GPU preset of a device as drivers and tables of measurements name it: letters in lower case, '-' for '_'
+/// and ' ', without "nvidia-" and "tesla-" before it. Absent when no preset has just that name.
+std::optional<std::string> gpu_preset_of(std::string_view device);
+
 /// Presets as specs, every range at its nominal value. \throws ConfigError
-GpuSpec load_gpu(const std::string& name);
+/// \param sets overrides of `gpu.` keys, as an experiment takes them.
+GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets = {});
 CollectiveLibrarySpec load_library(const std::string& name);
 ModelDimensions load_model(const std::string& name);
 

@@ -95,6 +95,7 @@ class Completion(ScratchTest):
         for shell in SHELLS:
             with self.subTest(shell=shell.__name__):
                 self.assertIn("mi300x", shell("list", "gpus", "mi"))
+                self.assertIn("mi300x", shell("kernel", "gemm", "--gpu", "mi"))
                 self.assertEqual(sorted(shell("list", "models", "llama-")), llamas)
 
     def test_where_a_file_belongs_nothing_stands_in_its_way(self):

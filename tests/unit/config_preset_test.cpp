@@ -118,6 +118,33 @@ TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at bo
   }
 }
 
+TEST_CASE("a GPU is found by the name that a driver gives it") {
+  CHECK(gpu_preset_of("NVIDIA_A100-PCIE-40GB") == "a100-pcie-40gb");
+  CHECK(gpu_preset_of("Tesla V100-PCIE-32GB") == "v100-pcie-32gb");
+  CHECK(gpu_preset_of("NVIDIA Tesla T4") == "t4");
+  CHECK(gpu_preset_of("MI300X") == "mi300x");
+  CHECK_FALSE(gpu_preset_of("NVIDIA").has_value());
+  CHECK_FALSE(gpu_preset_of("").has_value());
+}
+
+TEST_CASE("overrides of a GPU alone are those of an experiment") {
+  const std::vector<std::string> sets = {"gpu.hbm_read=4 TB/s", "gpu.cus_per_xcd=30"};
+  const GpuSpec gpu = load_gpu("mi300x", sets);
+  CHECK(gpu.hbm.read == 4.0_TBps);
+  CHECK(gpu.compute.cus() == 240);
+  GpuSpec expected = load_gpu("mi300x");
+  expected.hbm.read = gpu.hbm.read;
+  expected.compute.cus_per_xcd = 30;
+  CHECK(gpu == expected);
+  const auto error = [](const std::string& set) {
+    return error_of([&] { load_gpu("mi300x", std::vector<std::string>{"gpu.xcds=8", set}); });
+  };
+  CHECK(error("gpu.hbm_raed=1") == "--set:2:1: gpu.hbm_raed: unknown key; did you mean 'hbm_read'?");
+  CHECK(error("hbm_read=1") == "--set:2:1: hbm_read: unknown key; known: gpu");
+  CHECK(error("gpu=1") == Part{"--set:2:1: gpu: "});
+  CHECK(error("gpu.hbm_read=1 s") == Part{"--set:2:1: gpu.hbm_read: "});
+}
+
 TEST_CASE("an unknown preset is refused with the known ones and the nearest") {
   CHECK(error_of([] { load_model("llama-70B"); }) ==
         "preset:1:1: model: unknown model preset 'llama-70B'; known: bert-large, gpt2-large, gpt3-2.7b, "

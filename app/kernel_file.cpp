@@ -1,0 +1,263 @@
+#include "app/kernel_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <future>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/progress_line.hpp"
+#include "app/usage_error.hpp"
+#include "configs/csv_text.hpp"
+#include "configs/kernel_table.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/preset_store.hpp"
+#include "engine/errors.hpp"
+#include "engine/interrupt.hpp"
+#include "gpu/kernel_model/describe.hpp"
+#include "results/result_file.hpp"
+
+namespace c3 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandardOutput = "-";
+constexpr std::size_t kRowsAtOnce = 8192;  // of a thread: some ms of work
+constexpr std::size_t kMostReported = 20;
+
+/// A file under a temporary name until it is complete, or standard output.
+class Output {
+ public:
+  explicit Output(const std::string& target) {
+    if (target != kStandardOutput) file_.emplace(target);
+  }
+
+  void append(std::string_view text) {
+    if (file_) return file_->append(text);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+      throw std::system_error(errno, std::generic_category(), "standard output");
+  }
+  void commit() {
+    if (file_) file_->rename_to_target();
+  }
+
+ private:
+  std::optional<TemporaryFile> file_;
+};
+
+/// A row and the GPU that it is timed on.
+struct Job {
+  const KernelRow* row;
+  const GpuSpec* gpu;
+};
+
+/// The GPU of each row: its own, or that of --gpu.
+class RowGpus {
+ public:
+  RowGpus(const KernelTable& table, const KernelOptions& options) : options_(options) {
+    if (options.gpus.size() > 1) throw UsageError("--gpu: one for a file; several go into its column gpu");
+    if (options.gpus.empty() && !table.has(TableColumn::gpu))
+      throw UsageError("--gpu is required: the table has no column gpu");
+    const std::string common = options.gpus.empty() ? "" : options.gpus.front();
+    Found& found = by_name_[""];
+    if (common.empty()) {
+      found.why_not = "is missing, and there is no --gpu";
+    } else {
+      found.gpu = gpu_of(common, options);
+    }
+  }
+
+  struct Found {
+    std::shared_ptr<const GpuSpec> gpu;  ///< nullptr when there is none
+    std::string why_not;
+  };
+  /// \param name as the row's cell has it. Valid as long as this object.
+  const Found& find(std::string_view name) {
+    const auto known = by_name_.find(name);
+    return known != by_name_.end() ? known->second
+                                   : by_name_.emplace(std::string(name), load(name)).first->second;
+  }
+
+ private:
+  Found load(std::string_view name) const {
+    if (const auto preset = gpu_preset_of(name)) return {gpu_of(*preset, options_), ""};
+    return {nullptr, unknown_name("GPU preset", name, preset_names(PresetKind::gpu))};
+  }
+
+  const KernelOptions& options_;
+  std::map<std::string, Found, std::less<>> by_name_;
+};
+
+std::vector<Job> jobs_of(const KernelTable& table, RowGpus& gpus, std::vector<BrokenRow>& broken) {
+  std::vector<Job> jobs;
+  jobs.reserve(table.rows().size());
+  for (const KernelRow& row : table.rows()) {
+    const RowGpus::Found& found = gpus.find(row.gpu);
+    if (found.gpu) {
+      jobs.push_back({&row, found.gpu.get()});
+    } else {
+      broken.push_back({table.place_of(row, row.gpu), "gpu", found.why_not, row.text});
+    }
+  }
+  return jobs;
+}
+
+/// What became of some rows in order.
+struct Timed {
+  fmt::memory_buffer text;
+  std::vector<BrokenRow> broken;
+};
+
+Timed time_rows(const KernelTable& table, std::span<const Job> jobs, const KernelSlice& slice) {
+  Timed timed;
+  for (const Job& job : jobs) {
+    try {
+      const KernelTime time = time_of(job.row->op, *job.gpu, slice);
+      fmt::format_to(std::back_inserter(timed.text), "{},{:.9g},{},{},{:.0f},{:.0f}\n", job.row->text,
+                     time.time.value * 1e6, name_of(time.bound), time.waves, time.hbm_read.value,
+                     time.hbm_write.value);
+    } catch (const InfeasibleError& error) {
+      timed.broken.push_back({table.place_of(*job.row, job.row->op_name), "op", error.what(), job.row->text});
+    }
+  }
+  return timed;
+}
+
+/// Times \p jobs on all of this machine's cores, and writes them in order.
+void time_all(const KernelTable& table, std::span<const Job> jobs, const KernelOptions& options, Output& output,
+              std::vector<BrokenRow>& broken) {
+  const KernelSlice slice = slices_of(options).front();
+  const std::size_t threads = std::max(2U, std::thread::hardware_concurrency());
+  ProgressLine progress(options.quiet, "rows");
+  std::deque<std::future<Timed>> running;
+  std::size_t begun = 0;
+  while (begun < jobs.size() || !running.empty()) {
+    if (interrupt_requested()) throw InterruptedError("interrupted");
+    while (begun < jobs.size() && running.size() < threads) {
+      const auto part = jobs.subspan(begun, std::min(kRowsAtOnce, jobs.size() - begun));
+      running.push_back(
+          std::async(std::launch::async, [&table, part, slice] { return time_rows(table, part, slice); }));
+      begun += part.size();
+    }
+    Timed timed = running.front().get();
+    running.pop_front();
+    output.append({timed.text.data(), timed.text.size()});
+    std::ranges::move(timed.broken, std::back_inserter(broken));
+    progress(begun, jobs.size());
+  }
+}
+
+/// The input's columns, of which the measured time makes room for the predicted one.
+std::string output_header(const KernelTable& table) {
+  std::vector<std::string_view> names;
+  cut_cells(table.header(), names);
+  std::string header;
+  for (const std::string_view name : names) {
+    header += name == "time_us" ? "measured_us" : name;
+    header += ',';
+  }
+  return header + "time_us,bound,waves,hbm_read_bytes,hbm_write_bytes\n";
+}
+
+std::string quoted_cell(std::string_view text) {
+  std::string cell = "\"";
+  for (const char c : text)
+    cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + '"';
+}
+
+fs::path rejected_beside(const std::string& output) {
+  return fs::path(output).replace_extension(".rejected.csv");
+}
+
+/// Those of an earlier run do not outlive it.
+void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& broken, const fs::path& target) {
+  std::error_code not_there;
+  if (broken.empty()) {
+    fs::remove(target, not_there);
+    return;
+  }
+  std::string text = fmt::format("{},reason\n", table.header());
+  for (const BrokenRow& row : broken)
+    text += fmt::format("{},{}\n", row.text, quoted_cell(row.key + ": " + row.reason));
+  TemporaryFile file(target);
+  file.append(text);
+  file.rename_to_target();
+}
+
+void report(const std::vector<BrokenRow>& broken) {
+  for (const BrokenRow& row : std::span(broken).first(std::min(broken.size(), kMostReported)))
+    fmt::print(stderr, "{}\n", ConfigError(row.at, row.key, row.reason).what());
+  if (broken.size() > kMostReported)
+    fmt::print(stderr, "c3sim: and {} more broken rows\n", broken.size() - kMostReported);
+}
+
+/// The file says what is not said here.
+void check_usage(const KernelOptions& options) {
+  for (const auto& [key, words] : options.shape) {
+    if (!words.empty() && key != ShapeKey::dtype)
+      throw UsageError(fmt::format("{}: with --csv, the file has the shapes", option_name(key)));
+  }
+  if (options.json) throw UsageError("--json: the output of --csv is CSV");
+  if (options.cus.size() > 1) throw UsageError("--cus: one for a file");
+}
+
+/// A table over its own rows would be the last that is seen of them.
+void check_output(const KernelOptions& options) {
+  if (options.output.empty())
+    throw UsageError("-o is required: the file for the times, or - for standard output");
+  if (options.output == kStandardOutput) return;
+  std::error_code ignored;  // what is not there is not the input
+  for (const fs::path& file : {fs::path(options.output), rejected_beside(options.output)}) {
+    if (fs::equivalent(file, options.csv, ignored))
+      throw UsageError(file.string() + ": is the file with the shapes, and would be written");
+  }
+}
+
+TableFormat format_of(const KernelOptions& options) {
+  TableFormat format = shape_table_format();
+  const auto dtype = options.shape.find(ShapeKey::dtype);
+  if (dtype != options.shape.end() && !dtype->second.empty())
+    format.words[ShapeKey::dtype] = dtype->second.front();
+  return format;
+}
+
+}  // namespace
+
+ExitCode time_kernel_file(const KernelOptions& options) {
+  check_usage(options);
+  check_output(options);
+  const bool to_file = options.output != kStandardOutput;
+  const KernelTable table = KernelTable::read(options.csv, format_of(options));
+  RowGpus gpus(table, options);
+  std::vector<BrokenRow> broken = table.broken();
+  const std::vector<Job> jobs = jobs_of(table, gpus, broken);
+
+  Output output(options.output);
+  output.append(output_header(table));
+  time_all(table, jobs, options, output, broken);
+  std::ranges::stable_sort(broken, {}, [](const BrokenRow& row) { return row.at.line; });
+  if (to_file) write_rejected(table, broken, rejected_beside(options.output));
+  output.commit();
+  report(broken);
+  if (to_file && !options.quiet) {
+    const std::size_t rows = table.rows().size() + table.broken().size();
+    fmt::print(stderr, "wrote {}: {} of {} rows timed\n", options.output, rows - broken.size(), rows);
+  }
+  return broken.empty() ? kExitOk : kExitPartial;
+}
+
+}  // namespace c3

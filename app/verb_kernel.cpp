@@ -1,0 +1,238 @@
+/// c3sim kernel: the time of one kernel, of some, or of a file of them.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/exit_code.hpp"
+#include "app/kernel_file.hpp"
+#include "app/kernel_request.hpp"
+#include "app/usage_error.hpp"
+#include "app/verb.hpp"
+#include "engine/interrupt.hpp"
+#include "gpu/kernel_model/describe.hpp"
+#include "results/schema.hpp"
+#include "results/text_table.hpp"
+
+namespace c3 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Row {
+  KernelCase asked;
+  KernelTime time;
+  std::int64_t work_groups = 0;
+  FlopsPerSecond peak;  ///< 0: the operator has no arithmetic to speak of
+  Seconds roofline;
+
+  FlopsPerSecond rate() const { return time.flops / time.time; }
+};
+
+Row row_of(const KernelCase& asked) {
+  const KernelDescription kernel = describe(name_of(asked.op), asked.op, *asked.gpu);
+  Row row{.asked = asked,
+          .time = time_of(asked.op, *asked.gpu, asked.slice),
+          .work_groups = kernel.work_groups,
+          .peak = kernel.peak,
+          .roofline = kernel.compulsory / asked.gpu->hbm.peak};
+  if (row.peak.value > 0.0) row.roofline = std::max(row.roofline, row.time.flops / row.peak);
+  return row;
+}
+
+int cus_of(const Row& row) {
+  return row.asked.slice.cus == 0 ? row.asked.gpu->compute.cus() : row.asked.slice.cus;
+}
+
+struct ShapeJson {
+  Json operator()(const GemmShape& shape) const {
+    return {
+        {"dtype", name_of(shape.dtype)}, {"b", shape.batch}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
+  }
+  Json operator()(const AttentionShape& shape) const {
+    return {{"dtype", name_of(shape.dtype)}, {"b", shape.batch},       {"heads", shape.heads},
+            {"kv_heads", shape.kv_heads},    {"seq", shape.queries},   {"kv_seq", shape.keys},
+            {"head_dim", shape.head_dim},    {"causal", shape.causal}, {"pass", name_of(shape.pass)}};
+  }
+  Json operator()(const VectorShape& shape) const {
+    return {{"dtype", name_of(shape.dtype)},
+            {"rows", shape.rows},
+            {"cols", shape.cols},
+            {"pass", name_of(shape.pass)}};
+  }
+};
+
+Json json_of(const Row& row) {
+  Json json{{"gpu", row.asked.gpu->name}, {"op", name_of(row.asked.op)}};
+  json.update(std::visit(ShapeJson{}, row.asked.op));
+  json.update({{"cus", cus_of(row)},
+               {"time_us", row.time.time.value * 1e6},
+               {"bound", name_of(row.time.bound)},
+               {"waves", row.time.waves},
+               {"work_groups", row.work_groups},
+               {"tflops", row.rate().value / 1e12}});
+  if (row.peak.value > 0.0) json["share_of_peak"] = row.rate() / row.peak;
+  json.update({{"roofline_us", row.roofline.value * 1e6},
+               {"hbm_read_bytes", row.time.hbm_read.value},
+               {"hbm_write_bytes", row.time.hbm_write.value},
+               {"l2_bytes", row.time.l2.value}});
+  return json;
+}
+
+void print_json(const std::vector<Row>& rows) {
+  Json list = Json::array();
+  for (const Row& row : rows)
+    list.push_back(json_of(row));
+  fmt::print("{}\n", Json{{"schema_version", kJsonSchemaVersion}, {"rows", list}}.dump(2));
+}
+
+struct ShapeText {
+  std::string operator()(const GemmShape& shape) const {
+    const std::string batch = shape.batch == 1 ? "" : fmt::format("{} x ", shape.batch);
+    return fmt::format("{}{} x {} x {} {}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype));
+  }
+  std::string operator()(const AttentionShape& shape) const {
+    return fmt::format("{} of {}/{} heads, {}{} x {} x {} {}{}", shape.batch, shape.heads, shape.kv_heads,
+                       shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim,
+                       name_of(shape.dtype), backward(shape.pass));
+  }
+  std::string operator()(const VectorShape& shape) const {
+    return fmt::format("{} x {} {}{}", shape.rows, shape.cols, name_of(shape.dtype), backward(shape.pass));
+  }
+
+ private:
+  static std::string_view backward(Pass pass) { return pass == Pass::backward ? " backward" : ""; }
+};
+
+std::string shape_text(const Operator& op) { return std::visit(ShapeText{}, op); }
+
+void print_table(const std::vector<Row>& rows) {
+  TextTable table({"gpu", "shape", "CUs", "time [us]", "bound", "waves", "work groups", "TFLOP/s", "of peak",
+                   "roofline [us]", "HBM read [MB]", "written [MB]", "HBM [GB/s]", "L2 [MB]"});
+  for (const Row& row : rows) {
+    const KernelTime& time = row.time;
+    const std::string share =
+        row.peak.value > 0.0 ? fmt::format("{:.1f}%", 100.0 * (row.rate() / row.peak)) : "-";
+    table.add(
+        {row.asked.gpu->name, shape_text(row.asked.op), std::to_string(cus_of(row)),
+         fmt::format("{:.2f}", time.time.value * 1e6), std::string(name_of(time.bound)),
+         fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
+         fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),
+         fmt::format("{:.2f}", time.hbm_read.value / 1e6), fmt::format("{:.2f}", time.hbm_write.value / 1e6),
+         fmt::format("{:.1f}", ((time.hbm_read + time.hbm_write) / time.time).value / 1e9),
+         fmt::format("{:.2f}", time.l2.value / 1e6)});
+  }
+  fmt::print("{}\n\n{}", name_of(rows.front().asked.op), table.text());
+  fmt::print(
+      "time: of the kernel alone, launch included; roofline: flops at peak or every operand once at peak HBM\n"
+      "bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n");
+}
+
+int run_kernel(const KernelOptions& options) {
+  install_interrupt_handler();
+  if (!options.csv.empty()) return time_kernel_file(options);
+  if (!options.output.empty()) throw UsageError("-o: is for --csv");
+  std::vector<Row> rows;
+  for (const KernelCase& asked : cases_of(options))
+    rows.push_back(row_of(asked));
+  options.json ? print_json(rows) : print_table(rows);
+  return kExitOk;
+}
+
+/// How --help describes each word of a shape.
+std::string_view described(ShapeKey key) {
+  switch (key) {
+    case ShapeKey::op:
+      return "gemm, attention, or vector operators such as softmax, gelu+add";
+    case ShapeKey::dtype:
+      return "bf16, fp16, fp8 or fp32; with --csv of the rows that name none";
+    case ShapeKey::b:
+      return "Batch: GEMMs or sequences at once (default: 1)";
+    case ShapeKey::m:
+    case ShapeKey::n:
+    case ShapeKey::k:
+      return "of a gemm C[m,n] = A[m,k] B[k,n]; several with commas between";
+    case ShapeKey::heads:
+      return "of an attention's queries";
+    case ShapeKey::kv_heads:
+      return "of its keys and values (default: as many)";
+    case ShapeKey::seq:
+      return "Queries of a sequence";
+    case ShapeKey::kv_seq:
+      return "Keys of a sequence (default: as many)";
+    case ShapeKey::head_dim:
+      return "of an attention";
+    case ShapeKey::causal:
+      return "1: a query sees no later key (default: 0)";
+    case ShapeKey::pass:
+      return "forward or backward (default: forward)";
+    case ShapeKey::rows:
+    case ShapeKey::cols:
+      return "of a vector operator's tensors";
+  }
+  return "";
+}
+
+/// OP and an option for each other word of a shape.
+void add_shape_options(CLI::App& verb, KernelOptions& options) {
+  for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
+    const auto key = static_cast<ShapeKey>(i);
+    CLI::Option* option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
+    const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
+    is_list ? option->delimiter(',')->allow_extra_args(false) : option->expected(1);
+    const bool is_name = key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass;
+    option->type_name(is_name ? "NAME" : "N");
+  }
+}
+
+void add_options(CLI::App& verb, KernelOptions& options) {
+  add_shape_options(verb, options);
+  verb.add_option("--csv", options.csv, "Time each row of this table of shapes")->type_name("FILE");
+  verb.add_option("--gpu", options.gpus, "GPU preset; several with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("GPU");
+  verb.add_option("--cus", options.cus, "Compute units that the kernel has (default: all)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N");
+  verb.add_option("--cache-share", options.cache_share, "Of L2 and last-level cache")->capture_default_str();
+  verb.add_option("--hbm-share", options.hbm_share, "Of HBM bandwidth")->capture_default_str();
+  verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
+      ->take_all()
+      ->expected(1)
+      ->type_name("KEY=VALUE");
+  verb.add_option("-o,--output", options.output, "Table with the times; - is standard output")
+      ->type_name("OUT.csv");
+  verb.add_flag("--json", options.json, "As one JSON object");
+}
+
+}  // namespace
+
+void add_kernel_verb(CLI::App& app, VerbAction& action) {
+  const auto options = std::make_shared<KernelOptions>();
+  CLI::App& verb = *app.add_subcommand("kernel", "Time one kernel, or every row of a file of shapes");
+  add_options(verb, *options);
+  verb.footer(
+      "A table has a header and the columns that its operators need, of op, dtype, b, m, n, k, heads, "
+      "kv_heads,\n"
+      "seq, kv_seq, head_dim, causal, pass, rows, cols; gpu names a GPU for each row. Rows that are broken "
+      "are\n"
+      "reported and copied to OUT.rejected.csv; the others are timed, and the command ends with 5.\n\n"
+      "Examples:\n"
+      "  c3sim kernel gemm --gpu mi300x,h100-sxm -m 2048,4096 -n 8192 -k 8192 --dtype bf16\n"
+      "  c3sim kernel --csv shapes.csv --gpu a100-sxm-80gb --dtype bf16 -o times.csv");
+  verb.callback([&app, &action, options] {
+    options->quiet = app.count("--quiet") > 0;
+    action = [options] { return run_kernel(*options); };
+  });
+}
+
+}  // namespace c3

@@ -1,0 +1,225 @@
+"""c3sim kernel times one kernel, some, or a table of shapes, whose broken rows are told apart from the good ones."""
+
+import csv
+import io
+import json
+import subprocess
+import unittest
+
+from command import COMMAND, ScratchTest, c3sim
+from test_output_errors import limit_file_size
+
+GEMM = ("gemm", "-m", "2048", "-n", "8192", "-k", "4096", "--dtype", "bf16")
+OUT_COLUMNS = ["time_us", "bound", "waves", "hbm_read_bytes", "hbm_write_bytes"]
+
+
+def rows(*arguments):
+    done = c3sim("kernel", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return json.loads(done.stdout)["rows"]
+
+
+class OneKernel(ScratchTest):
+    def test_json_has_the_documented_fields(self):
+        done = c3sim("kernel", *GEMM, "--gpu", "mi300x", "--json")
+        found = json.loads(done.stdout)
+        self.assertEqual(found["schema_version"], 1)
+        row, = found["rows"]
+        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "cus", "time_us", "bound", "waves",
+                                     "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
+                                     "hbm_write_bytes", "l2_bytes"])
+        self.assertEqual([row[key] for key in list(row)[:8]], ["mi300x", "gemm", "bf16", 1, 2048, 8192, 4096, 304])
+        flops = 2 * 2048 * 8192 * 4096
+        self.assertAlmostEqual(row["tflops"], flops / row["time_us"] / 1e6)
+        self.assertAlmostEqual(row["share_of_peak"], row["tflops"] / 1307.4)
+        self.assertAlmostEqual(row["roofline_us"], flops / 1307.4e6)
+        self.assertGreater(row["time_us"], row["roofline_us"])
+        self.assertGreaterEqual(row["hbm_write_bytes"], 2 * 2048 * 8192)
+        self.assertGreaterEqual(row["l2_bytes"], row["hbm_write_bytes"] + row["hbm_read_bytes"])
+
+    def test_the_table_shows_the_same_numbers(self):
+        row, = rows(*GEMM, "--gpu", "mi300x")
+        lines = c3sim("kernel", *GEMM, "--gpu", "mi300x").stdout.splitlines()
+        shown, = [line for line in lines if line.startswith("mi300x ")]
+        self.assertIn("2048 x 8192 x 4096 bf16", shown)
+        for text in (f"{row['time_us']:.2f}", row["bound"], f"{row['tflops']:.2f}", f"{100 * row['share_of_peak']:.1f}%",
+                     f"{row['roofline_us']:.2f}", f"{row['hbm_read_bytes'] / 1e6:.2f}", f"{row['l2_bytes'] / 1e6:.2f}",
+                     f"{(row['hbm_read_bytes'] + row['hbm_write_bytes']) / row['time_us'] / 1e3:.1f}"):
+            self.assertIn(f" {text}", shown)
+
+    def test_several_values_give_a_row_each(self):
+        found = rows("matmul", "--gpu", "mi300x,h100-sxm", "-m", "256,512", "-n", "8192", "-k", "64,128", "--dtype",
+                     "half", "--cus", "64,128")
+        self.assertEqual([(row["gpu"], row["m"], row["k"], row["cus"]) for row in found],
+                         [(gpu, m, k, cus) for gpu in ("mi300x", "h100-sxm") for m in (256, 512) for k in (64, 128)
+                          for cus in (64, 128)])
+
+    def test_a_part_of_the_gpu_is_slower_and_an_override_is_taken(self):
+        whole, = rows(*GEMM, "--gpu", "mi300x")
+        for part in (("--cus", "64"), ("--hbm-share", "0.01"), ("--set", 'gpu.bf16_sustained="300 TFLOP/s"')):
+            with self.subTest(part=part):
+                self.assertGreater(rows(*GEMM, "--gpu", "mi300x", *part)[0]["time_us"], whole["time_us"])
+        few_caches, = rows(*GEMM, "--gpu", "mi300x", "--cache-share", "0")
+        self.assertGreater(few_caches["hbm_read_bytes"], whole["hbm_read_bytes"])
+
+    def test_a_gpu_may_be_written_as_its_driver_does(self):
+        self.assertEqual(rows("gemm", "--gpu", "NVIDIA_A100-PCIE-40GB", "-m", "1", "-n", "1", "-k", "1", "--dtype",
+                              "float16")[0]["gpu"], "a100-pcie-40gb")
+
+    def test_what_cannot_be_is_refused_with_the_reason(self):
+        shape = GEMM[1:7]
+        for arguments, code, message in (
+            ((*GEMM, "--gpu", "mi3000x"), 3, "^--gpu:1:1: gpu: unknown GPU preset 'mi3000x'.*did you mean 'mi300x'"),
+            ((*GEMM,), 2, "--gpu is required"),
+            ((*GEMM, "--gpu", "mi300x", "--set", "gpu.hbm_raed=1"), 3, "did you mean 'hbm_read'"),
+            ((*GEMM, "--gpu", "mi300x", "--cus", "305"), 4, "305"),
+            ((*GEMM, "--gpu", "mi300x", "--cus", "0"), 2, "--cus: '0'"),
+            ((*GEMM, "--gpu", "mi300x", "--hbm-share", "0"), 2, "--hbm-share"),
+            ((*GEMM, "--gpu", "mi300x", "--cache-share", "nan"), 2, "--cache-share"),
+            ((*GEMM, "--gpu", "mi300x", "-o", "x.csv"), 2, "-o: is for --csv"),
+            (("gem", *shape, "--gpu", "mi300x"), 2, "unknown operator 'gem'.*did you mean 'gemm'"),
+            (("gemm", *shape, "--gpu", "mi300x"), 2, "--dtype: is missing"),
+            (("gemm", *shape, "--gpu", "p4", "--dtype", "bf16"), 4, "'p4' has no matrix rate for bf16"),
+            (("gemm", "-m", "0", "-n", "1", "-k", "1", "--gpu", "t4", "--dtype", "fp16"), 2, "-m: must be at least 1"),
+            (("gemm", "-m", "9999999999999", "-n", "1", "-k", "1", "--gpu", "t4", "--dtype", "fp16"), 2,
+             r"-m: must be at most 2\^40"),
+            (("attention", "--heads", "32", "--kv-heads", "5", "--seq", "1", "--head-dim", "64", "--gpu", "t4",
+              "--dtype", "fp16"), 2, "--kv-heads: 5 does not divide"),
+            ((), 2, "OP: is missing"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_one_line(c3sim("kernel", *arguments), code, message)
+
+
+class KernelFile(ScratchTest):
+    def write(self, text, name="shapes.csv"):
+        (self.folder / name).write_text(text)
+
+    def time(self, *arguments, name="shapes.csv", **options):
+        return c3sim("kernel", "--csv", name, *arguments, folder=self.folder, **options)
+
+    def table(self, name="out.csv"):
+        with open(self.folder / name, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_rows_keep_their_columns_and_get_the_times_of_single_kernels(self):
+        self.write("# own shapes\r\nm,op,n,k,dtype\r\n2048,gemm,8192,4096,bf16\r\n\r\n1,\"linear\",2,3,half\r\n")
+        done = self.time("--gpu", "mi300x", "-o", "out.csv")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "wrote out.csv: 2 of 2 rows timed\n"))
+        self.assertEqual(self.files(), ["out.csv", "shapes.csv"])
+        found = self.table()
+        self.assertEqual(list(found[0]), ["m", "op", "n", "k", "dtype", *OUT_COLUMNS])
+        self.assertEqual([row["op"] for row in found], ["gemm", "linear"])
+        alone, = rows(*GEMM, "--gpu", "mi300x")
+        self.assertEqual(found[0]["bound"], alone["bound"])
+        for key in ("time_us", "waves", "hbm_read_bytes", "hbm_write_bytes"):
+            self.assertAlmostEqual(float(found[0][key]) / alone[key], 1, delta=1e-7)
+
+    def test_broken_rows_are_reported_and_rejected_and_the_others_timed(self):
+        self.write("op,dtype,m,n,k\ngemm,bf16,1,1,1\ngemm,fp8,1,1,1\nconv,bf16,1,1,1\ngemm,bf16,0,1,1\n"
+                   "gemm,bf16,1099511627776,1099511627776,1\ngemm,bf16,1,1\ngemm,bf16,2,2,2\n")
+        done = self.time("--gpu", "a100-sxm-80gb", "-o", "out.csv")
+        self.assertEqual((done.returncode, done.stdout), (5, ""))
+        lines = done.stderr.splitlines()
+        for line, start in zip(lines, ("shapes.csv:3:1: op: gpu 'a100-sxm-80gb' has no matrix rate for fp8",
+                                       "shapes.csv:4:1: op: unknown operator 'conv'",
+                                       "shapes.csv:5:11: m: must be at least 1, not 0",
+                                       "shapes.csv:6:11: m: the operator would move",
+                                       "shapes.csv:7:13: row: has 4 cells, the header 5",
+                                       "wrote out.csv: 2 of 7 rows timed"), strict=True):
+            self.assertTrue(line.startswith(start), line)
+        self.assertEqual([row["m"] for row in self.table()], ["1", "2"])
+        rejected = (self.folder / "out.rejected.csv").read_text().splitlines()
+        self.assertEqual(len(rejected), 6)
+        self.assertEqual(rejected[0], "op,dtype,m,n,k,reason")
+        self.assertEqual(rejected[3], 'gemm,bf16,0,1,1,"m: must be at least 1, not 0"')
+
+        self.write("op,dtype,m,n,k\ngemm,bf16,1,1,1\n")
+        self.assertEqual(self.time("--gpu", "a100-sxm-80gb", "-o", "out.csv").returncode, 0)
+        self.assertEqual(self.files(), ["out.csv", "shapes.csv"])  # no reasons of an earlier run beside it
+
+    def test_many_broken_rows_are_counted(self):
+        self.write("op,dtype,m,n,k\n" + "gemm,bf16,0,1,1\n" * 50)
+        lines = self.time("--gpu", "mi300x", "-o", "out.csv", "-q").stderr.splitlines()
+        self.assertEqual(len(lines), 21)
+        self.assertEqual(lines[-1], "c3sim: and 30 more broken rows")
+
+    def test_a_header_that_cannot_be_right_leaves_nothing_behind(self):
+        for header, row, message in (("op,dtype,m,n", "gemm,bf16,1,1", "shapes.csv:1:1: k: the column is missing"),
+                                     ("op,m,n,k", "gemm,1,1,1", "shapes.csv:1:1: dtype: the column is missing"),
+                                     ("op,dtype,m,n,kk", "gemm,bf16,1,1,1", "shapes.csv:1:14: kk: unknown column"),
+                                     ("op,dtype,m,m", "gemm,bf16,1,1", "shapes.csv:1:12: m: is there twice"),
+                                     ("dtype,m,n,k", "bf16,1,1,1", "shapes.csv:1:1: op: the column is missing")):
+            with self.subTest(header=header):
+                self.write(f"{header}\n{row}\n")
+                self.assert_one_line(self.time("--gpu", "mi300x", "-o", "out.csv"), 3, f"^{message}")
+                self.assertEqual(self.files(), ["shapes.csv"])
+
+    def test_standard_output_takes_the_table_alone(self):
+        self.write("op,m,n,k,dtype\ngemm,1,1,1,\ngemm,x,1,1,\ngemm,1,1,1,fp8\n")
+        done = self.time("--gpu", "mi300x", "--dtype", "bf16", "-o", "-")
+        self.assertEqual(done.returncode, 5)
+        self.assertEqual(len(list(csv.DictReader(io.StringIO(done.stdout)))), 2)
+        self.assertRegex(done.stderr, "^shapes.csv:3:6: m: 'x' is not an integer\n$")
+        self.assertEqual(self.files(), ["shapes.csv"])
+
+    def test_a_column_names_the_gpu_of_each_row_and_measured_times_stay(self):
+        self.write("op,dtype,m,n,k,gpu,time_us\ngemm,fp16,4096,4096,4096,T4,9\ngemm,fp16,4096,4096,4096,,9\n"
+                   "gemm,fp16,4096,4096,4096,h100,\n")
+        done = self.time("--gpu", "h100-sxm", "-o", "out.csv")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("shapes.csv:4:26: gpu: unknown GPU preset 'h100'", done.stderr)
+        t4, h100 = self.table()
+        self.assertEqual(t4["measured_us"], "9")
+        self.assertGreater(float(t4["time_us"]), 4 * float(h100["time_us"]))
+        self.assertIn("gpu: is missing, and there is no --gpu", self.time("-o", "out.csv").stderr)
+
+    def test_a_part_of_the_gpu_is_taken_for_every_row(self):
+        self.write("op,dtype,m,n,k\ngemm,bf16,2048,8192,4096\n")
+        self.time("--gpu", "mi300x", "--cus", "64", "-o", "out.csv")
+        part, = rows(*GEMM, "--gpu", "mi300x", "--cus", "64")
+        self.assertAlmostEqual(float(self.table()[0]["time_us"]) / part["time_us"], 1, delta=1e-7)
+
+    def test_many_rows_stay_in_order(self):
+        count = 50_000
+        self.write("op,dtype,m,n,k\n" + "".join(f"gemm,bf16,{m},64,64\n" for m in range(1, count + 1)))
+        self.time("--gpu", "mi300x", "-o", "out.csv")
+        self.assertEqual([int(row["m"]) for row in self.table()], list(range(1, count + 1)))
+
+    def test_usage_and_files_that_are_not_there(self):
+        self.write("op,dtype,m,n,k\ngemm,bf16,1,1,1\n")
+        self.write("op,dtype,m,n,k\ngemm,bf16,1,1,1\n", "x.rejected.csv")
+        before = self.files()
+        for arguments, code, message in (
+            (("--csv", "shapes.csv", "--gpu", "t4"), 2, "-o is required"),
+            (("--csv", "shapes.csv", "-o", "out.csv"), 2, "--gpu is required"),
+            (("--csv", "shapes.csv", "--gpu", "t4,p4", "-o", "out.csv"), 2, "--gpu: one for a file"),
+            (("--csv", "shapes.csv", "--gpu", "t4", "-o", "out.csv", "--json"), 2, "--json"),
+            (("--csv", "shapes.csv", "--gpu", "t4", "-o", "out.csv", "-m", "3"), 2, "-m: with --csv"),
+            (("gemm", "--csv", "shapes.csv", "--gpu", "t4", "-o", "out.csv"), 2, "OP: with --csv"),
+            (("--csv", "shapes.csv", "--gpu", "t4", "-o", "shapes.csv"), 2, "is the file with the shapes"),
+            (("--csv", "x.rejected.csv", "--gpu", "t4", "-o", "x.csv"), 2, "is the file with the shapes"),
+            (("--csv", "none.csv", "--gpu", "t4", "-o", "out.csv"), 74, "none.csv: cannot read: No such file"),
+            (("--csv", ".", "--gpu", "t4", "-o", "out.csv"), 74, "cannot read: Is a directory"),
+            (("--csv", "shapes.csv", "--gpu", "t4", "-o", "no/out.csv"), 74, "no/out.csv: cannot create"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assert_one_line(c3sim("kernel", *arguments, folder=self.folder), code, f"c3sim: .*{message}")
+                self.assertEqual(self.files(), before)
+
+    def test_a_full_disk_leaves_nothing_behind(self):
+        self.write("op,dtype,m,n,k\n" + "gemm,bf16,1,1,1\n" * 1000)
+        done = self.time("--gpu", "mi300x", "-o", "out.csv", preexec_fn=limit_file_size(20_000))
+        self.assert_one_line(done, 74, "File too large")
+        self.assertEqual(self.files(), ["shapes.csv"])
+
+    def test_a_full_standard_output_is_an_error(self):
+        self.write("op,dtype,m,n,k\n" + "gemm,bf16,1,1,1\n" * 1000)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([COMMAND, "kernel", "--csv", "shapes.csv", "--gpu", "mi300x", "-o", "-"],
+                                  cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (74, "c3sim: standard output: No space left on device\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
