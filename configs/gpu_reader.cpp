@@ -7,7 +7,7 @@
 #include <string>
 
 #include "configs/spec_readers.hpp"
-#include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernel_model/coefficient_table.hpp"
 
 namespace c3 {
 namespace {
@@ -61,17 +61,20 @@ std::vector<GemmTile> read_tiles(Section& section, std::string_view key) {
 }
 
 /// bf16_peak and so on, for every data type that has a peak. What large GEMMs sustain, bf16_sustained and
-/// bf16_clock, may be left to the family's share: see complete_rates.
+/// bf16_clock, may be left to the family's share (set_coefficients).
 std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
   std::vector<MatrixRate> rates;
   for (const DType dtype : kDTypes) {
     const std::string name(name_of(dtype));
     if (!section.has(name + "_peak")) continue;
-    const MatrixRate rate{.dtype = dtype,
-                          .peak = section.flop_rate(name + "_peak"),
-                          .sustained = section.has(name + "_sustained") ? section.flop_rate(name + "_sustained")
-                                                                        : FlopsPerSecond{},
-                          .clock = section.has(name + "_clock") ? section.frequency(name + "_clock") : Hertz{}};
+    MatrixRate rate{.dtype = dtype, .peak = section.flop_rate(name + "_peak"), .sustained = {}, .clock = {}};
+    rate.from_share = !section.has(name + "_sustained");
+    if (rate.from_share) {
+      rates.push_back(rate);
+      continue;
+    }
+    rate.sustained = section.flop_rate(name + "_sustained");
+    rate.clock = section.frequency(name + "_clock");
     if (rate.sustained > rate.peak) section.fail(name + "_sustained", "must not be above the peak");
     if (rate.clock > boost) section.fail(name + "_clock", "must not be above boost_clock");
     rates.push_back(rate);
@@ -117,25 +120,26 @@ CacheSpec read_cache(Section& section) {
           .llc_bandwidth = section.bandwidth("llc_bandwidth")};
 }
 
-/// 0 where the key is absent.
-BytesPerSecond bandwidth_or_none(Section& section, std::string_view key) {
-  return section.has(key) ? section.bandwidth(key) : BytesPerSecond{};
-}
-
-/// Rates that are absent are left to the memory technology's share: see complete.
-HbmSpec read_hbm(Section& section) {
-  const HbmSpec hbm{
-      .technology = section.choice<MemoryTechnology>("hbm_technology", names_of(kMemoryTechnologies)),
-      .size = section.bytes("hbm_size"),
-      .peak = section.bandwidth("hbm_peak"),
-      .read = bandwidth_or_none(section, "hbm_read"),
-      .write = bandwidth_or_none(section, "hbm_write"),
-      .copy = bandwidth_or_none(section, "hbm_copy"),
-      .latency = section.duration("hbm_latency"),
-      .arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations)};
+/// Achieved rates; all three or, for the memory technology's share of the peak, none.
+void read_hbm_rates(Section& section, HbmSpec& hbm) {
+  hbm.from_share = !section.has("hbm_read");
+  if (hbm.from_share) return;
+  hbm.read = section.bandwidth("hbm_read");
+  hbm.write = section.bandwidth("hbm_write");
+  hbm.copy = section.bandwidth("hbm_copy");
   if (hbm.read > hbm.peak) section.fail("hbm_read", "must not be above hbm_peak");
   if (hbm.write > hbm.peak) section.fail("hbm_write", "must not be above hbm_peak");
   if (hbm.copy > hbm.peak) section.fail("hbm_copy", "must not be above hbm_peak");
+}
+
+HbmSpec read_hbm(Section& section) {
+  HbmSpec hbm;
+  hbm.technology = section.choice<MemoryTechnology>("hbm_technology", names_of(kMemoryTechnologies));
+  hbm.size = section.bytes("hbm_size");
+  hbm.peak = section.bandwidth("hbm_peak");
+  read_hbm_rates(section, hbm);
+  hbm.latency = section.duration("hbm_latency");
+  hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations);
   return hbm;
 }
 
@@ -146,27 +150,6 @@ DmaSpec read_dma(Section& section) {
           .control = section.duration("dma_control"),
           .schedule = section.duration("dma_schedule"),
           .sync = section.duration("dma_sync")};
-}
-
-/// Fills in what the preset leaves to the coefficients of the family and the memory technology.
-void complete(GpuSpec& gpu) {
-  const KernelCoefficients& kernels = gpu.kernels;
-  for (BytesPerSecond* rate : {&gpu.hbm.read, &gpu.hbm.write, &gpu.hbm.copy}) {
-    if (rate->value == 0.0) *rate = gpu.hbm.peak * kernels.vector.memory_share;
-  }
-  // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
-  constexpr double kIssued = 0.9;
-  for (MatrixRate& rate : gpu.compute.matrix) {
-    const bool on_vectors = rate.dtype == DType::fp32;
-    const GemmCoefficients& of = on_vectors ? kernels.vector_gemm : kernels.matrix_gemm;
-    const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
-    if (rate.sustained.value == 0.0) {
-      rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
-    }
-    if (rate.clock.value == 0.0) {
-      rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
-    }
-  }
 }
 
 }  // namespace
@@ -187,9 +170,10 @@ GpuSpec read_gpu(Section& section) {
   gpu.hbm = read_hbm(section);
   gpu.dma = read_dma(section);
   gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
-  gpu.kernels = read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);
+  const KernelCoefficients coefficients =
+      read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);
   section.finish();
-  if (!section.is_rehearsal()) complete(gpu);
+  if (!section.is_rehearsal()) set_coefficients(gpu, coefficients);
   return gpu;
 }
 

@@ -3,74 +3,53 @@
 #include <string>
 
 #include "configs/spec_readers.hpp"
+#include "gpu/kernel_model/coefficient_table.hpp"
 
 namespace c3 {
 namespace {
 
-/// A coefficient that differs: `share_ampere` where the file has it, or else `share_default`. Several lists of
-/// names are asked for in turn; a later one that has the wanted name wins.
-class SharedCoefficient {
- public:
-  SharedCoefficient(Section& section, std::string_view key, double high)
-      : section_(section), key_(key), high_(high), value_(section.fraction(key_ + "_default", high)) {}
-
-  template <class Names>
-  void look_up(const Names& names, std::string_view wanted) {
-    for (const auto each : names) {
-      const std::string own = fmt::format("{}_{}", key_, name_of(each));
-      if (!section_.has(own)) continue;
-      const double share = section_.fraction(own, high_);
-      if (name_of(each) == wanted) value_ = share;
-    }
+double read_value(Section& section, const std::string& key, const CoefficientKey& of) {
+  const double value = section.fraction(key, of.high);
+  if (value < of.low && !section.is_rehearsal()) {
+    section.fail(key, fmt::format("must be between {} and {}: {}", of.low, of.high, of.meaning));
   }
-  double value() const { return value_; }
-
- private:
-  Section& section_;
-  std::string key_;
-  double high_;
-  double value_;
-};
-
-struct Kind {
-  GpuFamily family;
-  MemoryTechnology technology;
-};
-
-/// `share` belongs to a family; `memory_share` to a memory technology, or to a family whose controllers decide.
-double shared(Section& section, std::string_view key, double high, const Kind& kind) {
-  SharedCoefficient coefficient(section, key, high);
-  if (key == "memory_share") coefficient.look_up(kMemoryTechnologies, name_of(kind.technology));
-  coefficient.look_up(kGpuFamilies, name_of(kind.family));
-  return coefficient.value();
+  return value;
 }
 
-template <class Set, class Fields>
-Set read_set(Section section, const Fields& fields, const Kind& kind) {
-  Set set;
-  for (const auto& field : fields) {
-    const bool is_shared = field.key == "share" || field.key == "memory_share";
-    const double value =
-        is_shared ? shared(section, field.key, field.high, kind) : section.fraction(field.key, field.high);
-    if (value < field.low && !section.is_rehearsal()) {
-      section.fail(field.key,
-                   fmt::format("must be between {} and {}: {}", field.low, field.high, field.meaning));
+/// All variants that the file has, whether or not this GPU uses them: `share_default` and `share_ampere`.
+void read_variants(Section& section, const CoefficientKey& of, CoefficientTable& table) {
+  const auto read = [&](const std::string& key) { table.values.emplace_back(key, read_value(section, key, of)); };
+  const auto read_some = [&](const auto& names) {
+    for (const auto each : names) {
+      const std::string key = fmt::format("{}_{}", of.key, name_of(each));
+      if (section.has(key)) read(key);
     }
-    set.*field.member = value;
-  }
-  section.finish();
-  return set;
+  };
+  read(fmt::format("{}_default", of.key));
+  if (of.key == "memory_share") read_some(kMemoryTechnologies);
+  read_some(kGpuFamilies);
 }
 
 }  // namespace
 
+CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class) {
+  CoefficientTable table{std::string(kernel_class), {}};
+  for (const CoefficientKey& of : coefficient_keys(kernel_class)) {
+    const std::string key(of.key);
+    if (of.differs) {
+      read_variants(section, of, table);
+    } else {
+      table.values.emplace_back(key, read_value(section, key, of));
+    }
+  }
+  section.finish();
+  return table;
+}
+
 KernelCoefficients read_kernel_coefficients(Section section, GpuFamily family, MemoryTechnology technology) {
-  const Kind kind{family, technology};
   KernelCoefficients all;
-  all.vector_gemm = read_set<GemmCoefficients>(section.table("vector_gemm"), kGemmFields, kind);
-  all.matrix_gemm = read_set<GemmCoefficients>(section.table("matrix_gemm"), kGemmFields, kind);
-  all.vector = read_set<VectorCoefficients>(section.table("vector"), kVectorFields, kind);
-  all.attention = read_set<AttentionCoefficients>(section.table("attention"), kAttentionFields, kind);
+  for (const std::string_view kernel_class : kKernelClasses)
+    apply(read_coefficient_table(section.table(kernel_class), kernel_class), family, technology, all);
   section.finish();
   return all;
 }

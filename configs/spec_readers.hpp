@@ -5,6 +5,7 @@
 #include "collectives/spec.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
+#include "gpu/kernel_model/coefficient_table.hpp"
 #include "gpu/spec.hpp"
 #include "interconnect/spec.hpp"
 
@@ -14,6 +15,9 @@ namespace c3 {
 GpuSpec read_gpu(Section& section);
 NodeSpec read_node(Section& section);
 CollectiveLibrarySpec read_library(Section& section);
+
+/// One class of it, as configs/kernels/CLASS.toml has it.
+CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class);
 
 /// The table `kernels` of a GPU: the coefficients that apply to its family and memory.
 KernelCoefficients read_kernel_coefficients(Section section, GpuFamily family, MemoryTechnology technology);

@@ -24,6 +24,7 @@ struct MatrixRate {
   FlopsPerSecond peak;       ///< dense, at boost clock: the lower bound's rate
   FlopsPerSecond sustained;  ///< what large GEMMs reach, whole GPU, power limit included
   Hertz clock;               ///< core clock while they reach it
+  bool from_share = false;   ///< sustained rate and clock follow from the family's share of the peak
 
   bool operator==(const MatrixRate&) const = default;
 };
@@ -130,6 +131,7 @@ struct HbmSpec {
   BytesPerSecond read;   ///< achieved by reads alone
   BytesPerSecond write;  ///< achieved by writes alone
   BytesPerSecond copy;   ///< achieved by a 1:1 mix, read plus written bytes
+  bool from_share = false;  ///< these rates follow from the technology's share of the peak
   Seconds latency;       ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
 

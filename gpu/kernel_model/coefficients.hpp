@@ -39,6 +39,7 @@ struct GemmCoefficients {
   double launch_us = 0.0;
   double batched_launch_us = 0.0;
   double launch_cycles = 0.0;
+  double scale = 1.0;
 
   bool operator==(const GemmCoefficients&) const = default;
 };
@@ -65,6 +66,7 @@ inline constexpr std::array kGemmFields = {
     GemmField{"batched_launch_us", &GemmCoefficients::batched_launch_us, 0, 100,
               "us, the same of a batched call"},
     GemmField{"launch_cycles", &GemmCoefficients::launch_cycles, 0, 50000, "the same of either, core cycles"},
+    GemmField{"scale", &GemmCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 /// Operators without a matrix product.
@@ -83,6 +85,7 @@ struct VectorCoefficients {
   double launch_us = 0.0;
   double softmax_launch_us = 0.0;
   double norm_launch_us = 0.0;
+  double scale = 1.0;
 
   bool operator==(const VectorCoefficients&) const = default;
 };
@@ -109,6 +112,7 @@ inline constexpr std::array kVectorFields = {
     VectorField{"softmax_launch_us", &VectorCoefficients::softmax_launch_us, 0, 100,
                 "us, the same of a softmax"},
     VectorField{"norm_launch_us", &VectorCoefficients::norm_launch_us, 0, 100, "us, the same of a layer norm"},
+    VectorField{"scale", &VectorCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 /// Flash attention.
@@ -120,6 +124,7 @@ struct AttentionCoefficients {
   double key_passes = 1.0;
   double hbm_share = 1.0;
   double launch_us = 0.0;
+  double scale = 1.0;
 
   bool operator==(const AttentionCoefficients&) const = default;
 };
@@ -134,6 +139,7 @@ inline constexpr std::array kAttentionFields = {
     AttentionField{"key_passes", &AttentionCoefficients::key_passes, 0, 20, "over K and V that nothing hides"},
     AttentionField{"hbm_share", &AttentionCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
     AttentionField{"launch_us", &AttentionCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
+    AttentionField{"scale", &AttentionCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 struct KernelCoefficients {

@@ -1,0 +1,210 @@
+#include "gpu/calibration/kernel_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+#include "engine/random.hpp"
+#include "gpu/calibration/cross_validation.hpp"
+#include "gpu/calibration/row_groups.hpp"
+#include "gpu/kernel_model/describe.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<std::uint64_t> gpus_of(std::span<const KernelSample> samples) {
+  std::vector<std::uint64_t> gpus(samples.size());
+  std::ranges::transform(samples, gpus.begin(), [](const KernelSample& sample) { return sample.gpu; });
+  return gpus;
+}
+
+/// GPUs with a table's coefficients, and the times of samples on them.
+class Trial {
+ public:
+  Trial(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus)
+      : samples_(samples), gpus_(gpus.begin(), gpus.end()) {}
+
+  void time(const CoefficientTable& table, std::span<Seconds> times) {
+    for (GpuSpec& gpu : gpus_) {
+      KernelCoefficients coefficients = gpu.kernels;
+      apply(table, gpu.family, gpu.hbm.technology, coefficients);
+      set_coefficients(gpu, coefficients);
+    }
+    for (std::size_t i = 0; i < samples_.size(); ++i)
+      times[i] = time_of(samples_[i].op, gpus_.at(samples_[i].gpu)).time;
+  }
+
+ private:
+  std::span<const KernelSample> samples_;
+  std::vector<GpuSpec> gpus_;
+};
+
+/// The keys of \p table that the samples' GPUs resolve to: of a coefficient that differs, the most special one.
+std::vector<std::string> keys_in_use(const CoefficientTable& table, std::span<const KernelSample> samples,
+                                     std::span<const GpuSpec> gpus) {
+  std::vector<std::string> used;
+  for (const CoefficientKey& key : coefficient_keys(table.kernel_class)) {
+    if (!key.differs) {
+      used.emplace_back(key.key);
+      continue;
+    }
+    for (const Rows& rows : rows_by_id(gpus_of(samples))) {
+      const GpuSpec& gpu = gpus[samples[rows.front()].gpu];
+      std::vector<std::string> variants = variants_of(key.key, gpu.family, gpu.hbm.technology);
+      std::ranges::reverse(variants);
+      const auto found = std::ranges::find_if(variants, [&](const auto& name) { return table.find(name) != nullptr; });
+      if (found != variants.end() && std::ranges::find(used, *found) == used.end()) used.push_back(*found);
+    }
+  }
+  return used;
+}
+
+/// The range of \p key, whose variants have that of their coefficient.
+CoefficientKey range_of(std::string_view key, const std::vector<CoefficientKey>& known) {
+  const auto found = std::ranges::find_if(known, [&](const CoefficientKey& each) {
+    return key == each.key || (each.differs && key.starts_with(std::string(each.key) + "_"));
+  });
+  if (found == known.end()) throw std::invalid_argument(fmt::format("no coefficient '{}'", key));
+  return *found;
+}
+
+std::vector<Parameter> parameters_of(const CoefficientTable& start, std::span<const KernelSample> samples,
+                                     std::span<const GpuSpec> gpus, const std::vector<std::string>& hold) {
+  for (const std::string& key : hold) {
+    if (start.find(key) == nullptr) throw std::invalid_argument(fmt::format("no coefficient '{}' to hold", key));
+  }
+  constexpr double kSmallest = 1e-2;  // of the start, where a range begins at 0
+  const std::vector<CoefficientKey> known = coefficient_keys(start.kernel_class);
+  const std::vector<std::string> used = keys_in_use(start, samples, gpus);
+  std::vector<Parameter> parameters;
+  for (const auto& [key, value] : start.values) {
+    const CoefficientKey range = range_of(key, known);
+    const bool is_free = value > 0.0 && key != "scale" && std::ranges::find(hold, key) == hold.end() &&
+                         std::ranges::find(used, key) != used.end();
+    if (is_free) {
+      parameters.push_back({key, std::max(range.low, kSmallest * value), range.high, value});
+    } else {
+      const double held = std::max(value, 1e-12);  // 0 has no logarithm; it is put back afterwards
+      parameters.push_back({key, held, held, held});
+    }
+  }
+  return parameters;
+}
+
+CoefficientTable with_values(const CoefficientTable& start, std::span<const double> values) {
+  CoefficientTable table = start;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (table.values[i].second > 0.0) table.values[i].second = values[i];
+  }
+  return table;
+}
+
+std::vector<KernelSample> thinned(std::span<const KernelSample> samples, const KernelFitOptions& options) {
+  if (options.most_rows == 0) return {samples.begin(), samples.end()};
+  std::vector<KernelSample> kept;
+  for (const Rows& rows : rows_by_id(gpus_of(samples))) {
+    const RandomStream random("calibration rows", options.fit.seed);
+    const Rows order = random_order(rows.size(), random);
+    for (std::size_t i = 0; i < std::min(rows.size(), options.most_rows); ++i)
+      kept.push_back(samples[rows[order[i]]]);
+  }
+  return kept;
+}
+
+std::vector<Seconds> times_of(std::span<const KernelSample> samples) {
+  std::vector<Seconds> times(samples.size());
+  std::ranges::transform(samples, times.begin(), &KernelSample::time);
+  return times;
+}
+
+std::vector<KernelSample> selected(std::span<const KernelSample> samples, std::span<const std::size_t> rows) {
+  std::vector<KernelSample> some;
+  for (const std::size_t row : rows)
+    some.push_back(samples[row]);
+  return some;
+}
+
+std::vector<Seconds> predict_splits(std::span<const Split> splits, std::span<const KernelSample> samples,
+                                    std::span<const GpuSpec> gpus, const CoefficientTable& start,
+                                    const KernelFitOptions& options) {
+  std::vector<Seconds> times(samples.size());
+  for (const Split& split : splits) {
+    const KernelFit fit = fit_kernels(selected(samples, split.fitted), gpus, start, options);
+    const std::vector<Seconds> held_out = predict_kernels(selected(samples, split.held_out), gpus, fit.table);
+    for (std::size_t i = 0; i < held_out.size(); ++i)
+      times[split.held_out[i]] = held_out[i];
+  }
+  return times;
+}
+
+}  // namespace
+
+KernelFit fit_kernels(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                      const CoefficientTable& start, const KernelFitOptions& options) {
+  const std::vector<KernelSample> rows = thinned(samples, options);
+  const std::vector<Parameter> parameters = parameters_of(start, rows, gpus, options.hold);
+  const std::vector<std::uint64_t> groups = gpus_of(rows);
+  Trial trial(rows, gpus);
+  const PredictTimes predict = [&](std::span<const double> values, std::span<Seconds> times) {
+    trial.time(with_values(start, values), times);
+  };
+  const RobustFit found =
+      robust_fit(parameters, times_of(rows), predict, options.fit, balanced_weights(groups));
+  KernelFit fit;
+  fit.table = with_values(start, found.parameters);
+  for (std::size_t i = 0; i < found.bounds.size(); ++i) {
+    if (found.bounds[i] != Bound::none) fit.at_bound.push_back(parameters[i].name);
+  }
+  fit.cost = found.cost;
+  fit.rows = rows.size();
+  fit.evaluations = found.evaluations;
+  return fit;
+}
+
+std::vector<Seconds> predict_kernels(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                                     const CoefficientTable& table) {
+  std::vector<Seconds> times(samples.size());
+  Trial(samples, gpus).time(table, times);
+  return times;
+}
+
+std::uint64_t shape_key(const Operator& op) {
+  std::uint64_t key = 14695981039346656037ULL;  // FNV-1a, 64 bits
+  const auto add = [&key](std::int64_t word) {
+    for (int byte = 0; byte < 8; ++byte)
+      key = (key ^ ((static_cast<std::uint64_t>(word) >> (8 * byte)) & 0xFF)) * 1099511628211ULL;
+  };
+  add(static_cast<std::int64_t>(op.index()));
+  if (const auto* gemm = std::get_if<GemmShape>(&op)) {
+    for (const std::int64_t word : {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
+      add(word);
+  } else if (const auto* attention = std::get_if<AttentionShape>(&op)) {
+    for (const std::int64_t word : {attention->batch, attention->heads, attention->kv_heads, attention->queries,
+                                    attention->keys, attention->head_dim, std::int64_t{attention->causal}})
+      add(word);
+  } else {
+    const auto& vector = std::get<VectorShape>(op);
+    for (const VectorOp part : vector.chain)
+      add(static_cast<std::int64_t>(part));
+    add(vector.rows);
+    add(vector.cols);
+  }
+  return key;
+}
+
+std::vector<Seconds> predict_unseen_shapes(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                                           const CoefficientTable& start, std::size_t folds,
+                                           const KernelFitOptions& options) {
+  std::vector<std::uint64_t> keys(samples.size());
+  std::ranges::transform(samples, keys.begin(), [](const KernelSample& sample) { return shape_key(sample.op); });
+  return predict_splits(folds_by_key(keys, folds, options.fit.seed), samples, gpus, start, options);
+}
+
+std::vector<Seconds> predict_unseen_gpus(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                                         const CoefficientTable& start, const KernelFitOptions& options) {
+  return predict_splits(leave_one_group_out(gpus_of(samples)), samples, gpus, start, options);
+}
+
+}  // namespace c3

@@ -1,0 +1,81 @@
+#include "gpu/kernel_model/coefficient_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "gpu/kernel_model/gemm_plan.hpp"
+
+namespace c3 {
+namespace {
+
+bool differs(std::string_view key) { return key == "share" || key == "memory_share"; }
+
+/// Calls \p visit(fields, set) with the fields of the class and its set in \p coefficients.
+template <class Coefficients, class Visit>
+void visit_class(std::string_view kernel_class, Coefficients& coefficients, Visit visit) {
+  if (kernel_class == "vector_gemm") return visit(kGemmFields, coefficients.vector_gemm);
+  if (kernel_class == "matrix_gemm") return visit(kGemmFields, coefficients.matrix_gemm);
+  if (kernel_class == "vector") return visit(kVectorFields, coefficients.vector);
+  if (kernel_class == "attention") return visit(kAttentionFields, coefficients.attention);
+  throw std::invalid_argument(fmt::format(
+      "unknown kernel class '{}'; known: vector_gemm, matrix_gemm, vector, attention", kernel_class));
+}
+
+}  // namespace
+
+const double* CoefficientTable::find(std::string_view key) const {
+  const auto found = std::ranges::find(values, key, [](const auto& entry) { return std::string_view(entry.first); });
+  return found == values.end() ? nullptr : &found->second;
+}
+
+std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class) {
+  std::vector<CoefficientKey> keys;
+  const KernelCoefficients any;
+  visit_class(kernel_class, any, [&](const auto& fields, const auto&) {
+    for (const auto& field : fields)
+      keys.push_back({field.key, field.low, field.high, field.meaning, differs(field.key)});
+  });
+  return keys;
+}
+
+std::vector<std::string> variants_of(std::string_view key, GpuFamily family, MemoryTechnology technology) {
+  std::vector<std::string> names = {fmt::format("{}_default", key)};
+  if (key == "memory_share") names.push_back(fmt::format("{}_{}", key, name_of(technology)));
+  names.push_back(fmt::format("{}_{}", key, name_of(family)));
+  return names;
+}
+
+void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology technology,
+           KernelCoefficients& coefficients) {
+  visit_class(table.kernel_class, coefficients, [&](const auto& fields, auto& set) {
+    for (const auto& field : fields) {
+      if (!differs(field.key)) {
+        if (const double* value = table.find(field.key)) set.*field.member = *value;
+        continue;
+      }
+      for (const std::string& variant : variants_of(field.key, family, technology)) {
+        if (const double* value = table.find(variant)) set.*field.member = *value;
+      }
+    }
+  });
+}
+
+void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
+  gpu.kernels = coefficients;
+  if (gpu.hbm.from_share) {
+    gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = gpu.hbm.peak * coefficients.vector.memory_share;
+  }
+  // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
+  constexpr double kIssued = 0.9;
+  for (MatrixRate& rate : gpu.compute.matrix) {
+    if (!rate.from_share) continue;
+    const GemmCoefficients& of = rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
+    const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
+    rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
+    rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
+  }
+}
+
+}  // namespace c3

@@ -1,0 +1,48 @@
+#pragma once
+/// Coefficients as they are written: one class's keys with their values, shares by family or memory technology.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpu/kernel_model/coefficients.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+inline constexpr std::array<std::string_view, 4> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector", "attention"};
+
+/// The keys of one class as configs/kernels/CLASS.toml has them. A coefficient that differs is written as `share_default`
+/// and `share_ampere`, for a family, or `memory_share_gddr6`, for a memory technology.
+struct CoefficientTable {
+  std::string kernel_class;  ///< "vector_gemm", "matrix_gemm", "vector" or "attention"
+  std::vector<std::pair<std::string, double>> values;
+
+  const double* find(std::string_view key) const;  ///< nullptr when absent
+};
+
+/// What a class's files may hold: a field for each key, or, for a coefficient that differs, for all its keys.
+struct CoefficientKey {
+  std::string_view key;
+  double low;
+  double high;
+  std::string_view meaning;
+  bool differs;  ///< by family or memory technology
+};
+/// \throws std::invalid_argument for an unknown class, naming the known ones.
+std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class);
+
+/// The names that a coefficient that differs is asked for with, the most general first: "default", the memory
+/// technology, the family.
+std::vector<std::string> variants_of(std::string_view key, GpuFamily family, MemoryTechnology technology);
+
+/// The class of \p table in \p coefficients as \p table has it for this family and memory; keys that it lacks stay.
+void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology technology,
+           KernelCoefficients& coefficients);
+
+/// Gives \p gpu these coefficients, and the rates that its preset leaves to them (GpuSpec::from_shares).
+void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients);
+
+}  // namespace c3
