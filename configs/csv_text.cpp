@@ -71,7 +71,6 @@ bool cut_cells(std::string_view line, std::vector<std::string_view>& cells) {
   for (std::string_view rest = line;;) {
     const std::size_t first = std::min(rest.find_first_not_of(kSpaces), rest.size());
     std::size_t comma = rest.find(',');
-    std::string_view cell;
     if (rest.substr(first).starts_with('"')) {
       const std::string_view quoted = rest.substr(first);
       const std::size_t quote = closing_quote(quoted);

@@ -48,6 +48,7 @@ Value chosen(const ShapeWords& words, ShapeKey key,
   const auto found = std::ranges::find(known, words[key], &std::pair<std::string_view, Value>::first);
   if (found != known.end()) return found->second;
   std::vector<std::string> names;
+  names.reserve(N);
   for (const auto& [name, value] : known)
     names.emplace_back(name);
   refuse(key, unknown_name("word", words[key], names));
