@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
   add_run_verb(app, action);
   add_collective_verb(app, action);
   add_kernel_verb(app, action);
+  add_calibrate_verb(app, action);
   add_list_verb(app, action);
   add_config_verb(app, action);
   add_inspect_verb(app, action);

@@ -19,6 +19,7 @@ using VerbAction = std::function<int()>;
 void add_run_verb(CLI::App& app, VerbAction& action);
 void add_collective_verb(CLI::App& app, VerbAction& action);
 void add_kernel_verb(CLI::App& app, VerbAction& action);
+void add_calibrate_verb(CLI::App& app, VerbAction& action);
 void add_list_verb(CLI::App& app, VerbAction& action);
 void add_config_verb(CLI::App& app, VerbAction& action);
 void add_inspect_verb(CLI::App& app, VerbAction& action);

@@ -105,7 +105,7 @@ std::vector<KernelSample> thinned(std::span<const KernelSample> samples, const K
   if (options.most_rows == 0) return {samples.begin(), samples.end()};
   std::vector<KernelSample> kept;
   for (const Rows& rows : rows_by_id(gpus_of(samples))) {
-    const RandomStream random("calibration rows", options.fit.seed);
+    const RandomStream random(options.fit.seed, "calibration rows");
     const Rows order = random_order(rows.size(), random);
     for (std::size_t i = 0; i < std::min(rows.size(), options.most_rows); ++i)
       kept.push_back(samples[rows[order[i]]]);

@@ -1,0 +1,141 @@
+#include "app/calibrate_request.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/usage_error.hpp"
+#include "configs/measured_kernels.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/preset_store.hpp"
+#include "configs/quantity_text.hpp"
+#include "engine/errors.hpp"
+#include "gpu/kernel_model/describe.hpp"
+
+namespace c3 {
+namespace {
+
+bool is_of_class(const Operator& op, std::string_view kernel_class) {
+  if (kernel_class == "gemm") return std::holds_alternative<GemmShape>(op);
+  if (kernel_class == "attention") return std::holds_alternative<AttentionShape>(op);
+  return std::holds_alternative<VectorShape>(op);
+}
+
+std::string preset_of(const std::string& name) {
+  const auto preset = gpu_preset_of(name);
+  if (!preset) throw UsageError(unknown_name("GPU preset", name, preset_names(PresetKind::gpu)));
+  return *preset;
+}
+
+struct Source {
+  std::vector<std::string> gpus;  ///< the only ones to take; empty: all that the file names
+  std::string file;
+};
+
+/// "a100-sxm-80gb=gemm.csv": the file's rows are of that GPU, or, where it names GPUs, only of those.
+Source source_of(const std::string& written) {
+  const std::size_t equals = written.find('=');
+  if (equals == std::string::npos) return {{}, written};
+  Source source{{}, written.substr(equals + 1)};
+  std::string_view names = std::string_view(written).substr(0, equals);
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    source.gpus.push_back(preset_of(std::string(names.substr(0, comma))));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return source;
+}
+
+Seconds least_time_of(const CalibrateOptions& options) {
+  try {
+    return Seconds{parse_quantity(options.least_time, Dimension::duration)};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--min-time: {}", error.what()));
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(const CalibrateOptions& options) : options_(options), least_(least_time_of(options)) {
+    for (const std::string& name : options.train)
+      train_.push_back(preset_of(name));
+  }
+
+  MeasuredSet read() {
+    for (const std::string& written : options_.files) {
+      const Source source = source_of(written);
+      const std::string only = source.gpus.size() == 1 ? source.gpus.front() : "";
+      const MeasuredKernels table = read_measured_kernels(source.file, only);
+      set_.sources.push_back(source.file);
+      set_.broken += table.broken.size();
+      for (const MeasuredKernel& kernel : table.kernels) {
+        const bool wanted =
+            source.gpus.empty() || std::ranges::find(source.gpus, kernel.gpu) != source.gpus.end();
+        if (wanted && is_of_class(kernel.op, options_.kernel_class)) add(kernel);
+      }
+    }
+    if (set_.train.empty()) {
+      throw UsageError(fmt::format("no row of class {} to fit: {} broken, {} below --min-time, {} impossible",
+                                   options_.kernel_class, set_.broken, set_.short_rows, set_.impossible));
+    }
+    return std::move(set_);
+  }
+
+ private:
+  void add(const MeasuredKernel& kernel) {
+    if (kernel.time < least_) {
+      ++set_.short_rows;
+      return;
+    }
+    const std::size_t gpu = gpu_index(kernel.gpu);
+    try {
+      time_of(kernel.op, set_.gpus[gpu]);
+    } catch (const InfeasibleError&) {
+      ++set_.impossible;
+      return;
+    }
+    const bool is_train_gpu = train_.empty() || std::ranges::find(train_, kernel.gpu) != train_.end();
+    std::vector<KernelSample>& list = !is_train_gpu ? set_.others : kernel.train ? set_.train : set_.test;
+    const auto [place, is_new] = places_.try_emplace({&list, gpu, shape_key(kernel.op)}, list.size());
+    if (is_new) {
+      list.push_back({kernel.op, gpu, kernel.time});
+    } else {
+      list[place->second].time = std::min(list[place->second].time, kernel.time);
+    }
+  }
+
+  std::size_t gpu_index(const std::string& name) {
+    const auto found = std::ranges::find(set_.gpus, name, &GpuSpec::name);
+    if (found == set_.gpus.end()) {
+      set_.gpus.push_back(load_gpu(preset_of(name)));
+      return set_.gpus.size() - 1;
+    }
+    return static_cast<std::size_t>(found - set_.gpus.begin());
+  }
+
+  const CalibrateOptions& options_;
+  Seconds least_;
+  std::vector<std::string> train_;
+  MeasuredSet set_;
+  std::map<std::tuple<const void*, std::size_t, std::uint64_t>, std::size_t> places_;
+};
+
+}  // namespace
+
+MeasuredSet read_measured_set(const CalibrateOptions& options) { return Reader(options).read(); }
+
+std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet& set) {
+  if (options.kernel_class != "gemm") return options.kernel_class;
+  const auto on_vectors = [](const KernelSample& sample) {
+    return std::get<GemmShape>(sample.op).dtype == DType::fp32;
+  };
+  const auto count = std::ranges::count_if(set.train, on_vectors);
+  if (count == 0) return "matrix_gemm";
+  if (static_cast<std::size_t>(count) == set.train.size()) return "vector_gemm";
+  throw UsageError("--class gemm: fp32 runs on vector units, the other types on matrix units; calibrate them apart");
+}
+
+}  // namespace c3

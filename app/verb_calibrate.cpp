@@ -1,0 +1,216 @@
+/// c3sim calibrate: coefficients of a kernel class from measured kernels.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/calibrate_request.hpp"
+#include "app/exit_code.hpp"
+#include "app/usage_error.hpp"
+#include "app/verb.hpp"
+#include "configs/coefficient_file.hpp"
+#include "engine/interrupt.hpp"
+#include "gpu/calibration/row_groups.hpp"
+#include "results/result_file.hpp"
+#include "results/text_table.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<Seconds> times_of(const std::vector<KernelSample>& samples) {
+  std::vector<Seconds> times;
+  for (const KernelSample& sample : samples)
+    times.push_back(sample.time);
+  return times;
+}
+
+/// Lines of one table: errors of predictions, one GPU a line and all together.
+class ErrorTable {
+ public:
+  ErrorTable() : table_({"rows of", "GPU", "rows", "MAPE [%]", "95 %", "median [%]", "bias [%]", "within 10 % [%]"}) {}
+
+  void add(const std::string& what, const MeasuredSet& set, const std::vector<KernelSample>& samples,
+           const std::vector<Seconds>& predicted) {
+    for (std::size_t gpu = 0; gpu < set.gpus.size(); ++gpu) {
+      Rows rows;
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (samples[i].gpu == gpu) rows.push_back(i);
+      }
+      if (!rows.empty()) add_line(what, set.gpus[gpu].name, samples, predicted, rows);
+    }
+    if (set.gpus.size() > 1) add_line(what, "all", samples, predicted, every_row(samples.size()));
+  }
+  std::string text() const { return table_.text(); }
+
+ private:
+  void add_line(const std::string& what, const std::string& gpu, const std::vector<KernelSample>& samples,
+                const std::vector<Seconds>& predicted, const Rows& rows) {
+    std::vector<Seconds> measured, model;
+    std::vector<std::uint64_t> shapes;
+    for (const std::size_t row : rows) {
+      measured.push_back(samples[row].time);
+      model.push_back(predicted[row]);
+      shapes.push_back(shape_key(samples[row].op));
+    }
+    const ErrorStatistics errors = error_statistics(measured, model);
+    const auto interval = mape_interval(measured, model, shapes);
+    const auto percent = [](double share) { return fmt::format("{:.1f}", 100.0 * share); };
+    table_.add({what, gpu, std::to_string(errors.rows), percent(errors.mean_absolute),
+                interval ? fmt::format("{}..{}", percent(interval->low), percent(interval->high)) : "",
+                percent(errors.median_signed), percent(errors.bias), percent(errors.within_10_percent)});
+  }
+
+  TextTable table_;
+};
+
+std::vector<std::string> names_of(const MeasuredSet& set, const std::vector<KernelSample>& samples) {
+  std::vector<std::string> names;
+  for (const KernelSample& sample : samples) {
+    const std::string& name = set.gpus[sample.gpu].name;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string source_text(const MeasuredSet& set, std::size_t rows) {
+  std::vector<std::string> files;
+  for (const std::string& file : set.sources)
+    files.push_back(std::filesystem::path(file).filename().string());
+  return fmt::format("c3sim calibrate: {} rows of {}; {}", rows, fmt::join(names_of(set, set.train), ", "),
+                     fmt::join(files, ", "));
+}
+
+void write_file(const std::string& target, const std::string& text) {
+  TemporaryFile file(target);
+  file.append(text);
+  file.rename_to_target();
+}
+
+void report_left_out(const MeasuredSet& set) {
+  if (set.broken + set.short_rows + set.impossible == 0) return;
+  fmt::print("left out: {} broken rows, {} below --min-time, {} that their GPU cannot run\n", set.broken, set.short_rows,
+             set.impossible);
+}
+
+/// One factor for a GPU: of all times but launches, from a few of its kernels.
+int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
+  if (names_of(set, set.train).size() != 1) throw UsageError("--scale: the rows must be of one GPU");
+  const std::filesystem::path start =
+      options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
+  CoefficientTable table = load_coefficients(kernel_class, start);
+  const std::vector<Seconds> before = predict_kernels(set.train, set.gpus, table);
+  const Scale scale = scale_of(times_of(set.train), before);
+  table.values = {{"scale", scale.factor}};
+  ErrorTable errors;
+  errors.add("before", set, set.train, before);
+  errors.add("scaled", set, set.train, predict_kernels(set.train, set.gpus, table));
+  fmt::print("{} on {}: times x {:.4f}", kernel_class, set.gpus[set.train.front().gpu].name, scale.factor);
+  if (scale.interval) fmt::print(" (95 %: {:.4f}..{:.4f})", scale.interval->low, scale.interval->high);
+  fmt::print(", from {} rows\n\n{}", scale.rows, errors.text());
+  report_left_out(set);
+  if (options.output.empty()) return kExitOk;
+  const std::string& gpu = set.gpus[set.train.front().gpu].name;
+  write_file(options.output,
+             fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
+                         "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n"
+                         "scale = {{ value = {:.6f}, kind = \"measured\", source = \"{}\" }}\n",
+                         kernel_class, gpu, gpu, kernel_class, scale.factor, source_text(set, scale.rows)));
+  return kExitOk;
+}
+
+int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
+  const std::filesystem::path start =
+      options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
+  const CoefficientTable table = load_coefficients(kernel_class, start);
+  KernelFitOptions fit_options;
+  fit_options.hold = options.hold;
+  fit_options.most_rows = options.rows;
+  fit_options.fit.starts = options.starts;
+  fit_options.fit.seed = options.seed;
+  const KernelFit fit = fit_kernels(set.train, set.gpus, table, fit_options);
+
+  TextTable values({kernel_class, "start", "fitted", "meaning"});
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    const auto& [key, before] = table.values[i];
+    const double after = fit.table.values[i].second;
+    const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
+    const auto keys = coefficient_keys(kernel_class);
+    const auto of = std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
+    values.add({key, fmt::format("{:.4g}", before), after == before ? "held" : fmt::format("{:.4g}", after),
+                fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
+  }
+  ErrorTable errors;
+  errors.add("training", set, set.train, predict_kernels(set.train, set.gpus, fit.table));
+  if (!set.test.empty()) errors.add("test", set, set.test, predict_kernels(set.test, set.gpus, fit.table));
+  if (!set.others.empty()) errors.add("other GPUs", set, set.others, predict_kernels(set.others, set.gpus, fit.table));
+  fit_options.fit.starts = 1;
+  if (options.leave_out && names_of(set, set.train).size() > 1) {
+    errors.add("GPU left out", set, set.train, predict_unseen_gpus(set.train, set.gpus, table, fit_options));
+  }
+  if (options.folds > 1) {
+    errors.add("shapes left out", set, set.train,
+               predict_unseen_shapes(set.train, set.gpus, table, options.folds, fit_options));
+  }
+  fmt::print("{}\n{}", values.text(), errors.text());
+  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n", fit.rows,
+             fit.evaluations, fit.cost);
+  report_left_out(set);
+  if (options.output.empty()) return kExitOk;
+  const std::string comment = fmt::format("Coefficients of the kernel class {}, made by\nc3sim calibrate {}", kernel_class,
+                                          source_text(set, fit.rows).substr(std::string("c3sim calibrate: ").size()));
+  write_file(options.output, coefficient_text(fit.table, start, comment, source_text(set, fit.rows)));
+  return kExitOk;
+}
+
+int run_calibrate(const CalibrateOptions& options) {
+  install_interrupt_handler();
+  const MeasuredSet set = read_measured_set(options);
+  const std::string kernel_class = coefficient_class(options, set);
+  return options.scale ? calibrate_scale(options, set, kernel_class) : calibrate_class(options, set, kernel_class);
+}
+
+}  // namespace
+
+void add_calibrate_verb(CLI::App& app, VerbAction& action) {
+  const auto options = std::make_shared<CalibrateOptions>();
+  CLI::App& verb = *app.add_subcommand("calibrate", "Fit the coefficients of a kernel class to measured kernels");
+  verb.add_option("FILE", options->files, "Measured kernels, or GPU[,GPU..]=FILE to take only these GPUs or to name the one")
+      ->required()
+      ->type_name("[GPU=]FILE");
+  verb.add_option("--class", options->kernel_class, "Kernels to fit")
+      ->required()
+      ->check(CLI::IsMember({"gemm", "attention", "vector"}));
+  verb.add_option("--train", options->train, "GPUs to fit; others are predicted (default: all)")
+      ->delimiter(',')
+      ->type_name("GPU,..");
+  verb.add_option("-o,--output", options->output, "Write the coefficients")->type_name("FILE.toml");
+  verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")->type_name("FILE.toml");
+  verb.add_option("--hold", options->hold, "Keys that keep their value")->delimiter(',')->type_name("KEY,..");
+  verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")->type_name("TIME")->capture_default_str();
+  verb.add_option("--rows", options->rows, "At most so many of each GPU, drawn at random (0: all)")->capture_default_str();
+  verb.add_option("--starts", options->starts, "Of the search")->check(CLI::Range(1, 100))->capture_default_str();
+  verb.add_option("--folds", options->folds, "Also predict shapes that a fit did not see, in so many folds (0: do not)")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  verb.add_option("--seed", options->seed, "Of rows, starts, folds and intervals")->capture_default_str();
+  verb.add_flag("!--no-leave-out", options->leave_out, "Do not refit with each GPU left out");
+  verb.add_flag("--scale", options->scale, "One factor for one GPU instead of all coefficients: 20 rows are enough");
+  verb.footer(
+      "A file has the columns of `c3sim kernel --csv` with gpu and time_us (and split: train or test), or is one of\n"
+      "NeuSight's or aiconfigurator's tables.\n\n"
+      "Examples:\n"
+      "  c3sim calibrate a100-sxm-80gb=gemm_a100.csv h100-sxm=gemm_h100.csv --class gemm -o matrix_gemm.toml\n"
+      "  c3sim calibrate my-gpu=twenty.csv --class gemm --scale -o my-gpu-scale.toml");
+  verb.callback([&app, &action, options] {
+    options->quiet = app.count("--quiet") > 0;
+    action = [options] { return run_calibrate(*options); };
+  });
+}
+
+}  // namespace c3

@@ -1,0 +1,66 @@
+#include "configs/coefficient_file.hpp"
+
+#include <fmt/format.h>
+
+#include "configs/document.hpp"
+#include "configs/preset_store.hpp"
+#include "configs/spec_readers.hpp"
+#include "configs/toml_text.hpp"
+
+namespace c3 {
+namespace {
+
+/// `key = { value = .., kind = .., source = .. }`; a range when \p written was one, for it is assumed.
+std::string line(const std::string& key, double value, const Node* written, std::string_view source) {
+  if (written != nullptr && is_sourced_value(*written)) {
+    const Table& table = *written->table();
+    const Node* old = table.find("value") != nullptr ? table.find("value") : table.find("nominal");
+    const double* before = old == nullptr ? nullptr : std::get_if<double>(&old->value);
+    if (before != nullptr && *before == value) {
+      Table one;
+      one.put(key, written->origin, *written);
+      return write_toml(one);
+    }
+  }
+  const std::string text = fmt::format("{:.6g}", value);
+  const bool is_float = text.find_first_of(".e") != std::string::npos;
+  return fmt::format("{} = {{ value = {}{}, kind = \"derived\", source = \"{}\" }}\n", key, text, is_float ? "" : ".0",
+                     source);
+}
+
+}  // namespace
+
+CoefficientTable load_coefficients(std::string_view kernel_class, const std::filesystem::path& file) {
+  const Node root = load_document(file);
+  Section section(root, "", {}, Provenance::required);
+  Section kernels = section.table("kernels");
+  return read_coefficient_table(kernels.table(kernel_class), kernel_class);
+}
+
+std::filesystem::path shipped_coefficients(std::string_view kernel_class) {
+  for (const std::filesystem::path& folder : preset_folders()) {
+    std::filesystem::path file = folder / "kernels" / fmt::format("{}.toml", kernel_class);
+    if (std::filesystem::exists(file)) return file;
+  }
+  const Origin nowhere{std::make_shared<const std::string>("kernels"), 1, 1};
+  throw ConfigError(nowhere, std::string(kernel_class), "no folder of presets has its coefficients");
+}
+
+std::string coefficient_text(const CoefficientTable& fitted, const std::filesystem::path& start,
+                             std::string_view comment, std::string_view source) {
+  const Node root = load_document(start);
+  const Node* kernels = root.table()->find("kernels");
+  const Table& written = *kernels->table()->find(fitted.kernel_class)->table();
+  std::string text;
+  for (std::size_t begin = 0; begin < comment.size();) {
+    const std::size_t end = std::min(comment.find('\n', begin), comment.size());
+    text += fmt::format("# {}\n", comment.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  text += fmt::format("\n[kernels.{}]\n", fitted.kernel_class);
+  for (const auto& [key, value] : fitted.values)
+    text += line(key, value, written.find(key), source);
+  return text;
+}
+
+}  // namespace c3
