@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/random.hpp"
+#include "gpu/calibration/damped_step.hpp"
 #include "gpu/calibration/row_groups.hpp"
 #include "gpu/calibration/soft_l1_problem.hpp"
 #include "tests/support/near.hpp"
@@ -186,6 +187,39 @@ TEST_CASE("a parameter whose best value is out of bounds stays at the bound, and
   CHECK(fit.parameters[0] == parameters[0].low);
   CHECK(fit.parameters[1] == parameters[1].high);
   CHECK(fit.bounds == std::vector<Bound>{Bound::low, Bound::high, Bound::none, Bound::none});
+}
+
+TEST_CASE("the logarithm of a bound is that bound to the last bit") {
+  for (int i = 1; i < 100; ++i) {
+    const std::vector<Parameter> p = {{"p", 0.1 * i, 0.7 * i, 0.2 * i}};
+    const std::vector<Seconds> measured = {Seconds{1.0}};
+    const PredictTimes never;
+    const SoftL1Problem problem(p, measured, {}, never, 0.1);
+    CHECK(problem.value(0, problem.low()[0]) == p[0].low);
+    CHECK(problem.value(0, problem.high()[0]) == p[0].high);
+  }
+}
+
+TEST_CASE("a step that would leave the box ends on its side, and the other coordinate makes up for it") {
+  // Minimise (x + y - 3)^2 + (y - 1)^2: x = 2, y = 1. With x <= 1: (y - 2)^2 + (y - 1)^2, y = 1.5. With y
+  // <= 1.25 too, both are on their sides.
+  DampedStep damped(2);
+  std::vector<double> jacobian = {1.0, 0.0, 1.0, 1.0};
+  std::vector<double> residuals = {-3.0, -1.0};
+  damped.factorise(jacobian, residuals);
+  const auto solve = [&damped](const std::vector<double>& high, double damping) {
+    std::vector<double> step(2);
+    damped.solve(damping, std::vector{-9.0, -9.0}, high, step);
+    return step;
+  };
+  CHECK(solve({9.0, 9.0}, 1e-14)[0] == near(2.0, 1e-9));
+  CHECK(solve({9.0, 9.0}, 1e-14)[1] == near(1.0, 1e-9));
+  CHECK(solve({1.0, 9.0}, 1e-14)[0] == 1.0);
+  CHECK(solve({1.0, 9.0}, 1e-14)[1] == near(1.5, 1e-9));
+  CHECK(solve({1.0, 1.25}, 1e-14) == std::vector{1.0, 1.25});
+  // Much damping: down the gradient, (3, 4), each coordinate by its column's norm squared, 1 and 2.
+  CHECK(solve({9.0, 9.0}, 1e6)[0] == near(3e-6, 1e-5));
+  CHECK(solve({9.0, 9.0}, 1e6)[1] == near(2e-6, 1e-5));
 }
 
 TEST_CASE("a parameter of equal bounds is held there") {
