@@ -33,6 +33,7 @@ std::vector<Split> folds_by_key(std::span<const std::uint64_t> keys, std::size_t
     fold.insert(fold.end(), groups[key].begin(), groups[key].end());
   }
   std::vector<Split> splits;
+  splits.reserve(folds);
   for (Rows& fold : held_out)
     splits.push_back(hold_out(std::move(fold), keys.size()));
   return splits;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -20,7 +21,8 @@ constexpr double kLeastDamping = 1e-9;
 constexpr double kMostDamping = 1e9;
 constexpr double kDampingDown = 0.3;
 constexpr double kDampingUp = 4.0;
-constexpr double kAtBound = 1e-3;  ///< in the logarithm
+constexpr std::array kSearchSteps = {0.1, 0.03, 0.01};  ///< of the logarithm
+constexpr double kAtBound = 1e-3;                       ///< in the logarithm
 
 void check(std::span<const Parameter> parameters, std::span<const Seconds> measured, const FitOptions& options,
            std::span<const double> weights) {
@@ -95,15 +97,22 @@ class LevenbergMarquardt {
     Descent at{.logs = std::move(start)};
     at.cost = problem_.try_point(at.logs);
     problem_.accept();
-    double damping = kFirstDamping;
-    while (at.iterations < options_.iterations && !at.converged) {
-      ++at.iterations;
-      problem_.linearise(at.logs, options_.difference_step, jacobian_, residuals_);
-      damped_.factorise(jacobian_, residuals_);
-      const double gain = improve(at, damping);
-      at.converged = gain <= options_.least_gain * at.cost;
-    }
+    descend(at);
     return at;
+  }
+
+  /// Where a jump of the model has stopped a descent short of its minimum, moves along single parameters lead
+  /// out of it, and the descent goes on from there.
+  void polish(Descent& at) {
+    at.cost = problem_.try_point(at.logs);
+    problem_.accept();
+    at.converged = false;
+    while (at.iterations < options_.iterations && !at.converged) {
+      const double before = at.cost;
+      search(at);
+      descend(at);
+      at.converged = before - at.cost <= options_.least_gain * before;
+    }
   }
 
   /// RobustFit::sensitivities at \p logs.
@@ -122,6 +131,37 @@ class LevenbergMarquardt {
   }
 
  private:
+  void descend(Descent& at) {
+    double damping = kFirstDamping;
+    at.converged = false;
+    while (at.iterations < options_.iterations && !at.converged) {
+      ++at.iterations;
+      problem_.linearise(at.logs, options_.difference_step, jacobian_, residuals_);
+      damped_.factorise(jacobian_, residuals_);
+      const double gain = improve(at, damping);
+      at.converged = gain <= options_.least_gain * at.cost;
+    }
+  }
+
+  /// Compass search: each parameter up or down in turn, by less and less.
+  void search(Descent& at) {
+    for (const double size : kSearchSteps) {
+      for (std::size_t i = 0; i < trial_.size(); ++i) {
+        for (const double move : {size, -size}) {
+          trial_ = at.logs;
+          trial_[i] = std::clamp(at.logs[i] + move, problem_.low()[i], problem_.high()[i]);
+          if (trial_[i] == at.logs[i]) continue;
+          const double cost = problem_.try_point(trial_);
+          if (cost >= at.cost) continue;
+          problem_.accept();
+          at.logs = trial_;
+          at.cost = cost;
+          break;
+        }
+      }
+    }
+  }
+
   /// Damps until a step lowers the cost, and takes it. \returns by how much, 0 when none does.
   double improve(Descent& at, double& damping) {
     for (std::size_t i = 0; i < step_.size(); ++i) {
@@ -183,6 +223,7 @@ RobustFit robust_fit(std::span<const Parameter> parameters, std::span<const Seco
     fit.best_start = fit.costs.size() - 1;
   }
 
+  levenberg_marquardt.polish(best);
   fit.cost = best.cost;
   fit.sensitivities = levenberg_marquardt.sensitivities(best.logs);
   std::vector<double> unmoved = best.logs;

@@ -27,17 +27,20 @@ struct Parameter {
 
 /// Writes the time of every row. `parameters`: shape [parameters], each within its bounds; `predicted`: shape
 /// [rows]. Called thousands of times, always from one thread, with spans that robust_fit owns. Must give the
-/// same times for the same parameters. May have kinks and small jumps (an argmin inside): steps that do not
-/// help are never taken, but a jump larger than what a descent could gain can hide the minimum behind it.
+/// same times for the same parameters. May have kinks, and jumps (an argmin inside): the slope on a jump's far
+/// side is not taken for the model's, only steps that lower the cost are taken, and the best descent is led
+/// over small jumps by a search along single parameters.
 using PredictTimes = std::function<void(std::span<const double> parameters, std::span<Seconds> predicted)>;
 
 struct FitOptions {
   double soft_l1_scale = 0.1;  ///< f > 0, in units of ln(predicted / measured): beyond it a row is an outlier
   std::size_t starts = 5;      ///< >= 1: Parameter::start, and others spread evenly over the logarithms
-  int iterations = 100;        ///< at most, of each start; one costs a call a parameter and one or more a step
-  double difference_step = 3e-3;  ///< relative step of the finite differences; more for a model with jumps
-  double least_gain = 1e-6;       ///< a step that lowers the cost by less than this share of it is the last
-  std::uint64_t seed = 1;         ///< of the other starts
+  /// At most, of each start. One calls the model twice a parameter (once on a bound) and once a step tried.
+  int iterations = 100;
+  double difference_step =
+      3e-3;                  ///< relative, of the finite differences; well above the model's rounding errors
+  double least_gain = 1e-6;  ///< a step that lowers the cost by less than this share of it is the last
+  std::uint64_t seed = 1;    ///< of the other starts
 };
 
 enum class Bound : std::uint8_t { none, low, high };
@@ -47,12 +50,14 @@ struct RobustFit {
   std::vector<double> parameters;  ///< the best found
   std::vector<Bound> bounds;       ///< which sit at a bound, to 0.1 %; `none` for those held
   /// Root mean square over rows of d ln(time) / d ln(parameter), with the weights that rows have at the
-  /// minimum: 1, times are in proportion to it; 0, no row depends on it and its value is `start`.
+  /// minimum: 1, times are in proportion to it; 0, no row depends on it there, and its value is `start` if
+  /// that is as good.
   std::vector<double> sensitivities;
-  double cost = 0.0;          ///< weighted mean of rho
-  std::vector<double> costs;  ///< shape [starts]: reached from each; equal costs, one minimum
+  double cost = 0.0;  ///< weighted mean of rho
+  /// Shape [starts]: reached from each, before the best is searched further. Alike: they found one minimum.
+  std::vector<double> costs;
   std::size_t best_start = 0;
-  int iterations = 0;           ///< of the best start
+  int iterations = 0;           ///< of the best start, the further search included
   bool converged = false;       ///< false: the best start ran out of iterations
   std::size_t evaluations = 0;  ///< calls of the caller's function, over all starts
 };

@@ -34,13 +34,17 @@ SoftL1Problem::SoftL1Problem(std::span<const Parameter> parameters, std::span<co
   std::ranges::transform(weights, weights_.begin(), [sum](double weight) { return weight / sum; });
 }
 
+double SoftL1Problem::rounded_abs(double residual) const {
+  return std::sqrt(scale_ * scale_ + residual * residual);
+}
+
 double SoftL1Problem::loss(double residual) const {
   // f^2 (sqrt(1 + (r / f)^2) - 1) without the difference of likes.
-  return scale_ * residual * residual / (std::hypot(scale_, residual) + scale_);
+  return scale_ * residual * residual / (rounded_abs(residual) + scale_);
 }
 
 double SoftL1Problem::weight(std::size_t row) const {
-  return weights_[row] * scale_ / std::hypot(scale_, residuals_[row]);
+  return weights_[row] * scale_ / rounded_abs(residuals_[row]);
 }
 
 double SoftL1Problem::try_point(std::span<const double> logs) {
@@ -60,16 +64,18 @@ void SoftL1Problem::linearise(std::span<const double> logs, double step, std::sp
   std::ranges::copy(logs, shifted_.begin());
   for (std::size_t i = 0; i < parameters(); ++i) {
     const std::span<double> column = jacobian.subspan(i * rows(), rows());
+    std::ranges::fill(column, 0.0);
     const double size = std::min(step, 0.5 * (high_[i] - low_[i]));
-    if (size == 0.0) {
-      std::ranges::fill(column, 0.0);
-      continue;
-    }
-    shifted_[i] = logs[i] + (logs[i] + size > high_[i] ? -size : size);
-    const double moved = shifted_[i] - logs[i];
-    evaluate(shifted_, trial_);
-    for (std::size_t row = 0; row < rows(); ++row) {
-      column[row] = (trial_[row] - residuals_[row]) / moved * root_weights_[row];
+    bool other_side = false;
+    for (const double moved : {size, -size}) {
+      shifted_[i] = logs[i] + moved;
+      if (size == 0.0 || shifted_[i] < low_[i] || shifted_[i] > high_[i]) continue;
+      evaluate(shifted_, trial_);
+      for (std::size_t row = 0; row < rows(); ++row) {
+        const double slope = (trial_[row] - residuals_[row]) / moved * root_weights_[row];
+        if (!other_side || std::abs(slope) < std::abs(column[row])) column[row] = slope;
+      }
+      other_side = true;
     }
     shifted_[i] = logs[i];
   }

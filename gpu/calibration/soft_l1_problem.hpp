@@ -28,8 +28,9 @@ class SoftL1Problem {
   /// The trial point becomes the current one.
   void accept() { residuals_.swap(trial_); }
   /// Jacobian and residuals at the current point \p logs, each row times the square root of its weight there.
-  /// Shapes [parameters][rows] and [rows]. Forward differences of \p step in the logarithm, backward at an
-  /// upper bound; a held parameter's column is 0.
+  /// Shapes [parameters][rows] and [rows]. Of each entry's forward and backward difference, \p step wide in the
+  /// logarithm, the smaller: a row that jumps on one side does not look steep. On a bound, the one inside; a
+  /// held parameter's column is 0.
   void linearise(std::span<const double> logs, double step, std::span<double> jacobian,
                  std::span<double> residuals);
   /// Of all rows at the current point: their given weights (sum 1), less where the residual is large.
@@ -38,6 +39,8 @@ class SoftL1Problem {
   double value(std::size_t parameter, double log) const;
 
  private:
+  /// sqrt(f^2 + r^2): |r| with its corner at 0 rounded.
+  double rounded_abs(double residual) const;
   double loss(double residual) const;
   /// Of a row in the least squares that touch the loss at its residual r: w rho'(r) / r.
   double weight(std::size_t row) const;

@@ -5,7 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -73,6 +74,16 @@ struct Constant {
 };
 
 }  // namespace
+
+TEST_CASE("every random order is as likely") {
+  // 6 orders of 3, 1,000 of each expected of 6,000; four standard deviations are 115.
+  std::map<Rows, int> seen;
+  for (std::uint64_t i = 0; i < 6000; ++i)
+    ++seen[random_order(3, RandomStream(1, "orders"), 3 * i)];
+  CHECK(seen.size() == 6);
+  for (const auto& [order, times] : seen)
+    CHECK(std::abs(times - 1000) < 115);
+}
 
 TEST_CASE("folds hold out each row once, of about equal size, and never split a key") {
   const std::vector<std::uint64_t> keys = shapes();

@@ -123,12 +123,13 @@ TEST_CASE("an interval depends on the seed alone, and needs two blocks") {
 }
 
 TEST_CASE("the interval of the MAPE lies between the blocks' own") {
-  // Two blocks of MAPE 10 and 30 %: resamples are 10, 20 or 30 %, a quarter of them at either end.
-  const std::optional<Interval> interval = mape_interval(seconds({1, 1, 1, 1}), seconds({1.1, 0.9, 1.3, 0.7}),
-                                                         std::vector<std::uint64_t>{8, 8, 9, 9});
+  // A block of errors 10 and 30 %, and one of 50 %: resamples are 20, 30 or 50 %, a quarter of them at either
+  // end.
+  const std::optional<Interval> interval =
+      mape_interval(seconds({1, 1, 1}), seconds({1.1, 0.7, 1.5}), std::vector<std::uint64_t>{8, 8, 9});
   REQUIRE(interval.has_value());
-  CHECK(interval->low == near(0.1));
-  CHECK(interval->high == near(0.3));
+  CHECK(interval->low == near(0.2));
+  CHECK(interval->high == near(0.5));
 }
 
 TEST_CASE("the scale is the median ratio, whatever the wild rows, and is inverted with its arguments") {

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "engine/random.hpp"
+#include "gpu/calibration/damped_step.hpp"
 #include "gpu/calibration/row_groups.hpp"
+#include "gpu/calibration/soft_l1_problem.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;
@@ -100,7 +102,7 @@ TEST_CASE("a fit without noise returns the parameters that made the times, from 
   REQUIRE(fit.costs.size() == 5);
   for (const double cost : fit.costs)
     CHECK(cost < 1e-12);
-  CHECK(fit.evaluations < 500);  // 325 when written: 5 starts of 6 iterations of 4 differences and a step
+  CHECK(fit.evaluations < 1'000);  // 692 when written: 5 starts of 8 iterations of 8 differences and some steps
 }
 
 TEST_CASE("one row in ten being slow by two to four times moves a robust fit by little") {
@@ -118,20 +120,55 @@ TEST_CASE("one row in ten being slow by two to four times moves a robust fit by 
     CHECK(miss(squares, i) > 0.05);
 }
 
-TEST_CASE("rows that jump by 5 % where the model changes its mind do not stop a fit") {
-  // Rows where a x > 1.5 b y take a kernel that is 5 % slower: as a and b move, rows jump one by one.
+TEST_CASE("rows that jump by 30 % where the model changes its mind do not stop a fit") {
+  // Rows where a x > 1.5 b y take a kernel that is 30 % slower: as a and b move, rows jump one by one.
   const Roofline roofline;
   const PredictTimes jumping = [&roofline](std::span<const double> p, std::span<Seconds> times) {
     roofline.predict(p, times);
     for (std::size_t i = 0; i < times.size(); ++i) {
-      if (p[1] * roofline.x[i] > 1.5 * p[2] * roofline.y[i]) times[i].value *= 1.05;
+      if (p[1] * roofline.x[i] > 1.5 * p[2] * roofline.y[i]) times[i].value *= 1.3;
     }
   };
   std::vector<Seconds> measured(roofline.x.size());
   jumping(kTruth, measured);
+  const RobustFit exact = robust_fit(roofline_parameters(), measured, jumping);
+  for (std::size_t i = 0; i < kTruth.size(); ++i)
+    CHECK(exact.parameters[i] == near(kTruth[i], 1e-6));
   const RobustFit fit = robust_fit(roofline_parameters(), disturbed(measured), jumping);
   for (const std::size_t i : {0, 1, 2})
-    CHECK(miss(fit, i) < 0.03);
+    CHECK(miss(fit, i) < 0.02);
+}
+
+TEST_CASE("a row that jumps on one side of a point has the slope of the other") {
+  // t = a^0.5, but a third more above a = 1 (first row), less below it (second). A row weighs 1/2.
+  const std::vector<Parameter> a = {{"a", 0.1, 10.0, 1.0}};
+  const std::vector<Seconds> measured = {Seconds{1.0}, Seconds{1.0}};
+  const PredictTimes jumping = [](std::span<const double> p, std::span<Seconds> times) {
+    times[0].value = std::sqrt(p[0]) * (p[0] > 1.0 ? 1.3 : 1.0);
+    times[1].value = std::sqrt(p[0]) * (p[0] < 1.0 ? 0.7 : 1.0);
+  };
+  SoftL1Problem problem(a, measured, {}, jumping, 0.1);
+  const std::vector<double> at = {0.0};
+  CHECK(problem.try_point(at) == 0.0);
+  problem.accept();
+  std::vector<double> jacobian(2), residuals(2);
+  problem.linearise(at, 1e-3, jacobian, residuals);
+  CHECK(jacobian[0] == near(0.5 * std::sqrt(0.5), 1e-6));
+  CHECK(jacobian[1] == near(0.5 * std::sqrt(0.5), 1e-6));
+}
+
+TEST_CASE("a parameter that acts in steps, so that no slope is ever seen, is found by searching along it") {
+  // ln t in steps of 0.05, right around ln p = 1. The descent itself cannot leave its start; the search ends on
+  // the right step or beside it (a move of 0.1 leads from one neighbour to the other, 0.03 may not lead off
+  // it).
+  const Parameter p = {"p", 0.1, 10.0, 1.0};
+  const std::vector<Seconds> measured = {Seconds{1.0}};
+  const PredictTimes steps = [](std::span<const double> values, std::span<Seconds> times) {
+    times[0].value = std::exp(std::round(20.0 * (std::log(values[0]) - 1.0)) / 20.0);
+  };
+  const RobustFit fit = robust_fit({&p, 1}, measured, steps, {.starts = 1});
+  CHECK(fit.costs[0] > 0.05);
+  CHECK(std::abs(std::log(fit.parameters[0]) - 1.0) <= 0.075);
 }
 
 TEST_CASE("a parameter whose best value is out of bounds stays at the bound, and the fit says which") {
@@ -152,6 +189,39 @@ TEST_CASE("a parameter whose best value is out of bounds stays at the bound, and
   CHECK(fit.bounds == std::vector<Bound>{Bound::low, Bound::high, Bound::none, Bound::none});
 }
 
+TEST_CASE("the logarithm of a bound is that bound to the last bit") {
+  for (int i = 1; i < 100; ++i) {
+    const std::vector<Parameter> p = {{"p", 0.1 * i, 0.7 * i, 0.2 * i}};
+    const std::vector<Seconds> measured = {Seconds{1.0}};
+    const PredictTimes never;
+    const SoftL1Problem problem(p, measured, {}, never, 0.1);
+    CHECK(problem.value(0, problem.low()[0]) == p[0].low);
+    CHECK(problem.value(0, problem.high()[0]) == p[0].high);
+  }
+}
+
+TEST_CASE("a step that would leave the box ends on its side, and the other coordinate makes up for it") {
+  // Minimise (x + y - 3)^2 + (y - 1)^2: x = 2, y = 1. With x <= 1: (y - 2)^2 + (y - 1)^2, y = 1.5. With y
+  // <= 1.25 too, both are on their sides.
+  DampedStep damped(2);
+  std::vector<double> jacobian = {1.0, 0.0, 1.0, 1.0};
+  std::vector<double> residuals = {-3.0, -1.0};
+  damped.factorise(jacobian, residuals);
+  const auto solve = [&damped](const std::vector<double>& high, double damping) {
+    std::vector<double> step(2);
+    damped.solve(damping, std::vector{-9.0, -9.0}, high, step);
+    return step;
+  };
+  CHECK(solve({9.0, 9.0}, 1e-14)[0] == near(2.0, 1e-9));
+  CHECK(solve({9.0, 9.0}, 1e-14)[1] == near(1.0, 1e-9));
+  CHECK(solve({1.0, 9.0}, 1e-14)[0] == 1.0);
+  CHECK(solve({1.0, 9.0}, 1e-14)[1] == near(1.5, 1e-9));
+  CHECK(solve({1.0, 1.25}, 1e-14) == std::vector{1.0, 1.25});
+  // Much damping: down the gradient, (3, 4), each coordinate by its column's norm squared, 1 and 2.
+  CHECK(solve({9.0, 9.0}, 1e6)[0] == near(3e-6, 1e-5));
+  CHECK(solve({9.0, 9.0}, 1e6)[1] == near(2e-6, 1e-5));
+}
+
 TEST_CASE("a parameter of equal bounds is held there") {
   const Roofline roofline;
   std::vector<Parameter> parameters = roofline_parameters();
@@ -169,8 +239,8 @@ TEST_CASE("one start ends in a planted local minimum, several find the other") {
   const RobustFit nine = robust_fit({&kOfTwoKernels, 1}, kOneSecondEach, two_kernels, {.starts = 9});
   CHECK(nine.parameters[0] == near(std::exp(2.0), 1e-6));
   CHECK(nine.best_start > 0);
-  CHECK(nine.costs.front() == near(one.cost));
-  CHECK(nine.costs[nine.best_start] == nine.cost);
+  CHECK(nine.costs.front() == near(one.cost, 1e-5));
+  CHECK(nine.cost <= nine.costs[nine.best_start]);
 }
 
 TEST_CASE("sensitivity is 1 in proportion, and a parameter without effect keeps its start") {
