@@ -135,7 +135,8 @@ std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet
   const auto count = std::ranges::count_if(set.train, on_vectors);
   if (count == 0) return "matrix_gemm";
   if (static_cast<std::size_t>(count) == set.train.size()) return "vector_gemm";
-  throw UsageError("--class gemm: fp32 runs on vector units, the other types on matrix units; calibrate them apart");
+  throw UsageError(
+      "--class gemm: fp32 runs on vector units, the other types on matrix units; calibrate them apart");
 }
 
 }  // namespace c3

@@ -33,7 +33,8 @@ std::vector<Seconds> times_of(const std::vector<KernelSample>& samples) {
 /// Lines of one table: errors of predictions, one GPU a line and all together.
 class ErrorTable {
  public:
-  ErrorTable() : table_({"rows of", "GPU", "rows", "MAPE [%]", "95 %", "median [%]", "bias [%]", "within 10 % [%]"}) {}
+  ErrorTable()
+      : table_({"rows of", "GPU", "rows", "MAPE [%]", "95 %", "median [%]", "bias [%]", "within 10 % [%]"}) {}
 
   void add(const std::string& what, const MeasuredSet& set, const std::vector<KernelSample>& samples,
            const std::vector<Seconds>& predicted) {
@@ -94,8 +95,8 @@ void write_file(const std::string& target, const std::string& text) {
 
 void report_left_out(const MeasuredSet& set) {
   if (set.broken + set.short_rows + set.impossible == 0) return;
-  fmt::print("left out: {} broken rows, {} below --min-time, {} that their GPU cannot run\n", set.broken, set.short_rows,
-             set.impossible);
+  fmt::print("left out: {} broken rows, {} below --min-time, {} that their GPU cannot run\n", set.broken,
+             set.short_rows, set.impossible);
 }
 
 /// One factor for a GPU: of all times but launches, from a few of its kernels.
@@ -141,14 +142,16 @@ int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, con
     const double after = fit.table.values[i].second;
     const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
     const auto keys = coefficient_keys(kernel_class);
-    const auto of = std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
+    const auto of =
+        std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
     values.add({key, fmt::format("{:.4g}", before), after == before ? "held" : fmt::format("{:.4g}", after),
                 fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
   }
   ErrorTable errors;
   errors.add("training", set, set.train, predict_kernels(set.train, set.gpus, fit.table));
   if (!set.test.empty()) errors.add("test", set, set.test, predict_kernels(set.test, set.gpus, fit.table));
-  if (!set.others.empty()) errors.add("other GPUs", set, set.others, predict_kernels(set.others, set.gpus, fit.table));
+  if (!set.others.empty())
+    errors.add("other GPUs", set, set.others, predict_kernels(set.others, set.gpus, fit.table));
   fit_options.fit.starts = 1;
   if (options.leave_out && names_of(set, set.train).size() > 1) {
     errors.add("GPU left out", set, set.train, predict_unseen_gpus(set.train, set.gpus, table, fit_options));
@@ -158,12 +161,13 @@ int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, con
                predict_unseen_shapes(set.train, set.gpus, table, options.folds, fit_options));
   }
   fmt::print("{}\n{}", values.text(), errors.text());
-  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n", fit.rows,
-             fit.evaluations, fit.cost);
+  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n",
+             fit.rows, fit.evaluations, fit.cost);
   report_left_out(set);
   if (options.output.empty()) return kExitOk;
-  const std::string comment = fmt::format("Coefficients of the kernel class {}, made by\nc3sim calibrate {}", kernel_class,
-                                          source_text(set, fit.rows).substr(std::string("c3sim calibrate: ").size()));
+  const std::string comment =
+      fmt::format("Coefficients of the kernel class {}, made by\nc3sim calibrate {}", kernel_class,
+                  source_text(set, fit.rows).substr(std::string("c3sim calibrate: ").size()));
   write_file(options.output, coefficient_text(fit.table, start, comment, source_text(set, fit.rows)));
   return kExitOk;
 }
@@ -172,15 +176,18 @@ int run_calibrate(const CalibrateOptions& options) {
   install_interrupt_handler();
   const MeasuredSet set = read_measured_set(options);
   const std::string kernel_class = coefficient_class(options, set);
-  return options.scale ? calibrate_scale(options, set, kernel_class) : calibrate_class(options, set, kernel_class);
+  return options.scale ? calibrate_scale(options, set, kernel_class)
+                       : calibrate_class(options, set, kernel_class);
 }
 
 }  // namespace
 
 void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<CalibrateOptions>();
-  CLI::App& verb = *app.add_subcommand("calibrate", "Fit the coefficients of a kernel class to measured kernels");
-  verb.add_option("FILE", options->files, "Measured kernels, or GPU[,GPU..]=FILE to take only these GPUs or to name the one")
+  CLI::App& verb =
+      *app.add_subcommand("calibrate", "Fit the coefficients of a kernel class to measured kernels");
+  verb.add_option("FILE", options->files,
+                  "Measured kernels, or GPU[,GPU..]=FILE to take only these GPUs or to name the one")
       ->required()
       ->type_name("[GPU=]FILE");
   verb.add_option("--class", options->kernel_class, "Kernels to fit")
@@ -190,19 +197,28 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
       ->delimiter(',')
       ->type_name("GPU,..");
   verb.add_option("-o,--output", options->output, "Write the coefficients")->type_name("FILE.toml");
-  verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")->type_name("FILE.toml");
+  verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
+      ->type_name("FILE.toml");
   verb.add_option("--hold", options->hold, "Keys that keep their value")->delimiter(',')->type_name("KEY,..");
-  verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")->type_name("TIME")->capture_default_str();
-  verb.add_option("--rows", options->rows, "At most so many of each GPU, drawn at random (0: all)")->capture_default_str();
-  verb.add_option("--starts", options->starts, "Of the search")->check(CLI::Range(1, 100))->capture_default_str();
-  verb.add_option("--folds", options->folds, "Also predict shapes that a fit did not see, in so many folds (0: do not)")
+  verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")
+      ->type_name("TIME")
+      ->capture_default_str();
+  verb.add_option("--rows", options->rows, "At most so many of each GPU, drawn at random (0: all)")
+      ->capture_default_str();
+  verb.add_option("--starts", options->starts, "Of the search")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  verb.add_option("--folds", options->folds,
+                  "Also predict shapes that a fit did not see, in so many folds (0: do not)")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   verb.add_option("--seed", options->seed, "Of rows, starts, folds and intervals")->capture_default_str();
   verb.add_flag("!--no-leave-out", options->leave_out, "Do not refit with each GPU left out");
-  verb.add_flag("--scale", options->scale, "One factor for one GPU instead of all coefficients: 20 rows are enough");
+  verb.add_flag("--scale", options->scale,
+                "One factor for one GPU instead of all coefficients: 20 rows are enough");
   verb.footer(
-      "A file has the columns of `c3sim kernel --csv` with gpu and time_us (and split: train or test), or is one of\n"
+      "A file has the columns of `c3sim kernel --csv` with gpu and time_us (and split: train or test), or is "
+      "one of\n"
       "NeuSight's or aiconfigurator's tables.\n\n"
       "Examples:\n"
       "  c3sim calibrate a100-sxm-80gb=gemm_a100.csv h100-sxm=gemm_h100.csv --class gemm -o matrix_gemm.toml\n"

@@ -24,8 +24,8 @@ std::string line(const std::string& key, double value, const Node* written, std:
   }
   const std::string text = fmt::format("{:.6g}", value);
   const bool is_float = text.find_first_of(".e") != std::string::npos;
-  return fmt::format("{} = {{ value = {}{}, kind = \"derived\", source = \"{}\" }}\n", key, text, is_float ? "" : ".0",
-                     source);
+  return fmt::format("{} = {{ value = {}{}, kind = \"derived\", source = \"{}\" }}\n", key, text,
+                     is_float ? "" : ".0", source);
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ double read_value(Section& section, const std::string& key, const CoefficientKey
 
 /// All variants that the file has, whether or not this GPU uses them: `share_default` and `share_ampere`.
 void read_variants(Section& section, const CoefficientKey& of, CoefficientTable& table) {
-  const auto read = [&](const std::string& key) { table.values.emplace_back(key, read_value(section, key, of)); };
+  const auto read = [&](const std::string& key) {
+    table.values.emplace_back(key, read_value(section, key, of));
+  };
   const auto read_some = [&](const auto& names) {
     for (const auto each : names) {
       const std::string key = fmt::format("{}_{}", of.key, name_of(each));

@@ -128,11 +128,11 @@ struct HbmSpec {
   MemoryTechnology technology = MemoryTechnology::hbm3;
   Bytes size;
   BytesPerSecond peak;
-  BytesPerSecond read;   ///< achieved by reads alone
-  BytesPerSecond write;  ///< achieved by writes alone
-  BytesPerSecond copy;   ///< achieved by a 1:1 mix, read plus written bytes
+  BytesPerSecond read;      ///< achieved by reads alone
+  BytesPerSecond write;     ///< achieved by writes alone
+  BytesPerSecond copy;      ///< achieved by a 1:1 mix, read plus written bytes
   bool from_share = false;  ///< these rates follow from the technology's share of the peak
-  Seconds latency;       ///< idle, core to HBM and back
+  Seconds latency;          ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
 
   bool operator==(const HbmSpec&) const = default;

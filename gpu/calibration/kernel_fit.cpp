@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 
@@ -54,7 +55,8 @@ std::vector<std::string> keys_in_use(const CoefficientTable& table, std::span<co
       const GpuSpec& gpu = gpus[samples[rows.front()].gpu];
       std::vector<std::string> variants = variants_of(key.key, gpu.family, gpu.hbm.technology);
       std::ranges::reverse(variants);
-      const auto found = std::ranges::find_if(variants, [&](const auto& name) { return table.find(name) != nullptr; });
+      const auto found =
+          std::ranges::find_if(variants, [&](const auto& name) { return table.find(name) != nullptr; });
       if (found != variants.end() && std::ranges::find(used, *found) == used.end()) used.push_back(*found);
     }
   }
@@ -73,7 +75,8 @@ CoefficientKey range_of(std::string_view key, const std::vector<CoefficientKey>&
 std::vector<Parameter> parameters_of(const CoefficientTable& start, std::span<const KernelSample> samples,
                                      std::span<const GpuSpec> gpus, const std::vector<std::string>& hold) {
   for (const std::string& key : hold) {
-    if (start.find(key) == nullptr) throw std::invalid_argument(fmt::format("no coefficient '{}' to hold", key));
+    if (start.find(key) == nullptr)
+      throw std::invalid_argument(fmt::format("no coefficient '{}' to hold", key));
   }
   constexpr double kSmallest = 1e-2;  // of the start, where a range begins at 0
   const std::vector<CoefficientKey> known = coefficient_keys(start.kernel_class);
@@ -126,12 +129,51 @@ std::vector<KernelSample> selected(std::span<const KernelSample> samples, std::s
   return some;
 }
 
+/// A default that nothing in the fit takes says nothing: what is known of a family that was never measured is
+/// the mean of those that were.
+void set_unseen_defaults(CoefficientTable& table, const std::vector<std::string>& used,
+                         const std::vector<std::string>& hold) {
+  for (const CoefficientKey& key : coefficient_keys(table.kernel_class)) {
+    const std::string name = std::string(key.key) + "_default";
+    const auto is_in = [&](const std::vector<std::string>& list) {
+      return std::ranges::find(list, name) != list.end();
+    };
+    if (!key.differs || is_in(used) || is_in(hold)) continue;
+    double log_sum = 0;
+    int count = 0;
+    for (const std::string& variant : used) {
+      if (!variant.starts_with(std::string(key.key) + "_")) continue;
+      log_sum += std::log(*table.find(variant));
+      ++count;
+    }
+    for (auto& [each, value] : table.values) {
+      if (each == name && count > 0) value = std::exp(log_sum / count);
+    }
+  }
+}
+
+/// \p start without the shares that only GPUs beyond \p samples would take: what is known of a family that was
+/// never measured is the default.
+CoefficientTable without_unseen(const CoefficientTable& start, std::span<const KernelSample> samples,
+                                std::span<const GpuSpec> gpus) {
+  const std::vector<CoefficientKey> known = coefficient_keys(start.kernel_class);
+  const std::vector<std::string> used = keys_in_use(start, samples, gpus);
+  CoefficientTable table = start;
+  std::erase_if(table.values, [&](const auto& entry) {
+    const bool is_variant = range_of(entry.first, known).differs && !entry.first.ends_with("_default");
+    return is_variant && std::ranges::find(used, entry.first) == used.end();
+  });
+  return table;
+}
+
 std::vector<Seconds> predict_splits(std::span<const Split> splits, std::span<const KernelSample> samples,
                                     std::span<const GpuSpec> gpus, const CoefficientTable& start,
                                     const KernelFitOptions& options) {
   std::vector<Seconds> times(samples.size());
   for (const Split& split : splits) {
-    const KernelFit fit = fit_kernels(selected(samples, split.fitted), gpus, start, options);
+    const std::vector<KernelSample> fitted = selected(samples, split.fitted);
+    KernelFit fit = fit_kernels(fitted, gpus, without_unseen(start, fitted, gpus), options);
+    set_unseen_defaults(fit.table, keys_in_use(fit.table, fitted, gpus), options.hold);
     const std::vector<Seconds> held_out = predict_kernels(selected(samples, split.held_out), gpus, fit.table);
     for (std::size_t i = 0; i < held_out.size(); ++i)
       times[split.held_out[i]] = held_out[i];
@@ -178,7 +220,8 @@ std::uint64_t shape_key(const Operator& op) {
   };
   add(static_cast<std::int64_t>(op.index()));
   if (const auto* gemm = std::get_if<GemmShape>(&op)) {
-    for (const std::int64_t word : {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
+    for (const std::int64_t word :
+         {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
       add(word);
   } else if (const auto* attention = std::get_if<AttentionShape>(&op)) {
     for (const std::int64_t word : {attention->batch, attention->heads, attention->kv_heads, attention->queries,
@@ -198,7 +241,8 @@ std::vector<Seconds> predict_unseen_shapes(std::span<const KernelSample> samples
                                            const CoefficientTable& start, std::size_t folds,
                                            const KernelFitOptions& options) {
   std::vector<std::uint64_t> keys(samples.size());
-  std::ranges::transform(samples, keys.begin(), [](const KernelSample& sample) { return shape_key(sample.op); });
+  std::ranges::transform(samples, keys.begin(),
+                         [](const KernelSample& sample) { return shape_key(sample.op); });
   return predict_splits(folds_by_key(keys, folds, options.fit.seed), samples, gpus, start, options);
 }
 

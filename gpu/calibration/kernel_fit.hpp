@@ -24,22 +24,29 @@ struct KernelSample {
 };
 
 struct KernelFitOptions {
-  std::vector<std::string> hold = {};  ///< keys of the table that keep their value; those that start at 0 do anyway
-  std::size_t most_rows = 0;           ///< of each GPU, drawn at random; 0 = all
-  FitOptions fit = {.soft_l1_scale = 0.1, .starts = 3, .iterations = 30, .difference_step = 3e-3, .least_gain = 1e-5, .seed = 1};
+  std::vector<std::string> hold =
+      {};                     ///< keys of the table that keep their value; those that start at 0 do anyway
+  std::size_t most_rows = 0;  ///< of each GPU, drawn at random; 0 = all
+  FitOptions fit = {.soft_l1_scale = 0.1,
+                    .starts = 3,
+                    .iterations = 30,
+                    .difference_step = 3e-3,
+                    .least_gain = 1e-5,
+                    .seed = 1};
 };
 
 struct KernelFit {
-  CoefficientTable table;              ///< the fitted one
-  std::vector<std::string> at_bound;   ///< keys that ended at a bound of their range
+  CoefficientTable table;             ///< the fitted one
+  std::vector<std::string> at_bound;  ///< keys that ended at a bound of their range
   double cost = 0;
   std::size_t rows = 0;
   std::size_t evaluations = 0;
 };
 
-/// Fits the coefficients of \p start to \p samples, every GPU weighing the same. GPUs take the fitted table for their own
-/// family and memory; a key of a family that no sample belongs to keeps its value. \throws std::invalid_argument for keys
-/// that are not in the table and for too few samples; InfeasibleError when a GPU cannot run a sample.
+/// Fits the coefficients of \p start to \p samples, every GPU weighing the same. GPUs take the fitted table for
+/// their own family and memory; a key of a family that no sample belongs to keeps its value. \throws
+/// std::invalid_argument for keys that are not in the table and for too few samples; InfeasibleError when a GPU
+/// cannot run a sample.
 KernelFit fit_kernels(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
                       const CoefficientTable& start, const KernelFitOptions& options = {});
 

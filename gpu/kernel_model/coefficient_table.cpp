@@ -26,7 +26,8 @@ void visit_class(std::string_view kernel_class, Coefficients& coefficients, Visi
 }  // namespace
 
 const double* CoefficientTable::find(std::string_view key) const {
-  const auto found = std::ranges::find(values, key, [](const auto& entry) { return std::string_view(entry.first); });
+  const auto found =
+      std::ranges::find(values, key, [](const auto& entry) { return std::string_view(entry.first); });
   return found == values.end() ? nullptr : &found->second;
 }
 
@@ -71,7 +72,8 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   constexpr double kIssued = 0.9;
   for (MatrixRate& rate : gpu.compute.matrix) {
     if (!rate.from_share) continue;
-    const GemmCoefficients& of = rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
+    const GemmCoefficients& of =
+        rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
     const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
     rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
     rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);

@@ -12,10 +12,11 @@
 
 namespace c3 {
 
-inline constexpr std::array<std::string_view, 4> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector", "attention"};
+inline constexpr std::array<std::string_view, 4> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
+                                                                   "attention"};
 
-/// The keys of one class as configs/kernels/CLASS.toml has them. A coefficient that differs is written as `share_default`
-/// and `share_ampere`, for a family, or `memory_share_gddr6`, for a memory technology.
+/// The keys of one class as configs/kernels/CLASS.toml has them. A coefficient that differs is written as
+/// `share_default` and `share_ampere`, for a family, or `memory_share_gddr6`, for a memory technology.
 struct CoefficientTable {
   std::string kernel_class;  ///< "vector_gemm", "matrix_gemm", "vector" or "attention"
   std::vector<std::pair<std::string, double>> values;
@@ -38,7 +39,8 @@ std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class);
 /// technology, the family.
 std::vector<std::string> variants_of(std::string_view key, GpuFamily family, MemoryTechnology technology);
 
-/// The class of \p table in \p coefficients as \p table has it for this family and memory; keys that it lacks stay.
+/// The class of \p table in \p coefficients as \p table has it for this family and memory; keys that it lacks
+/// stay.
 void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology technology,
            KernelCoefficients& coefficients);
 

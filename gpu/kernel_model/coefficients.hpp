@@ -66,7 +66,8 @@ inline constexpr std::array kGemmFields = {
     GemmField{"batched_launch_us", &GemmCoefficients::batched_launch_us, 0, 100,
               "us, the same of a batched call"},
     GemmField{"launch_cycles", &GemmCoefficients::launch_cycles, 0, 50000, "the same of either, core cycles"},
-    GemmField{"scale", &GemmCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
+    GemmField{"scale", &GemmCoefficients::scale, 0.2, 5,
+              "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 /// Operators without a matrix product.
@@ -112,7 +113,8 @@ inline constexpr std::array kVectorFields = {
     VectorField{"softmax_launch_us", &VectorCoefficients::softmax_launch_us, 0, 100,
                 "us, the same of a softmax"},
     VectorField{"norm_launch_us", &VectorCoefficients::norm_launch_us, 0, 100, "us, the same of a layer norm"},
-    VectorField{"scale", &VectorCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
+    VectorField{"scale", &VectorCoefficients::scale, 0.2, 5,
+                "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 /// Flash attention.
@@ -139,7 +141,8 @@ inline constexpr std::array kAttentionFields = {
     AttentionField{"key_passes", &AttentionCoefficients::key_passes, 0, 20, "over K and V that nothing hides"},
     AttentionField{"hbm_share", &AttentionCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
     AttentionField{"launch_us", &AttentionCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
-    AttentionField{"scale", &AttentionCoefficients::scale, 0.2, 5, "of all times but launches; 1 but for a GPU calibrated alone"},
+    AttentionField{"scale", &AttentionCoefficients::scale, 0.2, 5,
+                   "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
 struct KernelCoefficients {

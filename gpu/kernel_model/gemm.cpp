@@ -22,14 +22,22 @@ constexpr double kStepsInFlight = 2.0;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Distinct tile rows and columns of \p count tiles taken every \p stride in dispatch order (rows fastest).
+/// Tile rows and columns that are in flight together.
 struct Distinct {
   double rows, columns;
 };
+
+/// Of \p count tiles taken every \p stride in dispatch order, rows fastest.
 Distinct distinct_panels(std::int64_t count, std::int64_t stride, std::int64_t tile_rows) {
   const std::int64_t rows = std::min(count, tile_rows / std::gcd(stride, tile_rows));
   const std::int64_t columns = std::min(count, (count - 1) * stride / tile_rows + 1);
   return {static_cast<double>(rows), static_cast<double>(columns)};
+}
+
+/// Of \p count tiles of bands that are \p band columns wide and \p tile_rows high.
+Distinct block_of(std::int64_t count, std::int64_t band, std::int64_t tile_rows) {
+  const std::int64_t rows = std::min(ceil_div(count, band), tile_rows);
+  return {static_cast<double>(rows), static_cast<double>(ceil_div(count, rows))};
 }
 
 /// Loads of a tiled GEMM. Work groups of one XCD share panels in its L2 while they are within a few K steps of
@@ -42,6 +50,7 @@ class GemmTraffic final : public TrafficModel {
         k_steps_(static_cast<double>(plan.k_of_work_group / plan.tile.k)),
         a_panel_(element * panel(shape.m, plan.tile.m, shape.k, plan.split)),
         b_panel_(element * panel(shape.n, plan.tile.n, shape.k, plan.split)),
+        band_(plan.band),
         l2_loads_(plan.l2_loads),
         output_(element * static_cast<double>(plan.tile.m * plan.tile.n)) {}
 
@@ -79,7 +88,8 @@ class GemmTraffic final : public TrafficModel {
   /// Sets traffic.llc. \returns the bytes of distinct panels that one XCD has in flight.
   Bytes l2_misses(const CacheState& state, std::int64_t resident, Traffic& traffic) const {
     const std::int64_t in_xcd = ceil_div(resident, state.xcds);
-    const Distinct panels = distinct_panels(in_xcd, state.xcds, tile_rows_);
+    const Distinct panels =
+        band_ > 1 ? block_of(in_xcd, band_, tile_rows_) : distinct_panels(in_xcd, state.xcds, tile_rows_);
     const Bytes first_touch =
         (panels.rows * a_panel_ + panels.columns * b_panel_) / static_cast<double>(in_xcd);
     const Bytes shared = traffic.l2 - std::min(first_touch, traffic.l2);
@@ -107,18 +117,21 @@ class GemmTraffic final : public TrafficModel {
         static_cast<double>(state.xcds) * l2_window + state.llc_intruder * (steps * state.work_group_time);
     const double short_miss = reuse_miss_fraction(Bytes{0}, llc_window, state.llc_size);
 
-    // With m fastest, a wave of at least one column uses all of A again and fresh columns of B; a smaller one
-    // uses B's column again and returns to a row of A after a whole column.
-    const bool whole_columns = concurrent >= rows;
-    const double a_uses = whole_columns ? waves : columns;
-    const double a_interval = whole_columns ? 1.0 : rows / concurrent;  // waves
-    const double b_uses = whole_columns ? 1.0 : rows / concurrent;
+    // A wave goes down a band of columns. One as high as the matrix uses all of A again and fresh columns of B;
+    // a lower one uses the band's columns again and returns to a row of A after a whole band.
+    const auto band = std::min({static_cast<double>(band_), columns, concurrent});
+    const double wave_rows = concurrent / band;
+    const bool whole_columns = wave_rows >= rows;
+    const double a_uses = whole_columns ? waves : columns / band;
+    const double a_interval = whole_columns ? 1.0 : rows / wave_rows;  // waves
+    const double b_uses = whole_columns ? 1.0 : rows / wave_rows;
     const Bytes a_total = rows * a_panel_;
     const Bytes b_total = columns * b_panel_;
-    const Bytes a_stream = a_interval * (std::max(1.0, concurrent / rows) * b_panel_ + others);
-    const Bytes b_stream = std::min(concurrent, rows) * a_panel_ + others;
+    const double b_columns = whole_columns ? std::max(1.0, concurrent / rows) : band;
+    const Bytes a_stream = b_columns * b_panel_ + a_interval * others;
+    const Bytes b_stream = std::min(wave_rows, rows) * a_panel_ + others;
     const double a_miss = reuse_miss_fraction(a_total, a_stream, state.llc_size);
-    const double b_miss = reuse_miss_fraction(b_panel_, b_stream, state.llc_size);
+    const double b_miss = reuse_miss_fraction(band * b_panel_, b_stream, state.llc_size);
     const Bytes once = a_total + b_total;
     const Bytes again = std::max(0.0, a_uses - 1.0) * a_total + std::max(0.0, b_uses - 1.0) * b_total;
     const Bytes again_missed =
@@ -134,6 +147,7 @@ class GemmTraffic final : public TrafficModel {
   double k_steps_;
   Bytes a_panel_;
   Bytes b_panel_;
+  std::int64_t band_;  ///< columns; 1: rows fastest
   Bytes l2_loads_;
   Bytes output_;
   // Cohorts of one wave ask the same question; a simulation is single-threaded.

@@ -109,6 +109,7 @@ class Planner {
         }
       }
     }
+    best.band = band_of(best);
     const double launch_us = shape_.batch > 1 ? coefficients_.batched_launch_us : coefficients_.launch_us;
     best.launch = Seconds{launch_us * 1e-6 + coefficients_.launch_cycles / clock_};
     return best;
@@ -147,6 +148,18 @@ class Planner {
     return plan;
   }
 
+  /// Kernels of NVIDIA's matrix units swizzle their grid so that a wave is a near-square block of the output;
+  /// those of its vector units go along the rows of the output first. AMD's go down its columns (assumed).
+  std::int64_t band_of(const GemmPlan& plan) const {
+    if (gpu_.family >= GpuFamily::cdna1) return 1;
+    const std::int64_t columns = ceil_div(shape_.n, plan.tile.n);
+    if (on_vectors()) return columns;
+    const double tiles = std::min<double>(gpu_.compute.cus(), static_cast<double>(plan.work_groups));
+    const double square =
+        std::sqrt(tiles * static_cast<double>(plan.tile.m) / static_cast<double>(plan.tile.n));
+    return std::clamp<std::int64_t>(std::llround(square), 1, columns);
+  }
+
   /// The parts are written and read back through the caches, at twice HBM's rate.
   Seconds reduction(double split) const {
     const double outputs = static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
@@ -168,7 +181,9 @@ class Planner {
     const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
     const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
                                 cus * clock_ * coefficients_.cu_bytes_per_clock);
-    return norm(computing, bytes / hbm) + plan.reduction.value;
+    const double l2 = static_cast<double>(plan.work_groups) * plan.l2_loads.value /
+                      (gpu_.cache.l2_bandwidth.value * compute.xcds);
+    return std::max(norm(computing, bytes / hbm), l2) + plan.reduction.value;
   }
 
   const GemmShape& shape_;

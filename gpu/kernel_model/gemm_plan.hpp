@@ -14,6 +14,7 @@ struct GemmPlan {
   GemmTile tile;
   std::int64_t split = 1;
   std::int64_t work_groups = 1;
+  std::int64_t band = 1;             ///< columns of tiles that the grid goes down together; 1: rows fastest
   std::int64_t k_of_work_group = 1;  ///< padded to whole steps
   Seconds arithmetic;  ///< of one work group with a CU to itself: products, operands from LDS and L2, filling
                        ///< and draining
