@@ -76,7 +76,10 @@ std::shared_ptr<const GpuSpec> gpu_of(const std::string& name, const KernelOptio
 std::vector<KernelSlice> slices_of(const KernelOptions& options) {
   check_share("--cache-share", options.cache_share, true);
   check_share("--hbm-share", options.hbm_share, false);
-  const KernelSlice whole = {.cus = 0, .cache = options.cache_share, .hbm = options.hbm_share};
+  const KernelSlice whole = {.cus = 0,
+                             .cache = options.cache_share,
+                             .hbm = options.hbm_share,
+                             .launch = options.launch == "device" ? LaunchCost::device : LaunchCost::measured};
   if (options.cus.empty()) return {whole};
   std::vector<KernelSlice> slices;
   for (const std::string& cus : options.cus) {

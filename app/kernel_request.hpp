@@ -19,6 +19,7 @@ struct KernelOptions {
   std::vector<std::string> cus;
   double cache_share = 1.0;
   double hbm_share = 1.0;
+  std::string launch = "measured";
   std::vector<std::string> sets;
   std::string csv;
   std::string output;

@@ -74,6 +74,7 @@ Json json_of(const Row& row) {
   json.update(std::visit(ShapeJson{}, row.asked.op));
   json.update({{"cus", cus_of(row)},
                {"time_us", row.time.time.value * 1e6},
+               {"launch_us", row.time.launch.value * 1e6},
                {"bound", name_of(row.time.bound)},
                {"waves", row.time.waves},
                {"work_groups", row.work_groups},
@@ -114,7 +115,7 @@ struct ShapeText {
 std::string shape_text(const Operator& op) { return std::visit(ShapeText{}, op); }
 
 void print_table(const std::vector<Row>& rows) {
-  TextTable table({"gpu", "shape", "CUs", "time [us]", "bound", "waves", "work groups", "TFLOP/s", "of peak",
+  TextTable table({"gpu", "shape", "CUs", "time [us]", "launch [us]", "bound", "waves", "work groups", "TFLOP/s", "of peak",
                    "roofline [us]", "HBM read [MB]", "written [MB]", "HBM [GB/s]", "L2 [MB]"});
   for (const Row& row : rows) {
     const KernelTime& time = row.time;
@@ -122,7 +123,8 @@ void print_table(const std::vector<Row>& rows) {
         row.peak.value > 0.0 ? fmt::format("{:.1f}%", 100.0 * (row.rate() / row.peak)) : "-";
     table.add(
         {row.asked.gpu->name, shape_text(row.asked.op), std::to_string(cus_of(row)),
-         fmt::format("{:.2f}", time.time.value * 1e6), std::string(name_of(time.bound)),
+         fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", time.launch.value * 1e6),
+         std::string(name_of(time.bound)),
          fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
          fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),
          fmt::format("{:.2f}", time.hbm_read.value / 1e6), fmt::format("{:.2f}", time.hbm_write.value / 1e6),
@@ -131,8 +133,9 @@ void print_table(const std::vector<Row>& rows) {
   }
   fmt::print("{}\n\n{}", name_of(rows.front().asked.op), table.text());
   fmt::print(
-      "time: of the kernel alone, launch included; roofline: flops at peak or every operand once at peak HBM\n"
-      "bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n");
+      "time: of the kernel alone, launch included (--launch measured: as its class was measured, fp32 and vector\n"
+      "operators between events of eager PyTorch, others on the device); roofline: flops at peak or every operand\n"
+      "once at peak HBM bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n");
 }
 
 int run_kernel(const KernelOptions& options) {
@@ -170,7 +173,7 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::head_dim:
       return "of an attention";
     case ShapeKey::causal:
-      return "1: a query sees no later key (default: 0)";
+      return "A query sees no later key";
     case ShapeKey::pass:
       return "forward or backward (default: forward)";
     case ShapeKey::rows:
@@ -184,6 +187,11 @@ std::string_view described(ShapeKey key) {
 void add_shape_options(CLI::App& verb, KernelOptions& options) {
   for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
     const auto key = static_cast<ShapeKey>(i);
+    if (key == ShapeKey::causal) {
+      verb.add_flag_callback(option_name(key), [&options] { options.shape[ShapeKey::causal] = {"1"}; },
+                             std::string(described(key)));
+      continue;
+    }
     CLI::Option* option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
     const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
     is_list ? option->delimiter(',')->allow_extra_args(false) : option->expected(1);
@@ -205,6 +213,10 @@ void add_options(CLI::App& verb, KernelOptions& options) {
       ->type_name("N");
   verb.add_option("--cache-share", options.cache_share, "Of L2 and last-level cache")->capture_default_str();
   verb.add_option("--hbm-share", options.hbm_share, "Of HBM bandwidth")->capture_default_str();
+  verb.add_option("--launch", options.launch,
+                  "measured: of one call alone, as its class was measured; device: in a queue that is not empty")
+      ->check(CLI::IsMember({"measured", "device"}))
+      ->capture_default_str();
   verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
       ->take_all()
       ->expected(1)
@@ -228,6 +240,7 @@ void add_kernel_verb(CLI::App& app, VerbAction& action) {
       "reported and copied to OUT.rejected.csv; the others are timed, and the command ends with 5.\n\n"
       "Examples:\n"
       "  c3sim kernel gemm --gpu mi300x,h100-sxm -m 2048,4096 -n 8192 -k 8192 --dtype bf16\n"
+      "  c3sim kernel attention --gpu h100-sxm --heads 32 --kv-heads 8 --seq 4096 --head-dim 128 --causal --dtype bf16\n"
       "  c3sim kernel --csv shapes.csv --gpu a100-sxm-80gb --dtype bf16 -o times.csv");
   verb.callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;
