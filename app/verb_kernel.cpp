@@ -115,8 +115,9 @@ struct ShapeText {
 std::string shape_text(const Operator& op) { return std::visit(ShapeText{}, op); }
 
 void print_table(const std::vector<Row>& rows) {
-  TextTable table({"gpu", "shape", "CUs", "time [us]", "launch [us]", "bound", "waves", "work groups", "TFLOP/s", "of peak",
-                   "roofline [us]", "HBM read [MB]", "written [MB]", "HBM [GB/s]", "L2 [MB]"});
+  TextTable table({"gpu", "shape", "CUs", "time [us]", "launch [us]", "bound", "waves", "work groups",
+                   "TFLOP/s", "of peak", "roofline [us]", "HBM read [MB]", "written [MB]", "HBM [GB/s]",
+                   "L2 [MB]"});
   for (const Row& row : rows) {
     const KernelTime& time = row.time;
     const std::string share =
@@ -124,8 +125,7 @@ void print_table(const std::vector<Row>& rows) {
     table.add(
         {row.asked.gpu->name, shape_text(row.asked.op), std::to_string(cus_of(row)),
          fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", time.launch.value * 1e6),
-         std::string(name_of(time.bound)),
-         fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
+         std::string(name_of(time.bound)), fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
          fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),
          fmt::format("{:.2f}", time.hbm_read.value / 1e6), fmt::format("{:.2f}", time.hbm_write.value / 1e6),
          fmt::format("{:.1f}", ((time.hbm_read + time.hbm_write) / time.time).value / 1e9),
@@ -133,8 +133,10 @@ void print_table(const std::vector<Row>& rows) {
   }
   fmt::print("{}\n\n{}", name_of(rows.front().asked.op), table.text());
   fmt::print(
-      "time: of the kernel alone, launch included (--launch measured: as its class was measured, fp32 and vector\n"
-      "operators between events of eager PyTorch, others on the device); roofline: flops at peak or every operand\n"
+      "time: of the kernel alone, launch included (--launch measured: as its class was measured, fp32 and "
+      "vector\n"
+      "operators between events of eager PyTorch, others on the device); roofline: flops at peak or every "
+      "operand\n"
       "once at peak HBM bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n");
 }
 
@@ -188,8 +190,9 @@ void add_shape_options(CLI::App& verb, KernelOptions& options) {
   for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
     const auto key = static_cast<ShapeKey>(i);
     if (key == ShapeKey::causal) {
-      verb.add_flag_callback(option_name(key), [&options] { options.shape[ShapeKey::causal] = {"1"}; },
-                             std::string(described(key)));
+      verb.add_flag_callback(
+          option_name(key), [&options] { options.shape[ShapeKey::causal] = {"1"}; },
+          std::string(described(key)));
       continue;
     }
     CLI::Option* option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
@@ -213,8 +216,9 @@ void add_options(CLI::App& verb, KernelOptions& options) {
       ->type_name("N");
   verb.add_option("--cache-share", options.cache_share, "Of L2 and last-level cache")->capture_default_str();
   verb.add_option("--hbm-share", options.hbm_share, "Of HBM bandwidth")->capture_default_str();
-  verb.add_option("--launch", options.launch,
-                  "measured: of one call alone, as its class was measured; device: in a queue that is not empty")
+  verb.add_option(
+          "--launch", options.launch,
+          "measured: of one call alone, as its class was measured; device: in a queue that is not empty")
       ->check(CLI::IsMember({"measured", "device"}))
       ->capture_default_str();
   verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
@@ -240,7 +244,8 @@ void add_kernel_verb(CLI::App& app, VerbAction& action) {
       "reported and copied to OUT.rejected.csv; the others are timed, and the command ends with 5.\n\n"
       "Examples:\n"
       "  c3sim kernel gemm --gpu mi300x,h100-sxm -m 2048,4096 -n 8192 -k 8192 --dtype bf16\n"
-      "  c3sim kernel attention --gpu h100-sxm --heads 32 --kv-heads 8 --seq 4096 --head-dim 128 --causal --dtype bf16\n"
+      "  c3sim kernel attention --gpu h100-sxm --heads 32 --kv-heads 8 --seq 4096 --head-dim 128 --causal "
+      "--dtype bf16\n"
       "  c3sim kernel --csv shapes.csv --gpu a100-sxm-80gb --dtype bf16 -o times.csv");
   verb.callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <stdexcept>
 
+#include "configs/kernel_shape.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/spec_readers.hpp"
 
@@ -15,6 +17,7 @@ namespace c3 {
 namespace {
 
 constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
+constexpr std::int64_t kLargestShapeExtent = std::int64_t{1} << 40U;
 constexpr std::int64_t kLargestRank = 4095;
 constexpr std::string_view kWeight = ".weight";
 constexpr std::string_view kNext = "next.";
@@ -28,7 +31,7 @@ std::vector<std::string> operation_keys() {
   std::vector<std::string> keys;
   std::ranges::transform(kCollectiveKinds, std::back_inserter(keys),
                          [](CollectiveKind kind) { return std::string(name_of(kind)); });
-  keys.insert(keys.end(), {"gemm", "record", "wait"});
+  keys.insert(keys.end(), {"gemm", "kernel", "record", "wait"});
   return keys;
 }
 
@@ -105,6 +108,57 @@ GemmShape read_gemm(Section& section) {
           .dtype = read_dtype(section, "dtype")};
 }
 
+/// The words of a kernel's shape, as a row of a table of shapes has them.
+class KernelWords {
+ public:
+  explicit KernelWords(Section& section) {
+    for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
+      const auto key = static_cast<ShapeKey>(i);
+      if (key != ShapeKey::op && key != ShapeKey::dtype && !section.has(name_of(key))) continue;
+      texts_.push_back(text_of(section, key));
+      words_[key] = texts_.back();
+    }
+  }
+  const ShapeWords& words() const { return words_; }
+  /// "softmax fp32 rows=16384 cols=4096"
+  std::string name() const {
+    std::string name = fmt::format("{} {}", words_[ShapeKey::op], words_[ShapeKey::dtype]);
+    for (auto i = static_cast<std::size_t>(ShapeKey::b); i < kShapeKeys.size(); ++i) {
+      const std::string_view word = words_[static_cast<ShapeKey>(i)];
+      if (!word.empty()) name += fmt::format(" {}={}", kShapeKeys.at(i), word);
+    }
+    return name;
+  }
+
+ private:
+  static std::string text_of(Section& section, ShapeKey key) {
+    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass)
+      return section.text(name_of(key));
+    if (key == ShapeKey::causal) return section.flag(name_of(key)) ? "1" : "0";
+    return std::to_string(section.integer(name_of(key), 1, kLargestShapeExtent));
+  }
+
+  std::deque<std::string> texts_;  ///< that words_ views
+  ShapeWords words_;
+};
+
+/// `kernel = { op = "softmax", dtype = "fp32", rows = 16384, cols = 4096 }`
+Operation read_kernel(Section& entry) {
+  const KernelWords words(entry);
+  std::vector<int> on = read_ranks(entry, "on");
+  entry.finish();
+  if (entry.is_rehearsal()) return {"kernel", VectorShape{}, std::move(on)};
+  try {
+    return std::visit(
+        [&](const auto& shape) {
+          return Operation{words.name(), shape, std::move(on)};
+        },
+        operator_of(words.words()));
+  } catch (const ShapeError& error) {
+    entry.fail(name_of(error.key()), error.what());
+  }
+}
+
 /// Distinguishes calls of one stream that differ in more than their size.
 std::string group_text(const CollectiveCall& call) {
   std::string text;
@@ -148,6 +202,10 @@ Operation OperationReader::read(Section& section) const {
     entry.finish();
     return {fmt::format("gemm {}x{}x{} {}", shape.m, shape.n, shape.k, name_of(shape.dtype)), shape,
             std::move(on)};
+  }
+  if (key == "kernel") {
+    Section entry = section.table(key);
+    return read_kernel(entry);
   }
   const auto kind = std::ranges::find(kCollectiveKinds, key, [](CollectiveKind k) { return name_of(k); });
   return collective(section, *kind);

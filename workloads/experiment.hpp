@@ -11,7 +11,7 @@
 
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_run.hpp"
 #include "gpu/spec.hpp"
 
@@ -30,11 +30,14 @@ struct WaitEvent {
 
 struct Operation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
-  std::variant<GemmShape, CollectiveCall, RecordEvent, WaitEvent> work;
+  std::variant<GemmShape, AttentionShape, VectorShape, CollectiveCall, RecordEvent, WaitEvent> work;
   std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's group
 
   bool operator==(const Operation&) const = default;
 };
+
+/// What the operation runs as a kernel; absent for a collective or an event.
+std::optional<Operator> kernel_of(const Operation& operation);
 
 struct StreamSpec {
   std::string name;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernel_model/describe.hpp"
 
 namespace c3 {
 
@@ -31,11 +31,19 @@ Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, c
   return least_traffic(call, members, node.switch_reduces);
 }
 
-void add_gemm(std::vector<RankWork>& ranks, const KernelDescription& kernel, const std::vector<int>& on) {
+/// What no kernel can find in the caches: a vector operator's tensors may be there from the operator before.
+Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const CacheSpec& cache, int xcds) {
+  if (!std::holds_alternative<VectorShape>(op)) return kernel.compulsory;
+  const Bytes kept = cache.llc_size + cache.l2_size * static_cast<double>(xcds);
+  return std::max(Bytes{0}, kernel.compulsory - kept);
+}
+
+void add_kernel(std::vector<RankWork>& ranks, const KernelDescription& kernel, Bytes hbm,
+                const std::vector<int>& on) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (!on.empty() && std::ranges::find(on, static_cast<int>(rank)) == on.end()) continue;
     ranks[rank].compute += kernel.useful_flops / kernel.peak;
-    ranks[rank].kernels += kernel.compulsory;
+    ranks[rank].kernels += hbm;
   }
 }
 
@@ -68,8 +76,10 @@ LowerBound lower_bound(const Experiment& experiment) {
   Bytes traffic;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
-      if (const auto* gemm = std::get_if<GemmShape>(&operation.work)) {
-        add_gemm(ranks, describe_gemm(operation.name, *gemm, cluster.gpu), operation.on);
+      if (const std::optional<Operator> op = kernel_of(operation)) {
+        const KernelDescription kernel = describe(operation.name, *op, cluster.gpu);
+        const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
+        add_kernel(ranks, kernel, hbm, operation.on);
       } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
         traffic += add_collective(ranks, *call, cluster.node);
       }

@@ -37,7 +37,7 @@ StreamPolicy policy_of(const Strategy& strategy, const std::string& stream) {
 
 bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy) {
   return std::ranges::any_of(stream.operations, [&](const Operation& operation) {
-    return std::holds_alternative<GemmShape>(operation.work) ||
+    return kernel_of(operation).has_value() ||
            (std::holds_alternative<CollectiveCall>(operation.work) && policy.backend == Backend::cu);
   });
 }

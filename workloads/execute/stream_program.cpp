@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gpu/kernel_model/describe.hpp"
+
 namespace c3 {
 
 EventTable::Entry& EventTable::entry(const std::string& name) {
@@ -47,9 +49,9 @@ Task StreamProgram::run_operation(std::size_t index) {
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds delay = is_first_ ? dispatch.launch_latency : dispatch.dependent_gap;
   const Seconds release = simulation_.now();
-  if (const auto* gemm = std::get_if<GemmShape>(&work)) {
+  if (const std::optional<Operator> op = kernel_of(context_.stream->operations[index])) {
     if (context_.side == Side::collectives) co_return;
-    co_await run_gemm(*gemm, index, delay);
+    co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
   } else if (std::holds_alternative<CollectiveCall>(work)) {
     if (context_.side == Side::kernels) co_return;
@@ -68,8 +70,8 @@ Task StreamProgram::run_operation(std::size_t index) {
   }
 }
 
-Task StreamProgram::run_gemm(const GemmShape& shape, std::size_t index, Seconds delay) {
-  KernelDescription kernel = describe_gemm(context_.stream->operations[index].name, shape, cluster_.spec().gpu);
+Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) {
+  KernelDescription kernel = describe(context_.stream->operations[index].name, op, cluster_.spec().gpu);
   ActivityId activity = kNoActivity;
   KernelLaunch launch;
   launch.stream = context_.index;

@@ -57,7 +57,7 @@ class StreamProgram {
  private:
   bool runs(std::size_t index) const;  ///< whether this rank takes part in an operation
   Task run_operation(std::size_t index);
-  Task run_gemm(const GemmShape& shape, std::size_t index, Seconds delay);
+  Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task wait_for(const WaitEvent& wait);
   void note(std::size_t index, SideSpan& side, Seconds release);
 
