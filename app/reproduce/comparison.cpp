@@ -27,8 +27,7 @@ StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string labe
   StudyLine line{.figure = {.of = std::move(of), .kind = kind},
                  .label = std::move(label),
                  .rows = here_.measured.size(),
-                 .skipped = skipped_,
-                 .beside = {}};
+                 .skipped = skipped_};
   if (line.rows == 0) return line;
   line.figure.simulated = kPercent * error_statistics(here_.measured, here_.predicted).mean_absolute;
   const BootstrapOptions from_5_to_95{.resamples = 400, .confidence = 0.9, .seed = 1};

@@ -35,14 +35,15 @@ struct PublishedFigure {
   std::optional<double> high = {};
   Gate gate = Gate::none;
   std::string known_miss = {};  ///< why it cannot be met, or what is wrong with it; empty: nothing known
-  std::string source;      ///< citation
+  std::string source;           ///< citation
 };
 
 struct Figure {
   PublishedFigure of;
   FigureKind kind = FigureKind::predicted;
   std::optional<double> simulated = {};  ///< absent: could not be computed
-  std::optional<double> p5 = {}, p95 = {};  ///< percentiles of `simulated`, under what is uncertain in the study
+  std::optional<double> p5 = {},
+                        p95 = {};  ///< percentiles of `simulated`, under what is uncertain in the study
 };
 
 /// Absent without a gate. A gated figure that could not be computed has not passed.

@@ -23,7 +23,7 @@ struct StudyLine {
   std::size_t skipped =
       0;  ///< measurements left out: the GPU cannot hold them, or no fit could be made for them
   /// The same number had by other means, in the order of the table's columns.
-  std::vector<std::pair<std::string, double>> beside;
+  std::vector<std::pair<std::string, double>> beside = {};
 };
 
 struct StudySection {

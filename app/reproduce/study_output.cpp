@@ -44,32 +44,46 @@ std::optional<double> value_beside(const StudyLine& line, const std::string& nam
   return found == line.beside.end() ? std::nullopt : std::optional(found->second);
 }
 
-TextTable table_of(const StudySection& section) {
+std::vector<std::string> header_of(const StudySection& section, const std::vector<std::string>& beside) {
   const std::string unit = section.lines.front().figure.of.unit;
   const auto with_unit = [&](const std::string& name) { return fmt::format("{} [{}]", name, unit); };
-  const std::vector<std::string> beside = columns_beside(section);
-  const bool has_published = std::ranges::any_of(
-      section.lines, [](const StudyLine& line) { return line.figure.of.published.has_value(); });
-
   std::vector<std::string> header = {"", "rows", "skipped", with_unit("here"), "p5..p95"};
   for (const std::string& name : beside)
     header.push_back(with_unit(name));
-  if (has_published) header.push_back(with_unit("published"));
-  header.insert(header.end(), {"target", "", "kind"});
+  header.insert(header.end(), {with_unit("published"), "target", "", "kind"});
+  return header;
+}
 
-  TextTable table(header);
-  for (const StudyLine& line : section.lines) {
-    const Figure& figure = line.figure;
-    const std::string interval = figure.p5 && figure.p95 ? number(figure.p5) + ".." + number(figure.p95) : "";
-    std::vector<std::string> row = {line.label, std::to_string(line.rows),
-                                    line.skipped == 0 ? "" : std::to_string(line.skipped),
-                                    number(figure.simulated), interval};
-    for (const std::string& name : beside)
-      row.push_back(number(value_beside(line, name)));
-    if (has_published) row.push_back(number(figure.of.published));
-    row.insert(row.end(), {target(figure.of), verdict(figure), std::string(name_of(figure.kind))});
-    table.add(std::move(row));
-  }
+/// A cell of which nothing can be said is empty.
+std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::string>& beside) {
+  const Figure& figure = line.figure;
+  const auto count = [](std::size_t rows) { return rows == 0 ? "" : std::to_string(rows); };
+  const auto if_any = [](std::optional<double> value) { return value ? number(value) : ""; };
+  std::vector<std::string> row = {line.label, count(line.rows), count(line.skipped), number(figure.simulated),
+                                  figure.p5 && figure.p95 ? number(figure.p5) + ".." + number(figure.p95) : ""};
+  for (const std::string& name : beside)
+    row.push_back(if_any(value_beside(line, name)));
+  row.insert(row.end(), {if_any(figure.of.published), target(figure.of), verdict(figure),
+                         std::string(name_of(figure.kind))});
+  return row;
+}
+
+/// Without the columns that are empty in every line.
+TextTable table_of(const StudySection& section) {
+  const std::vector<std::string> beside = columns_beside(section);
+  std::vector<std::vector<std::string>> rows;
+  for (const StudyLine& line : section.lines)
+    rows.push_back(row_of(line, beside));
+  const auto without_empty = [&](const std::vector<std::string>& row) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (std::ranges::any_of(rows, [i](const auto& each) { return !each[i].empty(); })) kept.push_back(row[i]);
+    }
+    return kept;
+  };
+  TextTable table(without_empty(header_of(section, beside)));
+  for (const std::vector<std::string>& row : rows)
+    table.add(without_empty(row));
   return table;
 }
 

@@ -39,15 +39,15 @@ StudyReport AttentionPart::sections(const PublishedFigures& published) const {
   };
   add("attention.unseen_shapes", FigureKind::predicted, "A100 and H100 in the fit, unseen shapes",
       unseen_shapes_, [](const MeasuredRow&) { return true; });
-  for (const AttentionGpu& gpu : kGpus) {
-    const RowFilter on_gpu = [&](const MeasuredRow& row) {
-      return table_.gpus()[row.sample.gpu].name == gpu.name;
-    };
+  const auto on = [&](const AttentionGpu& gpu) {
+    return [this, gpu](const MeasuredRow& row) { return table_.gpus()[row.sample.gpu].name == gpu.name; };
+  };
+  for (const AttentionGpu& gpu : kGpus)
     add(fmt::format("attention.unseen_shapes.{}", gpu.name), FigureKind::predicted,
-        fmt::format("the same, {}", gpu.name), unseen_shapes_, on_gpu);
+        fmt::format("the same, {}", gpu.name), unseen_shapes_, on(gpu));
+  for (const AttentionGpu& gpu : kGpus)
     add(fmt::format("attention.shipped.{}", gpu.name), FigureKind::fitted,
-        fmt::format("shipped coefficients, {}", gpu.name), shipped_, on_gpu);
-  }
+        fmt::format("shipped coefficients, {}", gpu.name), shipped_, on(gpu));
   if (table_.broken() > 0) section.notes.push_back(fmt::format("{} rows could not be read.", table_.broken()));
   return {section};
 }

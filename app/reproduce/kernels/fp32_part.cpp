@@ -99,7 +99,8 @@ StudyReport Fp32Part::sections(const PublishedFigures& published) const {
   StudySection shipped = section(published, "fp32", FigureKind::fitted, shipped_);
   shipped.heading = "FP32 kernels, shipped coefficients: mean absolute error";
   shipped.notes = {
-      "Fitted on rows marked train of all five GPUs (linear: of A100 and V100), scored on rows marked test."};
+      "Fitted on rows marked train of all five GPUs (linear: of A100 and V100), scored on rows marked test. "
+      "p5..p95: over shapes."};
   StudySection unseen = section(published, "fp32.unseen", FigureKind::predicted, unseen_);
   unseen.heading = "FP32 kernels of a GPU that the fit has not seen: mean absolute error";
   unseen.notes = {

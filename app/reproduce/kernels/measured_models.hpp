@@ -24,9 +24,9 @@ struct MeasuredModel {
   bool fused = false;  ///< by PyTorch's compiler
   std::int64_t sequences = 0;
   std::int64_t length = 0;
-  StepTimes measured;
-  std::optional<StepTimes> neusight;  ///< its prediction
-  std::optional<StepTimes> roofline;  ///< NeuSight's roofline of the same operators
+  StepTimes measured = {};
+  std::optional<StepTimes> neusight = {};  ///< its prediction
+  std::optional<StepTimes> roofline = {};  ///< NeuSight's roofline of the same operators
 };
 
 /// In the order of the file. \throws ConfigError for another header, a model, device or mode that is not known

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -37,15 +38,26 @@ std::string id_of(const MeasuredModel& row) {
   return fmt::format("{}.{}.{}x{}{}", row.gpu, row.model, row.sequences, row.length, row.fused ? ".fused" : "");
 }
 
-/// What sets the rows of one model apart is mostly the same error.
-std::uint64_t block_of(const MeasuredModel& row) { return std::hash<std::string>{}(row.model); }
-
-void add(Comparison& comparison, const MeasuredModel& row, const std::optional<StepTimes>& here, Part part) {
+/// \p block as of Comparison::Row.
+void add(Comparison& comparison, const MeasuredModel& row, const std::optional<StepTimes>& here, Part part,
+         std::uint64_t block = 0) {
   if (!here) return comparison.skip();
   std::vector<Comparison::Beside> beside;
   if (row.roofline) beside.emplace_back("roofline", (*row.roofline).*part);
   if (row.neusight) beside.emplace_back("NeuSight", (*row.neusight).*part);
-  comparison.add({row.measured.*part, (*here).*part, block_of(row)}, beside);
+  comparison.add({row.measured.*part, (*here).*part, block}, beside);
+}
+
+/// The error of one row, whose label has both times.
+StudyLine row_line(const PublishedFigures& published, const MeasuredModel& row,
+                   const std::optional<StepTimes>& here, Part part, const std::string& id,
+                   const std::string& remark) {
+  Comparison comparison;
+  add(comparison, row, here, part);
+  std::string label =
+      fmt::format("{}, {}{}: {:.1f} ms", row.gpu, name_of(row), remark, (row.measured.*part).value * 1e3);
+  if (here) label += fmt::format(", here {:.1f} ms", ((*here).*part).value * 1e3);
+  return comparison.line(published.find("models.row." + id), FigureKind::predicted, std::move(label));
 }
 
 }  // namespace
@@ -72,7 +84,7 @@ StepSetup setup_of(const MeasuredModel& row, bool attention_kernel) {
 
 ModelsPart::ModelsPart(const std::filesystem::path& kernels) {
   for (const MeasuredModel& model : read_measured_models(kernels / "neusight_e2e.csv"))
-    rows_.push_back({.of = model, .here = {}, .scores_kept = {}});
+    rows_.push_back({.of = model});
 }
 
 void ModelsPart::plan(Jobs& jobs) {
@@ -84,6 +96,11 @@ void ModelsPart::plan(Jobs& jobs) {
   });
 }
 
+std::uint64_t ModelsPart::model_index(const std::string& model) const {
+  const auto found = std::ranges::find_if(rows_, [&](const Row& row) { return row.of.model == model; });
+  return static_cast<std::uint64_t>(found - rows_.begin());
+}
+
 StudySection ModelsPart::summary(const PublishedFigures& published) const {
   StudySection section;
   const auto add_line = [&](const std::string& id, const std::string& label, Part part,
@@ -91,7 +108,7 @@ StudySection ModelsPart::summary(const PublishedFigures& published) const {
                             const std::function<bool(const MeasuredModel&)>& is) {
     Comparison comparison;
     for (const Row& row : rows_) {
-      if (is(row.of)) add(comparison, row.of, row.*ours, part);
+      if (is(row.of)) add(comparison, row.of, row.*ours, part, model_index(row.of.model));
     }
     section.lines.push_back(comparison.line(published.find(id), FigureKind::predicted, label));
   };
@@ -110,28 +127,21 @@ StudySection ModelsPart::summary(const PublishedFigures& published) const {
   add_line("models.training.forward", "training, forward", &StepTimes::forward, &Row::here, training);
   add_line("models.training.backward", "training, backward", &StepTimes::backward, &Row::here, training);
   section.heading = "Whole models, FP32, as sums of kernels: mean absolute error";
-  section.notes = {"Never fitted. NeuSight's predictions and its roofline: of the rows that have them."};
+  section.notes = {
+      "Never fitted. NeuSight's predictions and its roofline: of the rows that have them. p5..p95: over "
+      "models."};
   return section;
 }
 
 StudySection ModelsPart::inference_rows(const PublishedFigures& published) const {
   StudySection section{.heading = "Inference, row by row: absolute error", .lines = {}, .notes = {}};
-  const auto add_line = [&](const Row& row, const std::optional<StepTimes>& here, const std::string& suffix,
-                            const std::string& remark) {
-    Comparison comparison;
-    add(comparison, row.of, here, &StepTimes::forward);
-    const std::string times = here ? fmt::format(": {:.1f} ms, here {:.1f} ms",
-                                                 row.of.measured.forward.value * 1e3, here->forward.value * 1e3)
-                                   : "";
-    section.lines.push_back(comparison.line(
-        published.find(fmt::format("models.row.inference.{}{}", id_of(row.of), suffix)), FigureKind::predicted,
-        fmt::format("{}, {}{}{}", row.of.gpu, name_of(row.of), remark, times)));
-  };
   for (const Row& row : rows_) {
     if (row.of.training) continue;
-    add_line(row, row.here, "", "");
+    const std::string id = "inference." + id_of(row.of);
+    section.lines.push_back(row_line(published, row.of, row.here, &StepTimes::forward, id, ""));
     if (setup_of(row.of, true).attention_kernel)
-      add_line(row, row.scores_kept, ".scores_kept", ", no attention kernel");
+      section.lines.push_back(row_line(published, row.of, row.scores_kept, &StepTimes::forward,
+                                       id + ".scores_kept", ", no attention kernel"));
   }
   return section;
 }
@@ -140,18 +150,11 @@ StudySection ModelsPart::training_rows(const PublishedFigures& published) const 
   StudySection section{.heading = "Training, row by row: absolute error", .lines = {}, .notes = {}};
   for (const Row& row : rows_) {
     if (!row.of.training) continue;
-    for (const auto& [name, part] :
-         {std::pair{"forward", &StepTimes::forward}, {"backward", &StepTimes::backward}}) {
-      Comparison comparison;
-      add(comparison, row.of, row.here, part);
-      const std::string times =
-          row.here ? fmt::format(": {:.1f} ms, here {:.1f} ms", (row.of.measured.*part).value * 1e3,
-                                 ((*row.here).*part).value * 1e3)
-                   : "";
-      section.lines.push_back(comparison.line(
-          published.find(fmt::format("models.row.training.{}.{}", id_of(row.of), name)), FigureKind::predicted,
-          fmt::format("{}, {} {}{}", row.of.gpu, name_of(row.of), name, times)));
-    }
+    const std::string id = "training." + id_of(row.of);
+    section.lines.push_back(
+        row_line(published, row.of, row.here, &StepTimes::forward, id + ".forward", ", forward"));
+    section.lines.push_back(
+        row_line(published, row.of, row.here, &StepTimes::backward, id + ".backward", ", backward"));
   }
   return section;
 }

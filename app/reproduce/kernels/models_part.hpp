@@ -1,8 +1,10 @@
 #pragma once
 /// Whole models as sums of kernels, against the steps that NeuSight measured. No coefficient is fitted to them.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/reproduce/jobs.hpp"
@@ -29,10 +31,12 @@ class ModelsPart {
  private:
   struct Row {
     MeasuredModel of;
-    std::optional<StepTimes> here;         ///< absent: the GPU cannot hold an operator
-    std::optional<StepTimes> scores_kept;  ///< the same without an attention kernel
+    std::optional<StepTimes> here = {};         ///< absent: the GPU cannot hold an operator
+    std::optional<StepTimes> scores_kept = {};  ///< the same without an attention kernel
   };
 
+  /// The first row of \p model: rows of one model mostly err alike.
+  std::uint64_t model_index(const std::string& model) const;
   StudySection summary(const PublishedFigures& published) const;
   StudySection inference_rows(const PublishedFigures& published) const;
   StudySection training_rows(const PublishedFigures& published) const;

@@ -64,8 +64,6 @@ CoefficientTable start_without_others(const CoefficientTable& shipped, std::span
 KernelFitOptions study_fit() {
   KernelFitOptions options;
   options.most_rows = 400;
-  options.fit.starts = 2;
-  options.fit.iterations = 20;
   return options;
 }
 
