@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "app/reproduce/kernels/measured_models.hpp"
 #include "app/reproduce/kernels/measured_rows.hpp"
 #include "app/reproduce/kernels/models_part.hpp"
@@ -34,33 +36,6 @@ std::vector<MeasuredModel> models(const std::string& rows) {
   const ScratchFolder folder;
   return read_measured_models(folder.write("m.csv", kModelHeader + rows));
 }
-
-/// Two classes of variants and a key that does not differ.
-CoefficientTable vector_table() {
-  return {"vector",
-          {{"memory_share_default", 0.9},
-           {"memory_share_gddr6", 0.7},
-           {"memory_share_pascal", 0.6},
-           {"element_ops", 10.0}}};
-}
-
-std::vector<std::string> keys_of(const CoefficientTable& table) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : table.values)
-    keys.push_back(key);
-  return keys;
-}
-
-GpuSpec gpu(GpuFamily family, MemoryTechnology technology) {
-  GpuSpec gpu;
-  gpu.family = family;
-  gpu.hbm.technology = technology;
-  return gpu;
-}
-
-const GpuSpec kAmpere = gpu(GpuFamily::ampere, MemoryTechnology::hbm2);
-const GpuSpec kTuring = gpu(GpuFamily::turing, MemoryTechnology::gddr6);
-const GpuSpec kPascal = gpu(GpuFamily::pascal, MemoryTechnology::gddr5);
 
 }  // namespace
 
@@ -108,18 +83,11 @@ TEST_CASE("classes of vector operators are softmax, layer norm and all others") 
   CHECK(kernel_class_of({.op = GemmShape{}, .gpu = "", .time = 1.0_ms, .kernel_class = "bmm"}) == "bmm");
 }
 
-TEST_CASE("a fit starts without what was fitted to GPUs that it does not see") {
-  const std::vector<GpuSpec> without_turing = {kAmpere, kPascal};
-  CHECK(keys_of(start_without_others(vector_table(), without_turing)) ==
-        std::vector<std::string>{"memory_share_default", "memory_share_pascal", "element_ops"});
-  const std::vector<GpuSpec> all = {kAmpere, kPascal, kTuring};
-  CHECK(start_without_others(vector_table(), all).values == vector_table().values);
-}
-
-TEST_CASE("a default that no GPU of the fit takes would not be fitted: there is one value for all then") {
-  const std::vector<GpuSpec> without_ampere = {kPascal, kTuring};
-  CHECK(keys_of(start_without_others(vector_table(), without_ampere)) ==
-        std::vector<std::string>{"memory_share_default", "element_ops"});
+TEST_CASE("the study's fits keep what the shipped table does not have from a fit") {
+  const std::vector<std::string> held = study_fit("vector").hold;
+  const auto holds = [&](const char* key) { return std::ranges::find(held, key) != held.end(); };
+  CHECK(holds("element_ops"));                 // assumed
+  CHECK_FALSE(holds("memory_share_default"));  // derived
 }
 
 TEST_CASE("too few rows to fit leave predictions absent") {

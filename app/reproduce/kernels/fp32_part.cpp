@@ -103,9 +103,8 @@ StudyReport Fp32Part::sections(const PublishedFigures& published) const {
       "p5..p95: over shapes."};
   StudySection unseen = section(published, "fp32.unseen", FigureKind::predicted, unseen_);
   unseen.heading = "FP32 kernels of a GPU that the fit has not seen: mean absolute error";
-  unseen.notes = {
-      fmt::format("Coefficients refitted for each GPU on at most {} train rows of each of the others.",
-                  study_fit().most_rows)};
+  unseen.notes = {fmt::format(
+      "Coefficients refitted for each GPU on at most {} train rows of each of the others.", kMostRows)};
   for (StudySection* section : {&shipped, &unseen})
     section->notes.emplace_back(
         "T4, P4 and P100 were throttled or limited by their power while they were measured.");

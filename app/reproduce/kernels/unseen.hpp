@@ -1,23 +1,18 @@
 #pragma once
 /// Predictions by coefficients that were fitted without the rows, or without the GPU, that they are for.
 
-#include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "app/reproduce/kernels/measured_rows.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
-#include "gpu/kernel_model/coefficient_table.hpp"
 
 namespace c3 {
 
-/// Where a fit to rows of \p seen GPUs may begin, so that it says nothing of another: without the variants that
-/// were fitted to GPUs outside of them, and with a default that some of them uses.
-CoefficientTable start_without_others(const CoefficientTable& shipped, std::span<const GpuSpec> seen);
-
-/// How the study fits: a few hundred rows of each GPU, so that all its fits take minutes together.
-KernelFitOptions study_fit();
+/// How the study fits a class: a few hundred rows of each GPU, so that all fits take minutes together;
+/// coefficients that the shipped table does not have from a fit keep their values.
+KernelFitOptions study_fit(std::string_view kernel_class);
+inline constexpr std::size_t kMostRows = 400;  ///< of each GPU
 
 /// Writes into \p predictions the rows \p asked of \p table, by coefficients of \p kernel_class fitted to its
 /// rows \p fitted. Nothing is written when those are fewer than twice the coefficients.
