@@ -5,6 +5,7 @@ namespace c3 {
 
 enum ExitCode : int {
   kExitOk = 0,
+  kExitCheckFailed = 1,  ///< what was to be checked was computed, and does not hold
   kExitUsage = 2,
   kExitConfig = 3,
   kExitInfeasible = 4,

@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   add_config_verb(app, action);
   add_inspect_verb(app, action);
   add_report_verb(app, action);
+  add_reproduce_verb(app, action);
   add_bench_verb(app, action);
   add_completion_verb(app, action);
   add_version_verb(app, action);

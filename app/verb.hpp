@@ -4,7 +4,7 @@
 /// until then. An action returns the exit code, or throws and lets main choose it.
 ///
 /// Shells complete the values of an option that is CLI::IsMember of a set, and preset names where its type_name
-/// is GPU, SYSTEM, LIBRARY, MODEL or PRESET (any of them).
+/// is GPU, SYSTEM, LIBRARY, MODEL or PRESET (any of them), and studies where it is STUDY.
 
 #include <functional>
 
@@ -24,6 +24,7 @@ void add_list_verb(CLI::App& app, VerbAction& action);
 void add_config_verb(CLI::App& app, VerbAction& action);
 void add_inspect_verb(CLI::App& app, VerbAction& action);
 void add_report_verb(CLI::App& app, VerbAction& action);
+void add_reproduce_verb(CLI::App& app, VerbAction& action);
 void add_bench_verb(CLI::App& app, VerbAction& action);
 void add_completion_verb(CLI::App& app, VerbAction& action);
 void add_version_verb(CLI::App& app, VerbAction& action);

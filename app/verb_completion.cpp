@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "app/exit_code.hpp"
+#include "app/reproduce/study.hpp"
 #include "app/verb.hpp"
 #include "configs/preset_store.hpp"
 
@@ -38,18 +39,26 @@ Words all_preset_names() {
   return names;
 }
 
+Words study_names() {
+  Words names;
+  for (const Study& study : studies())
+    names.emplace_back(study.name);
+  return names;
+}
+
 /// The values of an option whose type_name says what it names, or that is one of a set, which CLI11 keeps only
 /// in the option's type: "TEXT:{gpus,models}".
 Words values_of(const CLI::Option& option) {
-  static const std::map<std::string, std::function<Words()>> kPresets = {
+  static const std::map<std::string, std::function<Words()>> kNames = {
       {"GPU", [] { return preset_names(PresetKind::gpu); }},
       {"SYSTEM", [] { return preset_names(PresetKind::node); }},
       {"LIBRARY", [] { return preset_names(PresetKind::library); }},
       {"MODEL", [] { return preset_names(PresetKind::model); }},
       {"PRESET", all_preset_names},
+      {"STUDY", study_names},
   };
   const std::string type = option.get_type_name();
-  if (const auto presets = kPresets.find(type); presets != kPresets.end()) return presets->second();
+  if (const auto names = kNames.find(type); names != kNames.end()) return names->second();
   const std::size_t open = type.find('{');
   const std::size_t close = type.find('}', open);
   if (open == std::string::npos || close == std::string::npos) return {};

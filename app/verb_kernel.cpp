@@ -38,13 +38,11 @@ struct Row {
 
 Row row_of(const KernelCase& asked) {
   const KernelDescription kernel = describe(name_of(asked.op), asked.op, *asked.gpu);
-  Row row{.asked = asked,
+  return {.asked = asked,
           .time = time_of(asked.op, *asked.gpu, asked.slice),
           .work_groups = kernel.work_groups,
           .peak = kernel.peak,
-          .roofline = kernel.compulsory / asked.gpu->hbm.peak};
-  if (row.peak.value > 0.0) row.roofline = std::max(row.roofline, row.time.flops / row.peak);
-  return row;
+          .roofline = roofline(kernel, *asked.gpu)};
 }
 
 int cus_of(const Row& row) {

@@ -46,6 +46,18 @@ std::filesystem::path shipped_coefficients(std::string_view kernel_class) {
   throw ConfigError(nowhere, std::string(kernel_class), "no folder of presets has its coefficients");
 }
 
+std::vector<std::string> unfitted_coefficients(std::string_view kernel_class,
+                                               const std::filesystem::path& file) {
+  const CoefficientTable table = load_coefficients(kernel_class, file);
+  const Node root = load_document(file);
+  const Table& written = *root.table()->find("kernels")->table()->find(kernel_class)->table();
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : table.values) {
+    if (*written.find(key)->table()->find("kind")->text() != "derived") keys.push_back(key);
+  }
+  return keys;
+}
+
 std::string coefficient_text(const CoefficientTable& fitted, const std::filesystem::path& start,
                              std::string_view comment, std::string_view source) {
   const Node root = load_document(start);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gpu/kernel_model/coefficient_table.hpp"
 
@@ -14,6 +15,10 @@ CoefficientTable load_coefficients(std::string_view kernel_class, const std::fil
 
 /// The file of configs/kernels/ that ships it. \throws ConfigError when no folder of presets has it.
 std::filesystem::path shipped_coefficients(std::string_view kernel_class);
+
+/// The keys of the table in \p file that no fit made (kind published or assumed), and that none should touch.
+std::vector<std::string> unfitted_coefficients(std::string_view kernel_class,
+                                               const std::filesystem::path& file);
 
 /// A file that load_coefficients and the `extends` of a GPU preset read: \p comment on top, and each value
 /// derived from \p source; values of \p start that the fit did not change keep saying what they say there.

@@ -164,4 +164,9 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   return result;
 }
 
+Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu) {
+  const Seconds memory = kernel.compulsory / gpu.hbm.peak;
+  return kernel.peak.value > 0.0 ? std::max(memory, kernel.useful_flops / kernel.peak) : memory;
+}
+
 }  // namespace c3

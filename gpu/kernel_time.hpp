@@ -73,4 +73,9 @@ struct KernelTime {
 /// or the GPU has fewer CUs.
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice = {});
 
+/// The plain roofline, to judge the model by: useful flops at peak or every operand once at peak HBM bandwidth,
+/// whichever is longer. Nothing is lost and a call costs nothing.
+/// Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009.
+Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu);
+
 }  // namespace c3

@@ -171,10 +171,8 @@ std::vector<Seconds> predict_splits(std::span<const Split> splits, std::span<con
                                     const KernelFitOptions& options) {
   std::vector<Seconds> times(samples.size());
   for (const Split& split : splits) {
-    const std::vector<KernelSample> fitted = selected(samples, split.fitted);
-    KernelFit fit = fit_kernels(fitted, gpus, without_unseen(start, fitted, gpus), options);
-    set_unseen_defaults(fit.table, keys_in_use(fit.table, fitted, gpus), options.hold);
-    const std::vector<Seconds> held_out = predict_kernels(selected(samples, split.held_out), gpus, fit.table);
+    const std::vector<Seconds> held_out =
+        predict_from(selected(samples, split.fitted), selected(samples, split.held_out), gpus, start, options);
     for (std::size_t i = 0; i < held_out.size(); ++i)
       times[split.held_out[i]] = held_out[i];
   }
@@ -210,6 +208,19 @@ std::vector<Seconds> predict_kernels(std::span<const KernelSample> samples, std:
   std::vector<Seconds> times(samples.size());
   Trial(samples, gpus).time(table, times);
   return times;
+}
+
+std::vector<Seconds> predict_from(std::span<const KernelSample> fitted, std::span<const KernelSample> asked,
+                                  std::span<const GpuSpec> gpus, const CoefficientTable& start,
+                                  const KernelFitOptions& options) {
+  const CoefficientTable known = without_unseen(start, fitted, gpus);
+  KernelFitOptions holding = options;
+  std::erase_if(holding.hold, [&](const std::string& key) {
+    return start.find(key) != nullptr && known.find(key) == nullptr;
+  });
+  KernelFit fit = fit_kernels(fitted, gpus, known, holding);
+  set_unseen_defaults(fit.table, keys_in_use(fit.table, fitted, gpus), options.hold);
+  return predict_kernels(asked, gpus, fit.table);
 }
 
 std::uint64_t shape_key(const Operator& op) {

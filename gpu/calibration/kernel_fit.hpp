@@ -54,6 +54,13 @@ KernelFit fit_kernels(std::span<const KernelSample> samples, std::span<const Gpu
 std::vector<Seconds> predict_kernels(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
                                      const CoefficientTable& table);
 
+/// Times of \p asked by a fit to \p fitted that may not know their GPU: a share that only GPUs beyond \p fitted
+/// would take is left out of \p start, and a default that none of \p fitted takes is the mean of the shares
+/// that they take.
+std::vector<Seconds> predict_from(std::span<const KernelSample> fitted, std::span<const KernelSample> asked,
+                                  std::span<const GpuSpec> gpus, const CoefficientTable& start,
+                                  const KernelFitOptions& options = {});
+
 /// A number that is equal for equal shapes, whatever the GPU.
 std::uint64_t shape_key(const Operator& op);
 

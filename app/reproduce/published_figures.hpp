@@ -1,0 +1,32 @@
+#pragma once
+/// The figures that a study is held to: results/published/STUDY.csv.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/reproduce/figure.hpp"
+
+namespace c3 {
+
+class PublishedFigures {
+ public:
+  /// Columns id,unit,published,low,high,gate,known_miss,source. \throws ConfigError for a row that says nothing
+  /// sensible, has no source or repeats an id; std::system_error for a file that cannot be read.
+  explicit PublishedFigures(const std::filesystem::path& file);
+
+  /// The row of \p id. An id without one is a detail of that whose id ends at an earlier dot: it has its unit
+  /// and its source, and is not judged. \throws std::logic_error when there is none.
+  PublishedFigure find(std::string_view id) const;
+
+  const std::vector<PublishedFigure>& rows() const { return rows_; }
+
+ private:
+  std::vector<PublishedFigure> rows_;
+};
+
+/// The file of \p study, in the source tree or, without one, where it was installed.
+std::filesystem::path published_file(std::string_view study);
+
+}  // namespace c3

@@ -1,0 +1,45 @@
+#include "app/reproduce/study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/reproduce/kernels/kernels_study.hpp"
+#include "results/io_error.hpp"
+
+namespace c3 {
+
+namespace fs = std::filesystem;
+
+const std::vector<Study>& studies() {
+  static const std::vector<Study> kStudies = {kernels_study()};
+  return kStudies;
+}
+
+fs::path data_folder(const std::string& asked) {
+  if (!asked.empty()) return asked;
+  const char* variable = std::getenv("C3SIM_DATA");
+  return variable != nullptr && *variable != '\0' ? variable : C3_SOURCE_DATA;
+}
+
+void check_files(const Study& study, const fs::path& data) {
+  std::vector<std::string> missing;
+  for (const StudyFile& file : study.files) {
+    if (!fs::exists(data / file.path)) missing.push_back(fmt::format("{} ({})", file.path, file.what));
+  }
+  if (missing.empty()) return;
+  throw IoError(data.string(), fmt::format("reproduce {}", study.name),
+                fmt::format("the measurements are not there: {}; name their folder with --data or C3SIM_DATA",
+                            fmt::join(missing, ", ")));
+}
+
+bool passes(const StudyReport& report) {
+  return std::ranges::all_of(report, [](const StudySection& section) {
+    return std::ranges::all_of(section.lines,
+                               [](const StudyLine& line) { return passes(line.figure).value_or(true); });
+  });
+}
+
+}  // namespace c3

@@ -1,0 +1,67 @@
+#pragma once
+/// A published study: what it needs, what it gives. `c3sim reproduce` prints every one alike.
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/reproduce/figure.hpp"
+#include "app/reproduce/published_figures.hpp"
+
+namespace c3 {
+
+/// A figure and what stands beside it.
+struct StudyLine {
+  Figure figure;
+  std::string label;
+  std::size_t rows = 0;  ///< measurements that it is made of
+  std::size_t skipped =
+      0;  ///< measurements left out: the GPU cannot hold them, or no fit could be made for them
+  /// The same number had by other means, in the order of the table's columns.
+  std::vector<std::pair<std::string, double>> beside = {};
+};
+
+struct StudySection {
+  std::string heading;
+  std::vector<StudyLine> lines;
+  std::vector<std::string> notes;
+};
+
+using StudyReport = std::vector<StudySection>;
+
+/// Called after each part of the work, from one thread at a time.
+using StudyProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+/// A file of measurements below the data folder.
+struct StudyFile {
+  std::string_view path;
+  std::string_view what;
+};
+
+struct Study {
+  std::string_view name;
+  std::string_view about;
+  std::vector<StudyFile> files;
+  std::function<StudyReport(const std::filesystem::path& data, const PublishedFigures& published,
+                            const StudyProgress& progress)>
+      run;
+};
+
+/// All of them, sorted by name.
+const std::vector<Study>& studies();
+
+/// --data, else the environment's C3SIM_DATA, else the folder beside the source tree.
+std::filesystem::path data_folder(const std::string& asked);
+
+/// \throws IoError that says which files are not there and what they are.
+void check_files(const Study& study, const std::filesystem::path& data);
+
+/// Whether no gated figure fails.
+bool passes(const StudyReport& report);
+
+}  // namespace c3

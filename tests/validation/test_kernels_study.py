@@ -1,0 +1,50 @@
+"""c3sim reproduce kernels on the measured tables: every figure that has a target meets it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ["C3SIM_SOURCE"])
+DATA = SOURCE / pathlib.Path(os.environ.get("C3SIM_DATA", "../shared/data"))
+SKIPPED = 77  # ctest's return code for it
+
+GATED = {"fp32.linear", "fp32.bmm", "fp32.elementwise", "fp32.softmax", "fp32.layer_norm", "bf16.unseen_shapes",
+         "attention.unseen_shapes", "models.inference"}
+
+
+class KernelsStudy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        command = [os.environ["C3SIM"], "reproduce", "kernels", "--data", DATA, "--json"]
+        cls.done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        cls.figures = {figure["id"]: figure for figure in json.loads(cls.done.stdout)["figures"]}
+
+    def test_every_target_is_met(self):
+        self.assertEqual({name for name, figure in self.figures.items() if figure["gate"] != "none"}, GATED)
+        for name in sorted(GATED):
+            figure = self.figures[name]
+            print(f"{name:<24} {figure['rows']:>6} rows  {figure['simulated']:5.1f} %  target {figure['high']} %")
+            with self.subTest(figure=name):
+                self.assertTrue(figure["pass"], figure)
+        self.assertEqual(self.done.returncode, 0)
+
+    def test_every_error_is_below_the_plain_roofline_s(self):
+        for name in sorted(GATED):
+            with self.subTest(figure=name):
+                self.assertLess(self.figures[name]["simulated"], self.figures[name]["beside"]["roofline"])
+
+    def test_no_row_is_left_out(self):
+        for name, figure in self.figures.items():
+            with self.subTest(figure=name):
+                self.assertEqual(figure["skipped"], 0)
+                self.assertIsNotNone(figure["simulated"])
+
+
+if __name__ == "__main__":
+    if not (DATA / "kernels").is_dir():
+        print(f"no measured tables in {DATA}: set C3SIM_DATA to the folder that has kernels/")
+        sys.exit(SKIPPED)
+    unittest.main()
