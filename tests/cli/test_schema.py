@@ -96,6 +96,20 @@ def typical(kind):
     return SOURCE / "configs" / FOLDERS[kind] / f"{TYPICAL[kind]}.toml"
 
 
+def alone(file):
+    """The text of a preset with what it extends written out: a file that extends another may lack any key."""
+    text = file.read_text()
+    found = re.search(r"(?m)^extends *= *(.*)\n", text)
+    if not found:
+        return text
+    extended = tomllib.loads(found.group(0))["extends"]
+    below = [alone(file.parent / name) for name in ([extended] if isinstance(extended, str) else extended)]
+    lines = text.replace(found.group(0), "").splitlines(keepends=True)
+    tables = [part[part.index("\n[") + 1:] if "\n[" in part else "" for part in below]
+    tops = [part[:part.index("\n[") + 1] if "\n[" in part else part for part in below]
+    return "".join(tops) + "".join(lines) + "\n" + "\n".join(tables)
+
+
 def shipped(kind):
     return sorted((SOURCE / "configs" / FOLDERS[kind]).rglob("*.toml"))
 
@@ -120,10 +134,13 @@ class Schema(ScratchTest):
         for kind in ("gpu", "node", "library", "model"):
             validator = schema(kind)
             file = typical(kind)
+            text = alone(file)
             copy_of_file = self.folder / FOLDERS[kind] / file.name
             copy_of_file.parent.mkdir()
-            for key in tomllib.loads(file.read_text()):
-                lacking = re.sub(rf"(?m)^{key} *=.*\n", "", file.read_text())
+            for key, value in tomllib.loads(text).items():
+                if isinstance(value, dict) and "source" not in value:
+                    continue  # a table, not a line
+                lacking = re.sub(rf"(?m)^{key} *=.*\n", "", text)
                 copy_of_file.write_text(lacking)
                 is_read = c3sim("config", "check", copy_of_file).returncode == 0
                 with self.subTest(kind=kind, lacks=key):
@@ -278,7 +295,7 @@ class Origins(ScratchTest):
             written = pathlib.Path(file).read_text().splitlines()[int(row) - 1]
             self.assertRegex(written[:int(column) - 1], rf"(^|\.){key} *= *$", line)
             seen.add(pathlib.Path(file).parent.name)
-        self.assertEqual(seen, {"experiments", "gpus", "nodes", "libraries", "models"})
+        self.assertEqual(seen, {"experiments", "gpus", "kernels", "nodes", "libraries", "models"})
         self.assertIn("\nxcds = 4  # --set:1:1\n", text)
         self.assertRegex(text, r'\nrun = \["mlp.down"\]  # \S+:\d+:\d+; \[0\] --set:2:1\n')
         self.assertIn("\ndraws = 0  # default\n", text)
@@ -293,8 +310,14 @@ class Origins(ScratchTest):
 
 class Sources(ScratchTest):
     def test_list_prints_every_number_of_a_preset_with_kind_and_source(self):
-        preset = tomllib.loads((SOURCE / "configs/gpus/mi300x.toml").read_text())
-        numbers = {key: value for key, value in preset.items() if isinstance(value, dict)}
+        def sourced(table, path=""):
+            for key, value in table.items():
+                if isinstance(value, dict) and "source" in value:
+                    yield path + key, value
+                elif isinstance(value, dict):
+                    yield from sourced(value, f"{path}{key}.")
+
+        numbers = dict(sourced(tomllib.loads(alone(SOURCE / "configs/gpus/mi300x.toml"))))
         listed = json.loads(c3sim("list", "gpus", "mi300x", "--sources", "--json").stdout)
         self.assertEqual(listed["schema_version"], 1)
         for number in listed["gpus"]:
