@@ -2,7 +2,7 @@
 
 namespace c3 {
 
-std::string_view name_of(Gate gate) { return kGateNames[static_cast<std::size_t>(gate)]; }
+std::string_view name_of(Gate gate) { return kGateNames.at(static_cast<std::size_t>(gate)); }
 
 std::string_view name_of(FigureKind kind) {
   switch (kind) {

@@ -1,6 +1,7 @@
 #pragma once
 /// One figure of a study: a number that others published, or a limit that we set ourselves, beside ours.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ enum class Gate {
   exact,  ///< simulated equals published
   none,   ///< shown and not judged
 };
-inline constexpr std::string_view kGateNames[] = {"band", "range", "order", "exact", "none"};
+inline constexpr std::array<std::string_view, 5> kGateNames = {"band", "range", "order", "exact", "none"};
 std::string_view name_of(Gate gate);
 
 /// What simulating it took from measurements of the same thing.

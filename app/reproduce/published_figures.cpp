@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <memory>
 #include <stdexcept>
@@ -61,8 +60,8 @@ class RowReader {
 
   Gate gate() const {
     const auto* const found = std::ranges::find(kGateNames, cells_[5]);
-    if (found == std::end(kGateNames)) fail(cells_[5], "gate", "must be band, range, order, exact or none");
-    return static_cast<Gate>(found - std::begin(kGateNames));
+    if (found == kGateNames.end()) fail(cells_[5], "gate", "must be band, range, order, exact or none");
+    return static_cast<Gate>(found - kGateNames.begin());
   }
 
   std::shared_ptr<const std::string> file_;

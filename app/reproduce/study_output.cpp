@@ -72,6 +72,7 @@ std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::st
 TextTable table_of(const StudySection& section) {
   const std::vector<std::string> beside = columns_beside(section);
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(section.lines.size());
   for (const StudyLine& line : section.lines)
     rows.push_back(row_of(line, beside));
   const auto without_empty = [&](const std::vector<std::string>& row) {

@@ -89,6 +89,7 @@ class Completion(ScratchTest):
                                  ["experiment", "gpu", "library", "model", "node"])
                 self.assertEqual(shell("inspect", "out.h5", "--table", "dep"), ["dependencies"])
                 self.assertEqual(shell("completion", "z"), ["zsh"])
+                self.assertEqual(shell("reproduce", "ker"), ["kernels"])
 
     def test_names_of_presets_complete_where_one_is_an_argument(self):
         llamas = sorted(file.stem for file in (SOURCE / "configs/models").glob("llama-*.toml"))

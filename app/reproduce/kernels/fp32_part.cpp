@@ -24,12 +24,12 @@ constexpr std::array kClasses = {
 
 struct Fp32Gpu {
   std::string_view name;
-  bool is_pooled;          ///< the others were throttled or limited by their power
-  bool has_linear_to_fit;  ///< the others' train rows of `linear` were taken while throttling (2 to 4 x slow)
+  /// Neither throttled nor limited by its power while it was measured. The others' train rows of `linear`, 2 to
+  /// 4 times too slow, are not fitted.
+  bool is_steady;
 };
-constexpr std::array kGpus = {Fp32Gpu{"a100-pcie-40gb", true, true}, Fp32Gpu{"v100-pcie-32gb", true, true},
-                              Fp32Gpu{"t4", false, false}, Fp32Gpu{"p4", false, false},
-                              Fp32Gpu{"p100-pcie-16gb", false, false}};
+constexpr std::array kGpus = {Fp32Gpu{"a100-pcie-40gb", true}, Fp32Gpu{"v100-pcie-32gb", true},
+                              Fp32Gpu{"t4", false}, Fp32Gpu{"p4", false}, Fp32Gpu{"p100-pcie-16gb", false}};
 
 const Fp32Gpu* known_gpu(const std::string& name) {
   const auto* const found = std::ranges::find(kGpus, name, &Fp32Gpu::name);
@@ -46,9 +46,8 @@ bool takes(const MeasuredRow& row, std::string_view coefficients) {
 Fp32Part::Fp32Part(const std::filesystem::path& kernels) {
   const auto wanted = [](const MeasuredKernel& kernel) {
     const Fp32Gpu* gpu = known_gpu(kernel.gpu);
-    const bool is_throttled =
-        kernel.train && kernel.kernel_class == "linear" && !(gpu && gpu->has_linear_to_fit);
-    return kernel.time > kLeastTime && gpu != nullptr && !is_throttled;
+    if (gpu == nullptr || kernel.time <= kLeastTime) return false;
+    return gpu->is_steady || !kernel.train || kernel.kernel_class != "linear";
   };
   for (const char* name : {"bmm", "linear", "vec"})
     table_.add(kernels / fmt::format("neusight_nvidia_{}.csv", name), "", wanted);
@@ -87,7 +86,7 @@ StudySection Fp32Part::section(const PublishedFigures& published, const std::str
           comparison.line(published.find(figure), kind, fmt::format("{}, {}", of.name, where)));
     };
     const std::string pooled = fmt::format("{}.{}", id, of.id);
-    add(pooled, "A100 40 GB + V100", [](const std::string& gpu) { return known_gpu(gpu)->is_pooled; });
+    add(pooled, "A100 40 GB + V100", [](const std::string& gpu) { return known_gpu(gpu)->is_steady; });
     for (const Fp32Gpu& only : kGpus)
       add(fmt::format("{}.{}", pooled, only.name), std::string(only.name),
           [&](const std::string& gpu) { return gpu == only.name; });

@@ -82,6 +82,7 @@ std::string model_of(const Cells& cells) {
       std::ranges::find(kModels, name, &std::pair<std::string_view, std::string_view>::first);
   if (found != kModels.end()) return std::string(found->second);
   std::vector<std::string> known;
+  known.reserve(kModels.size());
   for (const auto& model : kModels)
     known.emplace_back(model.first);
   cells.fail(name, "model", unknown_name("model", name, known));
