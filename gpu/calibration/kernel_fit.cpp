@@ -172,7 +172,12 @@ std::vector<Seconds> predict_splits(std::span<const Split> splits, std::span<con
   std::vector<Seconds> times(samples.size());
   for (const Split& split : splits) {
     const std::vector<KernelSample> fitted = selected(samples, split.fitted);
-    KernelFit fit = fit_kernels(fitted, gpus, without_unseen(start, fitted, gpus), options);
+    const CoefficientTable seen = without_unseen(start, fitted, gpus);
+    KernelFitOptions seen_options = options;
+    std::erase_if(seen_options.hold, [&](const std::string& key) {
+      return start.find(key) != nullptr && seen.find(key) == nullptr;
+    });
+    KernelFit fit = fit_kernels(fitted, gpus, seen, seen_options);
     set_unseen_defaults(fit.table, keys_in_use(fit.table, fitted, gpus), options.hold);
     const std::vector<Seconds> held_out = predict_kernels(selected(samples, split.held_out), gpus, fit.table);
     for (std::size_t i = 0; i < held_out.size(); ++i)
