@@ -108,6 +108,12 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
   CoefficientTable table = load_coefficients(kernel_class, start);
   const std::vector<Seconds> before = predict_kernels(set.train, set.gpus, table);
   const Scale scale = scale_of(times_of(set.train), before);
+  const std::vector<CoefficientKey> keys = coefficient_keys(kernel_class);
+  const auto range = std::ranges::find(keys, "scale", &CoefficientKey::key);
+  if (scale.factor < range->low || scale.factor > range->high) {
+    throw UsageError(fmt::format("--scale: times x {:.4g} are beyond {}..{}: another GPU, or another unit?",
+                                 scale.factor, range->low, range->high));
+  }
   table.values = {{"scale", scale.factor}};
   ErrorTable errors;
   errors.add("before", set, set.train, before);
