@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,12 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
   CoefficientTable table = load_coefficients(kernel_class, start);
   const std::vector<Seconds> before = predict_kernels(set.train, set.gpus, table);
   const Scale scale = scale_of(times_of(set.train), before);
+  const std::vector<CoefficientKey> keys = coefficient_keys(kernel_class);
+  const auto range = std::ranges::find(keys, "scale", &CoefficientKey::key);
+  if (scale.factor < range->low || scale.factor > range->high) {
+    throw UsageError(fmt::format("--scale: times x {:.4g} are beyond {}..{}: another GPU, or another unit?",
+                                 scale.factor, range->low, range->high));
+  }
   table.values = {{"scale", scale.factor}};
   ErrorTable errors;
   errors.add("before", set, set.train, before);
@@ -119,9 +126,9 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
   const std::string& gpu = set.gpus[set.train.front().gpu].name;
   write_file(options.output,
              fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
-                         "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n"
-                         "scale = {{ value = {:.6f}, kind = \"measured\", source = \"{}\" }}\n",
-                         kernel_class, gpu, gpu, kernel_class, scale.factor, source_text(set, scale.rows)));
+                         "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n{}",
+                         kernel_class, gpu, gpu, kernel_class,
+                         sourced_line("scale", scale.factor, "measured", source_text(set, scale.rows))));
   return kExitOk;
 }
 
@@ -176,8 +183,12 @@ int run_calibrate(const CalibrateOptions& options) {
   install_interrupt_handler();
   const MeasuredSet set = read_measured_set(options);
   const std::string kernel_class = coefficient_class(options, set);
-  return options.scale ? calibrate_scale(options, set, kernel_class)
-                       : calibrate_class(options, set, kernel_class);
+  try {
+    return options.scale ? calibrate_scale(options, set, kernel_class)
+                         : calibrate_class(options, set, kernel_class);
+  } catch (const std::invalid_argument& error) {  // a key to hold that is none, too few rows or shapes
+    throw UsageError(error.what());
+  }
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "configs/document.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/spec_readers.hpp"
@@ -10,7 +14,7 @@
 namespace c3 {
 namespace {
 
-/// `key = { value = .., kind = .., source = .. }`; a range when \p written was one, for it is assumed.
+/// The entry of \p key: as \p written where its value is still the same, derived from \p source otherwise.
 std::string line(const std::string& key, double value, const Node* written, std::string_view source) {
   if (written != nullptr && is_sourced_value(*written)) {
     const Table& table = *written->table();
@@ -22,13 +26,24 @@ std::string line(const std::string& key, double value, const Node* written, std:
       return write_toml(one);
     }
   }
-  const std::string text = fmt::format("{:.6g}", value);
-  const bool is_float = text.find_first_of(".e") != std::string::npos;
-  return fmt::format("{} = {{ value = {}{}, kind = \"derived\", source = \"{}\" }}\n", key, text,
-                     is_float ? "" : ".0", source);
+  return sourced_line(key, value, "derived", source);
 }
 
 }  // namespace
+
+std::string sourced_line(std::string_view key, double value, std::string_view kind, std::string_view source) {
+  const Origin nowhere{std::make_shared<const std::string>(), 1, 1};
+  const auto put = [&](Table& table, std::string_view name, auto what) {
+    table.put(name, nowhere, Node{std::move(what), nowhere});
+  };
+  Table entry;
+  put(entry, "value", std::stod(fmt::format("{:.6g}", value)));
+  put(entry, "kind", std::string(kind));
+  put(entry, "source", std::string(source));
+  Table line;
+  put(line, key, std::move(entry));
+  return write_toml(line);
+}
 
 CoefficientTable load_coefficients(std::string_view kernel_class, const std::filesystem::path& file) {
   const Node root = load_document(file);

@@ -20,6 +20,9 @@ std::filesystem::path shipped_coefficients(std::string_view kernel_class);
 std::vector<std::string> unfitted_coefficients(std::string_view kernel_class,
                                                const std::filesystem::path& file);
 
+/// `key = { value = .., kind = .., source = .. }` and the line's end; the value with 6 digits.
+std::string sourced_line(std::string_view key, double value, std::string_view kind, std::string_view source);
+
 /// A file that load_coefficients and the `extends` of a GPU preset read: \p comment on top, and each value
 /// derived from \p source; values of \p start that the fit did not change keep saying what they say there.
 std::string coefficient_text(const CoefficientTable& fitted, const std::filesystem::path& start,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "engine/errors.hpp"
@@ -27,10 +28,21 @@ int cus_of(const GpuSpec& gpu, const KernelSlice& slice) {
   if (slice.cus < 0 || slice.cus > all) {
     throw InfeasibleError(fmt::format("gpu '{}' has {} CUs, not {}", gpu.name, all, slice.cus));
   }
+  if (!(slice.cache >= 0.0 && slice.cache <= 1.0) || !(slice.hbm > 0.0 && slice.hbm <= 1.0)) {
+    throw InfeasibleError(fmt::format("a share of {} of the caches and {} of HBM is not one of gpu '{}'",
+                                      slice.cache, slice.hbm, gpu.name));
+  }
   return slice.cus == 0 ? all : slice.cus;
 }
 
-/// Work groups dealt to XCDs round robin, CUs too.
+/// Work groups that the fullest CU computes one after another.
+std::int64_t computed_in_turn(const Occupancy& of) { return (of.waves - 1) * of.sharing + of.last_sharing; }
+
+bool longer(const Occupancy& a, const Occupancy& b) {
+  return std::pair(a.waves, computed_in_turn(a)) > std::pair(b.waves, computed_in_turn(b));
+}
+
+/// Work groups dealt to XCDs round robin, CUs too: how the XCD that needs longest goes through its own.
 Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int cus) {
   const int per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
   const int xcds = gpu.compute.xcds;
@@ -44,7 +56,7 @@ Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int 
     const auto sharing = static_cast<int>((slots + cus_here - 1) / cus_here);
     const Occupancy here = occupancy(share, slots, waves, kernel.needs.computes ? sharing : 1);
     const std::int64_t resident = found.resident + slots;
-    if (here.waves > found.waves || xcd == 0) found = here;
+    if (xcd == 0 || longer(here, found)) found = here;
     found.resident = resident;
   }
   return found;
@@ -152,9 +164,7 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   const bool as_measured = slice.launch == LaunchCost::measured && kernel.measured_launch.value > 0.0;
   result.launch = as_measured ? kernel.measured_launch : gpu.dispatch.launch_latency;
   result.time = result.launch + busy + kernel.overhead;
-  const Seconds computing =
-      kernel.compute_time *
-      static_cast<double>((occupancy.waves - 1) * occupancy.sharing + occupancy.last_sharing);
+  const Seconds computing = kernel.compute_time * static_cast<double>(computed_in_turn(occupancy));
   if (caches >= hbm && caches >= waves) {
     result.bound = KernelBound::l2;
   } else if (hbm >= waves) {

@@ -70,7 +70,7 @@ struct KernelTime {
 
 /// Time of \p kernel alone on \p slice of \p gpu: launch, then the longer of its waves and its bytes at HBM,
 /// L2, the XCDs' ports and the LLC, then its overhead. \throws InfeasibleError when a work group does not fit
-/// or the GPU has fewer CUs.
+/// or the slice is none of the GPU's.
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice = {});
 
 /// The plain roofline, to judge the model by: useful flops at peak or every operand once at peak HBM bandwidth,

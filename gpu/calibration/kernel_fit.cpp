@@ -235,15 +235,18 @@ std::uint64_t shape_key(const Operator& op) {
          {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
       add(word);
   } else if (const auto* attention = std::get_if<AttentionShape>(&op)) {
-    for (const std::int64_t word : {attention->batch, attention->heads, attention->kv_heads, attention->queries,
-                                    attention->keys, attention->head_dim, std::int64_t{attention->causal}})
+    for (const std::int64_t word :
+         {attention->batch, attention->heads, attention->kv_heads, attention->queries, attention->keys,
+          attention->head_dim, std::int64_t{attention->causal}, static_cast<std::int64_t>(attention->dtype),
+          static_cast<std::int64_t>(attention->pass)})
       add(word);
   } else {
     const auto& vector = std::get<VectorShape>(op);
     for (const VectorOp part : vector.chain)
       add(static_cast<std::int64_t>(part));
-    add(vector.rows);
-    add(vector.cols);
+    for (const std::int64_t word : {vector.rows, vector.cols, static_cast<std::int64_t>(vector.dtype),
+                                    static_cast<std::int64_t>(vector.pass)})
+      add(word);
   }
   return key;
 }

@@ -25,8 +25,7 @@ double ceil_div(double a, double b) { return std::ceil(a / b); }
 
 /// Share of accesses that miss a cache when \p ratio of its capacity is in use: 0 well below 1, 1 well above.
 double miss_share(double ratio, double sharpness) {
-  const double power = std::pow(std::max(ratio, 1e-9), sharpness);
-  return power / (1.0 + power);
+  return 1.0 / (1.0 + std::pow(std::max(ratio, 1e-9), -sharpness));  // 1 where there is no cache
 }
 
 /// Bytes of one kernel whose tensors may be in the caches from the operator before, and which may go through
@@ -99,10 +98,10 @@ Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients) {
   work.element = element_size(shape.dtype).value;
   for (const VectorOp& op : shape.chain) {
     const VectorOpTraits& of = traits(op);
-    const bool is_first = &op == shape.chain.begin();
-    // A later operator finds one input in registers, and only the last one writes.
-    work.reads += (forward ? of.reads : of.backward_reads) - (is_first ? 0.0 : 1.0);
-    work.writes = std::max(work.writes, forward ? of.writes : of.backward_writes);
+    // What one operator hands to the next stays in registers: neither written nor read.
+    const double handed_on = &op == shape.chain.begin() ? 0.0 : 1.0;
+    work.reads += (forward ? of.reads : of.backward_reads) - handed_on;
+    work.writes += (forward ? of.writes : of.backward_writes) - handed_on;
     work.ops += ops_of(op, coefficients);
   }
   const VectorOp first = shape.chain.first();

@@ -1,0 +1,298 @@
+// Bytes and work groups of kernels without a matrix product, by hand.
+
+#include "gpu/kernel_model/vector.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "engine/errors.hpp"
+#include "tests/support/gpu_bench.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+constexpr double kElements = 1000.0 * 3000;
+
+/// 8 CUs of 128 lanes at 1 GHz.
+GpuSpec vector_gpu() {
+  GpuSpec gpu = round_gpu();
+  gpu.compute.matrix.push_back(
+      {DType::fp32, FlopsPerSecond{2.0 * 8 * 128e9}, FlopsPerSecond{2.0 * 8 * 128e9}, 1000.0_MHz});
+  return gpu;
+}
+
+KernelDescription described(const VectorShape& shape, const GpuSpec& gpu = vector_gpu()) {
+  return describe_vector("v", shape, gpu);
+}
+
+/// 1000 x 3000 elements.
+VectorShape shape_of(VectorChain chain, DType dtype = DType::fp32, Pass pass = Pass::forward) {
+  return {.chain = chain, .rows = 1000, .cols = 3000, .dtype = dtype, .pass = pass};
+}
+
+/// In bytes an element of 1000 x 3000.
+struct PerElement {
+  double read, written;
+};
+
+/// What HBM sees with caches of \p cache bytes each.
+PerElement hbm_bytes(const VectorShape& shape, Bytes cache) {
+  const KernelDescription kernel = described(shape);
+  CacheState state;
+  state.resident = 32;
+  state.xcds = 2;
+  state.l2_size = state.llc_size = cache;
+  const Traffic traffic = kernel.traffic->per_work_group(state);
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  return {(traffic.hbm * work_groups).value / kElements,
+          (kernel.output * (work_groups * traffic.stores_to_hbm)).value / kElements};
+}
+
+void check_bytes(VectorOp op, PerElement forward, PerElement backward) {
+  CAPTURE(name_of(op));
+  for (const auto& [pass, expected] :
+       {std::pair(Pass::forward, forward), std::pair(Pass::backward, backward)}) {
+    CAPTURE(name_of(pass));
+    const VectorShape shape = shape_of(op, DType::fp32, pass);
+    const PerElement found = hbm_bytes(shape, Bytes{1.0});
+    CHECK(found.read == near(4 * expected.read));
+    CHECK(found.written == near(4 * expected.written));
+    CHECK(described(shape).compulsory.value == near(4 * (expected.read + expected.written) * kElements));
+    CHECK(described(shape).useful_flops.value == kElements);
+  }
+}
+
+VectorChain chain_of(std::initializer_list<VectorOp> ops) {
+  VectorChain chain = *ops.begin();
+  for (const VectorOp* op = ops.begin() + 1; op != ops.end(); ++op)
+    chain.append(*op);
+  return chain;
+}
+
+}  // namespace
+
+TEST_CASE("elementwise operators read their inputs and write their outputs, gradients backward") {
+  // A sum hands its gradient on to both inputs; a product needs both factors again.
+  check_bytes(VectorOp::add, {2, 1}, {1, 2});
+  check_bytes(VectorOp::mul, {2, 1}, {3, 2});
+  check_bytes(VectorOp::pow, {2, 1}, {4, 2});
+  check_bytes(VectorOp::add_scalar, {1, 1}, {1, 1});
+  check_bytes(VectorOp::pow_scalar, {1, 1}, {2, 1});
+  check_bytes(VectorOp::relu, {1, 1}, {2, 1});
+  check_bytes(VectorOp::gelu, {1, 1}, {2, 1});
+  check_bytes(VectorOp::copy, {1, 1}, {1, 1});
+}
+
+TEST_CASE("a reduction reads a row for each number that it writes, backward the other way round") {
+  check_bytes(VectorOp::reduce, {1, 1.0 / 3000}, {1.0 / 3000, 1});
+}
+
+TEST_CASE("a looked-up row is read and written, and backward added to its gradient") {
+  check_bytes(VectorOp::embedding, {1, 1}, {2, 1});
+}
+
+TEST_CASE("half the bytes of an element are half the bytes") {
+  const PerElement found = hbm_bytes(shape_of(VectorOp::add, DType::bf16), Bytes{1.0});
+  CHECK(found.read == near(2 * 2));
+  CHECK(found.written == near(2 * 1));
+}
+
+TEST_CASE("a fused chain keeps what its operators hand on in registers") {
+  const auto bytes = [](std::initializer_list<VectorOp> ops, Pass pass = Pass::forward) {
+    return hbm_bytes(shape_of(chain_of(ops), DType::fp32, pass), Bytes{1.0});
+  };
+  // x + y, then relu; (x * y) + z, then gelu and a scale.
+  CHECK(bytes({VectorOp::add, VectorOp::relu}).read == near(4 * 2));
+  CHECK(bytes({VectorOp::add, VectorOp::relu}).written == near(4 * 1));
+  const auto four = {VectorOp::mul, VectorOp::add, VectorOp::gelu, VectorOp::mul_scalar};
+  CHECK(bytes(four).read == near(4 * 3));
+  CHECK(bytes(four).written == near(4 * 1));
+  // Backward of (x * y) + z: the gradient, x and y in; the gradients of x, y and z out.
+  CHECK(bytes({VectorOp::mul, VectorOp::add}, Pass::backward).read == near(4 * 3));
+  CHECK(bytes({VectorOp::mul, VectorOp::add}, Pass::backward).written == near(4 * 3));
+  // Backward of relu(x + y): the gradient and what forward saved in, two gradients out.
+  CHECK(bytes({VectorOp::add, VectorOp::relu}, Pass::backward).read == near(4 * 2));
+  CHECK(bytes({VectorOp::add, VectorOp::relu}, Pass::backward).written == near(4 * 2));
+}
+
+TEST_CASE("an optimizer step of Adam moves 28 B a parameter, whatever the parameters' type") {
+  // fp32: parameter, gradient, two moments in; parameter and moments out: 16 + 12 B. bf16: a gradient of 2 B
+  // and fp32 parameter and moments in; both kinds of parameter and the moments out: 14 + 14 B.
+  const PerElement single = hbm_bytes(shape_of(VectorOp::adam), Bytes{1.0});
+  CHECK(single.read == near(16));
+  CHECK(single.written == near(12));
+  const PerElement mixed = hbm_bytes(shape_of(VectorOp::adam, DType::bf16), Bytes{1.0});
+  CHECK(mixed.read == near(2 + 12));
+  CHECK(mixed.written == near(2 + 12));
+  const PerElement sgd = hbm_bytes(shape_of(VectorOp::sgd, DType::bf16), Bytes{1.0});
+  CHECK(sgd.read == near(2 + 8));
+  CHECK(sgd.written == near(2 + 8));
+}
+
+TEST_CASE("tensors that the caches still hold never reach HBM, and without caches all do") {
+  for (const VectorOp op : {VectorOp::add, VectorOp::softmax, VectorOp::layernorm, VectorOp::adam}) {
+    CAPTURE(name_of(op));
+    const PerElement held = hbm_bytes(shape_of(op), Bytes{1e15});
+    CHECK(held.read < 1e-9);
+    CHECK(held.written < 1e-9);
+    const PerElement none = hbm_bytes(shape_of(op), Bytes{0.0});  // once a division by zero
+    CHECK(none.written == near(hbm_bytes(shape_of(op), Bytes{1.0}).written));
+    CHECK(none.read >= hbm_bytes(shape_of(op), Bytes{1.0}).read);
+  }
+}
+
+TEST_CASE("tensors as large as the LLC are half in it") {
+  // add of 1000 x 3000: 36 MB.
+  const PerElement found = hbm_bytes(shape_of(VectorOp::add), Bytes{36e6});
+  CHECK(found.read == near(0.5 * 8));
+  CHECK(found.written == near(0.5 * 4));
+}
+
+TEST_CASE("a softmax of short rows reads them once, of long ones up to three times") {
+  const auto softmax = [](std::int64_t cols, Pass pass = Pass::forward) {
+    return described({.chain = VectorOp::softmax, .rows = 1000, .cols = cols, .pass = pass});
+  };
+  const auto read = [](const KernelDescription& kernel, double kept) {
+    CacheState state;
+    state.resident = 64;
+    state.xcds = 2;
+    state.l2_size = Bytes{kept};
+    state.llc_size = Bytes{1.0};
+    return (kernel.traffic->per_work_group(state).hbm * static_cast<double>(kernel.work_groups)).value;
+  };
+  CHECK(read(softmax(1024), 0) == near(4.0 * 1024 * 1000));
+  CHECK(read(softmax(1024, Pass::backward), 0) == near(2 * 4.0 * 1024 * 1000));
+  // Rows of 400 kB: 64 of them are 25.6 MB. LDS and L1 keep 0.35 x 64 KiB x 8 CUs = 0.18 MB.
+  const KernelDescription rows = softmax(100'000);
+  CHECK(read(rows, 0) == near(3 * 4e8, 1e-3));
+  CHECK(read(rows, 1e15) == near(1 * 4e8, 1e-9));
+  CHECK(softmax(100'000).compulsory.value == near(2 * 4e8));
+}
+
+TEST_CASE("rows between passes stay where LDS, L1 and a partition of L2 hold all residents' rows") {
+  // Layer norm of 1000 rows of 12 kB, 64 resident, 4 on each CU: 768 kB. L1 keeps 64 KiB x 0.25 on 16 CUs,
+  // 0.262 MB; L2 two XCDs x 0.5 x half of 1.0115 MB, 0.506 MB: together as much as is wanted. Half is missed.
+  GpuSpec gpu = vector_gpu();
+  gpu.compute.wave_slots_per_cu = 16;
+  gpu.kernels.vector.l1_kept = 0.25;
+  gpu.kernels.vector.l2_kept = 0.5;
+  gpu.cache.l2_partitions = 2;
+  const KernelDescription kernel = described(shape_of(VectorOp::layernorm), gpu);
+  CacheState state;
+  state.resident = 64;
+  state.xcds = 2;
+  state.l2_size = Bytes{(64 * 12e3 - 16 * 0.25 * 65536) * 2};
+  state.llc_size = Bytes{1.0};
+  CHECK(kernel.traffic->per_work_group(state).hbm.value == near(1.5 * 12e3));
+  CHECK(kernel.traffic->per_work_group(state).l2.value == near(2 * 12e3));
+  gpu.family = GpuFamily::pascal;  // keeps no loads in L1: 768 kB wanted, 506 kB kept
+  const double ratio = std::pow(64 * 12e3 / (64 * 12e3 - 16 * 0.25 * 65536), gpu.kernels.vector.miss_sharpness);
+  CHECK(described(shape_of(VectorOp::layernorm), gpu).traffic->per_work_group(state).hbm.value ==
+        near((1 + ratio / (1 + ratio)) * 12e3));
+}
+
+TEST_CASE("streams take a work group for 128 loads of 16 B") {
+  const auto work_groups = [](std::int64_t rows, std::int64_t cols, DType dtype) {
+    return described({.chain = VectorOp::add, .rows = rows, .cols = cols, .dtype = dtype}).work_groups;
+  };
+  CHECK(work_groups(1, 512, DType::fp32) == 1);
+  CHECK(work_groups(1, 513, DType::fp32) == 2);
+  CHECK(work_groups(1000, 3000, DType::fp32) == 5860);  // 5859.4
+  CHECK(work_groups(1000, 3000, DType::bf16) == 2930);
+  CHECK(work_groups(1, 1, DType::bf16) == 1);
+  CHECK(described(shape_of(VectorOp::add)).needs.waves == 4);
+}
+
+TEST_CASE("a short softmax packs rows into its four waves, a long one and a norm take a work group a row") {
+  const auto work_groups = [](VectorOp op, std::int64_t cols) {
+    return described({.chain = op, .rows = 1001, .cols = cols}).work_groups;
+  };
+  CHECK(work_groups(VectorOp::softmax, 1024) == 251);  // 4
+  CHECK(work_groups(VectorOp::softmax, 129) == 251);
+  CHECK(work_groups(VectorOp::softmax, 128) == 126);  // 8
+  CHECK(work_groups(VectorOp::softmax, 33) == 126);
+  CHECK(work_groups(VectorOp::softmax, 8) == 32);  // 32: 8 threads a row
+  CHECK(work_groups(VectorOp::softmax, 1) == 4);   // 256
+  CHECK(work_groups(VectorOp::softmax, 1025) == 1001);
+  CHECK(work_groups(VectorOp::layernorm, 8) == 1001);
+  CHECK(work_groups(VectorOp::rmsnorm, 100'000) == 1001);
+}
+
+TEST_CASE("arithmetic of a work group by lanes and cycles") {
+  GpuSpec gpu = vector_gpu();
+  gpu.kernels.vector.element_ops = 10;
+  gpu.kernels.vector.power_ops = 50;
+  gpu.kernels.vector.row_ops = 16;
+  gpu.kernels.vector.row_cycles = 700;
+  gpu.kernels.vector.iteration_cycles = 40;
+  const auto time = [&](VectorChain chain, std::int64_t cols) {
+    return described({.chain = chain, .rows = 1000, .cols = cols}, gpu).compute_time.value * 1e9;
+  };
+  CHECK(time(VectorOp::add, 512) == near(512 * 10 / 128.0));
+  CHECK(time(VectorOp::pow, 512) == near(512 * 50 / 128.0));
+  CHECK(time(chain_of({VectorOp::pow_scalar, VectorOp::relu}), 512) == near(512 * 60 / 128.0));
+  CHECK(time(VectorOp::softmax, 1000) == near(4 * 1024 * 16 / 128.0));  // padded
+  CHECK(time(VectorOp::layernorm, 512) == near(740));
+  CHECK(time(VectorOp::layernorm, 513) == near(780));
+}
+
+TEST_CASE(
+    "a row softmax loops three times over vectors, the rest of a vector block, and the rest of a vector") {
+  GpuSpec gpu = vector_gpu();
+  gpu.kernels.vector.iteration_us = 1;
+  gpu.kernels.vector.block_us = 100;
+  const auto least = [&](std::int64_t cols, DType dtype = DType::fp32) {
+    const VectorShape shape{.chain = VectorOp::softmax, .rows = 4, .cols = cols, .dtype = dtype};
+    return described(shape, gpu).least_time.value * 1e6;
+  };
+  CHECK(least(2048) == near(100 + 3 * 2));               // 256 threads x 4
+  CHECK(least(1280) == near(100 + 3 * (1 + 1)));         // 1024, and a single for 256 threads
+  CHECK(least(4096) == near(100 + 3 * 2));               // 512 threads x 4
+  CHECK(least(4097) == near(100 + 3 * (2 + 1 + 1)));     // one more, and not a multiple of 4
+  CHECK(least(4608) == near(100 + 3 * (2 + 1)));         // 512 more
+  CHECK(least(4096, DType::bf16) == near(100 + 3 * 1));  // 512 threads x 8
+}
+
+TEST_CASE("each kind of call has its own launch") {
+  GpuSpec gpu = vector_gpu();
+  gpu.kernels.vector.launch_us = 1;
+  gpu.kernels.vector.softmax_launch_us = 2;
+  gpu.kernels.vector.norm_launch_us = 3;
+  const auto launch = [&](VectorOp op, std::int64_t cols) {
+    return described({.chain = op, .rows = 4, .cols = cols}, gpu).measured_launch.value * 1e6;
+  };
+  CHECK(launch(VectorOp::add, 100) == near(1));
+  CHECK(launch(VectorOp::reduce, 100) == near(1));
+  CHECK(launch(VectorOp::softmax, 100) == near(2));
+  CHECK(launch(VectorOp::softmax, 10'000) == near(2));
+  CHECK(launch(VectorOp::rmsnorm, 100) == near(3));
+}
+
+TEST_CASE("shapes that cannot be are refused by name") {
+  CHECK_THROWS_WITH_AS(described({.chain = VectorOp::add, .rows = 0, .cols = 1}),
+                       "'v': rows must be at least 1, not 0", InfeasibleError);
+  CHECK_THROWS_WITH_AS(described({.chain = VectorOp::add, .rows = 1, .cols = -2}),
+                       "'v': cols must be at least 1, not -2", InfeasibleError);
+  // 64 GB are 68.7e9 B as memory is sold; three tensors of fp32.
+  CHECK_NOTHROW(described({.chain = VectorOp::add, .rows = 5'700, .cols = 1'000'000}));
+  CHECK_THROWS_WITH_AS(described({.chain = VectorOp::add, .rows = 5'750, .cols = 1'000'000}),
+                       "'v': its tensors take 69 GB, and gpu 'round' has 64 GB", InfeasibleError);
+  CHECK_THROWS_WITH_AS(describe_vector("v", shape_of(VectorOp::add), round_gpu()),
+                       "gpu 'round' has no matrix rate for fp32", InfeasibleError);
+}
+
+TEST_CASE("only elementwise operators fuse, and eight at most") {
+  VectorChain chain = VectorOp::add;
+  CHECK_THROWS_AS(chain.append(VectorOp::softmax), std::invalid_argument);
+  CHECK_THROWS_AS(VectorChain(VectorOp::adam).append(VectorOp::relu), std::invalid_argument);
+  for (int i = 0; i < 7; ++i)
+    chain.append(VectorOp::relu);
+  CHECK_THROWS_AS(chain.append(VectorOp::relu), std::length_error);
+  CHECK(name_of(Operator{VectorShape{.chain = chain_of({VectorOp::add, VectorOp::relu})}}) == "add+relu");
+}
