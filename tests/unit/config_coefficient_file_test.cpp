@@ -85,6 +85,16 @@ TEST_CASE("every GPU preset has coefficients of every class, and runs a kernel o
   }
 }
 
+TEST_CASE("a GPU takes the share of its family, before that of its memory, before the default") {
+  const CoefficientTable products = shipped("vector_gemm");
+  CHECK(load_gpu("t4").kernels.vector_gemm.share == *products.find("share_turing"));
+  CHECK(load_gpu("v100-pcie-32gb").kernels.vector_gemm.share == *products.find("share_default"));
+  const CoefficientTable vectors = shipped("vector");
+  CHECK(load_gpu("p100-pcie-16gb").kernels.vector.memory_share == *vectors.find("memory_share_pascal"));
+  CHECK(load_gpu("t4").kernels.vector.memory_share == *vectors.find("memory_share_gddr6"));
+  CHECK(load_gpu("v100-pcie-32gb").kernels.vector.memory_share == *vectors.find("memory_share_default"));
+}
+
 TEST_CASE("coefficients are written as they are read, changed ones with 6 digits and their new source") {
   const ScratchFolder folder;
   for (const std::string_view kernel_class : kKernelClasses) {

@@ -199,8 +199,9 @@ TEST_CASE("a bound says what a kernel's time is made of") {
   GpuSpec slow_l2 = round_gpu();
   slow_l2.cache.l2_bandwidth = 0.1_TBps;
   CHECK(bound(plain_kernel("k", 20, 10.0_us, 10.0_MB), slow_l2) == "l2");
-  // 0.9 us of arithmetic in 1 + 0.9 + 1 us.
-  CHECK(bound(plain_kernel("k", 8, 0.9_us)) == "latency");
+  // Arithmetic beside 2 us of latency: less than half of the time, more than half.
+  CHECK(bound(plain_kernel("k", 8, 1.9_us)) == "latency");
+  CHECK(bound(plain_kernel("k", 8, 2.1_us)) == "compute");
   GpuSpec late = round_gpu();
   late.dispatch.launch_latency = 50.0_us;
   CHECK(bound(plain_kernel("k", 20, 10.0_us), late) == "latency");

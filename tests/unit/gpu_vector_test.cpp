@@ -182,6 +182,7 @@ TEST_CASE("rows between passes stay where LDS, L1 and a partition of L2 hold all
   gpu.compute.wave_slots_per_cu = 16;
   gpu.kernels.vector.l1_kept = 0.25;
   gpu.kernels.vector.l2_kept = 0.5;
+  gpu.kernels.vector.miss_sharpness = 3;
   gpu.cache.l2_partitions = 2;
   const KernelDescription kernel = described(shape_of(VectorOp::layernorm), gpu);
   CacheState state;
