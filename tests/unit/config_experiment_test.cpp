@@ -107,6 +107,29 @@ TEST_CASE("every operation of a layer has the shape that follows from the model'
   CHECK(ops.at(4).name == "gemm 1x2x3 fp8");
 }
 
+TEST_CASE("a kernel is written with the words of a table of shapes, and runs as what they say") {
+  const Experiment e = experiment(
+      {kHead, "[[stream]]\nname = \"c\"\nrun = [",
+       "{ kernel = { op = \"attention\", heads = 8, kv_heads = 2, seq = 64, head_dim = 128, causal = true, "
+       "dtype = \"bf16\", on = [0] } }, { kernel = { op = \"gelu+add\", rows = 3, cols = 5, dtype = \"fp32\", "
+       "pass = \"backward\" } }",
+       "]\n", kStrategy});
+  const auto& ops = e.streams.at(0).operations;
+  CHECK(std::get<AttentionShape>(ops.at(0).work) ==
+        AttentionShape{.heads = 8, .kv_heads = 2, .queries = 64, .keys = 64, .head_dim = 128, .causal = true});
+  CHECK(ops.at(0).on == std::vector<int>{0});
+  VectorShape chain{
+      .chain = VectorOp::gelu, .rows = 3, .cols = 5, .dtype = DType::fp32, .pass = Pass::backward};
+  chain.chain.append(VectorOp::add);
+  CHECK(std::get<VectorShape>(ops.at(1).work) == chain);
+  CHECK(ops.at(1).name == "gelu+add fp32 pass=backward rows=3 cols=5");
+  CHECK(kernel_of(ops.at(1)).has_value());
+  CHECK(refused_run("{ kernel = { op = \"sofmax\", rows = 3, cols = 5, dtype = \"fp32\" } }") ==
+        Part{"kernel.op: unknown operator 'sofmax'"});
+  CHECK(refused_run("{ kernel = { op = \"softmax\", rows = 3, dtype = \"fp32\" } }") ==
+        Part{"kernel.cols: is missing"});
+}
+
 TEST_CASE(
     "without [model] an experiment runs shapes and sizes that are written out, with one no operation of a "
     "layer") {
