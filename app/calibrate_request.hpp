@@ -16,7 +16,8 @@ struct CalibrateOptions {
   std::string kernel_class;        ///< gemm, attention, vector
   std::vector<std::string> train;  ///< GPUs; empty: all
   std::string output;
-  std::string start;  ///< file; empty: the shipped one
+  std::string start;   ///< file; empty: the shipped one
+  std::string source;  ///< of the data, for the file written
   std::vector<std::string> hold;
   std::string least_time = "0 us";
   std::size_t rows = 0;

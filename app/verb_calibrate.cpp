@@ -80,12 +80,13 @@ std::vector<std::string> names_of(const MeasuredSet& set, const std::vector<Kern
   return names;
 }
 
-std::string source_text(const MeasuredSet& set, std::size_t rows) {
+std::string source_text(const CalibrateOptions& options, const MeasuredSet& set, std::size_t rows) {
   std::vector<std::string> files;
   for (const std::string& file : set.sources)
     files.push_back(std::filesystem::path(file).filename().string());
-  return fmt::format("c3sim calibrate: {} rows of {}; {}", rows, fmt::join(names_of(set, set.train), ", "),
-                     fmt::join(files, ", "));
+  const std::string origin = options.source.empty() ? "" : fmt::format(" ({})", options.source);
+  return fmt::format("c3sim calibrate: {} rows of {}; {}{}", rows, fmt::join(names_of(set, set.train), ", "),
+                     fmt::join(files, ", "), origin);
 }
 
 void write_file(const std::string& target, const std::string& text) {
@@ -128,54 +129,70 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
              fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
                          "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n{}",
                          kernel_class, gpu, gpu, kernel_class,
-                         sourced_line("scale", scale.factor, "measured", source_text(set, scale.rows))));
+                         sourced_line("scale", scale.factor, "measured", source_text(options, set, scale.rows))));
   return kExitOk;
+}
+
+KernelFitOptions fit_options_of(const CalibrateOptions& options, const std::string& kernel_class,
+                                const std::filesystem::path& start) {
+  KernelFitOptions fit_options;
+  fit_options.hold = unfitted_coefficients(kernel_class, start);
+  fit_options.hold.insert(fit_options.hold.end(), options.hold.begin(), options.hold.end());
+  fit_options.most_rows = options.rows;
+  fit_options.fit.starts = options.starts;
+  fit_options.fit.seed = options.seed;
+  return fit_options;
+}
+
+std::string value_table(const CoefficientTable& start, const KernelFit& fit) {
+  TextTable values({start.kernel_class, "start", "fitted", "meaning"});
+  const std::vector<CoefficientKey> keys = coefficient_keys(start.kernel_class);
+  for (std::size_t i = 0; i < start.values.size(); ++i) {
+    const auto& [key, before] = start.values[i];
+    const double after = fit.table.values[i].second;
+    const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
+    const auto of =
+        std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
+    values.add({key, fmt::format("{:.4g}", before), after == before ? "held" : fmt::format("{:.4g}", after),
+                fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
+  }
+  return values.text();
+}
+
+/// Errors where the fit looked, where it did not, and, refitted, of what a fit did not see.
+std::string error_table(const CalibrateOptions& options, const MeasuredSet& set, const CoefficientTable& start,
+                        const KernelFit& fit, KernelFitOptions fit_options) {
+  ErrorTable errors;
+  errors.add("training", set, set.train, predict_kernels(set.train, set.gpus, fit.table));
+  if (!set.test.empty()) errors.add("test", set, set.test, predict_kernels(set.test, set.gpus, fit.table));
+  if (!set.others.empty()) {
+    errors.add("other GPUs", set, set.others, predict_kernels(set.others, set.gpus, fit.table));
+  }
+  fit_options.fit.starts = 1;
+  if (options.leave_out && names_of(set, set.train).size() > 1) {
+    errors.add("GPU left out", set, set.train, predict_unseen_gpus(set.train, set.gpus, start, fit_options));
+  }
+  if (options.folds > 1) {
+    errors.add("shapes left out", set, set.train,
+               predict_unseen_shapes(set.train, set.gpus, start, options.folds, fit_options));
+  }
+  return errors.text();
 }
 
 int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
   const std::filesystem::path start =
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
   const CoefficientTable table = load_coefficients(kernel_class, start);
-  KernelFitOptions fit_options;
-  fit_options.hold = options.hold;
-  fit_options.most_rows = options.rows;
-  fit_options.fit.starts = options.starts;
-  fit_options.fit.seed = options.seed;
+  const KernelFitOptions fit_options = fit_options_of(options, kernel_class, start);
   const KernelFit fit = fit_kernels(set.train, set.gpus, table, fit_options);
-
-  TextTable values({kernel_class, "start", "fitted", "meaning"});
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const auto& [key, before] = table.values[i];
-    const double after = fit.table.values[i].second;
-    const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
-    const auto keys = coefficient_keys(kernel_class);
-    const auto of =
-        std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
-    values.add({key, fmt::format("{:.4g}", before), after == before ? "held" : fmt::format("{:.4g}", after),
-                fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
-  }
-  ErrorTable errors;
-  errors.add("training", set, set.train, predict_kernels(set.train, set.gpus, fit.table));
-  if (!set.test.empty()) errors.add("test", set, set.test, predict_kernels(set.test, set.gpus, fit.table));
-  if (!set.others.empty())
-    errors.add("other GPUs", set, set.others, predict_kernels(set.others, set.gpus, fit.table));
-  fit_options.fit.starts = 1;
-  if (options.leave_out && names_of(set, set.train).size() > 1) {
-    errors.add("GPU left out", set, set.train, predict_unseen_gpus(set.train, set.gpus, table, fit_options));
-  }
-  if (options.folds > 1) {
-    errors.add("shapes left out", set, set.train,
-               predict_unseen_shapes(set.train, set.gpus, table, options.folds, fit_options));
-  }
-  fmt::print("{}\n{}", values.text(), errors.text());
-  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n",
-             fit.rows, fit.evaluations, fit.cost);
+  fmt::print("{}\n{}", value_table(table, fit), error_table(options, set, table, fit, fit_options));
+  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n", fit.rows,
+             fit.evaluations, fit.cost);
   report_left_out(set);
   if (options.output.empty()) return kExitOk;
-  const std::string comment =
-      fmt::format("Coefficients of the kernel class {}, made by\nc3sim calibrate {}", kernel_class,
-                  source_text(set, fit.rows).substr(std::string("c3sim calibrate: ").size()));
-  write_file(options.output, coefficient_text(fit.table, start, comment, source_text(set, fit.rows)));
+  const std::string source = source_text(options, set, fit.rows);
+  const std::string comment = fmt::format("Coefficients of the kernel class {}, made by\n{}", kernel_class, source);
+  write_file(options.output, coefficient_text(fit.table, start, comment, source));
   return kExitOk;
 }
 
@@ -210,7 +227,8 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("-o,--output", options->output, "Write the coefficients")->type_name("FILE.toml");
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
       ->type_name("FILE.toml");
-  verb.add_option("--hold", options->hold, "Keys that keep their value")->delimiter(',')->type_name("KEY,..");
+  verb.add_option("--source", options->source, "Where the data is from, for the file")->type_name("TEXT");
+  verb.add_option("--hold", options->hold, "Keys that keep their value, beside published and assumed ones")->delimiter(',')->type_name("KEY,..");
   verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")
       ->type_name("TIME")
       ->capture_default_str();
