@@ -25,8 +25,7 @@ function(c3_add_tests label)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   # A name that selects nothing (it holds a ';') would pass without having run: zero test cases is a failure.
   doctest_discover_tests(${target} TEST_PREFIX "${label}/"
-    PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0"
-      ENVIRONMENT "RC_PARAMS=seed=1 max_success=1000")
+    PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0")
 endfunction()
 
 # Debian's python3-h5py belongs to Debian's interpreter, whatever python3 comes first on PATH.
