@@ -26,7 +26,6 @@ struct CalibrateOptions {
   std::uint64_t seed = 1;
   bool leave_out = true;
   bool scale = false;
-  bool quiet = false;
 };
 
 /// Samples that may be fitted (train) and those that a table keeps back (test), of the same GPUs.

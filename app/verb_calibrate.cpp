@@ -89,8 +89,14 @@ std::string source_text(const CalibrateOptions& options, const MeasuredSet& set,
                      fmt::join(files, ", "), origin);
 }
 
-void write_file(const std::string& target, const std::string& text) {
-  TemporaryFile file(target);
+/// The file of -o, begun before the work so that a folder that cannot be written costs no fit.
+std::optional<TemporaryFile> begin_output(const CalibrateOptions& options) {
+  if (options.output.empty()) return std::nullopt;
+  if (options.output == "-") throw UsageError("-o: needs a file");
+  return std::make_optional<TemporaryFile>(options.output);
+}
+
+void finish_output(TemporaryFile& file, const std::string& text) {
   file.append(text);
   file.rename_to_target();
 }
@@ -103,6 +109,7 @@ void report_left_out(const MeasuredSet& set) {
 
 /// One factor for a GPU: of all times but launches, from a few of its kernels.
 int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
+  std::optional<TemporaryFile> output = begin_output(options);
   if (names_of(set, set.train).size() != 1) throw UsageError("--scale: the rows must be of one GPU");
   const std::filesystem::path start =
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
@@ -123,13 +130,14 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
   if (scale.interval) fmt::print(" (95 %: {:.4f}..{:.4f})", scale.interval->low, scale.interval->high);
   fmt::print(", from {} rows\n\n{}", scale.rows, errors.text());
   report_left_out(set);
-  if (options.output.empty()) return kExitOk;
+  if (!output) return kExitOk;
   const std::string& gpu = set.gpus[set.train.front().gpu].name;
-  write_file(options.output,
-             fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
-                         "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n{}",
-                         kernel_class, gpu, gpu, kernel_class,
-                         sourced_line("scale", scale.factor, "measured", source_text(options, set, scale.rows))));
+  finish_output(
+      *output,
+      fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
+                  "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n{}",
+                  kernel_class, gpu, gpu, kernel_class,
+                  sourced_line("scale", scale.factor, "measured", source_text(options, set, scale.rows))));
   return kExitOk;
 }
 
@@ -153,7 +161,8 @@ std::string value_table(const CoefficientTable& start, const KernelFit& fit) {
     const bool at_bound = std::ranges::find(fit.at_bound, key) != fit.at_bound.end();
     const auto of =
         std::ranges::find_if(keys, [&](const CoefficientKey& each) { return key.starts_with(each.key); });
-    values.add({key, fmt::format("{:.4g}", before), after == before ? "held" : fmt::format("{:.4g}", after),
+    values.add({key, fmt::format("{:.4g}", before),
+                after == before ? "unchanged" : fmt::format("{:.4g}", after),
                 fmt::format("{}{}", of->meaning, at_bound ? " (AT THE BOUND OF ITS RANGE)" : "")});
   }
   return values.text();
@@ -180,19 +189,21 @@ std::string error_table(const CalibrateOptions& options, const MeasuredSet& set,
 }
 
 int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
+  std::optional<TemporaryFile> output = begin_output(options);
   const std::filesystem::path start =
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
   const CoefficientTable table = load_coefficients(kernel_class, start);
   const KernelFitOptions fit_options = fit_options_of(options, kernel_class, start);
   const KernelFit fit = fit_kernels(set.train, set.gpus, table, fit_options);
   fmt::print("{}\n{}", value_table(table, fit), error_table(options, set, table, fit, fit_options));
-  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n", fit.rows,
-             fit.evaluations, fit.cost);
+  fmt::print("{} rows fitted, {} evaluations, cost {:.4g} (soft-L1 of ln(predicted / measured), 0.1)\n",
+             fit.rows, fit.evaluations, fit.cost);
   report_left_out(set);
-  if (options.output.empty()) return kExitOk;
+  if (!output) return kExitOk;
   const std::string source = source_text(options, set, fit.rows);
-  const std::string comment = fmt::format("Coefficients of the kernel class {}, made by\n{}", kernel_class, source);
-  write_file(options.output, coefficient_text(fit.table, start, comment, source));
+  const std::string comment =
+      fmt::format("Coefficients of the kernel class {}, made by\n{}", kernel_class, source);
+  finish_output(*output, coefficient_text(fit.table, start, comment, source));
   return kExitOk;
 }
 
@@ -228,7 +239,9 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
       ->type_name("FILE.toml");
   verb.add_option("--source", options->source, "Where the data is from, for the file")->type_name("TEXT");
-  verb.add_option("--hold", options->hold, "Keys that keep their value, beside published and assumed ones")->delimiter(',')->type_name("KEY,..");
+  verb.add_option("--hold", options->hold, "Keys that keep their value, beside published and assumed ones")
+      ->delimiter(',')
+      ->type_name("KEY,..");
   verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")
       ->type_name("TIME")
       ->capture_default_str();
@@ -252,10 +265,7 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim calibrate a100-sxm-80gb=gemm_a100.csv h100-sxm=gemm_h100.csv --class gemm -o matrix_gemm.toml\n"
       "  c3sim calibrate my-gpu=twenty.csv --class gemm --scale -o my-gpu-scale.toml");
-  verb.callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
-    action = [options] { return run_calibrate(*options); };
-  });
+  verb.callback([&action, options] { action = [options] { return run_calibrate(*options); }; });
 }
 
 }  // namespace c3
