@@ -19,6 +19,7 @@ struct CalibrateOptions {
   std::string start;   ///< file; empty: the shipped one
   std::string source;  ///< of the data, for the file written
   std::vector<std::string> hold;
+  std::vector<std::string> free;  ///< fitted although the start only assumes them
   std::string least_time = "0 us";
   std::size_t rows = 0;
   std::size_t starts = 3;

@@ -145,6 +145,10 @@ KernelFitOptions fit_options_of(const CalibrateOptions& options, const std::stri
                                 const std::filesystem::path& start) {
   KernelFitOptions fit_options;
   fit_options.hold = unfitted_coefficients(kernel_class, start);
+  for (const std::string& key : options.free) {
+    if (std::erase(fit_options.hold, key) == 0)
+      throw UsageError(fmt::format("--free: '{}' is no coefficient that is only published or assumed", key));
+  }
   fit_options.hold.insert(fit_options.hold.end(), options.hold.begin(), options.hold.end());
   fit_options.most_rows = options.rows;
   fit_options.fit.starts = options.starts;
@@ -239,6 +243,9 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
       ->type_name("FILE.toml");
   verb.add_option("--source", options->source, "Where the data is from, for the file")->type_name("TEXT");
+  verb.add_option("--free", options->free, "Published and assumed keys to fit all the same")
+      ->delimiter(',')
+      ->type_name("KEY,..");
   verb.add_option("--hold", options->hold, "Keys that keep their value, beside published and assumed ones")
       ->delimiter(',')
       ->type_name("KEY,..");

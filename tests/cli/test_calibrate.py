@@ -68,7 +68,8 @@ class Calibrate(ScratchTest):
 
     def test_a_fit_of_all_coefficients_makes_a_preset(self):
         self.measure(1.3)
-        done = self.calibrate(f"{GPU}=measured.csv", "--class", "gemm", *QUICK, "--hold", "operand,prologue_k", "-o",
+        done = self.calibrate(f"{GPU}=measured.csv", "--class", "gemm", *QUICK, "--hold", "operand,prologue_k",
+                              "--free", "share_default", "-o",
                               "fitted.toml")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("training", done.stdout)
@@ -130,6 +131,7 @@ class Calibrate(ScratchTest):
             (("t4=measured.csv", "--class", "gemm"), 2, "18 impossible"),
             ((f"{GPU}=mixed.csv", "--class", "gemm"), 2, "fp32 runs on vector units"),
             ((own, "--class", "gemm", "--hold", "operand,sahre_default"), 2, "no coefficient 'sahre_default' to hold"),
+            ((own, "--class", "gemm", "--free", "operand"), 2, "--free: 'operand' is no coefficient that is only"),
             ((own, "--class", "gemm", "--min-time", "300 us", *QUICK), 2, "parameters of . rows"),
             ((own, "--class", "gemm", "--folds", "50", *QUICK), 2, "50 folds of 18 keys"),
             ((own, "--class", "gemm", "--start", "scale_only.toml"), 3,
