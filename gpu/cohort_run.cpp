@@ -32,6 +32,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
   resident_ += static_cast<std::int64_t>(cus.size());
+  placed_ += static_cast<std::int64_t>(cus.size());
   while (!cus.empty()) {
     const std::size_t size = std::min(cohort_size_, cus.size());
     Cohort* cohort = take_record();
@@ -50,18 +51,20 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, time);
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
-  // Where nothing needs to be there before work begins, the latency is the first load's and all others follow
-  // it.
-  const Seconds latency = gpu_.spec().hbm.latency;
-  const bool waits = kernel_.prologue > 0.0;
-  if (waits) {
+  cohort->loads = traffic.hbm;
+  if (kernel_.prologue > 0.0) {
+    const Seconds latency = gpu_.spec().hbm.latency;
     RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
     co_await prologue;
   }
-  const Seconds needed = std::max(latency + time, kernel_.least_time);
-  const Seconds steady_time = with_stalls(waits ? needed - latency : needed, traffic.hbm);
-  RunningFlow steady(simulation_, load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_time, activity));
+  const Seconds steady_from_now = steady_time(*cohort);
+  RunningFlow steady(simulation_,
+                     load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_from_now, activity));
+  cohort->steady = steady.id();
+  cohort->bound = 1.0 / steady_from_now.value;
+  computing_.push_back(cohort);
   co_await steady;
+  std::erase(computing_, cohort);
 
   leave(*cohort, activity);
   RunningFlow stores(simulation_, store_flow(*cohort, traffic.stores_to_hbm));
@@ -88,6 +91,25 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
     previous = by;
   }
   return activity;
+}
+
+// Where nothing needs to be there before work begins, the latency is the first load's and all others follow it.
+Seconds CohortRun::steady_time(const Cohort& cohort) const {
+  const Seconds latency = gpu_.spec().hbm.latency;
+  const Seconds needed = std::max(latency + compute_time(cohort), kernel_.least_time);
+  return with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort.loads);
+}
+
+// While work groups wait for slots, each that leaves is replaced at once, and shares stay as they are.
+void CohortRun::speed_up(int xcd) {
+  if (placed_ < kernel_.work_groups) return;
+  for (Cohort* cohort : computing_) {
+    if (cohort->xcd != xcd) continue;
+    const double bound = 1.0 / steady_time(*cohort).value;
+    if (bound <= cohort->bound) continue;
+    cohort->bound = bound;
+    simulation_.fluid().set_bound(*cohort->steady, bound);
+  }
 }
 
 // A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
@@ -150,6 +172,7 @@ void CohortRun::leave(const Cohort& cohort, ActivityId activity) {
   resident_ -= static_cast<std::int64_t>(cohort.cus.size());
   for (const int cu : cohort.cus)
     dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
+  speed_up(cohort.xcd);
 }
 
 CohortRun::Cohort* CohortRun::take_record() {

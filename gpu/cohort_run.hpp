@@ -2,6 +2,7 @@
 /// A kernel as cohorts of work groups (see run_kernel).
 
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,11 +24,19 @@ class CohortRun final : public DispatchClient {
     int xcd = 0;
     std::uint64_t number = 0;  ///< since the kernel's start
     std::vector<int> cus;
+    Bytes loads;                        ///< of one work group, from HBM
+    std::optional<FlowId> steady = {};  ///< while it computes
+    double bound = 0.0;                 ///< of that flow
   };
 
   Task run_cohort(Cohort* cohort);
   ActivityId begin(const Cohort& cohort);
   Seconds compute_time(const Cohort& cohort) const;
+  /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
+  Seconds steady_time(const Cohort& cohort) const;
+  /// No work group is left to take the place of those that went from \p xcd: others there get more of their
+  /// CUs.
+  void speed_up(int xcd);
   /// Of a work group's steady phase, when arithmetic and loads hide each other imperfectly.
   Seconds with_stalls(Seconds time, Bytes loads_of_one) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
@@ -47,10 +56,12 @@ class CohortRun final : public DispatchClient {
   std::size_t cohort_size_;
   std::int64_t resident_ = 0;
   std::int64_t left_;
+  std::int64_t placed_ = 0;
   std::uint64_t started_ = 0;
   std::deque<Cohort> records_;  ///< stable addresses
   std::vector<Cohort*> free_records_;
-  std::vector<Demand> demands_;  ///< scratch
+  std::vector<Cohort*> computing_;  ///< in their steady phase
+  std::vector<Demand> demands_;     ///< scratch
   Event done_;
 };
 

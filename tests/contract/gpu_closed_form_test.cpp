@@ -42,6 +42,8 @@ std::vector<Scene> scenes() {
   backward.pass = Pass::backward;
   return {
       {"GEMM", GemmShape{4096, 4096, 4096}},
+      {"GEMM in fp32, one wave of several work groups a CU", GemmShape{2048, 2048, 1024, DType::fp32}, 0.05},
+      {"GEMM in fp32, some waves", GemmShape{4096, 4096, 1024, DType::fp32}, 0.05},
       {"GEMM that splits K", GemmShape{256, 256, 16384}},
       {"GEMM of few rows", GemmShape{16, 8192, 8192}},
       // Work groups are short, and each one's loads, arithmetic and stores follow one another.

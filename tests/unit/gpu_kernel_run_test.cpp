@@ -57,6 +57,26 @@ TEST_CASE("an HBM-bound kernel takes its bytes over HBM bandwidth") {
   CHECK(ran.end == near(40e-6));
 }
 
+TEST_CASE("when a work group ends and no other takes its place, its neighbour gets the whole CU") {
+  // Two of 9 us, drawn apart, on one CU: each has half until the first ends. No CU-second is lost: 1 us of
+  // latency and the sum of their times, then 1 us for the stores of the last.
+  GpuSpec gpu = round_gpu();
+  gpu.compute.xcds = 1;
+  gpu.dispatch.work_group_spread = 0.2;
+  GpuBench bench(gpu, nullptr, {{"a", "b"}, {}, 7});
+  KernelDescription kernel = plain_kernel("k", 2, 9.0_us);
+  kernel.needs = {.lds = 32.0_KiB, .registers = {}, .waves = 4};
+  kernel.prologue = 0.5;  // the latency is a flow of its own, which nobody shares
+  KernelLaunch one_cu;
+  one_cu.grain = KernelGrain::work_group;
+  one_cu.range = {0, 1};
+  const auto& ran = bench.launch(0.0_s, kernel, one_cu);
+  bench.run();
+  const RandomStream random(7, std::uint64_t{0});
+  const double drawn = 2.0 + 0.2 * (random.normal(0) + random.normal(1));
+  CHECK(ran.end == near(1e-6 + drawn * 9e-6 + 1e-6));
+}
+
 TEST_CASE("two work groups on one CU share its arithmetic, two that only copy do not") {
   const auto time_of = [](bool computes) {
     GpuBench bench(round_gpu());
