@@ -25,9 +25,8 @@ namespace c3 {
 namespace {
 
 std::vector<Seconds> times_of(const std::vector<KernelSample>& samples) {
-  std::vector<Seconds> times;
-  for (const KernelSample& sample : samples)
-    times.push_back(sample.time);
+  std::vector<Seconds> times(samples.size());
+  std::ranges::transform(samples, times.begin(), &KernelSample::time);
   return times;
 }
 
@@ -82,6 +81,7 @@ std::vector<std::string> names_of(const MeasuredSet& set, const std::vector<Kern
 
 std::string source_text(const CalibrateOptions& options, const MeasuredSet& set, std::size_t rows) {
   std::vector<std::string> files;
+  files.reserve(set.sources.size());
   for (const std::string& file : set.sources)
     files.push_back(std::filesystem::path(file).filename().string());
   const std::string origin = options.source.empty() ? "" : fmt::format(" ({})", options.source);

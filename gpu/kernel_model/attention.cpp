@@ -102,8 +102,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * head_dim);
   const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * head_dim);
   const double q_tensors = forward ? 1.0 : 3.0;   // backward: Q, O and its gradient
-  const double written = forward ? 1.0 : 1.0;     // O, or the gradient of Q
-  const double kv_written = forward ? 0.0 : 2.0;  // gradients of K and V
+  const double kv_written = forward ? 0.0 : 2.0;  // gradients of K and V; of Q there is one, as there is one O
 
   KernelDescription kernel;
   kernel.name = std::move(name);
@@ -121,14 +120,14 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.hbm_share = coefficients.hbm_share;
   kernel.flops = Flops{products * 2.0 * head_dim * tile_pairs * steps.mean};
   kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * head_dim);
-  kernel.output = (query_head * (written * heads) + key_head * (kv_written * kv_heads)) / work_groups;
+  kernel.output = (query_head * heads + key_head * (kv_written * kv_heads)) / work_groups;
   kernel.measured_launch = Seconds{coefficients.launch_us * 1e-6};
   kernel.peak = rate.peak;
   const double seen =
       shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
   kernel.useful_flops =
       Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen * (query_head / element)};
-  kernel.compulsory = query_head * ((q_tensors + written) * heads) + key_head * ((2.0 + kv_written) * kv_heads);
+  kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((2.0 + kv_written) * kv_heads);
   const Bytes streamed = element * (2.0 * static_cast<double>(tile.keys) * head_dim * steps.mean);
   kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,
                                                       key_head * (2.0 * kv_heads) / work_groups);

@@ -47,7 +47,7 @@ class GemmTraffic final : public TrafficModel {
   GemmTraffic(const GemmShape& shape, const GemmPlan& plan, Bytes element)
       : tile_rows_(ceil_div(shape.m, plan.tile.m)),
         tile_columns_(ceil_div(shape.n, plan.tile.n)),
-        k_steps_(static_cast<double>(plan.k_of_work_group / plan.tile.k)),
+        k_steps_(static_cast<double>(ceil_div(plan.k_of_work_group, plan.tile.k))),
         a_panel_(element * panel(shape.m, plan.tile.m, shape.k, plan.split)),
         b_panel_(element * panel(shape.n, plan.tile.n, shape.k, plan.split)),
         band_(plan.band),

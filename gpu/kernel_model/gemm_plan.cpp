@@ -174,9 +174,9 @@ class Planner {
     const std::int64_t on_xcd = ceil_div(plan.work_groups, compute.xcds);
     const auto on_cu = static_cast<double>(ceil_div(on_xcd, compute.cus_per_xcd));
     const double computing = std::max(on_cu * plan.arithmetic.value, plan.least.value);
-    const double m = static_cast<double>(shape_.m);
-    const double n = static_cast<double>(shape_.n);
-    const double k = static_cast<double>(shape_.k);
+    const auto m = static_cast<double>(shape_.m);
+    const auto n = static_cast<double>(shape_.n);
+    const auto k = static_cast<double>(shape_.k);
     const double bytes = static_cast<double>(shape_.batch) * element_ * (m * k + n * k + m * n);
     const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
     const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,

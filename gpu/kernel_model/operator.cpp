@@ -41,8 +41,8 @@ bool is_elementwise(VectorOp op) { return op <= VectorOp::copy; }
 std::string_view name_of(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
 const std::vector<VectorOpTraits>& vector_ops() {
-  static const std::vector<VectorOpTraits> all(kTraits.begin(), kTraits.end());
-  return all;
+  static const std::vector<VectorOpTraits> kAll(kTraits.begin(), kTraits.end());
+  return kAll;
 }
 
 const VectorOpTraits& traits(VectorOp op) { return kTraits.at(static_cast<std::size_t>(op)); }
