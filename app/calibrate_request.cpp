@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/broken_rows.hpp"
 #include "app/usage_error.hpp"
 #include "configs/measured_kernels.hpp"
 #include "configs/nearest_name.hpp"
@@ -51,7 +52,9 @@ Source source_of(const std::string& written) {
 
 Seconds least_time_of(const CalibrateOptions& options) {
   try {
-    return Seconds{parse_quantity(options.least_time, Dimension::duration)};
+    const double least = parse_quantity(options.least_time, Dimension::duration);
+    if (least < 0) throw std::invalid_argument("must be 0 or more");
+    return Seconds{least};
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("--min-time: {}", error.what()));
   }
@@ -67,10 +70,14 @@ class Reader {
   MeasuredSet read() {
     for (const std::string& written : options_.files) {
       const Source source = source_of(written);
+      std::error_code ignored;  // what is not there is not the input
+      if (std::filesystem::equivalent(source.file, options_.output, ignored))
+        throw UsageError(options_.output + ": is a file with measurements, and would be written");
       const std::string only = source.gpus.size() == 1 ? source.gpus.front() : "";
-      const MeasuredKernels table = read_measured_kernels(source.file, only);
+      MeasuredKernels table = read_measured_kernels(source.file, only);
+      std::ranges::stable_sort(table.broken, {}, [](const BrokenRow& row) { return row.at.line; });
       set_.sources.push_back(source.file);
-      set_.broken += table.broken.size();
+      set_.broken.insert(set_.broken.end(), table.broken.begin(), table.broken.end());
       for (const MeasuredKernel& kernel : table.kernels) {
         const bool wanted =
             source.gpus.empty() || std::ranges::find(source.gpus, kernel.gpu) != source.gpus.end();
@@ -78,8 +85,10 @@ class Reader {
       }
     }
     if (set_.train.empty()) {
+      report_broken_rows(set_.broken);
       throw UsageError(fmt::format("no row of class {} to fit: {} broken, {} below --min-time, {} impossible",
-                                   options_.kernel_class, set_.broken, set_.short_rows, set_.impossible));
+                                   options_.kernel_class, set_.broken.size(), set_.short_rows,
+                                   set_.impossible));
     }
     return std::move(set_);
   }

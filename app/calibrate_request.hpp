@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/kernel_table.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 
 namespace c3 {
@@ -36,7 +37,7 @@ struct MeasuredSet {
   std::vector<KernelSample> test;
   std::vector<KernelSample> others;  ///< of GPUs that --train does not name
   std::vector<std::string> sources;  ///< files
-  std::size_t broken = 0;            ///< rows that say nothing sensible
+  std::vector<BrokenRow> broken;     ///< rows that say nothing sensible, without their text
   std::size_t short_rows = 0;        ///< below --min-time
   std::size_t impossible = 0;        ///< that their GPU cannot run
 };

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "app/broken_rows.hpp"
 #include "app/progress_line.hpp"
 #include "app/usage_error.hpp"
 #include "configs/csv_text.hpp"
@@ -36,7 +37,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "-";
 constexpr std::size_t kRowsAtOnce = 8192;  // of a thread: some ms of work
-constexpr std::size_t kMostReported = 20;
 
 /// A file under a temporary name until it is complete, or standard output.
 class Output {
@@ -198,13 +198,6 @@ void write_rejected(const KernelTable& table, const std::vector<BrokenRow>& brok
   file.rename_to_target();
 }
 
-void report(const std::vector<BrokenRow>& broken) {
-  for (const BrokenRow& row : std::span(broken).first(std::min(broken.size(), kMostReported)))
-    fmt::print(stderr, "{}\n", ConfigError(row.at, row.key, row.reason).what());
-  if (broken.size() > kMostReported)
-    fmt::print(stderr, "c3sim: and {} more broken rows\n", broken.size() - kMostReported);
-}
-
 /// The file says what is not said here.
 void check_usage(const KernelOptions& options) {
   for (const auto& [key, words] : options.shape) {
@@ -252,7 +245,7 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   std::ranges::stable_sort(broken, {}, [](const BrokenRow& row) { return row.at.line; });
   if (to_file) write_rejected(table, broken, rejected_beside(options.output));
   output.commit();
-  report(broken);
+  report_broken_rows(broken);
   if (to_file && !options.quiet) {
     const std::size_t rows = table.rows().size() + table.broken().size();
     fmt::print(stderr, "wrote {}: {} of {} rows timed\n", options.output, rows - broken.size(), rows);

@@ -11,11 +11,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/broken_rows.hpp"
 #include "app/calibrate_request.hpp"
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/coefficient_file.hpp"
+#include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/calibration/row_groups.hpp"
 #include "results/result_file.hpp"
@@ -23,12 +25,6 @@
 
 namespace c3 {
 namespace {
-
-std::vector<Seconds> times_of(const std::vector<KernelSample>& samples) {
-  std::vector<Seconds> times(samples.size());
-  std::ranges::transform(samples, times.begin(), &KernelSample::time);
-  return times;
-}
 
 /// Lines of one table: errors of predictions, one GPU a line and all together.
 class ErrorTable {
@@ -102,8 +98,9 @@ void finish_output(TemporaryFile& file, const std::string& text) {
 }
 
 void report_left_out(const MeasuredSet& set) {
-  if (set.broken + set.short_rows + set.impossible == 0) return;
-  fmt::print("left out: {} broken rows, {} below --min-time, {} that their GPU cannot run\n", set.broken,
+  report_broken_rows(set.broken);
+  if (set.broken.size() + set.short_rows + set.impossible == 0) return;
+  fmt::print("left out: {} broken rows, {} below --min-time, {} that their GPU cannot run\n", set.broken.size(),
              set.short_rows, set.impossible);
 }
 
@@ -115,12 +112,12 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
   CoefficientTable table = load_coefficients(kernel_class, start);
   const std::vector<Seconds> before = predict_kernels(set.train, set.gpus, table);
-  const Scale scale = scale_of(times_of(set.train), before);
+  const Scale scale = fit_scale(set.train, set.gpus, table);
   const std::vector<CoefficientKey> keys = coefficient_keys(kernel_class);
   const auto range = std::ranges::find(keys, "scale", &CoefficientKey::key);
-  if (scale.factor < range->low || scale.factor > range->high) {
-    throw UsageError(fmt::format("--scale: times x {:.4g} are beyond {}..{}: another GPU, or another unit?",
-                                 scale.factor, range->low, range->high));
+  if (scale.factor < 1.001 * range->low || scale.factor > 0.999 * range->high) {
+    throw UsageError(fmt::format("--scale: the factor is not within {}..{}: another GPU, or another unit?",
+                                 range->low, range->high));
   }
   table.values = {{"scale", scale.factor}};
   ErrorTable errors;
@@ -134,10 +131,13 @@ int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, con
   const std::string& gpu = set.gpus[set.train.front().gpu].name;
   finish_output(
       *output,
-      fmt::format("# One factor of all {} times of {} but launches. To use it: a GPU preset with\n"
-                  "# extends = [\"{}.toml\", \"this file\"].\n\n[kernels.{}]\n{}",
-                  kernel_class, gpu, gpu, kernel_class,
-                  sourced_line("scale", scale.factor, "measured", source_text(options, set, scale.rows))));
+      fmt::format(
+          "# One factor of all {0} times of {1} but launches. To use it, one of\n"
+          "#   --set gpu.kernels.{0}.scale={2:.6f}, of c3sim kernel and of an experiment;\n"
+          "#   a preset of your own, gpus/NAME.toml in a folder of C3SIM_CONFIGS, with name = \"NAME\" and\n"
+          "#   extends = [\"{3}\", \"PATH OF THIS FILE\"].\n\n[kernels.{0}]\n{4}",
+          kernel_class, gpu, scale.factor, preset_file(PresetKind::gpu, gpu).string(),
+          sourced_line("scale", scale.factor, "measured", source_text(options, set, scale.rows))));
   return kExitOk;
 }
 
@@ -219,7 +219,7 @@ int run_calibrate(const CalibrateOptions& options) {
     return options.scale ? calibrate_scale(options, set, kernel_class)
                          : calibrate_class(options, set, kernel_class);
   } catch (const std::invalid_argument& error) {  // a key to hold that is none, too few rows or shapes
-    throw UsageError(error.what());
+    throw UsageError(fmt::format("{} (for few rows of one GPU there is --scale)", error.what()));
   }
 }
 

@@ -130,11 +130,15 @@ Node load_preset(PresetKind kind, const std::string& name, const Origin& named_a
   if (std::ranges::find(known, name) == known.end()) {
     throw ConfigError(named_at, key, unknown_name(fmt::format("{} preset", noun_of(kind)), name, known));
   }
+  return read_preset(kind, preset_file(kind, name));
+}
+
+fs::path preset_file(PresetKind kind, const std::string& name) {
   for (const fs::path& folder : preset_folders()) {
-    const fs::path file = folder / folder_of(kind) / (name + ".toml");
-    if (fs::exists(file)) return read_preset(kind, file);
+    fs::path file = folder / folder_of(kind) / (name + ".toml");
+    if (fs::exists(file)) return file;
   }
-  throw std::logic_error("load_preset: a listed preset has no file");
+  throw std::logic_error("preset_file: a listed preset has no file");
 }
 
 std::optional<std::string> gpu_preset_of(std::string_view device) {

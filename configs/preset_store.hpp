@@ -40,6 +40,9 @@ std::string_view noun_of(PresetKind kind);
 /// What a preset of \p kind may hold.
 TableRule preset_rule(PresetKind kind);
 
+/// The file of preset \p name, one of preset_names.
+std::filesystem::path preset_file(PresetKind kind, const std::string& name);
+
 /// Finds and reads preset \p name. \param named_at, key where it was asked for, for the error that lists the
 /// known ones.
 Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key);

@@ -223,6 +223,27 @@ std::vector<Seconds> predict_from(std::span<const KernelSample> fitted, std::spa
   return predict_kernels(asked, gpus, fit.table);
 }
 
+Scale fit_scale(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                const CoefficientTable& table) {
+  constexpr int kHalvings = 40;
+  const std::vector<CoefficientKey> keys = coefficient_keys(table.kernel_class);
+  const auto range = std::ranges::find(keys, "scale", &CoefficientKey::key);
+  std::vector<Seconds> factors;  // in place of times: scale_of wants the ratio to 1
+  for (const KernelSample& sample : samples) {
+    double low = range->low;
+    double high = range->high;
+    Trial trial({&sample, 1}, gpus);
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = std::sqrt(low * high);
+      Seconds time;
+      trial.time({table.kernel_class, {{"scale", middle}}}, {&time, 1});
+      (time < sample.time ? low : high) = middle;
+    }
+    factors.push_back(Seconds{std::sqrt(low * high)});
+  }
+  return scale_of(factors, std::vector<Seconds>(factors.size(), Seconds{1.0}));
+}
+
 std::uint64_t shape_key(const Operator& op) {
   std::uint64_t key = 14695981039346656037ULL;  // FNV-1a, 64 bits
   const auto add = [&key](std::int64_t word) {

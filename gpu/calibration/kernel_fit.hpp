@@ -61,6 +61,12 @@ std::vector<Seconds> predict_from(std::span<const KernelSample> fitted, std::spa
                                   std::span<const GpuSpec> gpus, const CoefficientTable& start,
                                   const KernelFitOptions& options = {});
 
+/// The factor of all times but launches that brings \p table's times to those of \p samples: the median of the
+/// factors that each sample alone asks for, within the range of the coefficient `scale`. \throws as
+/// predict_kernels.
+Scale fit_scale(std::span<const KernelSample> samples, std::span<const GpuSpec> gpus,
+                const CoefficientTable& table);
+
 /// A number that is equal for equal shapes, whatever the GPU.
 std::uint64_t shape_key(const Operator& op);
 

@@ -29,6 +29,23 @@ Tile tile_of(GpuFamily family) {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Work groups, and how many share the keys of one sequence and head.
+struct Grid {
+  std::int64_t work_groups = 1;
+  std::int64_t parts = 1;
+};
+
+/// One work group a tile of queries. Few queries beside cached keys (decoding): all query heads that share keys
+/// are packed into one tile, and the keys are split until every CU has a part.
+Grid grid_of(const AttentionShape& shape, const Tile& tile, int cus) {
+  const bool decodes = shape.pass == Pass::forward && shape.keys > shape.queries &&
+                       shape.queries * (shape.heads / shape.kv_heads) <= tile.queries;
+  if (!decodes) return {shape.batch * shape.heads * ceil_div(shape.queries, tile.queries), 1};
+  const std::int64_t whole = shape.batch * shape.kv_heads;
+  const std::int64_t parts = std::clamp<std::int64_t>(ceil_div(cus, whole), 1, ceil_div(shape.keys, tile.keys));
+  return {whole * parts, parts};
+}
+
 /// Steps that work groups take through the keys.
 struct Steps {
   double mean = 0;
@@ -87,13 +104,18 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const AttentionCoefficients& coefficients = gpu.kernels.attention;
   const bool forward = shape.pass == Pass::forward;
   const Tile tile = tile_of(gpu.family);
-  const Steps steps = steps_of(shape, tile);
+  const Grid grid = grid_of(shape, tile, gpu.compute.cus());
+  const Steps whole = steps_of(shape, tile);
+  const auto parts = static_cast<double>(grid.parts);
+  const Steps steps{whole.mean / parts, whole.longest / parts};
   const auto heads = static_cast<double>(shape.heads);
   const auto kv_heads = static_cast<double>(shape.kv_heads);
   const auto head_dim = static_cast<double>(shape.head_dim);
   const auto tile_pairs = static_cast<double>(tile.queries * tile.keys);
   const double products = forward ? 2.0 : 5.0;  // Q K', P V; backward also dP, dV, dQ, dK, and Q K' again
-  const Seconds pair{products * 2.0 * head_dim / (rate.peak.value / gpu.compute.cus() * coefficients.share) +
+  // Vector units have no share of their own for attention: they do no better than in a large GEMM.
+  const double share = shape.dtype == DType::fp32 ? rate.sustained / rate.peak : coefficients.share;
+  const Seconds pair{products * 2.0 * head_dim / (rate.peak.value / gpu.compute.cus() * share) +
                      1.0 / (kExponentialsPerClock * gpu.compute.boost_clock.value * coefficients.exp_share)};
   const Seconds step = pair * tile_pairs;
 
@@ -106,14 +128,15 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
 
   KernelDescription kernel;
   kernel.name = std::move(name);
-  kernel.work_groups = shape.batch * shape.heads * ceil_div(shape.queries, tile.queries);
+  kernel.work_groups = grid.work_groups;
   const auto work_groups = static_cast<double>(kernel.work_groups);
   kernel.needs = {.lds = gpu.compute.lds_per_cu, .registers = {}, .waves = kWavesPerWorkGroup};
   kernel.compute_time = Seconds{coefficients.work_group_us * 1e-6} + step * steps.mean;
   // The last work groups are the longest, and nothing is left to run beside them.
   const BytesPerSecond hbm = gpu.hbm.read * coefficients.hbm_share;
+  const Bytes new_keys = std::min(query_head, key_head);  // cached ones are in place
   const Bytes exposed =
-      query_head * (coefficients.query_passes * heads) + key_head * (2.0 * coefficients.key_passes * kv_heads);
+      query_head * (coefficients.query_passes * heads) + new_keys * (2.0 * coefficients.key_passes * kv_heads);
   kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm;
   kernel.clock = rate.clock;
   kernel.overlap = kOverlap;

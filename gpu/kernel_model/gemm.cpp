@@ -82,6 +82,7 @@ class GemmTraffic final : public TrafficModel {
     traffic.l2 = std::max(l2_loads_, std::max(a_panel_, b_panel_));
     const Bytes l2_window = l2_misses(state, resident, traffic);
     traffic.hbm = llc_misses(state, resident, traffic, l2_window);
+    traffic.llc = std::max(traffic.llc, traffic.hbm);
     return traffic;
   }
 
@@ -139,7 +140,7 @@ class GemmTraffic final : public TrafficModel {
     const Bytes requested = tiles * traffic.llc;
     const Bytes at_once = requested - std::min(requested, once + again);
     const Bytes hbm = (once + again_missed + short_miss * at_once) / tiles;
-    return std::min(hbm, traffic.llc);
+    return std::max(std::min(hbm, traffic.llc), once / tiles);
   }
 
   std::int64_t tile_rows_;

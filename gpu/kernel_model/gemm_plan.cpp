@@ -54,11 +54,15 @@ double operand_side(const MatrixRate& rate, const GpuSpec& gpu) {
   return all.matrix_gemm.operand * products_per_clock(rate, gpu) / (bits * reference_products(gpu.family));
 }
 
-double loss_at(const GemmTile& tile, double operand, GpuFamily family) {
+bool pairs_up(DType dtype, const GpuSpec& gpu) {
+  return gpu.family == GpuFamily::blackwell && !on_vector_units(dtype);
+}
+
+/// \p paired: two CUs multiply as a pair (tcgen05), and each stages half of the longer operand.
+double loss_at(const GemmTile& tile, double operand, bool paired) {
   const auto m = static_cast<double>(tile.m);
   const auto n = static_cast<double>(tile.n);
-  // Two CUs that multiply as a pair (tcgen05) each stage half of the longer operand.
-  const double halved = family == GpuFamily::blackwell ? 0.5 * std::max(m, n) : 0.0;
+  const double halved = paired ? 0.5 * std::max(m, n) : 0.0;
   const double side = operand * (m + n - halved) / (m * n);
   return std::sqrt(1.0 + side * side);
 }
@@ -98,7 +102,7 @@ class Planner {
     GemmPlan best;
     double shortest = std::numeric_limits<double>::infinity();
     for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
-      const double loss = loss_at(tile, operand_, gpu_.family);
+      const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
       for (const std::int64_t split : splits()) {
         if (split > 1 && shape_.k < split * shortest_part()) break;
         const GemmPlan plan = planned(tile, loss, split);
@@ -136,7 +140,8 @@ class Planner {
     const double multiplying = 2.0 * m * n * (k + coefficients_.prologue_k) / products_ * loss;
     // With a cluster, each of its work groups fetches its part of the longer panel for all.
     const double longer = std::max(m, n);
-    const double panels = m + n - longer * (1.0 - 1.0 / gpu_.compute.gemm_cluster);
+    const int sharing = on_vectors() ? 1 : gpu_.compute.gemm_cluster;  // multicast feeds matrix units
+    const double panels = m + n - longer * (1.0 - 1.0 / sharing);
     plan.l2_loads = Bytes{panels * k * element_};
     const double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
     plan.arithmetic =
@@ -207,14 +212,14 @@ std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu) 
 }
 
 double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu) {
-  return loss_at(tile, operand_side(matrix_rate(gpu, dtype), gpu), gpu.family);
+  return loss_at(tile, operand_side(matrix_rate(gpu, dtype), gpu), pairs_up(dtype, gpu));
 }
 
 double least_operand_loss(DType dtype, const GpuSpec& gpu) {
   const double operand = operand_side(matrix_rate(gpu, dtype), gpu);
   double least = std::numeric_limits<double>::infinity();
   for (const GemmTile& tile : tiles_for(dtype, /*batched=*/false, gpu))
-    least = std::min(least, loss_at(tile, operand, gpu.family));
+    least = std::min(least, loss_at(tile, operand, pairs_up(dtype, gpu)));
   return least;
 }
 

@@ -1,0 +1,18 @@
+#include "app/broken_rows.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace c3 {
+
+void report_broken_rows(std::span<const BrokenRow> broken) {
+  constexpr std::size_t kMostReported = 20;
+  for (const BrokenRow& row : broken.first(std::min(broken.size(), kMostReported)))
+    fmt::print(stderr, "{}\n", ConfigError(row.at, row.key, row.reason).what());
+  if (broken.size() > kMostReported)
+    fmt::print(stderr, "c3sim: and {} more broken rows\n", broken.size() - kMostReported);
+}
+
+}  // namespace c3

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <span>
+
+#include "configs/kernel_table.hpp"
+
+namespace c3 {
+
+/// Names rows of a table that say nothing sensible on stderr: the first 20, then how many more there are.
+void report_broken_rows(std::span<const BrokenRow> broken);
+
+}  // namespace c3
