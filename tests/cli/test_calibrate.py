@@ -146,7 +146,7 @@ class Calibrate(ScratchTest):
         done = self.calibrate(f"{GPU}=broken.csv", "--class", "gemm")
         self.assertEqual(done.returncode, 2)
         lines = done.stderr.splitlines()
-        self.assertRegex(lines[0], r"^broken.csv:2:22: time_us: ")
+        self.assertRegex(lines[0], r"^broken.csv:2:20: time: ")
         self.assertRegex(lines[1], r"^broken.csv:3:17: k: ")
         self.assertIn("no row of class gemm to fit: 2 broken", lines[2])
 
