@@ -5,7 +5,6 @@
 #include "gpu/kernel_model/vector.hpp"
 
 namespace c3 {
-
 namespace {
 
 double scale_for(const Operator& op, const KernelCoefficients& coefficients) {
