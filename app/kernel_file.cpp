@@ -220,6 +220,14 @@ void check_output(const KernelOptions& options) {
   }
 }
 
+/// More CUs than the one GPU of all rows has are no mistake of the rows.
+void check_slice(const GpuSpec* common, const KernelOptions& options) {
+  const int cus = slices_of(options).front().cus;
+  if (common != nullptr && cus > common->compute.cus()) {
+    throw InfeasibleError(fmt::format("gpu '{}' has {} CUs, not {}", common->name, common->compute.cus(), cus));
+  }
+}
+
 TableFormat format_of(const KernelOptions& options) {
   TableFormat format = shape_table_format();
   const auto dtype = options.shape.find(ShapeKey::dtype);
@@ -236,6 +244,7 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   const bool to_file = options.output != kStandardOutput;
   const KernelTable table = KernelTable::read(options.csv, format_of(options));
   RowGpus gpus(table, options);
+  check_slice(gpus.find("").gpu.get(), options);
   std::vector<BrokenRow> broken = table.broken();
   const std::vector<Job> jobs = jobs_of(table, gpus, broken);
 

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace c3 {
@@ -28,13 +30,28 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+/// A name that was begun and not ended is one slip, however long the rest.
+std::size_t slips(const std::string& written, const std::string& candidate) {
+  constexpr std::size_t kTellingBeginning = 3;
+  const bool is_begun =
+      written.size() >= kTellingBeginning && candidate.starts_with(written) && candidate != written;
+  return is_begun ? 1 : edits(written, candidate);
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates) {
   std::size_t fewest = std::max<std::size_t>(2, written.size() / 3);
   std::string nearest;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edits(written, candidate);
+    const std::size_t distance = slips(in_lower_case(written), in_lower_case(candidate));
     const bool replaces_everything = distance >= std::max(written.size(), candidate.size());
     if (replaces_everything || distance > fewest) continue;
     if (nearest.empty() || distance < fewest) {

@@ -7,7 +7,8 @@
 
 namespace c3 {
 
-/// \returns the candidate with the fewest edits (insert, delete, replace, swap of neighbours) from \p written;
+/// \returns the candidate with the fewest edits (insert, delete, replace, swap of neighbours) from \p written,
+/// large and small letters alike; a candidate that \p written (3 letters or more) begins counts as one edit;
 /// empty when none is near enough to be a slip of the keyboard. Ties go to the first candidate.
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates);
 

@@ -73,6 +73,7 @@ class OneKernel(ScratchTest):
             ((*GEMM,), 2, "--gpu is required"),
             ((*GEMM, "--gpu", "mi300x", "--set", "gpu.hbm_raed=1"), 3, "did you mean 'hbm_read'"),
             ((*GEMM, "--gpu", "mi300x", "--cus", "305"), 4, "305"),
+            ((*GEMM, "--gpu", "H100"), 3, "did you mean 'h100-pcie'"),
             ((*GEMM, "--gpu", "mi300x", "--cus", "0"), 2, "--cus: '0'"),
             ((*GEMM, "--gpu", "mi300x", "--hbm-share", "0"), 2, "--hbm-share"),
             ((*GEMM, "--gpu", "mi300x", "--cache-share", "nan"), 2, "--cache-share"),
@@ -177,6 +178,8 @@ class KernelFile(ScratchTest):
     def test_a_part_of_the_gpu_is_taken_for_every_row(self):
         self.write("op,dtype,m,n,k\ngemm,bf16,2048,8192,4096\n")
         self.time("--gpu", "mi300x", "--cus", "64", "-o", "out.csv")
+        self.assert_one_line(self.time("--gpu", "mi300x", "--cus", "305", "-o", "none.csv"), 4, "has 304 CUs, not 305")
+        self.assertFalse((self.folder / "none.csv").exists())
         part, = rows(*GEMM, "--gpu", "mi300x", "--cus", "64")
         self.assertAlmostEqual(float(self.table()[0]["time_us"]) / part["time_us"], 1, delta=1e-7)
 
