@@ -47,40 +47,4 @@ std::vector<Split> leave_one_group_out(std::span<const std::uint64_t> groups) {
   return splits;
 }
 
-std::vector<Split> few_rows(std::size_t rows, std::size_t count, std::size_t draws, std::uint64_t seed) {
-  if (count < 1 || count >= rows) {
-    throw std::invalid_argument(fmt::format("few_rows: {} of {} rows", count, rows));
-  }
-  const RandomStream random(seed, "few rows");
-  std::vector<Split> splits;
-  for (std::size_t draw = 0; draw < draws; ++draw) {
-    Rows held_out = random_order(rows, random, draw * rows);
-    held_out.resize(rows - count);
-    splits.push_back(hold_out(std::move(held_out), rows));
-  }
-  return splits;
-}
-
-HeldOutPredictions predict_held_out(std::span<const Split> splits, std::size_t rows, const FitRows& fit,
-                                    const PredictRows& predict) {
-  Rows held_out;
-  for (const Split& split : splits) {
-    held_out.insert(held_out.end(), split.held_out.begin(), split.held_out.end());
-  }
-  std::ranges::sort(held_out);
-  if (held_out != every_row(rows)) {
-    throw std::invalid_argument("predict_held_out: the splits do not hold out each row exactly once");
-  }
-  HeldOutPredictions result{.times = std::vector<Seconds>(rows), .parameters = {}};
-  std::vector<Seconds> predicted;
-  for (const Split& split : splits) {
-    const std::vector<double>& parameters = result.parameters.emplace_back(fit(split.fitted));
-    predicted.assign(split.held_out.size(), Seconds{});
-    predict(parameters, split.held_out, predicted);
-    for (std::size_t i = 0; i < predicted.size(); ++i)
-      result.times[split.held_out[i]] = predicted[i];
-  }
-  return result;
-}
-
 }  // namespace c3

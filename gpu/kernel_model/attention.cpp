@@ -7,6 +7,7 @@
 
 #include "engine/errors.hpp"
 #include "gpu/kernel_model/checks.hpp"
+#include "gpu/kernel_model/tiling.hpp"
 
 namespace c3 {
 namespace {
@@ -26,8 +27,6 @@ Tile tile_of(GpuFamily family) {
   const bool warp_groups = family == GpuFamily::hopper || family == GpuFamily::blackwell;
   return warp_groups ? Tile{128, 128} : Tile{64, 32};
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Work groups, and how many share the keys of one sequence and head.
 struct Grid {
@@ -60,6 +59,16 @@ Steps steps_of(const AttentionShape& shape, const Tile& tile) {
   for (std::int64_t i = 1; i <= tiles; ++i)
     sum += static_cast<double>(ceil_div(before + std::min(i * tile.queries, shape.queries), tile.keys));
   return {sum / static_cast<double>(tiles), static_cast<double>(all)};
+}
+
+/// A query with a key on one CU: its products, then its exponential. Vector units have no share of their own
+/// for attention: they do no better than in a large GEMM.
+Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const GpuSpec& gpu, double products) {
+  const AttentionCoefficients& of = gpu.kernels.attention;
+  const FlopsPerSecond sustained = shape.dtype == DType::fp32 ? rate.sustained : rate.peak * of.share;
+  const Flops flops{products * 2.0 * static_cast<double>(shape.head_dim)};
+  const double exponentials = kExponentialsPerClock * gpu.compute.boost_clock.value * of.exp_share;  // 1/s
+  return flops / (sustained / gpu.compute.cus()) + Seconds{1.0 / exponentials};
 }
 
 /// Keys and values stream through L2, once for the query heads that share them when they run together.
@@ -113,11 +122,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const auto head_dim = static_cast<double>(shape.head_dim);
   const auto tile_pairs = static_cast<double>(tile.queries * tile.keys);
   const double products = forward ? 2.0 : 5.0;  // Q K', P V; backward also dP, dV, dQ, dK, and Q K' again
-  // Vector units have no share of their own for attention: they do no better than in a large GEMM.
-  const double share = shape.dtype == DType::fp32 ? rate.sustained / rate.peak : coefficients.share;
-  const Seconds pair{products * 2.0 * head_dim / (rate.peak.value / gpu.compute.cus() * share) +
-                     1.0 / (kExponentialsPerClock * gpu.compute.boost_clock.value * coefficients.exp_share)};
-  const Seconds step = pair * tile_pairs;
+  const Seconds step = time_of_pair(shape, rate, gpu, products) * tile_pairs;
 
   // One head's queries of all sequences, and its keys.
   const Bytes element = element_size(shape.dtype);

@@ -8,6 +8,7 @@
 #include "gpu/cache_reuse.hpp"
 #include "gpu/kernel_model/checks.hpp"
 #include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernel_model/tiling.hpp"
 
 namespace c3 {
 namespace {
@@ -19,8 +20,6 @@ constexpr double kMatrixOverlap = 8.0;
 // K steps between the first and the last work group that use a panel: the step being computed and the one
 // prefetched.
 constexpr double kStepsInFlight = 2.0;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Tile rows and columns that are in flight together.
 struct Distinct {

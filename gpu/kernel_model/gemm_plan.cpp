@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "engine/errors.hpp"
+#include "gpu/kernel_model/tiling.hpp"
 
 namespace c3 {
 namespace {
@@ -23,8 +24,6 @@ constexpr double kGroupReferenceProducts = 2048;  // the same with operands from
 constexpr double kPairReferenceProducts = 4096;   // the same of two CUs' tensor memory (tcgen05)
 constexpr double kStepsOfK = 64;                  // of `step_cycles`
 constexpr double kAccumulator = 4;                // bytes
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 bool on_vector_units(DType dtype) { return dtype == DType::fp32; }
 

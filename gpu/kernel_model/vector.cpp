@@ -21,7 +21,7 @@ constexpr double kRegistersPerThread = 32 * 4;      // bytes
 constexpr double kStreamOverlap = 8.0;
 constexpr double kRowOverlap = 4.0;
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
+double ceil_ratio(double a, double b) { return std::ceil(a / b); }
 
 /// Share of accesses that miss a cache when \p ratio of its capacity is in use: 0 well below 1, 1 well above.
 double miss_share(double ratio, double sharpness) {
@@ -59,7 +59,7 @@ class VectorTraffic final : public TrafficModel {
   double again_missed(const CacheState& state) const {
     if (loads_.again.value <= 0.0) return 0.0;
     const auto resident = static_cast<double>(state.resident);
-    const double cus = ceil_div(resident, loads_.work_groups_per_cu);
+    const double cus = ceil_ratio(resident, loads_.work_groups_per_cu);
     const Bytes kept = loads_.l1 * cus + state.l2_size * (loads_.l2_kept * state.xcds / loads_.l2_partitions);
     return miss_share(loads_.row_cache * resident / kept, loads_.sharpness);
   }
@@ -149,7 +149,7 @@ VectorTraffic::Loads loads_of(const Work& work, std::int64_t work_groups, const 
 void describe_stream(KernelDescription& kernel, const VectorShape& shape, const GpuSpec& gpu) {
   const Work work = work_of(shape, gpu.kernels.vector);
   const double in_work_group = kThreads * kBytesPerThread / work.element;
-  kernel.work_groups = static_cast<std::int64_t>(ceil_div(work.elements, in_work_group));
+  kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(work.elements, in_work_group));
   kernel.needs = threads(kThreads);
   kernel.compute_time = Seconds{in_work_group * work.ops / lanes_per_second(gpu)};
   kernel.overlap = kStreamOverlap;
@@ -162,7 +162,7 @@ void describe_short_softmax(KernelDescription& kernel, const VectorShape& shape,
   const Work work = work_of(shape, gpu.kernels.vector);
   const auto padded = static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(shape.cols)));
   const double rows = kThreads / kWave * (padded <= 128 ? 2 : 1) * std::max(1.0, kWave / padded);
-  kernel.work_groups = static_cast<std::int64_t>(ceil_div(static_cast<double>(shape.rows), rows));
+  kernel.work_groups = static_cast<std::int64_t>(ceil_ratio(static_cast<double>(shape.rows), rows));
   kernel.needs = threads(kThreads);
   kernel.compute_time = Seconds{rows * padded * gpu.kernels.vector.row_ops / lanes_per_second(gpu)};
   finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
@@ -193,7 +193,7 @@ void describe_long_softmax(KernelDescription& kernel, const VectorShape& shape, 
   describe_rows(kernel, shape, gpu, block, kPasses);
   const double vectors = std::floor(cols / (in_vector * block));
   const double singles =
-      ceil_div(cols - vectors * in_vector * block, block) + (std::fmod(cols, in_vector) != 0.0 ? 1.0 : 0.0);
+      ceil_ratio(cols - vectors * in_vector * block, block) + (std::fmod(cols, in_vector) != 0.0 ? 1.0 : 0.0);
   const VectorCoefficients& coefficients = gpu.kernels.vector;
   kernel.least_time =
       Seconds{(kPasses * (vectors + singles) * coefficients.iteration_us + coefficients.block_us) * 1e-6};
@@ -204,8 +204,8 @@ void describe_norm(KernelDescription& kernel, const VectorShape& shape, const Gp
   describe_rows(kernel, shape, gpu, kThreads, kPasses);
   const double in_iteration = kThreads * kBytesPerThread / element_size(shape.dtype).value;
   const VectorCoefficients& coefficients = gpu.kernels.vector;
-  const double cycles = coefficients.row_cycles +
-                        coefficients.iteration_cycles * ceil_div(static_cast<double>(shape.cols), in_iteration);
+  const double cycles = coefficients.row_cycles + coefficients.iteration_cycles *
+                                                      ceil_ratio(static_cast<double>(shape.cols), in_iteration);
   kernel.compute_time = Seconds{cycles / gpu.compute.boost_clock.value};
 }
 
