@@ -117,7 +117,7 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   call.dtype = value_of("data type", options.dtype, kDTypes);
   call.ranks = ranks_of(options.ranks);
   call.root = options.root;
-  members = call.ranks.empty() ? cluster.node.gpus : static_cast<int>(call.ranks.size());
+  members = call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size());
   for (const std::string& name : options.backends)
     backends.push_back(value_of("backend", name, kBackends));
   for (const std::string& name : options.algorithms)

@@ -6,9 +6,9 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
     : simulation_(simulation),
       spec_(spec),
       setup_(setup),
-      interconnect_(simulation.fluid(), spec.node,
+      interconnect_(simulation.fluid(), spec.network(),
                     {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded}) {
-  for (int rank = 0; rank < (setup.folded ? 1 : spec.node.gpus); ++rank) {
+  for (int rank = 0; rank < (setup.folded ? 1 : spec.ranks()); ++rank) {
     gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, rank));
   }
 }

@@ -24,7 +24,7 @@ class Cluster {
   Simulation& simulation() { return simulation_; }
   const ClusterSpec& spec() const { return spec_; }
   const ClusterSetup& setup() const { return setup_; }
-  int ranks() const { return spec_.node.gpus; }
+  int ranks() const { return spec_.ranks(); }
   int simulated_ranks() const { return static_cast<int>(gpus_.size()); }  ///< 1 when folded
   /// The GPU that stands for \p rank.
   Gpu& gpu(int rank) { return *gpus_[setup_.folded ? 0 : static_cast<std::size_t>(rank)]; }

@@ -82,7 +82,7 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   Simulation simulation(&meter);
   ClusterSetup setup;
   setup.gpu.streams = {std::string(name_of(call.kind))};
-  setup.folded = is_symmetric(spec.node) && is_symmetric(call, algorithm);
+  setup.folded = is_symmetric(spec.network()) && is_symmetric(call, algorithm);
   Cluster cluster(simulation, spec, setup);
   CollectivePlan plan;
   plan.name = name_of(call.kind);

@@ -1,12 +1,14 @@
 #pragma once
-/// What runs collectives: algorithms, backends, the communication library and the node that it serves.
+/// What runs collectives: algorithms, backends, the communication library and the nodes that it serves.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
+#include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
 namespace c3 {
@@ -61,12 +63,19 @@ struct CollectiveLibrarySpec {
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };
 
-/// One node of identical GPUs and the library that serves it.
+/// Identical nodes of identical GPUs, and the library that serves them.
 struct ClusterSpec {
   std::string name;  ///< slug, e.g. "mi300x-8"
   GpuSpec gpu;
   NodeSpec node;
   CollectiveLibrarySpec library;
+  int nodes = 1;
+  std::optional<FabricSpec> fabric = std::nullopt;  ///< what joins several nodes
+
+  /// Rank r is GPU r % node.gpus of node r / node.gpus.
+  int ranks() const { return node.gpus * nodes; }
+  /// It must outlive what is made from it.
+  NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr}; }
 
   bool operator==(const ClusterSpec&) const = default;
 };

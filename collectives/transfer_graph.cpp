@@ -39,7 +39,7 @@ namespace {
 bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster) {
   const CollectiveLibrarySpec& library = cluster.library;
   if (!cluster.node.switch_reduces || library.nvls_channels == 0) return false;
-  const double n = call.ranks.empty() ? cluster.node.gpus : static_cast<double>(call.ranks.size());
+  const double n = call.ranks.empty() ? cluster.ranks() : static_cast<double>(call.ranks.size());
   return n > 2.0 &&
          (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
 }

@@ -192,17 +192,17 @@ void check_groups(const Experiment& experiment, const Node& document) {
     const StreamSpec& stream = experiment.streams[s];
     const Array& run = *streams[s].table()->find("run")->array();
     for (std::size_t i = 0; i < stream.operations.size(); ++i) {
-      const int gpus = experiment.cluster.node.gpus;
+      const int ranks = experiment.cluster.ranks();
       const auto refuse = [&](const std::string& why) {
         throw ConfigError(run[i].origin, fmt::format("stream.{}.run[{}]", stream.name, i), why);
       };
       for (const int rank : stream.operations[i].on) {
-        if (rank >= gpus) refuse(fmt::format("there is no rank {} of {}", rank, gpus));
+        if (rank >= ranks) refuse(fmt::format("there is no rank {} of {}", rank, ranks));
       }
       const auto* call = std::get_if<CollectiveCall>(&stream.operations[i].work);
       if (call == nullptr) continue;
       try {
-        const std::vector<int> members = members_of(*call, gpus);
+        const std::vector<int> members = members_of(*call, ranks);
         const std::vector<int>& on = stream.operations[i].on;
         if (!on.empty() && std::ranges::find_first_of(members, on) == members.end()) {
           refuse(fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));

@@ -10,33 +10,30 @@ namespace {
 /// carries what 0 -> N-k carries, so a transfer loads the shared part of both.
 class FullMesh final : public LinkSet {
  public:
-  FullMesh(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix)
+  FullMesh(LinkLayout& layout, const NodeSpec& spec, bool folded)
       : gpus_(spec.gpus),
         latency_(spec.link.latency),
         folded_(folded),
         direction_(static_cast<std::size_t>(gpus_ * gpus_)),
         duplex_(static_cast<std::size_t>(gpus_ * gpus_)) {
-    const auto add = [&](const std::string& name, int gpu, BytesPerSecond capacity) {
-      return fluid.add_resource({.name = name, .unit = "B/s", .gpu = gpu}, capacity.value);
-    };
     for (int src = 0; src < (folded ? 1 : gpus_); ++src) {
       for (int dst = 0; dst < gpus_; ++dst) {
         if (src == dst) continue;
-        direction_[index(src, dst)] = add(fmt::format("link{}-{}{}", src, dst, suffix), src, spec.link.one_way);
+        direction_[index(src, dst)] = layout.add(fmt::format("link{}-{}", src, dst), src, spec.link.one_way);
         if (!folded && src > dst) {
           duplex_[index(src, dst)] = duplex_[index(dst, src)];
         } else {
-          const std::string name = fmt::format("link{}-{}.duplex{}", src, dst, suffix);
-          duplex_[index(src, dst)] = add(name, src, 2.0 * spec.link.both_ways);
+          duplex_[index(src, dst)] =
+              layout.add(fmt::format("link{}-{}.duplex", src, dst), src, 2.0 * spec.link.both_ways);
         }
       }
     }
   }
 
-  void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const override {
-    add_demand(demands, direction_[index(src, dst)], wire_bytes.value);
-    add_demand(demands, duplex_[index(src, dst)], wire_bytes.value);
-    if (folded_) add_demand(demands, duplex_[index(0, gpus_ - dst)], wire_bytes.value);
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+    route.add(direction_[index(src, dst)], wire_bytes);
+    route.add(duplex_[index(src, dst)], wire_bytes);
+    if (folded_) route.add(duplex_[index(0, gpus_ - dst)], wire_bytes);
   }
 
   Seconds latency(int /*src*/, int /*dst*/) const override { return latency_; }
@@ -55,9 +52,8 @@ class FullMesh final : public LinkSet {
 
 }  // namespace
 
-std::unique_ptr<LinkSet> make_full_mesh(FluidSystem& fluid, const NodeSpec& spec, bool folded,
-                                        const std::string& suffix) {
-  return std::make_unique<FullMesh>(fluid, spec, folded, suffix);
+std::unique_ptr<LinkSet> make_full_mesh(LinkLayout& layout, const NodeSpec& spec, bool folded) {
+  return std::make_unique<FullMesh>(layout, spec, folded);
 }
 
 }  // namespace c3

@@ -1,19 +1,23 @@
 #pragma once
-/// The links of one node as solver resources.
+/// The links of a network as solver resources: within each node, and between nodes.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/fluid_system.hpp"
+#include "interconnect/fabric.hpp"
 #include "interconnect/link_set.hpp"
+#include "interconnect/nic_links.hpp"
 #include "interconnect/spec.hpp"
 
 namespace c3 {
 
-/// Routes between the GPUs of a node. Streams share the links, or have private copies (a counterfactual).
-/// Folded, only routes from rank 0 exist, and traffic is taken to be the same on every rank.
+/// Routes between ranks; rank r is GPU r % gpus of node r / gpus. Streams share the links, or have private
+/// copies (a counterfactual). Folded, only routes from rank 0 exist, and traffic is taken to be the same on
+/// every rank. Resources of several nodes begin with the node's name, "node3.port5.out".
 class Interconnect {
  public:
   struct Setup {
@@ -21,33 +25,38 @@ class Interconnect {
     bool private_links = false;
     bool folded = false;
   };
-  /// \p spec must outlive it. \throws InfeasibleError when a wired node is to be folded
-  Interconnect(FluidSystem& fluid, const NodeSpec& spec, const Setup& setup);
+  /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
+  Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup);
   Interconnect(const Interconnect&) = delete;
   Interconnect& operator=(const Interconnect&) = delete;
 
-  /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, gpus); src == 0
+  /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, ranks); src == 0
   /// when folded.
   void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes) const;
-  /// What the port of \p gpu sends to a switch that reads, adds or multicasts itself, and what it gets from
-  /// there. Requires gpu in [0, gpus); 0 when folded. \throws InfeasibleError when GPUs are not joined by a
-  /// switch
-  void add_to_switch(std::vector<Demand>& demands, int stream, int gpu, Bytes wire_bytes) const;
-  void add_from_switch(std::vector<Demand>& demands, int stream, int gpu, Bytes wire_bytes) const;
+  /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
+  /// gets from there. Requires rank in [0, ranks); 0 when folded. \throws InfeasibleError when GPUs are not
+  /// joined by a switch
+  void add_to_switch(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
+  void add_from_switch(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
 
   Seconds latency(int src, int dst) const;  ///< of all hops of the route
-  int gpus() const { return spec_.gpus; }
-  const NodeSpec& spec() const { return spec_; }
+  int ranks() const { return network_.ranks(); }
+  const NodeSpec& node() const { return network_.node; }
+  int node_of(int rank) const { return rank / network_.node.gpus; }
 
  private:
-  const LinkSet& links(int stream) const {
-    return *links_[links_.size() > 1 ? static_cast<std::size_t>(stream) : 0];
-  }
-  const LinkSet& switch_links(int stream, int gpu) const;
+  void add_resources(FluidSystem& fluid, const std::string& suffix);
+  int gpu_of(int rank) const { return rank % network_.node.gpus; }
+  /// Over links of the node of \p rank, as \p stream sees them.
+  Route route_in(std::vector<Demand>& demands, int stream, int rank) const;
+  void check_switch(int rank) const;
 
-  const NodeSpec& spec_;
+  NetworkSpec network_;
   bool folded_;
-  std::vector<std::unique_ptr<LinkSet>> links_;  ///< one, or one a stream when private
+  LinkLayout layout_;               ///< of one node
+  std::unique_ptr<LinkSet> links_;  ///< within a node
+  std::optional<NicLinks> nics_;    ///< of several nodes
+  std::vector<ResourceId> firsts_;  ///< first resource of each stream's links; one when shared
 };
 
 /// Directed rings over \p members (different GPUs of the node), no two using the same link in the same

@@ -45,6 +45,8 @@ struct NodeSpec {
   std::vector<std::string> hubs = {};      ///< wired: sockets and switches by name
   std::vector<LinkSpec> other_links = {};  ///< wired: further kinds of link, e.g. between sockets
   std::vector<Wire> wires = {};            ///< wired
+  int nic_slots = 0;                       ///< NICs that fit; 0: the node cannot join a fabric
+  LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU
 
   bool operator==(const NodeSpec&) const = default;
 };

@@ -9,11 +9,10 @@ namespace {
 /// mesh. Folded, rank 0's port receives what it sends.
 class Switched final : public LinkSet {
  public:
-  Switched(FluidSystem& fluid, const NodeSpec& spec, bool folded, const std::string& suffix)
+  Switched(LinkLayout& layout, const NodeSpec& spec, bool folded)
       : folded_(folded), latency_(spec.link.latency) {
     const auto add = [&](int gpu, const char* part, BytesPerSecond capacity) {
-      const std::string name = fmt::format("port{}.{}{}", gpu, part, suffix);
-      return fluid.add_resource({.name = name, .unit = "B/s", .gpu = gpu}, capacity.value);
+      return layout.add(fmt::format("port{}.{}", gpu, part), gpu, capacity);
     };
     for (int gpu = 0; gpu < (folded ? 1 : spec.gpus); ++gpu) {
       out_.push_back(add(gpu, "out", spec.link.one_way));
@@ -22,28 +21,28 @@ class Switched final : public LinkSet {
     }
   }
 
-  void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const override {
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
     const auto from = static_cast<std::size_t>(src);
     const std::size_t to = folded_ ? from : static_cast<std::size_t>(dst);
-    add_port(demands, out_, from, wire_bytes);
-    add_port(demands, in_, to, wire_bytes);
+    add_port(route, out_, from, wire_bytes);
+    add_port(route, in_, to, wire_bytes);
   }
 
-  void add_to_switch(std::vector<Demand>& demands, int gpu, Bytes wire_bytes) const override {
-    add_port(demands, out_, static_cast<std::size_t>(gpu), wire_bytes);
+  void add_to_switch(Route& route, int gpu, Bytes wire_bytes) const override {
+    add_port(route, out_, static_cast<std::size_t>(gpu), wire_bytes);
   }
 
-  void add_from_switch(std::vector<Demand>& demands, int gpu, Bytes wire_bytes) const override {
-    add_port(demands, in_, static_cast<std::size_t>(gpu), wire_bytes);
+  void add_from_switch(Route& route, int gpu, Bytes wire_bytes) const override {
+    add_port(route, in_, static_cast<std::size_t>(gpu), wire_bytes);
   }
 
   Seconds latency(int /*src*/, int /*dst*/) const override { return latency_; }
 
  private:
-  void add_port(std::vector<Demand>& demands, const std::vector<ResourceId>& direction, std::size_t port,
+  void add_port(Route& route, const std::vector<ResourceId>& direction, std::size_t port,
                 Bytes wire_bytes) const {
-    add_demand(demands, direction[port], wire_bytes.value);
-    add_demand(demands, duplex_[port], wire_bytes.value);
+    route.add(direction[port], wire_bytes);
+    route.add(duplex_[port], wire_bytes);
   }
 
   bool folded_;
@@ -53,9 +52,8 @@ class Switched final : public LinkSet {
 
 }  // namespace
 
-std::unique_ptr<LinkSet> make_switched(FluidSystem& fluid, const NodeSpec& spec, bool folded,
-                                       const std::string& suffix) {
-  return std::make_unique<Switched>(fluid, spec, folded, suffix);
+std::unique_ptr<LinkSet> make_switched(LinkLayout& layout, const NodeSpec& spec, bool folded) {
+  return std::make_unique<Switched>(layout, spec, folded);
 }
 
 }  // namespace c3

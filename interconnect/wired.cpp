@@ -12,18 +12,14 @@ namespace {
 /// at once; on the way it takes nothing of the GPUs and hubs that it passes.
 class Wired final : public LinkSet {
  public:
-  Wired(FluidSystem& fluid, const NodeSpec& spec, const std::string& suffix) : wiring_(spec) {
+  Wired(LinkLayout& layout, const NodeSpec& spec) : wiring_(spec) {
     const auto name = [&](int vertex) {
       return vertex < spec.gpus ? fmt::format("{}", vertex) : vertex_name(spec, vertex);
     };
     const auto add = [&](int from, int to, const char* part, BytesPerSecond capacity) {
       const char* dot = from < spec.gpus ? "" : ".";
       const int gpu = from < spec.gpus ? from : (to < spec.gpus ? to : -1);
-      return fluid.add_resource(
-          {.name = fmt::format("link{}{}-{}{}{}", dot, name(from), name(to), part, suffix),
-           .unit = "B/s",
-           .gpu = gpu},
-          capacity.value);
+      return layout.add(fmt::format("link{}{}-{}{}", dot, name(from), name(to), part), gpu, capacity);
     };
     for (const Wire& wire : spec.wires) {
       const LinkSpec& link = link_of(spec, wire);
@@ -34,31 +30,27 @@ class Wired final : public LinkSet {
     }
   }
 
-  void add_route(std::vector<Demand>& demands, int src, int dst, Bytes wire_bytes) const override {
-    const std::vector<Hop>& route = wiring_.route(src, dst);
-    if (route.empty()) throw std::logic_error("Wired: no path between two GPUs");
-    for (const Hop& hop : route) {
-      const Resources& wire = wires_[static_cast<std::size_t>(hop.wire)];
-      add_demand(demands, hop.backward ? wire.backward : wire.forward, wire_bytes.value);
-      add_demand(demands, wire.duplex, wire_bytes.value);
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+    const std::vector<Hop>& hops = wiring_.route(src, dst);
+    if (hops.empty()) throw std::logic_error("Wired: no path between two GPUs");
+    for (const Hop& hop : hops) {
+      const DuplexPart& wire = wires_[static_cast<std::size_t>(hop.wire)];
+      route.add(hop.backward ? wire.backward : wire.forward, wire_bytes);
+      route.add(wire.duplex, wire_bytes);
     }
   }
 
   Seconds latency(int src, int dst) const override { return wiring_.latency(src, dst); }
 
  private:
-  struct Resources {
-    ResourceId forward, backward, duplex;
-  };
-
   Wiring wiring_;
-  std::vector<Resources> wires_;  ///< by NodeSpec::wires
+  std::vector<DuplexPart> wires_;  ///< by NodeSpec::wires
 };
 
 }  // namespace
 
-std::unique_ptr<LinkSet> make_wired(FluidSystem& fluid, const NodeSpec& spec, const std::string& suffix) {
-  return std::make_unique<Wired>(fluid, spec, suffix);
+std::unique_ptr<LinkSet> make_wired(LinkLayout& layout, const NodeSpec& spec) {
+  return std::make_unique<Wired>(layout, spec);
 }
 
 }  // namespace c3

@@ -84,7 +84,7 @@ RunHeader run_header(const Experiment& experiment, std::string config_resolved, 
                    .command_line = std::move(command_line),
                    .conditions = conditions_of(experiment),
                    .gpu = experiment.cluster.gpu.name,
-                   .ranks = experiment.cluster.node.gpus};
+                   .ranks = experiment.cluster.ranks()};
   for (const auto& stream : experiment.streams)
     header.streams.push_back(stream.name);
   return header;

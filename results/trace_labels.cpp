@@ -63,7 +63,7 @@ ElementType element_type(const std::optional<DType>& dtype) {
 
 /// The groups of ranks that communicate, all ranks first. PyTorch calls the default group "0".
 std::vector<std::vector<int>> process_groups(const Experiment& experiment) {
-  std::vector<int> all(static_cast<std::size_t>(experiment.cluster.node.gpus));
+  std::vector<int> all(static_cast<std::size_t>(experiment.cluster.ranks()));
   std::iota(all.begin(), all.end(), 0);
   std::vector<std::vector<int>> groups = {all};
   for (const auto& stream : experiment.streams) {
@@ -119,7 +119,7 @@ CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy&
 
 std::string trace_header(const Experiment& experiment, const Strategy& strategy, int rank) {
   const auto& gpu = experiment.cluster.gpu;
-  const int ranks = experiment.cluster.node.gpus;
+  const int ranks = experiment.cluster.ranks();
   const Json device = {{"id", rank},
                        {"name", gpu.name},
                        {"totalGlobalMem", std::llround(gpu.hbm.size.value)},

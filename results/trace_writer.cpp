@@ -55,7 +55,7 @@ bool becomes_slice(const ActivityInfo& info) {
 TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& experiment,
                          const Strategy& strategy) {
   make_folder(folder / strategy.name);
-  const int ranks = experiment.cluster.node.gpus;
+  const int ranks = experiment.cluster.ranks();
   for (int rank = 0; rank < (folds(experiment, strategy) ? 1 : ranks); ++rank) {
     const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
     auto& file =

@@ -21,7 +21,7 @@ constexpr int kGpus = 8;
 
 struct Wires : FlowClock {
   explicit Wires(const Interconnect::Setup& setup = {}, Observer* observer = nullptr)
-      : FlowClock(observer), interconnect(simulation.fluid(), node, setup) {}
+      : FlowClock(observer), interconnect(simulation.fluid(), {node}, setup) {}
 
   /// Transfers of a link share it byte for byte.
   FlowId send(int src, int dst, double bytes, int stream = 0, double bound = kUnbounded) {

@@ -20,7 +20,7 @@ constexpr double kBothWays = 350e9;  // B/s, each way
 constexpr int kGpus = 8;
 
 struct Ports : FlowClock {
-  explicit Ports(const Interconnect::Setup& setup = {}) : interconnect(simulation.fluid(), node, setup) {}
+  explicit Ports(const Interconnect::Setup& setup = {}) : interconnect(simulation.fluid(), {node}, setup) {}
 
   FlowId send(int src, int dst, double bytes = 1.0) {
     std::vector<Demand> demands;
@@ -150,7 +150,7 @@ TEST_CASE("folded, the one port carries to and from the switch what each of the 
 TEST_CASE("a node without a switch refuses what only a switch can do, by its name") {
   FlowClock clock;
   const NodeSpec mesh = test::full_mesh(4);
-  const Interconnect interconnect(clock.simulation.fluid(), mesh, {});
+  const Interconnect interconnect(clock.simulation.fluid(), {mesh}, {});
   std::vector<Demand> demands;
   const char* text = "node 'mesh': no switch joins its GPUs, so none can reduce or multicast";
   CHECK_THROWS_WITH_AS(interconnect.add_to_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);

@@ -17,7 +17,7 @@ namespace {
 
 struct Wires : FlowClock {
   explicit Wires(NodeSpec spec, const Interconnect::Setup& setup = {}, Observer* observer = nullptr)
-      : FlowClock(observer), node(std::move(spec)), interconnect(simulation.fluid(), node, setup) {}
+      : FlowClock(observer), node(std::move(spec)), interconnect(simulation.fluid(), {node}, setup) {}
 
   FlowId send(int src, int dst, int stream = 0) {
     std::vector<Demand> demands;

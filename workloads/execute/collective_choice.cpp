@@ -13,7 +13,7 @@ Algorithm algorithm_of(const CollectiveCall& call, const StreamPolicy& policy, c
 }
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {
-  if (!experiment.measure.fold || !is_symmetric(experiment.cluster.node)) return false;
+  if (!experiment.measure.fold || !is_symmetric(experiment.cluster.network())) return false;
   for (const StreamSpec& stream : experiment.streams) {
     const StreamPolicy policy = policy_of(strategy, stream.name);
     const bool alike = std::ranges::all_of(stream.operations, [&](const Operation& operation) {

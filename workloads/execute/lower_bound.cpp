@@ -19,16 +19,16 @@ struct RankWork {
 };
 
 /// Adds what the members of \p call's group cannot avoid. \returns what they must send together.
-Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const NodeSpec& node) {
-  const std::vector<int> members = members_of(call, node.gpus);
+Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const ClusterSpec& cluster) {
+  const std::vector<int> members = members_of(call, cluster.ranks());
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const LeastBytes least = least_bytes(call, members, i, node.switch_reduces);
+    const LeastBytes least = least_bytes(call, members, i, cluster.node.switch_reduces);
     LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
     sum.out += least.out;
     sum.in += least.in;
     sum.hbm += least.hbm;
   }
-  return least_traffic(call, members, node.switch_reduces);
+  return least_traffic(call, members, cluster.node.switch_reduces);
 }
 
 /// What no kernel can find in the caches: a vector operator's tensors may be there from the operator before.
@@ -72,7 +72,7 @@ LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerS
 
 LowerBound lower_bound(const Experiment& experiment) {
   const ClusterSpec& cluster = experiment.cluster;
-  std::vector<RankWork> ranks(static_cast<std::size_t>(cluster.node.gpus));
+  std::vector<RankWork> ranks(static_cast<std::size_t>(cluster.ranks()));
   Bytes traffic;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
@@ -81,7 +81,7 @@ LowerBound lower_bound(const Experiment& experiment) {
         const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
         add_kernel(ranks, kernel, hbm, operation.on);
       } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        traffic += add_collective(ranks, *call, cluster.node);
+        traffic += add_collective(ranks, *call, cluster);
       }
     }
   }

@@ -1,0 +1,51 @@
+#pragma once
+/// Links before they are resources: what one node has, and which of them a transfer takes.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/fluid_system.hpp"
+#include "engine/units.hpp"
+
+namespace c3 {
+
+/// The links of one node, numbered from 0 in the order of adding. Every node of a network has the same, so a
+/// route within a node is numbers, and the node's first resource.
+class LinkLayout {
+ public:
+  struct Part {
+    std::string name;
+    int gpu;  ///< of the node; -1: none's own
+    BytesPerSecond capacity;
+  };
+
+  ResourceId add(std::string name, int gpu, BytesPerSecond capacity) {
+    parts_.push_back({std::move(name), gpu, capacity});
+    return static_cast<ResourceId>(parts_.size() - 1);
+  }
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  std::vector<Part> parts_;
+};
+
+/// A full-duplex link: each direction carries at most `one_way`, both together at most twice `both_ways`.
+struct DuplexPart {
+  ResourceId forward, backward, duplex;
+};
+
+/// Collects what a transfer takes.
+class Route {
+ public:
+  /// \param first resource of the node or fabric whose links follow.
+  Route(std::vector<Demand>& demands, ResourceId first) : demands_(demands), first_(first) {}
+
+  void add(ResourceId part, Bytes wire_bytes) { add_demand(demands_, first_ + part, wire_bytes.value); }
+
+ private:
+  std::vector<Demand>& demands_;
+  ResourceId first_;
+};
+
+}  // namespace c3
