@@ -48,7 +48,8 @@ auto value_of(std::string_view what, const std::string& written, const Values& v
 
 CollectiveGrain grain_of(const std::string& name) {
   if (name == "step") return CollectiveGrain::step;
-  return name == "gang" ? CollectiveGrain::gang : CollectiveGrain::edge;
+  if (name == "edge") return CollectiveGrain::edge;
+  return name == "gang" ? CollectiveGrain::gang : CollectiveGrain::automatic;
 }
 
 double size_of(const std::string& option, const std::string& text) {
@@ -90,7 +91,8 @@ std::vector<int> ranks_of(std::string_view text) {
 /// Whether nccl-tests' element count is one rank's shard.
 bool counts_shards(CollectiveKind kind) {
   return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
-         kind == CollectiveKind::all_to_all;
+         kind == CollectiveKind::all_to_all || kind == CollectiveKind::gather ||
+         kind == CollectiveKind::scatter;
 }
 
 /// From the smallest to the largest, each a whole number of \p unit.
@@ -109,20 +111,56 @@ std::vector<Bytes> sizes_of(const CollectiveOptions& options, Bytes unit) {
   return sizes;
 }
 
+std::vector<DmaOptions> dma_options_of(const CollectiveOptions& options) {
+  DmaOptions common;
+  common.prelaunch = options.prelaunch;
+  if (!options.dma_host.empty()) common.host = value_of("host", options.dma_host, kDmaHosts);
+  if (options.dma_variants.empty()) return {common};
+  std::vector<DmaOptions> all;
+  for (const std::string& name : options.dma_variants) {
+    all.push_back(common);
+    all.back().variant = value_of("variant of copy engines", name, kDmaVariants);
+  }
+  return all;
+}
+
+std::vector<Mover> movers_of(const CollectiveOptions& options) {
+  const std::vector<DmaOptions> dma = dma_options_of(options);
+  std::vector<Mover> movers;
+  bool has_engines = false;
+  for (const std::string& name : options.backends) {
+    const Backend backend = value_of("backend", name, kBackends);
+    if (backend == Backend::cu) movers.push_back({backend, {}});
+    if (backend != Backend::dma) continue;
+    has_engines = true;
+    for (const DmaOptions& way : dma)
+      movers.push_back({backend, way});
+  }
+  const bool asked = options.prelaunch || !options.dma_variants.empty() || !options.dma_host.empty();
+  if (asked && !has_engines)
+    throw UsageError("--dma-variant, --prelaunch and --dma-host are of copy engines: add --backend dma");
+  return movers;
+}
+
 }  // namespace
 
 CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
-    : cluster(load_cluster(options.system, options.sets)), grain(grain_of(options.grain)) {
+    : cluster(load_cluster({options.system, options.nodes, options.fabric}, options.sets)),
+      grain(grain_of(options.grain)) {
   call.kind = value_of("collective", options.op, offered_kinds());
   call.dtype = value_of("data type", options.dtype, kDTypes);
   call.ranks = ranks_of(options.ranks);
   call.root = options.root;
   members = call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size());
-  for (const std::string& name : options.backends)
-    backends.push_back(value_of("backend", name, kBackends));
+  movers = movers_of(options);
   for (const std::string& name : options.algorithms)
     algorithms.push_back(name == kAuto ? std::nullopt
                                        : std::optional(value_of("algorithm", name, kAlgorithms)));
+  for (const std::string& name : options.protocols)
+    protocols.push_back(name == kAuto ? std::nullopt : std::optional(value_of("protocol", name, kProtocols)));
+  for (const std::string& name : options.launches)
+    launches.push_back(value_of("launch path", name, kLaunchPaths));
+  most_channels = options.channels;
   unit = element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
   sizes = call.kind == CollectiveKind::barrier ? std::vector<Bytes>{Bytes{}} : sizes_of(options, unit);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/call.hpp"
+#include "collectives/dma_commands.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/spec.hpp"
 
@@ -15,17 +16,31 @@ namespace c3 {
 struct CollectiveOptions {
   std::string op;
   std::string system;
+  std::optional<std::int64_t> nodes;  ///< one
+  std::string fabric;                 ///< empty: the node preset's own
   std::vector<std::string> sets;
   std::vector<std::string> backends = {"cu"};
   std::vector<std::string> algorithms = {"auto"};
+  std::vector<std::string> protocols = {"auto"};
+  std::vector<std::string> launches = {"graph"};
+  int channels = 0;                            ///< 0: as many as the library takes
+  std::vector<std::string> dma_variants = {};  ///< empty: pcpy
+  bool prelaunch = false;
+  std::string dma_host;  ///< empty: gpu
   std::string dtype = "fp32";
   std::string smallest = "8 B", largest = "8 GiB";
   double factor = 2.0;
   std::string ranks;  ///< empty: all
   int root = 0;
-  std::string grain = "edge";
+  std::string grain = "auto";
   bool json = false;
   bool quiet = false;
+};
+
+/// Who moves the bytes of some rows, and how.
+struct Mover {
+  Backend backend = Backend::cu;
+  DmaOptions dma;  ///< of backend dma
 };
 
 /// Read and checked.
@@ -36,11 +51,14 @@ struct CollectiveRequest {
   double count(const CollectiveCall& sized) const { return sized.bytes / unit; }
 
   ClusterSpec cluster;
-  CollectiveGrain grain = CollectiveGrain::edge;
+  CollectiveGrain grain = CollectiveGrain::automatic;
   CollectiveCall call;  ///< without a size
   int members = 0;
-  std::vector<Backend> backends;
+  std::vector<Mover> movers;
   std::vector<std::optional<Algorithm>> algorithms;  ///< nullopt: what the backend runs by default
+  std::vector<std::optional<Protocol>> protocols;    ///< nullopt: as the library chooses
+  std::vector<LaunchPath> launches;
+  int most_channels = 0;
   Bytes unit;                ///< of one counted element: of one rank's, or of a shard on every rank
   std::vector<Bytes> sizes;  ///< whole elements, the same number on every rank, as nccl-tests makes them
 };

@@ -12,6 +12,7 @@
 
 #include "app/bench/load.hpp"
 #include "app/bench/measure.hpp"
+#include "app/bench/scale.hpp"
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
@@ -36,22 +37,60 @@ struct Row {
   double ratio_native() const { return measured.events_per_s / measured.native_events_per_s; }
 };
 
-std::vector<bench::Load> chosen_loads(const std::vector<std::string>& names) {
+/// One of the cases of many GPUs.
+struct ScaleRow {
+  bench::ScaleCase work;
+  bench::ScaleMeasurement measured;
+  double events_per_s() const { return static_cast<double>(measured.flows) / measured.cpu_seconds; }
+  double limit_events_per_s() const {
+    return static_cast<double>(measured.flows) / measured.limit_cpu_seconds.value();
+  }
+  double gang_time_error() const { return measured.gang->simulated_seconds / measured.simulated_seconds - 1.0; }
+  double gang_cpu_ratio() const { return measured.gang->cpu_seconds / measured.cpu_seconds; }
+};
+
+struct Chosen {
   std::vector<bench::Load> loads = bench::all_loads();
+  std::vector<bench::ScaleCase> scale = bench::all_scale_cases();
+};
+
+Chosen chosen_cases(const std::vector<std::string>& names) {
+  Chosen chosen;
   std::vector<std::string> known;
-  known.reserve(loads.size());
-  for (const auto& load : loads)
+  for (const auto& load : chosen.loads)
     known.push_back(load.name);
+  for (const auto& work : chosen.scale)
+    known.push_back(work.name);
   for (const auto& name : names) {
     if (std::ranges::find(known, name) == known.end()) throw UsageError(unknown_name("case", name, known));
   }
-  if (!names.empty()) {
-    std::erase_if(loads, [&](const auto& load) { return std::ranges::find(names, load.name) == names.end(); });
-  }
-  return loads;
+  if (names.empty()) return chosen;
+  const auto is_left_out = [&](const auto& one) { return std::ranges::find(names, one.name) == names.end(); };
+  std::erase_if(chosen.loads, is_left_out);
+  std::erase_if(chosen.scale, is_left_out);
+  return chosen;
 }
 
-void print_json(const std::vector<Row>& rows) {
+nlohmann::ordered_json json_of(const ScaleRow& row) {
+  const bench::ScaleMeasurement& m = row.measured;
+  nlohmann::ordered_json one{{"name", row.work.name},
+                             {"gpus", row.work.gpus},
+                             {"cpu_s", m.cpu_seconds},
+                             {"peak_rss_bytes", m.peak_rss_bytes}};
+  if (m.simulated_seconds > 0.0) one["simulated_us"] = m.simulated_seconds * 1e6;
+  if (!m.gang) return one;
+  one["events"] = m.flows;
+  one["events_per_s"] = row.events_per_s();
+  one["limit_events_per_s"] = row.limit_events_per_s();
+  one["ratio_limit"] = row.events_per_s() / row.limit_events_per_s();
+  one["gang"] = {{"cpu_s", m.gang->cpu_seconds},
+                 {"simulated_us", m.gang->simulated_seconds * 1e6},
+                 {"time_error", row.gang_time_error()},
+                 {"ratio_cpu", row.gang_cpu_ratio()}};
+  return one;
+}
+
+void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     cases.push_back({{"name", row.load.name},
@@ -63,8 +102,33 @@ void print_json(const std::vector<Row>& rows) {
                      {"peak_rss_bytes", row.measured.peak_rss_bytes},
                      {"dates_sha256", row.measured.dates_sha256}});
   }
+  for (const ScaleRow& row : scale)
+    cases.push_back(json_of(row));
   const nlohmann::ordered_json document{{"schema_version", kJsonSchemaVersion}, {"cases", cases}};
   fmt::print("{}\n", document.dump(2));
+}
+
+void print_scale_table(const std::vector<ScaleRow>& rows) {
+  TextTable table({"case", "CPU time [s]", "here [kev/s]", "no SimGrid [kev/s]", "here/no SimGrid",
+                   "peak memory [MB]", "time [us]", "gang time", "gang CPU time"});
+  for (const ScaleRow& row : rows) {
+    const bench::ScaleMeasurement& m = row.measured;
+    table.add({row.work.name, fmt::format("{:.3f}", m.cpu_seconds),
+               m.gang ? fmt::format("{:.0f}", row.events_per_s() / 1e3) : "-",
+               m.gang ? fmt::format("{:.0f}", row.limit_events_per_s() / 1e3) : "-",
+               m.gang ? fmt::format("{:.2f}", row.events_per_s() / row.limit_events_per_s()) : "-",
+               fmt::format("{:.1f}", static_cast<double>(m.peak_rss_bytes) / 1e6),
+               m.simulated_seconds > 0.0 ? fmt::format("{:.3f}", m.simulated_seconds * 1e6) : "-",
+               m.gang ? fmt::format("{:+.2f} %", 100.0 * row.gang_time_error()) : "-",
+               m.gang ? fmt::format("1/{:.0f}", 1.0 / row.gang_cpu_ratio()) : "-"});
+  }
+  fmt::print("{}\n", table.text());
+  for (const ScaleRow& row : rows)
+    fmt::print("{:<16} {}\n", row.work.name, row.work.what);
+  fmt::print(
+      "CPU time: the best of the repeats. An event is a chunk that has been sent over one link. gang: the "
+      "same\n"
+      "all-reduce at grain gang, its simulated time and its CPU time beside those of every chunk.\n");
 }
 
 void print_table(const std::vector<Row>& rows) {
@@ -88,12 +152,27 @@ void print_table(const std::vector<Row>& rows) {
 }
 
 int run_bench(const BenchOptions& options) {
+  const Chosen chosen = chosen_cases(options.cases);
+  const auto announce = [&](const std::string& name, const std::string& what) {
+    if (!options.quiet) fmt::print(stderr, "{}: {}\n", name, what);
+  };
   std::vector<Row> rows;
-  for (const bench::Load& load : chosen_loads(options.cases)) {
-    if (!options.quiet) fmt::print(stderr, "{}: {}\n", load.name, load.what);
+  for (const bench::Load& load : chosen.loads) {
+    announce(load.name, load.what);
     rows.push_back({load, bench::measure(load, options.repeat)});
   }
-  options.json ? print_json(rows) : print_table(rows);
+  std::vector<ScaleRow> scale;
+  for (const bench::ScaleCase& work : chosen.scale) {
+    announce(work.name, work.what);
+    scale.push_back({work, bench::measure(work, options.repeat)});
+  }
+  if (options.json) {
+    print_json(rows, scale);
+    return kExitOk;
+  }
+  if (!rows.empty()) print_table(rows);
+  if (!rows.empty() && !scale.empty()) fmt::print("\n");
+  if (!scale.empty()) print_scale_table(scale);
   return kExitOk;
 }
 
@@ -105,13 +184,21 @@ void add_bench_verb(CLI::App& app, VerbAction& action) {
   verb->footer(
       "Each case runs here (in SimGrid's loop), on the same solver without SimGrid, and as native SimGrid "
       "activities;\n"
-      "all dates of all repeats must be equal. Takes about a minute; other work on the machine disturbs it.\n\n"
+      "all dates of all repeats must be equal. Cases of many GPUs run collectives chunk by chunk and as a "
+      "gang,\n"
+      "or build what joins them. Takes about six minutes, nearly all of them for allreduce-4096; other work "
+      "on\n"
+      "the machine disturbs it.\n\n"
       "Examples:\n"
       "  c3sim bench\n"
-      "  c3sim bench --case ring-64 --case node-mix --repeat 3 --json");
-  verb->add_option("--case", options->cases, "Only this case (may be given again): node-mix, ring-N, nodes-512")
+      "  c3sim bench --case ring-64 --case allreduce-512 --repeat 3 --json");
+  verb->add_option("--case", options->cases,
+                   "Only this case (may be given again): node-mix, ring-N, nodes-512, allreduce-N,\n"
+                   "hierarchy-16384, platform-100000")
       ->type_name("NAME");
-  verb->add_option("--repeat", options->repeat, "Runs of each, of which the median counts")
+  verb->add_option("--repeat", options->repeat,
+                   "Runs of each, of which the median counts, or the best for many GPUs; allreduce-1024 has\n"
+                   "3 at most, allreduce-4096 one")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "As one JSON object");

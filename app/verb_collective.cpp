@@ -16,6 +16,8 @@
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
 #include "collectives/measure.hpp"
+#include "collectives/transfer_graph.hpp"
+#include "collectives/tuner.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -25,52 +27,109 @@ namespace {
 
 struct Row {
   CollectiveCall call;
-  Backend backend;
-  Algorithm algorithm;
+  MeasuredMethod how;
   CollectiveMeasurement measured;
 };
+
+/// What \p request asks for, at every size: wishes, not yet choices.
+struct Wish {
+  Mover mover;
+  std::optional<Algorithm> algorithm;
+  std::optional<Protocol> protocol;
+  LaunchPath launch;
+};
+
+std::vector<Wish> wishes_of(const CollectiveRequest& request) {
+  std::vector<Wish> wishes;
+  for (const Mover& mover : request.movers) {
+    for (const auto& algorithm : request.algorithms) {
+      if (mover.backend == Backend::dma) {  // engines have neither protocol nor kernel launch
+        wishes.push_back({mover, algorithm, std::nullopt, LaunchPath::graph});
+        continue;
+      }
+      for (const auto& protocol : request.protocols) {
+        for (const LaunchPath launch : request.launches)
+          wishes.push_back({mover, algorithm, protocol, launch});
+      }
+    }
+  }
+  return wishes;
+}
+
+MeasuredMethod method_of(const Wish& wish, const CollectiveCall& call, const CollectiveRequest& request) {
+  const Backend backend = wish.mover.backend;
+  MeasuredMethod how{.backend = backend, .grain = request.grain, .launch = wish.launch, .dma = wish.mover.dma};
+  if (backend == Backend::dma) {
+    how.method.algorithm = wish.algorithm.value_or(default_algorithm(call, backend, request.cluster));
+  } else {
+    how.method = choose_method(call, request.cluster, {wish.algorithm, wish.protocol, request.most_channels});
+  }
+  return how;
+}
 
 std::vector<Row> measure(const CollectiveRequest& request, bool quiet) {
   std::vector<Row> rows;
   ProgressLine progress(quiet);
-  const std::size_t total = request.sizes.size() * request.backends.size() * request.algorithms.size();
-  for (const Backend backend : request.backends) {
-    for (const std::optional<Algorithm>& asked : request.algorithms) {
-      for (const Bytes size : request.sizes) {
-        CollectiveCall call = request.call;
-        call.bytes = size;
-        const Algorithm algorithm = asked.value_or(default_algorithm(call, backend, request.cluster));
-        const auto measured = measure_collective(request.cluster, call, backend, algorithm, request.grain);
-        rows.push_back({std::move(call), backend, algorithm, measured});
-        progress(rows.size(), total);
-      }
+  const std::vector<Wish> wishes = wishes_of(request);
+  for (const Wish& wish : wishes) {
+    for (const Bytes size : request.sizes) {
+      CollectiveCall call = request.call;
+      call.bytes = size;
+      const MeasuredMethod how = method_of(wish, call, request);
+      const auto measured = measure_collective(request.cluster, call, how);
+      rows.push_back({std::move(call), how, measured});
+      progress(rows.size(), request.sizes.size() * wishes.size());
     }
   }
   return rows;
 }
 
-/// Channels run the simple protocol at every size; copy engines have none.
-std::string protocol_of(const Row& row) { return row.backend == Backend::cu ? "simple" : "none"; }
+/// Copy engines have none of the two.
+std::string protocol_of(const Row& row) {
+  return row.how.backend == Backend::cu ? std::string(name_of(row.how.method.protocol)) : "none";
+}
+std::string launch_of(const Row& row) {
+  return row.how.backend == Backend::cu ? std::string(name_of(row.how.launch)) : "none";
+}
+
+/// "bcst+pl": broadcast commands, prelaunched.
+std::string variant_of(const Row& row) {
+  if (row.how.backend != Backend::dma) return "-";
+  return fmt::format("{}{}", name_of(row.how.dma.variant), row.how.dma.prelaunch ? "+pl" : "");
+}
 
 double gbps(BytesPerSecond rate) { return rate.value / 1e9; }
+
+/// Null for one node.
+nlohmann::ordered_json fabric_of(const ClusterSpec& cluster) {
+  if (cluster.nodes == 1) return nullptr;
+  return cluster.fabric->name;
+}
 
 void print_json(const CollectiveRequest& request, const std::vector<Row>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
-    list.push_back({{"backend", name_of(row.backend)},
+    list.push_back({{"backend", name_of(row.how.backend)},
                     {"bytes", counted_bytes(row.call, request.members).value},
                     {"count", request.count(row.call)},
                     {"dtype", name_of(*row.call.dtype)},
-                    {"algorithm", name_of(row.algorithm)},
+                    {"algorithm", name_of(row.how.method.algorithm)},
                     {"protocol", protocol_of(row)},
+                    {"launch", launch_of(row)},
                     {"channels", row.measured.channels},
                     {"time_us", row.measured.time.value * 1e6},
                     {"algbw_gbps", gbps(algorithm_bandwidth(row.call, request.members, row.measured.time))},
                     {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.measured.time))},
                     {"bottleneck", row.measured.limit}});
+    if (row.how.backend != Backend::dma) continue;
+    list.back().update({{"dma_variant", name_of(row.how.dma.variant)},
+                        {"prelaunch", row.how.dma.prelaunch},
+                        {"dma_host", name_of(row.how.dma.host)}});
   }
   const nlohmann::ordered_json document{{"schema_version", kJsonSchemaVersion},
                                         {"system", request.cluster.name},
+                                        {"nodes", request.cluster.nodes},
+                                        {"fabric", fabric_of(request.cluster)},
                                         {"op", name_of(request.call.kind)},
                                         {"ranks", request.members},
                                         {"rows", list}};
@@ -79,28 +138,31 @@ void print_json(const CollectiveRequest& request, const std::vector<Row>& rows) 
 
 void print_table(const CollectiveRequest& request, const std::vector<Row>& rows) {
   const CollectiveKind kind = request.call.kind;
-  const bool rooted = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
-  TextTable table({"backend", "size [B]", "count", "type", "redop", "root", "algo", "proto", "channels",
-                   "time [us]", "algbw [GB/s]", "busbw [GB/s]", "limit"});
+  const bool rooted = is_rooted(kind);
+  TextTable table({"backend", "size [B]", "count", "type", "redop", "root", "algo", "variant", "proto",
+                   "launch", "channels", "time [us]", "algbw [GB/s]", "busbw [GB/s]", "limit"});
   double sum = 0.0;
   for (const Row& row : rows) {
     const double busbw = gbps(bus_bandwidth(row.call, request.members, row.measured.time));
     sum += busbw;
-    table.add({std::string(name_of(row.backend)),
+    table.add({std::string(name_of(row.how.backend)),
                fmt::format("{:.0f}", counted_bytes(row.call, request.members).value),
                fmt::format("{:.0f}", request.count(row.call)), std::string(name_of(*row.call.dtype)),
                reduces(kind) ? "sum" : "none", rooted ? std::to_string(row.call.root) : "-1",
-               std::string(name_of(row.algorithm)), protocol_of(row), std::to_string(row.measured.channels),
+               std::string(name_of(row.how.method.algorithm)), variant_of(row), protocol_of(row),
+               launch_of(row), std::to_string(row.measured.channels),
                fmt::format("{:.2f}", row.measured.time.value * 1e6),
                fmt::format("{:.2f}", gbps(algorithm_bandwidth(row.call, request.members, row.measured.time))),
                fmt::format("{:.2f}", busbw), row.measured.limit});
   }
-  fmt::print("{} on {}, {} ranks\n\n{}", name_of(kind), request.cluster.name, request.members, table.text());
+  const ClusterSpec& cluster = request.cluster;
+  const std::string nodes =
+      cluster.nodes == 1 ? "" : fmt::format(" x {} nodes, {}", cluster.nodes, cluster.fabric->name);
+  fmt::print("{} on {}{}, {} ranks\n\n{}", name_of(kind), cluster.name, nodes, request.members, table.text());
   fmt::print("average busbw: {:.2f} GB/s\n", sum / static_cast<double>(rows.size()));
   fmt::print(
       "1 GB/s = 1e9 B/s; busbw as nccl-tests defines it. limit: the resource that is full while bytes move;\n"
-      "latency where they move for less than half of the time. proto: simple at every size, so that small\n"
-      "sizes take longer than with LL.\n");
+      "latency where they move for less than half of the time.\n");
 }
 
 int run_collective(const CollectiveOptions& options) {
@@ -114,16 +176,40 @@ int run_collective(const CollectiveOptions& options) {
 void add_options(CLI::App& verb, CollectiveOptions& options) {
   verb.add_option("OP", options.op, "What to time")->required()->check(CLI::IsMember(offered_collectives()));
   verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");
-  verb.add_option("--set", options.sets, "Override a key of gpu, node or library, as in library.channels=16")
+  verb.add_option("--nodes", options.nodes, "Nodes of it (default: 1)")
+      ->check(CLI::Range(1, 131'072))
+      ->type_name("N");
+  verb.add_option("--fabric", options.fabric, "What joins the nodes (default: the node preset's)")
+      ->type_name("FABRIC");
+  verb.add_option("--set", options.sets,
+                  "Override a key of gpu, node, library or fabric, as in library.channels=16")
       ->take_all()
       ->expected(1)
       ->type_name("KEY=VALUE");
   verb.add_option("--backend", options.backends, "cu: channels on compute units; dma: copy engines")
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_option("--algo", options.algorithms, "auto, direct, ring, tree, nvls")
+  verb.add_option("--dma-variant", options.dma_variants,
+                  "Of copy engines: pcpy, a copy a peer; bcst, broadcast commands; swap, exchange commands;\n"
+                  "b2b, all on one engine (default: pcpy)")
+      ->delimiter(',');
+  verb.add_flag("--prelaunch", options.prelaunch,
+                "Commands of copy engines are queued ahead and wait for a trigger");
+  verb.add_option("--dma-host", options.dma_host,
+                  "Host threads of copy engines: one a gpu or one a node (default: gpu)");
+  verb.add_option("--algo", options.algorithms,
+                  "auto, direct, ring, tree, nvls, nvls_tree, hierarchical, collnet,\nhalving_doubling, pat")
       ->delimiter(',')
       ->capture_default_str();
+  verb.add_option("--proto", options.protocols, "auto, ll, ll128, simple")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--launch", options.launches,
+                  "graph: replayed; eager: a process for each GPU; one_process: one for all of a node")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--channels", options.channels, "Most channels (default: as many as the library takes)")
+      ->check(CLI::Range(1, 1024));
   verb.add_option("--min", options.smallest, "Smallest size")->type_name("SIZE")->capture_default_str();
   verb.add_option("--max", options.largest, "Largest size")->type_name("SIZE")->capture_default_str();
   verb.add_option("--factor", options.factor, "From one size to the next")
@@ -132,8 +218,9 @@ void add_options(CLI::App& verb, CollectiveOptions& options) {
   verb.add_option("--dtype", options.dtype, "Element type: fp32, bf16, fp16, fp8")->capture_default_str();
   verb.add_option("--ranks", options.ranks, "Group, as in 0-3,6 (default: all)")->type_name("RANKS");
   verb.add_option("--root", options.root, "Rank that broadcasts, or collects a reduce")->capture_default_str();
-  verb.add_option("--grain", options.grain, "step: every chunk a flow; edge; gang: one flow")
-      ->check(CLI::IsMember({"step", "edge", "gang"}))
+  verb.add_option("--grain", options.grain,
+                  "step: every chunk a flow; edge; gang: one flow; auto: the finest that is fast")
+      ->check(CLI::IsMember({"auto", "step", "edge", "gang"}))
       ->capture_default_str();
   verb.add_flag("--json", options.json, "As one JSON object");
 }
@@ -151,7 +238,9 @@ void add_collective_verb(CLI::App& app, VerbAction& action) {
       "over ranks. Times are of one of many launched back to back.\n\n"
       "Examples:\n"
       "  c3sim collective all_reduce --system mi300x-8 --min \"1 MiB\"\n"
-      "  c3sim collective all_gather --system h100-sxm-8 --backend cu,dma --algo auto --min \"64 MiB\" --json");
+      "  c3sim collective all_gather --system h100-sxm-8 --backend cu,dma --algo auto --min \"64 MiB\" --json\n"
+      "  c3sim collective all_reduce --system h100-sxm-8 --nodes 4 --fabric ib-hdr --min \"1 MiB\"\n"
+      "  c3sim collective all_gather --system mi300x-8 --backend dma --dma-variant pcpy,bcst,b2b --prelaunch");
   verb.callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;
     action = [options] { return run_collective(*options); };

@@ -34,7 +34,7 @@ struct Command {
 
 Words all_preset_names() {
   Words names;
-  for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model})
+  for (const PresetKind kind : kPresetKinds)
     std::ranges::copy(preset_names(kind), std::back_inserter(names));
   return names;
 }
@@ -54,6 +54,7 @@ Words values_of(const CLI::Option& option) {
       {"SYSTEM", [] { return preset_names(PresetKind::node); }},
       {"LIBRARY", [] { return preset_names(PresetKind::library); }},
       {"MODEL", [] { return preset_names(PresetKind::model); }},
+      {"FABRIC", [] { return preset_names(PresetKind::fabric); }},
       {"PRESET", all_preset_names},
       {"STUDY", study_names},
   };

@@ -27,7 +27,7 @@ const std::map<std::string, std::optional<PresetKind>, std::less<>>& schema_kind
   static const std::map<std::string, std::optional<PresetKind>, std::less<>> kKinds = [] {
     std::map<std::string, std::optional<PresetKind>, std::less<>> kinds = {
         {std::string(kExperiment), std::nullopt}};
-    for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model})
+    for (const PresetKind kind : kPresetKinds)
       kinds.emplace(noun_of(kind), kind);
     return kinds;
   }();

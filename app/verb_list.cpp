@@ -65,9 +65,20 @@ Row library_row(const std::string& name) {
   const CollectiveLibrarySpec library = load_library(name);
   return {{"name", library.name},
           {"channels", library.channels},
-          {"channel_rate_gbps", library.channel_rate.value / 1e9},
+          {"channel_rate_gbps", library.simple.channel_rate.value / 1e9},
           {"link_payload_gbps", library.link_payload.value / 1e9},
-          {"base_latency_us", library.base_latency.value * 1e6}};
+          {"base_latency_us", library.simple.base_latency.value * 1e6}};
+}
+
+Row fabric_row(const std::string& name) {
+  const FabricSpec fabric = load_fabric(name);
+  return {{"name", fabric.name},
+          {"topology", name_of(fabric.topology)},
+          {"nics_a_node", fabric.nics_per_node == 0 ? "as the node" : std::to_string(fabric.nics_per_node)},
+          {"nic_raw_gbps", fabric.nic.raw.value / 1e9},
+          {"nic_one_way_gbps", fabric.nic.one_way.value / 1e9},
+          {"message_latency_us", fabric.message_latency.value * 1e6},
+          {"switch_reduces", fabric.switch_reduces ? "yes" : "no"}};
 }
 
 Row model_row(const std::string& name) {
@@ -105,6 +116,7 @@ const std::map<std::string, PresetList>& preset_lists() {
       {"systems", {PresetKind::node, system_row}},
       {"libraries", {PresetKind::library, library_row}},
       {"models", {PresetKind::model, model_row}},
+      {"fabrics", {PresetKind::fabric, fabric_row}},
   };
   return kLists;
 }

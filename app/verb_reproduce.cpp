@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "app/verb.hpp"
 #include "configs/nearest_name.hpp"
 #include "engine/interrupt.hpp"
+#include "results/result_file.hpp"
 
 namespace c3 {
 namespace {
@@ -24,6 +26,8 @@ namespace {
 struct ReproduceOptions {
   std::string name;
   std::string data;
+  std::string systems;
+  std::string rows;  ///< file for every measurement; empty: none
   bool json = false;
   bool quiet = false;
 };
@@ -37,19 +41,45 @@ const Study& study_of(const std::string& name) {
   throw UsageError(unknown_name("study", name, known));
 }
 
+/// What of the input could not be used, and what else is to be said of it, on stderr.
+void report_input(const StudyOutcome& outcome, bool quiet) {
+  constexpr std::size_t kMostReported = 20;
+  for (std::size_t i = 0; i < std::min(outcome.broken.size(), kMostReported); ++i)
+    fmt::print(stderr, "{}\n", outcome.broken[i]);
+  if (outcome.broken.size() > kMostReported)
+    fmt::print(stderr, "c3sim: and {} more of the input that could not be used\n",
+               outcome.broken.size() - kMostReported);
+  if (quiet) return;
+  for (const std::string& notice : outcome.notices)
+    fmt::print(stderr, "{}\n", notice);
+}
+
 int reproduce(const ReproduceOptions& options) {
   install_interrupt_handler();
   const Study& study = study_of(options.name);
-  const auto data = data_folder(options.data);
-  check_files(study, data);
+  if (!options.systems.empty() && !study.takes_systems)
+    throw UsageError(fmt::format("--systems: the study '{}' has no map of systems", study.name));
+  if (!options.rows.empty() && !study.has_rows)
+    throw UsageError(fmt::format("--rows: the study '{}' does not list its measurements", study.name));
+  const StudyInput input{.data = data_folder(options.data), .systems = options.systems};
+  check_files(study, input.data);
   const PublishedFigures published(published_file(study.name));
-  StudyReport report;
+  std::optional<TemporaryFile> rows;
+  if (!options.rows.empty()) rows.emplace(options.rows);
+  StudyOutcome outcome;
   {
     ProgressLine progress(options.quiet, "parts of the study");
-    report = study.run(data, published, [&](std::size_t done, std::size_t total) { progress(done, total); });
+    outcome = study.run(input, published, [&](std::size_t done, std::size_t total) { progress(done, total); });
   }
-  fmt::print("{}", options.json ? study_json(study.name, report) : study_text(report));
-  return passes(report) ? kExitOk : kExitCheckFailed;
+  if (rows) {
+    rows->append(outcome.rows_csv);
+    rows->rename_to_target();
+  }
+  report_input(outcome, options.quiet);
+  if (outcome.report.empty() && !outcome.broken.empty()) return kExitConfig;
+  fmt::print("{}", options.json ? study_json(study.name, outcome.report) : study_text(outcome.report));
+  if (!outcome.broken.empty()) return kExitPartial;
+  return passes(outcome.report) ? kExitOk : kExitCheckFailed;
 }
 
 }  // namespace
@@ -60,14 +90,29 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("NAME", options->name, "Study")->required()->type_name("STUDY");
   verb.add_option("--data", options->data, "Folder of the measurements (default: $C3SIM_DATA)")
       ->type_name("DIR");
+  verb.add_option("--systems", options->systems,
+                  "collectives: map of tables to systems (default: this project's)")
+      ->type_name("FILE");
+  verb.add_option("--rows", options->rows, "collectives: write every measurement beside ours, as CSV")
+      ->type_name("FILE");
   verb.add_flag("--json", options->json, "As one JSON object");
-  std::string footer = "Ends with 1 when a figure misses its target. Studies:\n";
+  std::string footer =
+      "Ends with 1 when a figure misses its target, with 5 when some of the input could not be used. "
+      "Studies:\n";
   for (const Study& study : studies())
-    footer += fmt::format("  {:<10} {}\n", study.name, study.about);
-  verb.footer(footer +
-              "\nExamples:\n"
-              "  c3sim reproduce kernels --data ../shared/data\n"
-              "  c3sim reproduce kernels --json > out/kernels.json");
+    footer += fmt::format("  {:<11} {}\n", study.name, study.about);
+  verb.footer(
+      footer +
+      "\nThe map of collectives is CSV: file and system; nodes, fabric, algorithm, protocol and launch "
+      "(eager,\n"
+      "graph) where they are not what the library chooses; gpus (of a node), op, where (column=value) and\n"
+      "library where needed; sets names a parameter that was set from the table. Of every size the least\n"
+      "time counts, in place or out of place.\n"
+      "\nExamples:\n"
+      "  c3sim reproduce collectives --data ../shared/data\n"
+      "  c3sim reproduce collectives --data my/tables --systems my/map.csv --json\n"
+      "  c3sim reproduce kernels --data ../shared/data\n"
+      "  c3sim reproduce kernels --json > out/kernels.json");
   verb.callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;
     action = [options] { return reproduce(*options); };

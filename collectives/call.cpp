@@ -17,16 +17,15 @@ constexpr Bytes kFlag{4};  // of one rank in a barrier
   throw InfeasibleError(fmt::format("{}: {}", name_of(call.kind), why));
 }
 
-void check_group(const CollectiveCall& call, const std::vector<int>& members, int gpus) {
-  std::vector<bool> seen(static_cast<std::size_t>(gpus));
+void check_group(const CollectiveCall& call, const std::vector<int>& members, int ranks) {
+  std::vector<bool> seen(static_cast<std::size_t>(ranks));
   for (const int rank : members) {
-    if (rank < 0 || rank >= gpus) refuse(call, fmt::format("there is no rank {} of {}", rank, gpus));
+    if (rank < 0 || rank >= ranks) refuse(call, fmt::format("there is no rank {} of {}", rank, ranks));
     if (seen[static_cast<std::size_t>(rank)]) refuse(call, fmt::format("rank {} is twice in the group", rank));
     seen[static_cast<std::size_t>(rank)] = true;
   }
   if (members.size() < 2) refuse(call, "a collective needs at least two ranks");
-  const bool has_root = call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::reduce;
-  if (has_root && std::ranges::find(members, call.root) == members.end()) {
+  if (is_rooted(call.kind) && std::ranges::find(members, call.root) == members.end()) {
     refuse(call, fmt::format("root {} is not in the group", call.root));
   }
 }
@@ -81,6 +80,10 @@ std::string_view name_of(CollectiveKind kind) {
       return "broadcast";
     case CollectiveKind::reduce:
       return "reduce";
+    case CollectiveKind::gather:
+      return "gather";
+    case CollectiveKind::scatter:
+      return "scatter";
     case CollectiveKind::send_receive:
       return "send_receive";
     case CollectiveKind::barrier:
@@ -94,13 +97,18 @@ bool reduces(CollectiveKind kind) {
          kind == CollectiveKind::reduce;
 }
 
-std::vector<int> members_of(const CollectiveCall& call, int gpus) {
+bool is_rooted(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
+
+std::vector<int> members_of(const CollectiveCall& call, int ranks) {
   std::vector<int> members = call.ranks;
   if (members.empty()) {
-    members.resize(static_cast<std::size_t>(std::max(gpus, 0)));
+    members.resize(static_cast<std::size_t>(std::max(ranks, 0)));
     std::iota(members.begin(), members.end(), 0);
   }
-  check_group(call, members, gpus);
+  check_group(call, members, ranks);
   check_sizes(call, members.size());
   return members;
 }
@@ -117,13 +125,15 @@ Bytes counted_bytes(const CollectiveCall& call, int members) {
 
 Bytes input_bytes(const CollectiveCall& call, int members) {
   const Bytes counted = counted_bytes(call, members);
-  const bool from_shards = call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::barrier;
+  const bool from_shards = call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::barrier ||
+                           call.kind == CollectiveKind::gather;
   return from_shards ? counted / static_cast<double>(members) : counted;
 }
 
 Bytes output_bytes(const CollectiveCall& call, int members) {
   const Bytes counted = counted_bytes(call, members);
-  return call.kind == CollectiveKind::reduce_scatter ? counted / static_cast<double>(members) : counted;
+  const bool to_shards = call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::scatter;
+  return to_shards ? counted / static_cast<double>(members) : counted;
 }
 
 BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time) {
@@ -139,6 +149,8 @@ double bus_factor(CollectiveKind kind, int members) {
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_to_all:
     case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
       return others;
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
@@ -158,6 +170,7 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
   const auto n = static_cast<double>(members.size());
   const Bytes whole = call.bytes;
   const Bytes others = whole * ((n - 1.0) / n);
+  const bool is_root = members[index] == call.root;
   switch (call.kind) {
     case CollectiveKind::all_reduce:  // of each element a rank sends its part or the sum, and gets the other
       return {whole, whole, 2.0 * whole};
@@ -174,11 +187,13 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
       return {out, in, out + in};
     }
     case CollectiveKind::broadcast:
-      return members[index] == call.root ? LeastBytes{whole, Bytes{}, whole}
-                                         : LeastBytes{Bytes{}, whole, whole};
+      return is_root ? LeastBytes{whole, Bytes{}, whole} : LeastBytes{Bytes{}, whole, whole};
     case CollectiveKind::reduce:
-      return members[index] == call.root ? LeastBytes{Bytes{}, whole, whole}
-                                         : LeastBytes{whole, Bytes{}, whole};
+      return is_root ? LeastBytes{Bytes{}, whole, whole} : LeastBytes{whole, Bytes{}, whole};
+    case CollectiveKind::gather:
+      return is_root ? LeastBytes{Bytes{}, others, others} : LeastBytes{whole / n, Bytes{}, whole / n};
+    case CollectiveKind::scatter:
+      return is_root ? LeastBytes{others, Bytes{}, others} : LeastBytes{Bytes{}, whole / n, whole / n};
     case CollectiveKind::send_receive:
       return {whole, whole, 2.0 * whole};
     case CollectiveKind::barrier:

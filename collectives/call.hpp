@@ -20,37 +20,43 @@ enum class CollectiveKind {
   all_to_all_v,    ///< the same with a size for each pair
   broadcast,       ///< every rank ends with the root's data
   reduce,          ///< the root ends with the sum over ranks
+  gather,          ///< the root ends with every rank's shard
+  scatter,         ///< rank i ends with the root's shard i
   send_receive,    ///< every rank sends to the next one of its group, the last to the first
   barrier,         ///< every rank learns that all have come
 };
 
 inline constexpr std::array kCollectiveKinds = {
-    CollectiveKind::all_reduce, CollectiveKind::all_gather,   CollectiveKind::reduce_scatter,
-    CollectiveKind::all_to_all, CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
-    CollectiveKind::reduce,     CollectiveKind::send_receive, CollectiveKind::barrier};
+    CollectiveKind::all_reduce,   CollectiveKind::all_gather,   CollectiveKind::reduce_scatter,
+    CollectiveKind::all_to_all,   CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
+    CollectiveKind::reduce,       CollectiveKind::gather,       CollectiveKind::scatter,
+    CollectiveKind::send_receive, CollectiveKind::barrier};
 
 std::string_view name_of(CollectiveKind kind);
 /// Whether data are added, which copy engines cannot do.
 bool reduces(CollectiveKind kind);
+/// Whether one rank, the root, has all data before or after.
+bool is_rooted(CollectiveKind kind);
 
 /// One collective over a group of ranks.
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::all_gather;
   /// Total buffer as nccl-tests counts it: of one rank for all_reduce, broadcast, reduce and send_receive;
-  /// gathered over ranks for all_gather, reduce_scatter and all_to_all; ignored by all_to_all_v and barrier.
+  /// over all ranks for all_gather, reduce_scatter, all_to_all, gather and scatter; ignored by all_to_all_v and
+  /// barrier.
   Bytes bytes = {};
   std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
-  std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the node
-  int root = 0;                               ///< rank of the node; of broadcast and reduce
+  std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the cluster
+  int root = 0;                               ///< of rooted kinds: one of the group
   std::vector<Bytes> sends = {};  ///< all_to_all_v: what member i sends to member j at i * members + j
 
   bool operator==(const CollectiveCall&) const = default;
 };
 
-/// The group of \p call on a node of \p gpus. \throws InfeasibleError, naming the call, for a rank that the
-/// node has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or
+/// The group of \p call on a cluster of \p ranks. \throws InfeasibleError, naming the call, for a rank that it
+/// has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or
 /// sends that are not one for each pair.
-std::vector<int> members_of(const CollectiveCall& call, int gpus);
+std::vector<int> members_of(const CollectiveCall& call, int ranks);
 
 /// The buffer that bandwidths refer to: the call's bytes; of all_to_all_v what the busiest rank sends, itself
 /// included; of a barrier a flag from each rank.
@@ -63,7 +69,7 @@ Bytes output_bytes(const CollectiveCall& call, int members);
 /// counted_bytes over time.
 BytesPerSecond algorithm_bandwidth(const CollectiveCall& call, int members, Seconds time);
 /// nccl-tests' ratio of bus to algorithm bandwidth: 2(n-1)/n for all_reduce, (n-1)/n for all_gather,
-/// reduce_scatter and all-to-all, 1 for the others.
+/// reduce_scatter, all-to-all, gather and scatter, 1 for the others.
 double bus_factor(CollectiveKind kind, int members);
 /// algorithm_bandwidth times bus_factor. With in-switch algorithms it is no wire rate.
 BytesPerSecond bus_bandwidth(const CollectiveCall& call, int members, Seconds time);

@@ -1,6 +1,7 @@
 #pragma once
 /// GPUs joined by an interconnect, in one simulation.
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,10 @@ class Cluster {
   /// The GPU that stands for \p rank.
   Gpu& gpu(int rank) { return *gpus_[setup_.folded ? 0 : static_cast<std::size_t>(rank)]; }
   const Interconnect& interconnect() const { return interconnect_; }
+  /// A thread that feeds the copy engines of all GPUs of a node, where there is not one for each GPU.
+  FifoLock& host_of_node(int rank) {
+    return hosts_[setup_.folded ? 0 : static_cast<std::size_t>(rank / spec_.node.gpus)];
+  }
 
  private:
   Simulation& simulation_;
@@ -36,6 +41,7 @@ class Cluster {
   ClusterSetup setup_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
+  std::deque<FifoLock> hosts_;  ///< by node
 };
 
 }  // namespace c3

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "collectives/channel_protocol.hpp"
 #include "collectives/cu_collective.hpp"
 #include "collectives/dma_collective.hpp"
 #include "engine/errors.hpp"
@@ -13,32 +14,56 @@
 namespace c3 {
 namespace {
 
-constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
-constexpr double kMostFlows = 1e7;   // some GB
+constexpr double kMostFlows = 1e7;  // some GB
 
 /// How many chunks of the library's size follow one another through a pipelined graph.
-int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const CollectiveLibrarySpec& library) {
+int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
   if (!graph.pipelined) return 1;
-  const double channels = std::max(1, channels_of(library, plan.algorithm) / graph.lanes);
-  const Bytes longest = std::ranges::max(graph.transfers, {}, &Transfer::bytes).bytes;
-  const double chunks = std::clamp(std::ceil(longest / (library.chunk_size * channels)), 1.0, kMostChunks);
-  if (plan.grain == CollectiveGrain::step) {
-    const double flows = chunks * static_cast<double>(graph.transfers.size());
-    if (flows > kMostFlows) {
-      throw InfeasibleError(fmt::format(
-          "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", plan.name, flows));
-    }
+  const ChannelMethod method{plan.algorithm, plan.protocol, plan.most_channels};
+  return ChannelProtocol(cluster, plan.call, method, graph).chunks();
+}
+
+void check_flows(const TransferGraph& graph, const CollectivePlan& plan, int chunks) {
+  const double flows = static_cast<double>(chunks) * static_cast<double>(graph.transfers.size());
+  if (plan.grain == CollectiveGrain::step && flows > kMostFlows) {
+    throw InfeasibleError(fmt::format(
+        "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", plan.name, flows));
   }
-  return static_cast<int>(chunks);
+}
+
+GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
+  GraphForm form;
+  form.folded = cluster.setup().folded;
+  const CollectiveLibrarySpec& library = cluster.spec().library;
+  const bool shared = plan.algorithm == Algorithm::direct && library.peers_share_channels;
+  if (plan.backend == Backend::cu && !shared)
+    form.most_lanes = channels_of(cluster.spec().library, plan.algorithm);
+  if (plan.algorithm != Algorithm::direct && plan.most_channels > 0)  // several pairs share a channel
+    form.most_lanes = std::min(form.most_lanes, plan.most_channels);
+  return form;
+}
+
+TransferGraph graph_of(const CollectivePlan& plan, const Cluster& cluster, bool every_step) {
+  GraphForm form = form_of(plan, cluster);
+  form.every_step = every_step;
+  return make_transfer_graph(plan.call, plan.algorithm, cluster.spec(), form);
+}
+
+/// \p plan with a grain of which there are flows.
+CollectivePlan with_grain(CollectivePlan plan, const Cluster& cluster) {
+  if (plan.grain != CollectiveGrain::automatic) return plan;
+  const TransferGraph told = graph_of(plan, cluster, /*every_step=*/false);
+  plan.grain = choose_grain(told, chunk_count(told, plan, cluster.spec()));
+  return plan;
+}
+
+/// Rings of channels are not written out at grain step: transfers would be ranks times steps.
+std::vector<TurningRing> lazy_rings(const CollectivePlan& plan, const Cluster& cluster) {
+  if (plan.backend != Backend::cu || plan.grain != CollectiveGrain::step) return {};
+  return turning_rings(plan.call, plan.algorithm, cluster.spec(), form_of(plan, cluster));
 }
 
 }  // namespace
-
-int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
-  if (algorithm == Algorithm::nvls) return library.nvls_channels;
-  const bool in_pairs = algorithm == Algorithm::direct && library.p2p_channels > 0;
-  return in_pairs ? library.p2p_channels : library.channels;
-}
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
   switch (plan.backend) {
@@ -53,18 +78,21 @@ std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectiveP
 CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
-      plan_(std::move(plan)),
-      graph_(make_transfer_graph(plan_.call, plan_.algorithm, cluster.spec().node)),
+      plan_(with_grain(std::move(plan), cluster)),
+      rings_(lazy_rings(plan_, cluster)),
+      graph_(graph_of(plan_, cluster, plan_.grain == CollectiveGrain::step && rings_.empty())),
       simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
       done_(simulation_, "the end of " + plan_.name),
       activities_(simulated_.size(), kNoActivity) {
-  if (cluster.setup().folded) graph_ = fold(graph_);
   index_of_rank_.assign(static_cast<std::size_t>(cluster.ranks()), simulated_.size());
   for (std::size_t i = 0; i < simulated_.size(); ++i)
     index_of_rank_[static_cast<std::size_t>(simulated_[i])] = i;
-  moves_ = plan_moves(graph_, plan_.grain, chunk_count(graph_, plan_, cluster.spec().library));
+  if (!rings_.empty()) return;
+  const int chunks = chunk_count(graph_, plan_, cluster.spec());
+  check_flows(graph_, plan_, chunks);
+  moves_ = plan_moves(graph_, plan_.grain, chunks);
 }
 
 bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }
@@ -114,7 +142,9 @@ ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) con
 
 std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage) const {
   std::vector<Demand> demands;
-  if (leg.src == leg.dst) {
+  if (leg.op == TransferOp::fabric_all_reduce) {
+    add_fabric_path(demands, leg, carriage);
+  } else if (leg.src == leg.dst) {
     add_switch_path(demands, leg, carriage);
   } else {
     add_link_path(demands, leg, carriage);
@@ -130,8 +160,11 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   const int stream = plan_.stream;
   const bool adds = leg.op == TransferOp::update;
   const Bytes staging = adds ? Bytes{} : leg.bytes * carriage.staging;
-  source.add_hbm_read(demands, stream, leg.bytes);
-  cluster_.interconnect().add_route(demands, stream, leg.src, leg.dst, leg.bytes * carriage.wire);
+  source.add_hbm_read(demands, stream, leg.bytes * carriage.read);
+  const Interconnect& links = cluster_.interconnect();
+  // The protocol's overhead is that of the links within a node; a NIC's rate is its payload's.
+  const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : 1.0;
+  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane);
   target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
   if (!carriage.through_l2) return;
@@ -150,6 +183,7 @@ void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg
   const Bytes wire = leg.bytes * carriage.wire;
   const Bytes staged = leg.bytes * (0.5 * carriage.staging);
   for (const int member : graph_.members) {
+    if (links.node_of(member) != links.node_of(leg.src)) continue;
     const int rank = cluster_.setup().folded ? 0 : member;
     const Memory& memory = cluster_.gpu(rank).memory();
     if (gathers) {
@@ -169,6 +203,18 @@ void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg
   if (!spreads) initiator.add_hbm_write(demands, stream, leg.bytes);
   if (!gathers) initiator.add_hbm_read(demands, stream, leg.bytes);
   if (carriage.through_l2) initiator.add_l2_everywhere(demands, stream, leg.bytes);
+}
+
+// Out through the rank's NICs to switches that add, and the sum back.
+void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg,
+                                    const Carriage& carriage) const {
+  const Memory& memory = cluster_.gpu(leg.src).memory();
+  const Interconnect& links = cluster_.interconnect();
+  links.add_to_fabric(demands, plan_.stream, leg.src, leg.bytes);
+  links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes);
+  memory.add_hbm_read(demands, plan_.stream, leg.bytes);
+  memory.add_hbm_write(demands, plan_.stream, leg.bytes);
+  if (carriage.through_l2) memory.add_l2_everywhere(demands, plan_.stream, leg.bytes);
 }
 
 }  // namespace c3

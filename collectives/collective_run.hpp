@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "collectives/cluster.hpp"
+#include "collectives/dma_commands.hpp"
 #include "collectives/moves.hpp"
+#include "collectives/turning_ring.hpp"
 #include "engine/event.hpp"
 
 namespace c3 {
@@ -16,7 +18,11 @@ struct CollectivePlan {
   CollectiveCall call;
   Backend backend = Backend::cu;
   Algorithm algorithm = Algorithm::direct;
+  Protocol protocol = Protocol::simple;  ///< of channels
+  int most_channels = 0;                 ///< 0: as many as the library takes
   CollectiveGrain grain = CollectiveGrain::edge;
+  int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
+  DmaOptions dma;       ///< of backend dma
   int stream = 0;
   int priority = 0;
   int order = 0;  ///< of the queue, see Launch::order
@@ -64,6 +70,7 @@ class CollectiveRun {
     double wire = 1.0;        ///< bytes on the link
     double staging = 0.0;     ///< bytes at the receiver's HBM, half read and half written
     bool through_l2 = false;  ///< whether CUs do the work
+    double read = 1.0;        ///< bytes read at the source; 0 for what a command has read already
   };
   /// Memory at both ends and the wire.
   std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
@@ -71,13 +78,15 @@ class CollectiveRun {
   Cluster& cluster_;
   Simulation& simulation_;
   CollectivePlan plan_;
-  TransferGraph graph_;  ///< folded when the cluster is
+  std::vector<TurningRing> rings_;  ///< what runs chunk by chunk, as it comes; then there are no transfers
+  TransferGraph graph_;             ///< folded when the cluster is
   std::vector<Move> moves_;
   int width_ = 0;
 
  private:
   void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
   void add_switch_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
+  void add_fabric_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
   std::string absent_ranks() const;  ///< those that have not joined yet
 
   std::vector<int> simulated_;
@@ -88,8 +97,5 @@ class CollectiveRun {
   Event done_;
   std::vector<ActivityId> activities_;  ///< by simulated()
 };
-
-/// Channels of \p library that run \p algorithm.
-int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm);
 
 }  // namespace c3

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -14,14 +15,11 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
-      channels_unplaced_(channels_of(library_, plan_.algorithm)),
+      protocol_(cluster.spec(), plan_.call, {plan_.algorithm, plan_.protocol, plan_.most_channels}, graph_),
+      shared_(plan_.algorithm == Algorithm::direct && library_.peers_share_channels),
+      channels_unplaced_(protocol_.width()),
       channels_left_(channels_unplaced_) {
   width_ = channels_left_;
-  if (width_ < graph_.lanes) {
-    throw InfeasibleError(fmt::format("{}: the {} algorithm needs at least {} channel{}, '{}' has {}",
-                                      plan_.name, name_of(plan_.algorithm), graph_.lanes,
-                                      graph_.lanes == 1 ? "" : "s", library_.name, width_));
-  }
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
   placed_on_.assign(static_cast<std::size_t>(width_), 0);
   wait_for("CU slots for the channels of " + plan_.name);
@@ -29,7 +27,8 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     RankGrid& grid = grids_.emplace_back(*this, rank);
     grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
     grid.channels.resize(static_cast<std::size_t>(width_));
-    cluster.gpu(rank).clock(plan_.stream).on_change([this] { rebound_flows(); });
+    units_.push_back(&cluster.gpu(rank).dispatcher(plan_.stream).units());
+    cluster.gpu(rank).clock(plan_.stream).on_change([this, rank] { rebound_flows(rank); });
   }
 }
 
@@ -57,9 +56,11 @@ void CuCollective::on_complete(std::uint64_t) {
   group.channels = std::exchange(ready_channels_, {});
   channels_unplaced_ -= static_cast<int>(group.channels.size());
   if (channels_unplaced_ == 0) wait_for("the end of " + plan_.name);
-  group.in_lane.assign(static_cast<std::size_t>(graph_.lanes), 0);
-  for (const int channel : group.channels)
-    ++group.in_lane[static_cast<std::size_t>(channel % graph_.lanes)];
+  for (int lane = 0; lane < graph_.lanes; ++lane) {
+    double& in_lane = group.in_lane.emplace_back(0.0);
+    for (const int channel : group.channels)
+      in_lane += part_of(channel, lane);
+  }
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     group.arrived.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
   }
@@ -86,7 +87,8 @@ void CuCollective::hold(Group& group) {
 }
 
 Task CuCollective::run_group(Group* group) {
-  co_await simulation_.sleep(library_.base_latency);
+  co_await simulation_.sleep(protocol_.base());
+  if (!rings_.empty()) co_await run_rings(group);
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     if (takes_part(*group, moves_[i]))
       simulation_.spawn(plan_.name, run_move(group, i), group->arrived[i].get());
@@ -128,7 +130,7 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
     simulation_.add_dependency(activity, group->transfers[before], DependencyKind::data);
   }
   co_await simulation_.sleep(latency(move));
-  if (move.behind) co_await *group->arrived[*move.behind];
+  if (move.behind && takes_part(*group, moves_[*move.behind])) co_await *group->arrived[*move.behind];
 
   std::vector<Demand> demands;
   FlowSpec spec = flow_of(*group, move, demands);
@@ -142,44 +144,72 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
   simulation_.end_activity(activity);
 }
 
+double CuCollective::part_of(int channel, int lane) const {
+  if (shared_) return 1.0 / graph_.lanes;
+  if (width_ >= graph_.lanes) return channel % graph_.lanes == lane ? 1.0 : 0.0;
+  const int served = (graph_.lanes - channel + width_ - 1) / width_;
+  return lane % width_ == channel ? 1.0 / served : 0.0;
+}
+
 bool CuCollective::takes_part(const Group& group, const Move& move) const {
   return std::ranges::any_of(
-      move.legs, [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0; });
+      move.legs, [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0.0; });
 }
 
 // The bytes of \p leg that the group's channels own.
 Leg CuCollective::share(const Group& group, const Leg& leg) const {
-  const int of_lane = (width_ - leg.lane + graph_.lanes - 1) / graph_.lanes;
+  double of_lane = 0.0;
+  for (int channel = 0; channel < width_; ++channel)
+    of_lane += part_of(channel, leg.lane);
   Leg part = leg;
-  part.bytes = leg.bytes * (static_cast<double>(group.in_lane[static_cast<std::size_t>(leg.lane)]) / of_lane);
+  part.bytes = leg.bytes * (group.in_lane[static_cast<std::size_t>(leg.lane)] / of_lane);
   return part;
+}
+
+BytesPerSecond CuCollective::channel_rate(int copying) const {
+  return std::min(protocol_.channel_rate(), library_.cu_rate / static_cast<double>(std::max(1, copying)));
 }
 
 BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) const {
   const RankGrid& grid = grids_[index_of(rank)];
-  const ComputeUnits& units = cluster_.gpu(rank).dispatcher(plan_.stream).units();
   BytesPerSecond rate;
   for (const int channel : group.channels) {
-    if (channel % graph_.lanes != lane) continue;
+    const double part = part_of(channel, lane);
+    if (part == 0.0) continue;
     const Place& place = grid.channels[static_cast<std::size_t>(channel)];
-    const int copying = units.residents(place.xcd, place.cu) - units.computing(place.xcd, place.cu);
-    rate += std::min(library_.channel_rate, library_.cu_rate / static_cast<double>(std::max(1, copying)));
+    const int copying = units(rank).residents(place.xcd, place.cu) - units(rank).computing(place.xcd, place.cu);
+    rate += part * channel_rate(copying);
   }
   return rate;
 }
 
 CollectiveRun::Carriage CuCollective::carriage() const {
-  const BytesPerSecond payload =
-      plan_.algorithm == Algorithm::nvls ? library_.nvls_payload : library_.link_payload;
   // No protocol makes a link faster, whatever a draw of both numbers says.
-  const double wire = std::max(1.0, cluster_.spec().node.link.both_ways / payload);
+  const double wire = std::max(1.0, cluster_.spec().node.link.both_ways / protocol_.link_payload());
   return {wire, library_.staging_bytes, /*through_l2=*/true};
 }
 
 Seconds CuCollective::latency(const Move& move) const {
-  if (plan_.algorithm == Algorithm::nvls) return library_.nvls_latency;
-  return library_.hop_latency * static_cast<double>(move.hops);
+  return protocol_.latency(move);
 }
+
+namespace {
+
+/// Adds up what is asked of each resource: legs of one flow share many.
+void merge(std::vector<Demand>& demands) {
+  std::ranges::stable_sort(demands, {}, &Demand::resource);
+  std::size_t kept = 0;
+  for (const Demand& demand : demands) {
+    if (kept > 0 && demands[kept - 1].resource == demand.resource) {
+      demands[kept - 1].amount += demand.amount;
+    } else {
+      demands[kept++] = demand;
+    }
+  }
+  demands.resize(kept);
+}
+
+}  // namespace
 
 FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const {
   const Carriage per_byte = carriage();
@@ -188,13 +218,14 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
   for (const Leg& whole : move.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
-    for (const Demand& demand : path(leg, per_byte))
-      add_demand(demands, demand.resource, demand.amount);
+    std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
     by_lane[{leg.src, leg.lane}] += leg.bytes;
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
+  merge(demands);
   FlowSpec spec;
-  int channels = 0;
+  spec.bound = protocol_.bound(move);
+  double channels = 0.0;
   for (const auto& [sender, bytes] : by_lane) {
     const auto [src, lane] = sender;
     spec.bound = std::min(spec.bound, lane_rate(group, lane, src).value / bytes.value);
@@ -202,7 +233,8 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
   }
   spec.demands = demands;
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
-  spec.weight = memory.weight(library_.channel_outstanding, channels, at_hbm, spec.bound);
+  spec.weight =
+      memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, spec.bound);
   return spec;
 }
 
@@ -212,10 +244,46 @@ double CuCollective::clock_factor(int rank) const {
   return 1.0 / (1.0 - library_.clock_share + library_.clock_share * slower);
 }
 
-void CuCollective::rebound_flows() {
+void CuCollective::rebound_flows(int rank) {
   for (const ActiveFlow& active : active_) {
-    simulation_.fluid().set_bound(active.flow, active.bound * clock_factor(active.rank));
+    if (active.rank == rank) simulation_.fluid().set_bound(active.flow, active.bound * clock_factor(rank));
   }
+  for (const Group& group : groups_) {
+    if (group.rings) group.rings->rebound(rank);
+  }
+}
+
+// --- Rings, chunk by chunk.
+
+Task CuCollective::run_rings(Group* group) {
+  std::vector<TurningRing> rings = rings_;
+  std::erase_if(rings, [group](const TurningRing& ring) {
+    return group->in_lane[static_cast<std::size_t>(ring.lane)] == 0.0;
+  });
+  group->traffic = std::make_unique<GroupTraffic>(*this, *group);
+  group->rings = std::make_unique<RingRun>(simulation_, *group->traffic, rings, plan_.ring_chunks,
+                                           cluster_.setup().folded);
+  group->rings->start();
+  co_await group->rings->done();
+}
+
+Move CuCollective::step_of(const Leg& leg) const {
+  const bool crosses = leg.src / graph_.node_gpus != leg.dst / graph_.node_gpus;
+  return {.legs = {leg}, .hops = crosses ? 0 : 1, .network_hops = crosses ? 1 : 0, .after = {}};
+}
+
+FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
+  return collective_.flow_of(group_, collective_.step_of(leg), demands);
+}
+
+ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) {
+  Simulation& simulation = collective_.simulation_;
+  const Leg part = collective_.share(group_, leg);
+  const ActivityId activity =
+      simulation.begin_activity(collective_.transfer_info(part, ActivityKind::transfer));
+  simulation.add_dependency(activity, group_.holding[collective_.index_of(leg.src)], DependencyKind::launch);
+  simulation.add_dependency(activity, before, DependencyKind::data);
+  return activity;
 }
 
 }  // namespace c3

@@ -5,15 +5,19 @@
 #include <span>
 #include <vector>
 
+#include "collectives/channel_protocol.hpp"
 #include "collectives/collective_run.hpp"
+#include "collectives/ring_run.hpp"
 
 namespace c3 {
 
-/// Channel c serves lane c mod lanes and owns an equal share of the lane's data. It starts when its work group
-/// is placed on every rank, and keeps its slot until its share is done: a channel placed late ends late.
-/// Channels that start at one instant run as a group. A channel moves payload at channel_rate, channels of
-/// one CU together at most at cu_rate; `clock_share` of a channel's time per byte scales with the core clock.
-/// Wrong when: the library moves data between channels, or its channels leave before their last peer.
+/// Channel c serves lane c mod lanes, or all lanes alike where the library splits each channel's threads among
+/// peers; channels fewer than lanes serve several each. A lane's data are shared evenly by what serves it. A
+/// channel starts when its work group is placed on every rank, and keeps its slot until its share is done: one
+/// placed late ends late. Channels that start at one instant run as a group. A channel moves payload at its
+/// protocol's channel_rate, channels of one CU together at most at cu_rate; `clock_share` of a channel's time
+/// per byte scales with the core clock. Wrong when: the library moves data between channels, or its channels
+/// leave before their last peer.
 class CuCollective final : public CollectiveRun, private Completion {
  public:
   CuCollective(Cluster& cluster, CollectivePlan plan);
@@ -31,12 +35,29 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::vector<int> placed_in_xcd;
     std::vector<Place> channels;
   };
+  struct Group;
+  /// The edges of a group's rings.
+  class GroupTraffic final : public RingTraffic {
+   public:
+    GroupTraffic(CuCollective& collective, const Group& group) : collective_(collective), group_(group) {}
+    FlowSpec flow(const Leg& leg, std::vector<Demand>& demands) const override;
+    std::uint64_t occupancy(int rank) const override { return collective_.units(rank).changes(); }
+    double clock_factor(int rank) const override { return collective_.clock_factor(rank); }
+    Seconds latency(const Leg& leg) const override { return collective_.latency(collective_.step_of(leg)); }
+    ActivityId begin(const Leg& leg, ActivityId before) override;
+
+   private:
+    CuCollective& collective_;
+    const Group& group_;
+  };
   struct Group {
     std::vector<int> channels;
-    std::vector<int> in_lane;                     ///< channels of the group by lane
+    std::vector<double> in_lane;                  ///< channels of the group by lane, parts of them counted
     std::vector<ActivityId> holding;              ///< by simulated member
     std::vector<std::unique_ptr<Event>> arrived;  ///< by move
     std::vector<ActivityId> transfers;            ///< by move
+    std::unique_ptr<GroupTraffic> traffic;
+    std::unique_ptr<RingRun> rings;  ///< instead of moves
   };
   struct ActiveFlow {
     FlowId flow;
@@ -49,25 +70,33 @@ class CuCollective final : public CollectiveRun, private Completion {
   void on_complete(std::uint64_t) override;  ///< end of the instant at which channels were placed
   Task run_group(Group* group);
   Task run_move(Group* group, std::size_t index);
+  Task run_rings(Group* group);
   void hold(Group& group);
   void release(const Group& group);
 
+  double part_of(int channel, int lane) const;  ///< how much of a channel serves the lane
   bool takes_part(const Group& group, const Move& move) const;
   Leg share(const Group& group, const Leg& leg) const;
   Carriage carriage() const;
   Seconds latency(const Move& move) const;
+  Move step_of(const Leg& leg) const;
+  BytesPerSecond channel_rate(int copying) const;
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   FlowSpec flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const;
   double clock_factor(int rank) const;
-  void rebound_flows();
+  const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
+  void rebound_flows(int rank);
 
   const CollectiveLibrarySpec& library_;
   WorkGroupNeeds needs_;
-  std::deque<RankGrid> grids_;       ///< by simulated member
-  std::vector<int> placed_on_;       ///< by channel: members where it is placed
-  std::vector<int> ready_channels_;  ///< placed everywhere at this instant
+  ChannelProtocol protocol_;
+  std::deque<RankGrid> grids_;              ///< by simulated member
+  std::vector<const ComputeUnits*> units_;  ///< by simulated member
+  std::vector<int> placed_on_;              ///< by channel: members where it is placed
+  std::vector<int> ready_channels_;         ///< placed everywhere at this instant
   std::deque<Group> groups_;
   std::vector<ActiveFlow> active_;
+  bool shared_;            ///< every channel serves every lane
   int channels_unplaced_;  ///< not yet placed on every member
   int channels_left_;      ///< whose group has not ended
 };

@@ -3,34 +3,70 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include "engine/errors.hpp"
 
 namespace c3 {
-
 namespace {
 
 /// Before the graph is made, so that what copy engines can never do is said first.
-CollectivePlan only_copies(CollectivePlan plan) {
-  if (reduces(plan.call.kind) || plan.algorithm == Algorithm::nvls) {
-    throw InfeasibleError(
-        fmt::format("{}: copy engines copy and do not add, {} needs compute units (backend = \"cu\")",
-                    plan.name, reduces(plan.call.kind) ? name_of(plan.call.kind) : name_of(plan.algorithm)));
-  }
+CollectivePlan checked(CollectivePlan plan, const Cluster& cluster) {
+  check_dma(plan.name, plan.call, plan.algorithm, plan.dma.variant, cluster.spec().gpu);
+  if (cluster.setup().folded && !is_symmetric(plan.dma))
+    throw std::logic_error("DmaCollective: ranks that are not alike are folded");
   return plan;
+}
+
+void refuse_other_nodes(const CollectivePlan& plan, const TransferGraph& graph, int gpus_of_node) {
+  const auto crosses = [&](const Transfer& t) { return t.src / gpus_of_node != t.dst / gpus_of_node; };
+  if (std::ranges::none_of(graph.transfers, crosses)) return;
+  throw InfeasibleError(fmt::format(
+      "{}: copy engines reach the GPUs of their own node; to others it needs backend = \"cu\"", plan.name));
+}
+
+/// Lanes that the busiest rank wants an engine for.
+int lanes_of(const std::vector<DmaJob>& jobs) {
+  int lanes = 1;
+  for (const DmaJob& job : jobs) {
+    for (const DmaSubmission& submission : job.submissions)
+      lanes = std::max(lanes, submission.lane + 1);
+  }
+  return lanes;
+}
+
+/// What a command takes of its engine, as bytes at the engine's bandwidth.
+double engine_bytes(const DmaSpec& dma, DmaVariant variant, const DmaCommand& command) {
+  double bytes = 0.0;
+  for (const Leg& leg : command)
+    bytes += leg.bytes.value;
+  if (command.size() == 1) return bytes;
+  return bytes *
+         (dma.engine_bandwidth / (variant == DmaVariant::bcst ? dma.broadcast_bandwidth : dma.swap_bandwidth));
+}
+
+Bytes bytes_of(const DmaJob& job) {
+  Bytes bytes;
+  for (const DmaSubmission& submission : job.submissions) {
+    for (const DmaCommand& command : submission.commands) {
+      for (const Leg& leg : command)
+        bytes += leg.bytes;
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
 
 DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan)
-    : CollectiveRun(cluster, only_copies(std::move(plan))) {
-  const GpuSpec& gpu = cluster.spec().gpu;
-  if (gpu.dma.engines < 1)
-    throw InfeasibleError(fmt::format("{}: gpu '{}' has no copy engines", plan_.name, gpu.name));
-  width_ = std::min(graph_.lanes, gpu.dma.engines);
-  transfers_.assign(moves_.size(), kNoActivity);
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
-    arrived_.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
+    : CollectiveRun(cluster, checked(std::move(plan), cluster)),
+      jobs_(make_dma_jobs(graph_, moves_, plan_.dma.variant, plan_.grain)) {
+  refuse_other_nodes(plan_, graph_, cluster.spec().node.gpus);
+  width_ = std::min(lanes_of(jobs_), cluster.spec().gpu.dma.engines);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    progress_.push_back({std::make_unique<Event>(simulation_, plan_.name + " transfer"),
+                         std::make_unique<Event>(simulation_, plan_.name + " transfer")});
   }
 }
 
@@ -40,63 +76,100 @@ void DmaCollective::start(int rank) {
 
 Task DmaCollective::run() {
   co_await all_joined();
-  for (std::size_t i = 0; i < moves_.size(); ++i)
-    simulation_.spawn(plan_.name, run_move(i), arrived_[i].get());
-  for (const auto& arrived : arrived_)
-    co_await *arrived;
+  for (std::size_t i = 0; i < jobs_.size(); ++i)
+    simulation_.spawn(plan_.name, run_job(i), progress_[i].seen.get());
+  for (const Progress& job : progress_)
+    co_await *job.seen;
   finish();
 }
 
-Task DmaCollective::run_move(std::size_t index) {
-  const Move& move = moves_[index];
-  for (const std::uint32_t before : move.after)
-    co_await *arrived_[before];
-  if (move.behind) co_await *arrived_[*move.behind];
-  DmaCopy copy = command(move);
-  co_await run_copy(simulation_, std::move(copy), &transfers_[index]);
-  simulation_.add_dependency(transfers_[index], rank_activity(move.legs.front().src), DependencyKind::launch);
-  for (const std::uint32_t before : move.after) {
-    simulation_.add_dependency(transfers_[index], transfers_[before], DependencyKind::data);
-  }
+// A prelaunched engine polls the signal of the one before it. Otherwise the host must see it first.
+Task DmaCollective::run_job(std::size_t index) {
+  const DmaJob& job = jobs_[index];
+  for (const std::uint32_t before : job.after)
+    co_await *(plan_.dma.prelaunch ? progress_[before].signalled : progress_[before].seen);
+  DmaCopy copy = copy_of(job);
+  ActivityId* const activity = &progress_[index].activity;
+  co_await run_copy(simulation_, std::move(copy), activity, progress_[index].signalled.get());
+  simulation_.add_dependency(*activity, rank_activity(job.submissions.front().rank), DependencyKind::launch);
+  for (const std::uint32_t before : job.after)
+    simulation_.add_dependency(*activity, progress_[before].activity, DependencyKind::data);
 }
 
-namespace {
-
-/// An engine that serves several legs of a gang serves them one after another.
-void add_use(DmaCopy& copy, DmaEngines& engines, int engine, Bytes bytes) {
-  for (EngineUse& use : copy.uses) {
-    if (use.engines != &engines || use.engine != engine) continue;
-    use.bytes += bytes;
-    ++use.legs;
-    return;
-  }
-  copy.uses.push_back({&engines, engine, bytes, 1});
-}
-
-}  // namespace
-
-DmaCopy DmaCollective::command(const Move& move) const {
-  const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
+DmaCopy DmaCollective::copy_of(const DmaJob& job) const {
   DmaCopy copy;
-  Bytes total;
-  for (const Leg& leg : move.legs) {
-    for (const Demand& demand : path(leg, Carriage{}))
-      add_demand(copy.path, demand.resource, demand.amount);
-    copy.latency = std::max(copy.latency, cluster_.interconnect().latency(leg.src, leg.dst));
-    DmaEngines& engines = cluster_.gpu(leg.src).dma();
-    add_use(copy, engines, leg.lane % width_, leg.bytes);
-    total += leg.bytes;
+  copy.hops = job.hops;
+  copy.prelaunched = plan_.dma.prelaunch;
+  add_uses(copy, job);
+  std::size_t stages = 0;
+  for (const DmaSubmission& submission : job.submissions) {
+    stages = std::max(stages, submission.commands.size());
+    for (const DmaCommand& command : submission.commands) {
+      for (const Leg& leg : command)
+        copy.latency = std::max(copy.latency, cluster_.interconnect().latency(leg.src, leg.dst));
+    }
   }
-  const int most_legs = std::ranges::max(copy.uses, {}, &EngineUse::legs).legs;
-  copy.commands = std::max(1, move.hops) * most_legs;
-  const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
-  const DmaSpec& dma = cluster_.spec().gpu.dma;
-  const double alone = static_cast<double>(move.legs.size()) * dma.engine_bandwidth.value / total.value;
-  copy.weight = memory.weight(dma.outstanding, static_cast<int>(move.legs.size()), at_hbm, alone);
-  copy.info = transfer_info(move.legs.front(), ActivityKind::transfer);
-  copy.info.bytes = total;
-  copy.info.engine = move.legs.front().lane % width_;
+  for (std::size_t i = 0; i < stages; ++i)
+    copy.stages.push_back(stage_of(job, i));
+  const DmaSubmission& first = job.submissions.front();
+  copy.info = transfer_info(first.commands.front().front(), ActivityKind::transfer);
+  copy.info.bytes = bytes_of(job);
+  copy.info.engine = engine_of(first);
   return copy;
+}
+
+/// An engine that serves several submissions of a gang serves them one after another.
+void DmaCollective::add_uses(DmaCopy& copy, const DmaJob& job) const {
+  std::vector<std::pair<FifoLock*, int>> submitted;  // by host
+  for (const DmaSubmission& submission : job.submissions) {
+    DmaEngines& engines = cluster_.gpu(submission.rank).dma();
+    FifoLock* const host =
+        plan_.dma.host == DmaHost::node ? &cluster_.host_of_node(submission.rank) : &engines.host();
+    auto count = std::ranges::find(submitted, host, &std::pair<FifoLock*, int>::first);
+    if (count == submitted.end()) count = submitted.insert(submitted.end(), {host, 0});
+    const int place = ++count->second;
+    const int engine = engine_of(submission);
+    Seconds alone;
+    for (const DmaCommand& command : submission.commands)
+      alone +=
+          Bytes{engine_bytes(engines.spec(), plan_.dma.variant, command)} / engines.spec().engine_bandwidth;
+    const auto use = std::ranges::find_if(
+        copy.uses, [&](const EngineUse& other) { return other.engines == &engines && other.engine == engine; });
+    if (use == copy.uses.end()) {
+      copy.uses.push_back({&engines, engine, host, 1, place, place, alone});
+    } else {
+      ++use->submissions;
+      use->last = place;
+      use->alone += alone;
+    }
+  }
+}
+
+DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const {
+  const DmaSpec& dma = cluster_.spec().gpu.dma;
+  DmaStage stage;
+  Bytes total;
+  double most = 0.0;
+  int legs = 0;
+  for (const DmaSubmission& submission : job.submissions) {
+    if (position >= submission.commands.size()) continue;
+    const DmaCommand& command = submission.commands[position];
+    Carriage carriage;
+    for (const Leg& leg : command) {
+      for (const Demand& demand : path(leg, carriage))
+        add_demand(stage.demands, demand.resource, demand.amount);
+      total += leg.bytes;
+      ++legs;
+      if (plan_.dma.variant == DmaVariant::bcst) carriage.read = 0.0;  // the first leg has read it
+    }
+    const double bytes = engine_bytes(dma, plan_.dma.variant, command);
+    add_demand(stage.demands, cluster_.gpu(submission.rank).dma().bandwidth(engine_of(submission)), bytes);
+    most = std::max(most, bytes);
+  }
+  const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
+  const Memory& memory = cluster_.gpu(job.submissions.front().rank).memory();
+  stage.weight = memory.weight(dma.outstanding, legs, at_hbm, dma.engine_bandwidth.value / most);
+  return stage;
 }
 
 }  // namespace c3

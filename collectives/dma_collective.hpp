@@ -1,6 +1,6 @@
 #pragma once
-/// Collectives on copy engines (ConCCL, arXiv 2412.14335): no CUs, no L2, no reduction. One engine a lane, or,
-/// with fewer engines than lanes, several lanes an engine, one after another.
+/// Collectives on copy engines (ConCCL, arXiv 2412.14335; DMA-Latte, arXiv 2511.06605): no CUs, no L2, no
+/// reduction. With fewer engines than lanes several lanes share an engine, one after another.
 
 #include "collectives/collective_run.hpp"
 
@@ -11,13 +11,23 @@ class DmaCollective final : public CollectiveRun {
   DmaCollective(Cluster& cluster, CollectivePlan plan);
 
  private:
+  /// A job in flight.
+  struct Progress {
+    std::unique_ptr<Event> signalled;  ///< the engines have written its signal
+    std::unique_ptr<Event> seen;       ///< the host has seen it
+    ActivityId activity = kNoActivity;
+  };
+
   void start(int rank) override;
   Task run();
-  Task run_move(std::size_t index);
-  DmaCopy command(const Move& move) const;
+  Task run_job(std::size_t index);
+  DmaCopy copy_of(const DmaJob& job) const;
+  void add_uses(DmaCopy& copy, const DmaJob& job) const;
+  DmaStage stage_of(const DmaJob& job, std::size_t position) const;
+  int engine_of(const DmaSubmission& submission) const { return submission.lane % width_; }
 
-  std::vector<std::unique_ptr<Event>> arrived_;  ///< by move
-  std::vector<ActivityId> transfers_;            ///< by move
+  std::vector<DmaJob> jobs_;
+  std::vector<Progress> progress_;  ///< by job
 };
 
 }  // namespace c3

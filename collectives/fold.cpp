@@ -27,7 +27,8 @@ TransferGraph fold(const TransferGraph& graph) {
     std::uint32_t kept = 0;          ///< position of rank 0's transfer in the folded graph
   };
   std::vector<Class> classes(static_cast<std::size_t>(graph.lanes * graph.steps));
-  TransferGraph folded{.members = graph.members, .lanes = graph.lanes, .steps = graph.steps};
+  TransferGraph folded{
+      .members = graph.members, .lanes = graph.lanes, .steps = graph.steps, .node_gpus = graph.node_gpus};
   const auto ranks = graph.members.size();
   for (const Transfer& transfer : graph.transfers) {
     Class& its = classes[class_of(transfer)];

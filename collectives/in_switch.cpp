@@ -10,15 +10,19 @@ TransferOp op_of(CollectiveKind kind) {
 
 }  // namespace
 
-TransferGraph in_switch_graph(const CollectiveCall& call, const std::vector<int>& members) {
-  TransferGraph graph{.members = members, .lanes = 1, .steps = 1};
-  const bool rooted = call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::reduce;
-  const Bytes shard = call.bytes / static_cast<double>(members.size());
-  for (const int rank : members) {
-    if (rooted && rank != call.root) continue;
-    graph.transfers.push_back({rank, rank, 0, 0, rooted ? call.bytes : shard, {}, op_of(call.kind)});
+TransferGraph in_switch_graph(const GraphRequest& request) {
+  if (!request.cluster.node.switch_reduces)
+    request.refuse("needs a switch that reduces, node '" + request.cluster.node.name + "' has none");
+  if (request.layout.node_count() > 1) request.refuse("reaches GPUs of one node only; see nvls_tree");
+  const CollectiveCall& call = request.call;
+  const Bytes shard = call.bytes / static_cast<double>(request.ranks());
+  GraphBuilder graph = request.builder(1);
+  for (const int rank : request.members) {
+    if (is_rooted(call.kind) && rank != call.root) continue;
+    if (request.form.folded && rank != 0) continue;
+    graph.add({rank, rank, 0, 0, is_rooted(call.kind) ? call.bytes : shard, {}, op_of(call.kind)});
   }
-  return graph;
+  return graph.take();
 }
 
 }  // namespace c3

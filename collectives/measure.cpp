@@ -74,31 +74,44 @@ std::string limit_of(const BusyMeter& meter, Seconds time, Backend backend) {
   return backend == Backend::cu ? "channels" : "engines";
 }
 
+/// One of many back to back: a host is ahead of the GPUs unless it launches on all of a node's in turn.
+Seconds as_launched(Seconds on_device, const MeasuredMethod& how, const ClusterSpec& spec, int members) {
+  if (how.backend != Backend::cu || how.launch == LaunchPath::graph) return on_device;
+  const Seconds launched = on_device + spec.library.eager_gap;
+  if (how.launch == LaunchPath::eager) return std::max(launched, spec.library.host_launch);
+  return std::max(launched, spec.library.host_launch * static_cast<double>(std::min(members, spec.node.gpus)));
+}
+
 }  // namespace
 
-CollectiveMeasurement measure_collective(const ClusterSpec& spec, const CollectiveCall& call, Backend backend,
-                                         Algorithm algorithm, CollectiveGrain grain) {
+CollectiveMeasurement measure_collective(const ClusterSpec& spec, const CollectiveCall& call,
+                                         const MeasuredMethod& how) {
   BusyMeter meter;
   Simulation simulation(&meter);
   ClusterSetup setup;
   setup.gpu.streams = {std::string(name_of(call.kind))};
-  setup.folded = is_symmetric(spec.network()) && is_symmetric(call, algorithm);
+  setup.folded = is_symmetric(spec.network()) && is_symmetric(call, how.method.algorithm, spec) &&
+                 (how.backend == Backend::cu || is_symmetric(how.dma));
   Cluster cluster(simulation, spec, setup);
   CollectivePlan plan;
   plan.name = name_of(call.kind);
   plan.call = call;
-  plan.backend = backend;
-  plan.algorithm = algorithm;
-  plan.grain = grain;
+  plan.backend = how.backend;
+  plan.algorithm = how.method.algorithm;
+  plan.protocol = how.method.protocol;
+  plan.most_channels = how.method.most_channels;
+  plan.grain = how.grain;
+  plan.dma = how.dma;
   plan.range = {0, spec.gpu.compute.cus_per_xcd};
   const auto run = CollectiveRun::make(cluster, std::move(plan));
   const std::string name = fmt::format("{} on {}", name_of(call.kind), spec.name);
   for (int rank = 0; rank < cluster.simulated_ranks(); ++rank) {
     if (run->has_member(rank))
-      simulation.spawn(name, run->join(rank, spec.gpu.dispatch.dependent_gap, nullptr));
+      simulation.spawn(name, run->join(rank, how.gap.value_or(spec.gpu.dispatch.dependent_gap), nullptr));
   }
   simulation.run();
-  return {simulation.now(), run->width(), limit_of(meter, simulation.now(), backend)};
+  const Seconds time = as_launched(simulation.now(), how, spec, run->members());
+  return {time, run->width(), limit_of(meter, simulation.now(), how.backend)};
 }
 
 }  // namespace c3

@@ -1,8 +1,10 @@
 #pragma once
 /// One collective on an otherwise idle cluster: what nccl-tests measures.
 
+#include <optional>
 #include <string>
 
+#include "collectives/channel_protocol.hpp"
 #include "collectives/collective_run.hpp"
 
 namespace c3 {
@@ -14,9 +16,20 @@ struct CollectiveMeasurement {
                       ///< move for less than half of the time; else "channels" or "engines"
 };
 
+/// How it is run.
+struct MeasuredMethod {
+  Backend backend = Backend::cu;
+  ChannelMethod method = {};  ///< of copy engines the algorithm only
+  CollectiveGrain grain = CollectiveGrain::edge;
+  LaunchPath launch = LaunchPath::graph;
+  DmaOptions dma = {};              ///< of copy engines
+  std::optional<Seconds> gap = {};  ///< before it; absent: the GPU's between dependent kernels
+};
+
 /// Runs \p call on the whole GPU, stream and queue of its own, one representative where ranks are alike.
-/// \throws InfeasibleError as CollectiveRun::make.
+/// Launched by a host, the library's gap comes on top; launched by one process, a node's GPUs wait for as many
+/// launches in turn. \throws InfeasibleError as CollectiveRun::make.
 CollectiveMeasurement measure_collective(const ClusterSpec& cluster, const CollectiveCall& call,
-                                         Backend backend, Algorithm algorithm, CollectiveGrain grain);
+                                         const MeasuredMethod& how);
 
 }  // namespace c3

@@ -2,93 +2,197 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace c3 {
 namespace {
 
-Leg leg_of(const Transfer& t, double part = 1.0) { return {t.src, t.dst, t.lane, t.bytes * part, t.op}; }
+/// A way through steps within nodes and between them; the longer one has more between.
+struct Way {
+  int network = 0;
+  int within = 0;
+  auto operator<=>(const Way&) const = default;
+};
 
-void add_leg(Move& move, const Leg& leg) {
-  const auto same = std::ranges::find_if(move.legs, [&](const Leg& other) {
-    return other.src == leg.src && other.dst == leg.dst && other.lane == leg.lane && other.op == leg.op;
-  });
-  if (same == move.legs.end()) {
-    move.legs.push_back(leg);
-  } else {
-    same->bytes += leg.bytes;
-  }
+Way way_of(const TransferGraph& graph, const Transfer& t) {
+  if (t.hops + t.network_hops > 0) return {t.network_hops, t.hops};
+  return graph.crosses(t) ? Way{1, 0} : Way{0, 1};
 }
 
-/// One of \p chunks equal parts of every transfer, after the same part of those before it.
-void add_chunk(std::vector<Move>& moves, const TransferGraph& graph, int chunks) {
-  const auto first = static_cast<std::uint32_t>(moves.size());
+/// By transfer: the longest way to its end through transfers of its stage.
+std::vector<Way> longest_ways(const TransferGraph& graph) {
+  std::vector<Way> ways;
+  ways.reserve(graph.transfers.size());
   for (const Transfer& t : graph.transfers) {
-    Move& move = moves.emplace_back(Move{{leg_of(t, 1.0 / chunks)}, 1, t.after});
-    for (std::uint32_t& before : move.after)
-      before += first;
+    Way before;
+    for (const std::uint32_t position : t.after) {
+      if (graph.transfers[position].stage == t.stage) before = std::max(before, ways[position]);
+    }
+    const Way own = way_of(graph, t);
+    ways.push_back({before.network + own.network, before.within + own.within});
   }
+  return ways;
 }
 
-std::vector<Move> step_moves(const TransferGraph& graph, int chunks) {
+/// Sums of bytes of the transfers that share what a leg names.
+class Legs {
+ public:
+  void add(const Transfer& t) {
+    const auto [found, is_new] = places_.try_emplace({t.src, t.dst, t.lane, t.op}, legs_.size());
+    if (is_new) legs_.push_back({t.src, t.dst, t.lane, Bytes{}, t.op});
+    legs_[found->second].bytes += t.bytes;
+  }
+  const std::vector<Leg>& all() const { return legs_; }
+
+ private:
+  std::vector<Leg> legs_;
+  std::map<std::tuple<int, int, int, TransferOp>, std::size_t> places_;
+};
+
+/// Every transfer a move.
+std::vector<Move> single_transfers(const TransferGraph& graph) {
   std::vector<Move> moves;
-  const std::size_t transfers = graph.transfers.size();
-  moves.reserve(transfers * static_cast<std::size_t>(chunks));
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    const std::size_t first = moves.size();
-    add_chunk(moves, graph, chunks);
-    for (std::size_t i = first; chunk > 0 && i < moves.size(); ++i)
-      moves[i].behind = static_cast<std::uint32_t>(i - transfers);
+  moves.reserve(graph.transfers.size());
+  for (const Transfer& t : graph.transfers) {
+    if (t.hops + t.network_hops > 0)
+      throw std::logic_error("plan_moves: steps that are told as one cannot be taken one by one");
+    const Way way = way_of(graph, t);
+    moves.push_back({{{t.src, t.dst, t.lane, t.bytes, t.op}}, way.within, way.network, t.after});
   }
   return moves;
 }
 
-std::vector<Move> edge_moves(const TransferGraph& graph) {
+/// Transfers that become one move.
+struct Bundle {
+  Legs legs;
+  Way way;
+  std::set<std::uint32_t> after;  ///< bundles
+
+  void add(const Transfer& t, const Way& its_way) {
+    legs.add(t);
+    way = std::max(way, its_way);
+  }
+  Move move() const { return {legs.all(), way.within, way.network, {after.begin(), after.end()}}; }
+};
+
+/// A move for all transfers of a stage on one edge of a lane. Stages must be written one after another.
+std::vector<Move> edges(const TransferGraph& graph) {
+  const std::vector<Way> ways = longest_ways(graph);
+  std::vector<Bundle> bundles;
+  std::vector<std::uint32_t> bundle_of;  // by transfer
+  std::map<std::tuple<int, int, int, int>, std::uint32_t> places;
+  for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
+    const Transfer& t = graph.transfers[i];
+    const auto next = static_cast<std::uint32_t>(bundles.size());
+    const auto [found, is_new] = places.try_emplace({t.stage, t.lane, t.src, t.dst}, next);
+    if (is_new) bundles.emplace_back();
+    bundle_of.push_back(found->second);
+    Bundle& bundle = bundles[found->second];
+    bundle.add(t, ways[i]);
+    for (const std::uint32_t before : t.after) {
+      if (graph.transfers[before].stage != t.stage) bundle.after.insert(bundle_of[before]);
+    }
+    if (!bundle.after.empty() && *bundle.after.rbegin() >= found->second)
+      throw std::logic_error("plan_moves: a stage is written after one that needs it");
+  }
   std::vector<Move> moves;
-  std::map<std::pair<int, int>, std::size_t> by_edge;  // (lane, src)
-  for (const Transfer& t : graph.transfers) {
-    const auto [found, is_new] = by_edge.try_emplace({t.lane, t.src}, moves.size());
-    if (is_new) {
-      moves.push_back({{leg_of(t)}, 1, {}});
-    } else {
-      Move& move = moves[found->second];
-      if (move.legs.front().dst != t.dst) throw std::logic_error("edge_moves: a lane changes its edge");
-      add_leg(move, leg_of(t));
-      ++move.hops;
+  moves.reserve(bundles.size());
+  for (const Bundle& bundle : bundles)
+    moves.push_back(bundle.move());
+  return moves;
+}
+
+/// What a rank sends on a lane goes one after another, in the order of the graph.
+void queue_in_lanes(std::vector<Move>& moves) {
+  std::map<std::pair<int, int>, std::uint32_t> last;  // by lane and sender
+  for (std::uint32_t i = 0; i < moves.size(); ++i) {
+    const Leg& leg = moves[i].legs.front();
+    const auto [found, is_new] = last.try_emplace({leg.lane, leg.src}, i);
+    if (is_new) continue;
+    moves[i].behind = found->second;
+    found->second = i;
+  }
+}
+
+/// All moves in parts: each after the same part of those before it, or free of them, and behind its part ahead.
+class Pipeline {
+ public:
+  explicit Pipeline(std::vector<Move> whole) : whole_(std::move(whole)) {}
+
+  void add(double part, bool waits) {
+    const auto first = static_cast<std::uint32_t>(moves_.size());
+    const auto count = static_cast<std::uint32_t>(whole_.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Move& move = moves_.emplace_back(whole_[i]);
+      for (Leg& leg : move.legs)
+        leg.bytes = leg.bytes * part;
+      for (std::uint32_t& before : move.after)
+        before += first;
+      if (first > 0) move.behind = first - count + i;
+      if (waits) continue;
+      move.after.clear();
+      move.hops = move.network_hops = 0;
     }
   }
+  std::vector<Move> take() { return std::move(moves_); }
+
+ private:
+  std::vector<Move> whole_;
+  std::vector<Move> moves_;
+};
+
+std::vector<Move> in_turn(std::vector<Move> moves) {
+  queue_in_lanes(moves);
   return moves;
 }
 
-std::vector<Move> pipeline_moves(const TransferGraph& graph, int chunks) {
+std::vector<Move> chunk_by_chunk(std::vector<Move> whole, int chunks) {
+  Pipeline pipeline(std::move(whole));
+  for (int chunk = 0; chunk < chunks; ++chunk)
+    pipeline.add(1.0 / chunks, /*waits=*/true);
+  return pipeline.take();
+}
+
+std::vector<Move> first_middle_last(std::vector<Move> whole, int chunks) {
+  Pipeline pipeline(std::move(whole));
+  pipeline.add(1.0 / chunks, /*waits=*/true);
+  if (chunks > 2) pipeline.add((chunks - 2.0) / chunks, /*waits=*/false);
+  if (chunks > 1) pipeline.add(1.0 / chunks, /*waits=*/true);
+  return pipeline.take();
+}
+
+/// A move for all transfers of a stage, after those of the stage before.
+std::vector<Move> stages(const TransferGraph& graph) {
+  const std::vector<Way> ways = longest_ways(graph);
+  std::map<int, Bundle> by_number;
+  for (std::size_t i = 0; i < graph.transfers.size(); ++i)
+    by_number[graph.transfers[i].stage].add(graph.transfers[i], ways[i]);
   std::vector<Move> moves;
-  add_chunk(moves, graph, chunks);
-  if (chunks == 1) return moves;
-  const double rest = (chunks - 1.0) / chunks;
-  for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
-    moves.push_back({{leg_of(graph.transfers[i], rest)}, 0, {}, static_cast<std::uint32_t>(i)});
+  for (const auto& [number, stage] : by_number) {
+    moves.push_back(stage.move());
+    if (moves.size() > 1) moves.back().after = {static_cast<std::uint32_t>(moves.size() - 2)};
   }
   return moves;
 }
 
-std::vector<Move> gang_moves(const TransferGraph& graph) {
-  Move gang{{}, graph.steps, {}};
-  for (const Move& edge : edge_moves(graph))
-    gang.legs.insert(gang.legs.end(), edge.legs.begin(), edge.legs.end());
-  return {gang};
-}
-
-std::vector<Move> pipeline_gang_moves(const TransferGraph& graph, int chunks) {
-  std::vector<Move> moves(static_cast<std::size_t>(graph.steps));
-  for (std::uint32_t step = 1; step < moves.size(); ++step)
-    moves[step].after = {step - 1};
+/// Few stages are phases that overlap, each at its own pace. Many are the depth of a tree or chain, which the
+/// first chunk fills; then all of it goes at one pace.
+std::vector<Move> ganged(const TransferGraph& graph, int chunks) {
+  constexpr std::size_t kFewStages = 4;
+  std::vector<Move> moves = stages(graph);
+  if (moves.size() <= kFewStages || chunks == 1) return first_middle_last(std::move(moves), chunks);
+  Pipeline first(std::move(moves));
+  first.add(1.0 / chunks, /*waits=*/true);
+  moves = first.take();
+  Legs all;
   for (const Transfer& t : graph.transfers)
-    add_leg(moves[static_cast<std::size_t>(t.step)], leg_of(t, 1.0 / chunks));
-  if (chunks == 1) return moves;
-  Move rest{{}, 0, {}, static_cast<std::uint32_t>(moves.size() - 1)};
-  for (const Transfer& t : graph.transfers)
-    add_leg(rest, leg_of(t, (chunks - 1.0) / chunks));
+    all.add(t);
+  Move rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(moves.size() - 1)};
+  for (Leg& leg : rest.legs)
+    leg.bytes = leg.bytes * ((chunks - 1.0) / chunks);
   moves.push_back(std::move(rest));
   return moves;
 }
@@ -99,13 +203,31 @@ std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, 
   if (chunks < 1) throw std::logic_error("plan_moves: at least one chunk");
   switch (grain) {
     case CollectiveGrain::step:
-      return step_moves(graph, graph.pipelined ? chunks : 1);
+      return graph.pipelined ? chunk_by_chunk(single_transfers(graph), chunks)
+                             : in_turn(single_transfers(graph));
     case CollectiveGrain::edge:
-      return graph.pipelined ? pipeline_moves(graph, chunks) : edge_moves(graph);
+      return graph.pipelined ? first_middle_last(edges(graph), chunks) : in_turn(edges(graph));
     case CollectiveGrain::gang:
-      return graph.pipelined ? pipeline_gang_moves(graph, chunks) : gang_moves(graph);
+      return graph.pipelined ? ganged(graph, chunks) : stages(graph);
+    case CollectiveGrain::automatic:
+      break;
   }
-  throw std::logic_error("plan_moves: unknown grain");
+  throw std::logic_error("plan_moves: no such grain");
+}
+
+CollectiveGrain choose_grain(const TransferGraph& graph, int chunks) {
+  constexpr double kMostSteps = 2'000;
+  constexpr double kMostEdges = 20'000;
+  double steps = 0.0;
+  std::set<std::tuple<int, int, int, int>> edges;
+  for (const Transfer& t : graph.transfers) {
+    steps += std::max(1, t.hops + t.network_hops);
+    edges.emplace(t.stage, t.lane, t.src, t.dst);
+  }
+  if (steps * (graph.pipelined ? chunks : 1) <= kMostSteps) return CollectiveGrain::step;
+  const double parts = graph.pipelined ? 3.0 : 1.0;
+  return static_cast<double>(edges.size()) * parts <= kMostEdges ? CollectiveGrain::edge
+                                                                 : CollectiveGrain::gang;
 }
 
 }  // namespace c3

@@ -21,17 +21,26 @@ struct Leg {
 /// One flow: every leg progresses in the same proportion.
 struct Move {
   std::vector<Leg> legs;
-  int hops = 1;                      ///< steps whose latency it pays, one after another
+  int hops = 0;                      ///< steps within a node whose latency it pays, one after another
+  int network_hops = 0;              ///< the same between nodes
   std::vector<std::uint32_t> after;  ///< positions of moves that must have ended; all smaller than this one's
-  /// Position of what goes ahead of it on the same edge: it starts when that has ended, its latency is hidden.
+  /// Position of what goes ahead of it on the same edge, or from the same rank on the same lane: it starts when
+  /// that has ended, its latency is hidden.
   std::optional<std::uint32_t> behind = std::nullopt;
 };
 
-/// step: a move a transfer; of a pipelined graph one for each of \p chunks equal parts of a transfer. edge: one
-/// for all transfers of a lane from one rank, which a pipeline keeps busy; it pays the latency of every step.
-/// Of a pipelined graph two a transfer: the first chunk, which fills the pipeline, and the rest behind it.
-/// gang: one for everything; of a pipelined graph one more for each step of the first chunk. Edge and gang are
-/// exact when steps have equal bytes and edges equal rates; with unequal ones they hide waiting.
+/// step: a move a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
+/// \p chunks equal parts of a transfer. edge: one for all transfers of a stage on one edge of a lane, which
+/// pays the latency of the longest way to its last; of a pipelined graph three: the first chunk, which fills
+/// the pipeline, those between, and the last, which empties it. gang: one for each stage, so one for all where
+/// nothing but rings turn; of a pipelined graph three for each of at most four stages, or one for the first
+/// chunk of each of more and one for all the rest. Edge and gang are exact when steps have equal bytes and
+/// edges equal rates; with unequal ones they hide waiting. \throws std::logic_error for grain step of a graph
+/// that tells several steps as one, and for grain automatic.
 std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, int chunks = 1);
+
+/// The finest grain that costs little: step up to 2,000 flows, edge up to 20,000, gang above. \p graph may tell
+/// several steps as one.
+CollectiveGrain choose_grain(const TransferGraph& graph, int chunks);
 
 }  // namespace c3

@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <stdexcept>
 
 #include "collectives/algorithms.hpp"
+#include "collectives/local_paths.hpp"
+#include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 
 namespace c3 {
@@ -9,72 +10,152 @@ namespace {
 
 using Ring = std::vector<int>;
 
-TransferOp op_of_step(CollectiveKind kind, std::size_t step, std::size_t ranks) {
-  const bool adds =
-      kind == CollectiveKind::reduce_scatter || (kind == CollectiveKind::all_reduce && step + 1 < ranks);
-  return adds ? TransferOp::update : TransferOp::store;
-}
-
-/// All ranks send at once in every step; what arrived in one step is sent on in the next.
-void add_turning_ring(TransferGraph& graph, const CollectiveCall& call, const Ring& ring, int lane,
-                      Bytes chunk) {
-  const std::size_t ranks = ring.size();
-  for (int step = 0; step < graph.steps; ++step) {
-    const auto index = static_cast<std::size_t>(step);
-    const double chunks =
-        call.kind == CollectiveKind::all_to_all ? static_cast<double>(ranks - 1 - index) : 1.0;
-    const std::size_t first_of_step = graph.transfers.size();
-    for (std::size_t at = 0; at < ranks; ++at) {
-      Transfer transfer{ring[at],
-                        ring[(at + 1) % ranks],
-                        lane,
-                        step,
-                        chunk * chunks,
-                        {},
-                        op_of_step(call.kind, index, ranks)};
-      if (step > 0) {
-        const std::size_t upstream = (at + ranks - 1) % ranks;
-        transfer.after.push_back(static_cast<std::uint32_t>(first_of_step - ranks + upstream));
-      }
-      graph.transfers.push_back(std::move(transfer));
+/// Ring k takes path k through nodes 0, 2, 4, .. and its reverse through the others: it leaves a node at the
+/// GPU at which it enters the next, so on one rail, as NCCL's alternating rings do. Only the last of an odd
+/// number of nodes sends to another rail.
+std::vector<Ring> rings_over_nodes(const GraphRequest& request) {
+  const NodeSpec& node = request.cluster.node;
+  std::vector<std::vector<Ring>> ways;  // by node
+  std::size_t rings = 0;
+  for (const std::vector<int>& ranks : request.layout.nodes) {
+    std::vector<int> gpus;
+    for (const int rank : ranks)
+      gpus.push_back(rank % node.gpus);
+    ways.push_back(local_paths(node, gpus, request.nics()));
+    rings = std::max(rings, ways.back().size());
+  }
+  std::vector<Ring> joined(rings);
+  for (std::size_t k = 0; k < rings; ++k) {
+    for (std::size_t n = 0; n < ways.size(); ++n) {
+      Ring way = ways[n][k % ways[n].size()];
+      if (n % 2 == 1) std::ranges::reverse(way);
+      const int first = request.layout.nodes[n].front() / node.gpus * node.gpus;
+      for (const int gpu : way)
+        joined[k].push_back(first + gpu);
     }
   }
+  return joined;
 }
 
+std::vector<Ring> rings_of(const GraphRequest& request) {
+  std::vector<Ring> rings = request.layout.node_count() == 1
+                                ? disjoint_rings(request.cluster.node, request.layout.nodes.front())
+                                : rings_over_nodes(request);
+  rings.resize(static_cast<std::size_t>(request.lanes(rings.size())));
+  return rings;
+}
+
+std::vector<TurningRing> turn(const GraphRequest& request, const std::vector<Ring>& rings) {
+  const CollectiveKind kind = request.call.kind;
+  std::vector<TurningRing> turning;
+  for (const Ring& ring : rings) {
+    const auto turns = static_cast<int>(ring.size()) - 1;
+    const Bytes piece = request.call.bytes / static_cast<double>(rings.size() * ring.size());
+    const bool forwards = kind == CollectiveKind::all_to_all;  // the pieces for others
+    turning.push_back({.order = ring,
+                       .lane = static_cast<int>(turning.size()),
+                       .steps = kind == CollectiveKind::all_reduce ? 2 * turns : turns,
+                       .adding_steps = reduces(kind) ? turns : 0,
+                       .first = forwards ? piece * turns : piece,
+                       .less = forwards ? piece : Bytes{}});
+  }
+  return turning;
+}
+
+/// Writes rings out, step by step or all steps of an edge that do the same as one.
+class TurningRings {
+ public:
+  TurningRings(const GraphRequest& request, GraphBuilder& graph) : request_(request), graph_(graph) {}
+
+  void add(const TurningRing& ring) {
+    if (request_.form.every_step) {
+      for (int step = 0; step < ring.steps; ++step)
+        add_step(ring, step);
+      return;
+    }
+    if (ring.adding_steps > 0) add_turns(ring, 0, ring.adding_steps);
+    if (ring.adding_steps < ring.steps) add_turns(ring, ring.adding_steps, ring.steps);
+  }
+
+ private:
+  int at(const TurningRing& ring, std::size_t index) const { return ring.order[index % ring.order.size()]; }
+
+  void add_step(const TurningRing& ring, int step) {
+    const std::size_t ranks = ring.order.size();
+    const std::uint32_t first = graph_.next();
+    for (std::size_t from = 0; from < ranks; ++from) {
+      Transfer transfer{at(ring, from), at(ring, from + 1), ring.lane, step, ring.bytes(step), {},
+                        ring.op(step)};
+      const auto upstream = static_cast<std::uint32_t>((from + ranks - 1) % ranks);
+      if (step > 0) transfer.after.push_back(first - static_cast<std::uint32_t>(ranks) + upstream);
+      graph_.add(std::move(transfer));
+    }
+  }
+
+  /// Steps [begin, end) at once. What an edge sends last has come over every edge but the one after it.
+  void add_turns(const TurningRing& ring, int begin, int end) {
+    const std::size_t ranks = ring.order.size();
+    Bytes bytes;
+    for (int step = begin; step < end; ++step)
+      bytes += ring.bytes(step);
+    int crossings = 0;
+    for (std::size_t from = 0; from < ranks; ++from)
+      crossings += graph_.crosses(at(ring, from), at(ring, from + 1)) ? 1 : 0;
+    const std::uint32_t first = graph_.next();
+    const bool goes_on = begin > 0;
+    for (std::size_t from = 0; from < ranks; ++from) {
+      Transfer transfer{at(ring, from), at(ring, from + 1), ring.lane, goes_on ? 1 : 0, bytes, {},
+                        ring.op(begin)};
+      transfer.network_hops = crossings - (graph_.crosses(at(ring, from + 1), at(ring, from + 2)) ? 1 : 0);
+      transfer.hops = end - begin - transfer.network_hops;
+      const auto downstream = static_cast<std::uint32_t>((from + 1) % ranks);
+      if (goes_on) transfer.after.push_back(first - static_cast<std::uint32_t>(ranks) + downstream);
+      graph_.add(std::move(transfer));
+    }
+  }
+
+  const GraphRequest& request_;
+  GraphBuilder& graph_;
+};
+
 /// From the root along the ring, or along the ring to the root.
-void add_chain(TransferGraph& graph, const CollectiveCall& call, Ring ring, int lane, Bytes bytes) {
+void add_chain(GraphBuilder& graph, const CollectiveCall& call, Ring ring, int lane, Bytes bytes) {
   std::ranges::rotate(ring, std::ranges::find(ring, call.root));
   const bool to_root = call.kind == CollectiveKind::reduce;
   if (to_root) std::ranges::rotate(ring, ring.begin() + 1);
   const TransferOp op = to_root ? TransferOp::update : TransferOp::store;
-  for (int step = 0; step < graph.steps; ++step) {
-    const auto at = static_cast<std::size_t>(step);
+  for (std::size_t at = 0; at + 1 < ring.size(); ++at) {
+    const auto step = static_cast<int>(at);
     Transfer transfer{ring[at], ring[at + 1], lane, step, bytes, {}, op};
-    if (step > 0) transfer.after.push_back(static_cast<std::uint32_t>(graph.transfers.size() - 1));
-    graph.transfers.push_back(std::move(transfer));
+    transfer.stage = step;
+    if (step > 0) transfer.after.push_back(graph.next() - 1);
+    graph.add(std::move(transfer));
   }
 }
 
 }  // namespace
 
-TransferGraph ring_graph(const CollectiveCall& call, const std::vector<int>& members, const NodeSpec& node) {
-  const std::vector<Ring> rings = disjoint_rings(node, members);
-  const auto ranks = static_cast<int>(members.size());
-  const bool rooted = call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::reduce;
-  TransferGraph graph{.members = members,
-                      .lanes = static_cast<int>(rings.size()),
-                      .steps = call.kind == CollectiveKind::all_reduce ? 2 * (ranks - 1) : ranks - 1,
-                      .pipelined = rooted};
-  const Bytes of_ring = call.bytes / static_cast<double>(rings.size());
-  for (int lane = 0; lane < graph.lanes; ++lane) {
-    const Ring& ring = rings[static_cast<std::size_t>(lane)];
-    if (rooted) {
-      add_chain(graph, call, ring, lane, of_ring);
-    } else {
-      add_turning_ring(graph, call, ring, lane, of_ring / static_cast<double>(ranks));
-    }
+TransferGraph ring_graph(const GraphRequest& request) {
+  const std::vector<Ring> rings = rings_of(request);
+  const CollectiveCall& call = request.call;
+  const bool rooted = is_rooted(call.kind);
+  GraphBuilder graph = request.builder(static_cast<int>(rings.size()), /*pipelined=*/rooted);
+  if (rooted) {
+    for (std::size_t k = 0; k < rings.size(); ++k)
+      add_chain(graph, call, rings[k], static_cast<int>(k), call.bytes / static_cast<double>(rings.size()));
+  } else {
+    for (const TurningRing& ring : turn(request, rings))
+      TurningRings(request, graph).add(ring);
   }
-  return graph;
+  return request.form.folded ? fold(graph.take()) : graph.take();
+}
+
+std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm algorithm,
+                                       const ClusterSpec& cluster, const GraphForm& form) {
+  const std::vector<int> members = members_of(call, cluster.ranks());
+  if (algorithm != Algorithm::ring || !supports(algorithm, call.kind) || is_rooted(call.kind)) return {};
+  const GraphRequest request{call, algorithm, cluster, form, members, layout_of(members, cluster.node.gpus)};
+  return turn(request, rings_of(request));
 }
 
 }  // namespace c3

@@ -14,6 +14,16 @@ std::string_view name_of(Algorithm algorithm) {
       return "tree";
     case Algorithm::nvls:
       return "nvls";
+    case Algorithm::nvls_tree:
+      return "nvls_tree";
+    case Algorithm::hierarchical:
+      return "hierarchical";
+    case Algorithm::collnet:
+      return "collnet";
+    case Algorithm::halving_doubling:
+      return "halving_doubling";
+    case Algorithm::pat:
+      return "pat";
   }
   throw std::logic_error("name_of: unknown algorithm");
 }
@@ -26,6 +36,40 @@ std::string_view name_of(Backend backend) {
       return "dma";
   }
   throw std::logic_error("name_of: unknown backend");
+}
+
+std::string_view name_of(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::ll:
+      return "ll";
+    case Protocol::ll128:
+      return "ll128";
+    case Protocol::simple:
+      return "simple";
+  }
+  throw std::logic_error("name_of: unknown protocol");
+}
+
+std::string_view name_of(LaunchPath path) {
+  switch (path) {
+    case LaunchPath::graph:
+      return "graph";
+    case LaunchPath::eager:
+      return "eager";
+    case LaunchPath::one_process:
+      return "one_process";
+  }
+  throw std::logic_error("name_of: unknown launch path");
+}
+
+bool offers(const CollectiveLibrarySpec& library, Protocol protocol) {
+  return protocol == Protocol::simple || (protocol == Protocol::ll ? library.ll : library.ll128).has_value();
+}
+
+const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol protocol) {
+  if (!offers(library, protocol)) throw std::logic_error("protocol_of: not offered");
+  if (protocol == Protocol::simple) return library.simple;
+  return protocol == Protocol::ll ? *library.ll : *library.ll128;
 }
 
 }  // namespace c3

@@ -15,13 +15,20 @@ namespace c3 {
 
 /// How a collective uses the links.
 enum class Algorithm {
-  direct,  ///< every pair of ranks by itself, all at once
-  ring,    ///< along as many rings as the node has; a chain for one-to-all and all-to-one
-  tree,    ///< two binary trees, each for half of the data
-  nvls,    ///< the switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
+  direct,            ///< every pair of ranks by itself, all at once
+  ring,              ///< along as many rings as links and NICs allow; a chain for one-to-all and all-to-one
+  tree,              ///< chains within nodes, two binary trees between them, each for half of the data
+  nvls,              ///< the node's switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
+  nvls_tree,         ///< nvls within nodes, two binary trees between GPUs of a rail
+  hierarchical,      ///< direct within nodes, rings between GPUs of a rail
+  collnet,           ///< direct within nodes, the fabric's switches add between them (SHARP)
+  halving_doubling,  ///< partners at doubling distances exchange halves of halves
+  pat,               ///< a binomial tree from every rank, sent together (NCCL's PAT)
 };
-inline constexpr std::array kAlgorithms = {Algorithm::direct, Algorithm::ring, Algorithm::tree,
-                                           Algorithm::nvls};
+inline constexpr std::array kAlgorithms = {
+    Algorithm::direct,    Algorithm::ring,         Algorithm::tree,    Algorithm::nvls,
+    Algorithm::nvls_tree, Algorithm::hierarchical, Algorithm::collnet, Algorithm::halving_doubling,
+    Algorithm::pat};
 
 enum class Backend {
   cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
@@ -30,38 +37,98 @@ enum class Backend {
 
 /// How finely a collective is simulated.
 enum class CollectiveGrain {
-  step,  ///< every chunk on every edge is a flow, with its dependencies
-  edge,  ///< one pipelined flow for each edge
-  gang,  ///< one flow for the whole collective
+  step,       ///< every chunk on every edge is a flow, with its dependencies
+  edge,       ///< one pipelined flow for each edge
+  gang,       ///< one flow for all that goes on at once
+  automatic,  ///< one of these, see choose_grain
 };
+
+/// How a channel tells its peer that data have come.
+enum class Protocol {
+  ll,      ///< a flag with every 8 bytes: least latency, half of the wire
+  ll128,   ///< a flag with every 128-byte line; needs links that keep a line whole
+  simple,  ///< a flag for each slice, behind a memory fence: all of the wire
+};
+inline constexpr std::array kProtocols = {Protocol::ll, Protocol::ll128, Protocol::simple};
+
+/// Who gives collectives to the GPUs.
+enum class LaunchPath {
+  graph,        ///< replayed on the device: no host between two of them
+  eager,        ///< a process for each GPU launches them one by one
+  one_process,  ///< one process launches on every GPU of its node in turn (nccl-tests -g 8)
+};
+inline constexpr std::array kLaunchPaths = {LaunchPath::graph, LaunchPath::eager, LaunchPath::one_process};
 
 std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Backend backend);
+std::string_view name_of(Protocol protocol);
+std::string_view name_of(LaunchPath path);
+
+/// What a protocol costs on one GPU family.
+struct ProtocolSpec {
+  Seconds base_latency;         ///< of one collective: launch and set-up, without the gap before it
+  Seconds hop_latency;          ///< of one step of an algorithm within a node
+  Seconds network_latency;      ///< of one step between nodes, beside what NICs and switches take
+  double link_share = 1.0;      ///< of link_payload that it leaves to payload
+  BytesPerSecond channel_rate;  ///< payload that one channel moves, alone on its CU, at boost clock
+  int threads = 0;              ///< that copy, of one channel
+
+  bool operator==(const ProtocolSpec&) const = default;
+};
+
+/// Whose rules choose algorithm and protocol, see choose_method.
+enum class TunerRules { nccl, rccl };
 
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
   std::string name;
   int channels = 1;      ///< work groups of one collective
   int p2p_channels = 0;  ///< of a direct one, whose peers have channels of their own; 0: as many as the others
+  /// Of a direct collective: whether every channel splits its threads among all peers; else peers have channels
+  /// of their own, at least one each.
+  bool peers_share_channels = false;
   int waves_per_channel = 1;
   Bytes channel_lds;
   Bytes channel_registers;
-  BytesPerSecond channel_rate;  ///< payload that one channel moves, alone on its CU, at boost clock
-  BytesPerSecond cu_rate;       ///< payload that all channels of one CU move together, at boost clock
-  double clock_share = 0;       ///< share of a channel's time per byte that scales with the core clock, 0..1
+  ProtocolSpec simple;
+  std::optional<ProtocolSpec> ll, ll128 = {};
+  BytesPerSecond cu_rate;  ///< payload that all channels of one CU move together, at boost clock
+  double clock_share = 0;  ///< share of a channel's time per byte that scales with the core clock, 0..1
   BytesPerSecond
       link_payload;           ///< payload per link and direction that the library's protocol leaves, both ways
   double staging_bytes = 0;   ///< HBM bytes at the receiver per wire byte, beyond one read and one write
   Bytes channel_outstanding;  ///< in flight at HBM for one channel: bandwidth times latency
-  Seconds base_latency;       ///< of one collective: launch, handshake
-  Seconds hop_latency;        ///< of one step of an algorithm
   Bytes chunk_size;           ///< what a channel of a pipelined algorithm (tree, chain) passes on at once
-  int nvls_channels = 0;      ///< channels of an in-switch (NVLS) collective; 0: the library has none
+  int handshake_hops =
+      0;             ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
+  Bytes ring_chunk;  ///< most that a channel sends in a step of a ring before it goes round again
+  /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
+  /// the last sum. Absent: such copies are not counted.
+  std::optional<BytesPerSecond> local_rate = std::nullopt;
+  Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
+  Seconds host_launch;  ///< of the host, for one collective on one GPU
+  TunerRules rules = TunerRules::nccl;
+  /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
+  std::string network_fabric;
+  double ring_plateau = 1.0;       ///< by which steps of a ring over several nodes take longer, protocol simple
+  BytesPerSecond tuner_bandwidth;  ///< bus bandwidth that the library expects of its rings in a node
+  /// Of an all-reduce by pairs in ll, a kernel of its own (MSCCL++); absent: the library has none.
+  std::optional<Seconds> one_shot_latency = std::nullopt;
+  int nvls_channels = 0;             ///< channels of an in-switch (NVLS) collective; 0: the library has none
   BytesPerSecond nvls_payload = {};  ///< payload per port and direction in an in-switch collective
-  Seconds nvls_latency = {};         ///< of one in-switch collective, instead of hop latencies
+  BytesPerSecond nvls_channel_rate = {};   ///< of the data that one channel copies into or out of its buffer
+  Seconds nvls_latency = {};               ///< of one chunk through the switch, which nothing hides
+  Seconds nvls_tree_latency = {};          ///< of a step through a node's switch, in a tree over nodes
+  Seconds nvls_tree_network_latency = {};  ///< of one between nodes
+  BytesPerSecond nvls_tuner_bandwidth =
+      {};  ///< of a port, as the library expects of its NVLS channels together
 
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };
+
+/// \throws std::logic_error for one that the library has not, see offers.
+const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol protocol);
+bool offers(const CollectiveLibrarySpec& library, Protocol protocol);
 
 /// Identical nodes of identical GPUs, and the library that serves them.
 struct ClusterSpec {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "collectives/algorithms.hpp"
@@ -10,26 +12,53 @@
 namespace c3 {
 
 bool supports(Algorithm algorithm, CollectiveKind kind) {
-  const bool in_pairs = kind == CollectiveKind::all_to_all_v || kind == CollectiveKind::send_receive ||
-                        kind == CollectiveKind::barrier;
+  const bool in_parts = kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+                        kind == CollectiveKind::reduce_scatter;
   const bool one_to_all = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
   switch (algorithm) {
     case Algorithm::direct:
       return true;
     case Algorithm::ring:
-      return !in_pairs;
+      return in_parts || one_to_all || kind == CollectiveKind::all_to_all;
     case Algorithm::tree:
       return one_to_all || kind == CollectiveKind::all_reduce;
     case Algorithm::nvls:
-      return !in_pairs && kind != CollectiveKind::all_to_all;
+      return in_parts || one_to_all;
+    case Algorithm::hierarchical:
+    case Algorithm::halving_doubling:
+      return in_parts;
+    case Algorithm::pat:
+      return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
+    case Algorithm::nvls_tree:
+    case Algorithm::collnet:
+      return kind == CollectiveKind::all_reduce;
   }
   throw std::logic_error("supports: unknown algorithm");
 }
 
-bool is_symmetric(const CollectiveCall& call, Algorithm algorithm) {
-  const bool ranks_differ = call.kind == CollectiveKind::all_to_all_v ||
-                            call.kind == CollectiveKind::broadcast || call.kind == CollectiveKind::reduce;
-  return call.ranks.empty() && !ranks_differ && algorithm != Algorithm::tree;
+bool is_symmetric(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster) {
+  if (!call.ranks.empty() || is_rooted(call.kind) || call.kind == CollectiveKind::all_to_all_v) return false;
+  const bool one_gpu = cluster.node.gpus == 1;
+  switch (algorithm) {
+    case Algorithm::direct:
+    case Algorithm::hierarchical:
+    case Algorithm::collnet:
+      // A shift sends to another node from the last GPU of one only.
+      return call.kind != CollectiveKind::send_receive || cluster.nodes == 1 || one_gpu;
+    case Algorithm::ring:  // a GPU's NIC is loaded by its own ring alone, which is another for each
+      return cluster.nodes == 1 || one_gpu;
+    case Algorithm::nvls:
+      return cluster.nodes == 1;
+    case Algorithm::halving_doubling:  // partners at different distances share a link of a mesh both ways
+      return std::has_single_bit(static_cast<unsigned>(cluster.ranks())) &&
+             (one_gpu || cluster.node.topology == NodeTopology::switched);
+    case Algorithm::pat:
+      return one_gpu;
+    case Algorithm::tree:
+    case Algorithm::nvls_tree:
+      return false;
+  }
+  throw std::logic_error("is_symmetric: unknown algorithm");
 }
 
 namespace {
@@ -38,7 +67,7 @@ namespace {
 /// (n-1)/n. A library does not try with two ranks.
 bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster) {
   const CollectiveLibrarySpec& library = cluster.library;
-  if (!cluster.node.switch_reduces || library.nvls_channels == 0) return false;
+  if (!cluster.node.switch_reduces || library.nvls_channels == 0 || cluster.nodes > 1) return false;
   const double n = call.ranks.empty() ? cluster.ranks() : static_cast<double>(call.ranks.size());
   return n > 2.0 &&
          (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
@@ -52,7 +81,7 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
     case CollectiveKind::all_reduce:
       return backend == Backend::cu && is_faster_in_switch(call, cluster) ? Algorithm::nvls : Algorithm::ring;
     case CollectiveKind::all_gather:
-      if (topology == NodeTopology::full_mesh) return Algorithm::direct;
+      if (topology == NodeTopology::full_mesh && cluster.nodes == 1) return Algorithm::direct;
       return backend == Backend::cu || topology == NodeTopology::wired ? Algorithm::ring : Algorithm::direct;
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::broadcast:
@@ -60,6 +89,8 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
       return backend == Backend::cu ? Algorithm::ring : Algorithm::direct;
     case CollectiveKind::all_to_all:
     case CollectiveKind::all_to_all_v:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
     case CollectiveKind::send_receive:
     case CollectiveKind::barrier:
       return Algorithm::direct;
@@ -67,25 +98,48 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
   throw std::logic_error("default_algorithm: unknown collective");
 }
 
-TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const NodeSpec& node) {
-  const std::vector<int> members = members_of(call, node.gpus);
+int GraphRequest::lanes(std::size_t wanted) const {
+  return static_cast<int>(std::min(wanted, static_cast<std::size_t>(std::max(1, form.most_lanes))));
+}
+
+GraphBuilder GraphRequest::builder(int lanes, bool pipelined) const {
+  TransferGraph graph{
+      .members = members, .lanes = lanes, .steps = 0, .pipelined = pipelined, .node_gpus = cluster.node.gpus};
+  return {fmt::format("{}: the {} algorithm", name_of(call.kind), name_of(algorithm)), std::move(graph)};
+}
+
+void GraphRequest::refuse(const std::string& why) const {
+  throw InfeasibleError(fmt::format("{}: {} {}", name_of(call.kind), name_of(algorithm), why));
+}
+
+TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster,
+                                  const GraphForm& form) {
+  const std::vector<int> members = members_of(call, cluster.ranks());
   if (!supports(algorithm, call.kind)) {
     throw InfeasibleError(
         fmt::format("{}: there is no {} algorithm for it", name_of(call.kind), name_of(algorithm)));
   }
+  if (form.folded && !is_symmetric(call, algorithm, cluster))
+    throw std::logic_error("make_transfer_graph: ranks differ, so that none stands for all");
+  const GraphRequest request{call, algorithm, cluster, form, members, layout_of(members, cluster.node.gpus)};
   switch (algorithm) {
     case Algorithm::direct:
-      return direct_graph(call, members);
+      return direct_graph(request);
     case Algorithm::ring:
-      return ring_graph(call, members, node);
+      return ring_graph(request);
     case Algorithm::tree:
-      return tree_graph(call, members);
+      return tree_graph(request);
     case Algorithm::nvls:
-      if (!node.switch_reduces) {
-        throw InfeasibleError(fmt::format("{}: nvls needs a switch that reduces, node '{}' has none",
-                                          name_of(call.kind), node.name));
-      }
-      return in_switch_graph(call, members);
+      return in_switch_graph(request);
+    case Algorithm::nvls_tree:
+      return nvls_tree_graph(request);
+    case Algorithm::hierarchical:
+    case Algorithm::collnet:
+      return hierarchical_graph(request);
+    case Algorithm::halving_doubling:
+      return halving_doubling_graph(request);
+    case Algorithm::pat:
+      return pat_graph(request);
   }
   throw std::logic_error("make_transfer_graph: unknown algorithm");
 }
@@ -95,7 +149,7 @@ Bytes bytes_sent(const TransferGraph& graph, int rank) {
   for (const Transfer& transfer : graph.transfers) {
     const bool all_contribute =
         transfer.op == TransferOp::switch_reduce || transfer.op == TransferOp::switch_all_reduce;
-    if (all_contribute) sent += transfer.bytes;
+    if (all_contribute && transfer.src / graph.node_gpus == rank / graph.node_gpus) sent += transfer.bytes;
     if (transfer.src == rank && transfer.op != TransferOp::switch_reduce) sent += transfer.bytes;
   }
   return sent;

@@ -1,95 +1,142 @@
 #include <algorithm>
+#include <numeric>
 
 #include "collectives/algorithms.hpp"
+#include "collectives/double_tree.hpp"
+#include "collectives/local_paths.hpp"
+#include "interconnect/interconnect.hpp"
 
 namespace c3 {
 namespace {
 
-/// A binary tree in order over 1 .. size: a number's children lie half its lowest set bit to both sides, so
-/// that odd numbers are leaves.
-struct InOrderTree {
-  int size = 0;
+using Chain = std::vector<int>;  ///< ranks of a node, its head first
 
-  int top() const {
-    int top = 1;
-    while (2 * top <= size)
-      top *= 2;
-    return top;
-  }
-  std::vector<int> children(int node) const {
-    std::vector<int> children;
-    int reach = (node & -node) / 2;
-    if (reach == 0) return children;
-    children.push_back(node - reach);
-    while (reach > 0 && node + reach > size)
-      reach /= 2;
-    if (reach > 0) children.push_back(node + reach);
-    return children;
-  }
-};
-
-/// Two trees over all members but the root, which stands above both tops: who is inner in one is a leaf in the
-/// other, so that every rank sends and receives about as much.
-class TwoTrees {
+/// One tree of chains: sums go up each chain to its head and from head to head, results the same way down.
+class ChainTree {
  public:
-  TwoTrees(const CollectiveCall& call, const std::vector<int>& members)
-      : tree_{static_cast<int>(members.size()) - 1},
-        graph_{.members = members, .lanes = 2, .steps = 0, .pipelined = true},
-        bytes_(call.bytes * 0.5) {
-    const bool rooted = call.kind != CollectiveKind::all_reduce;
-    root_ = rooted ? call.root : members.front();
-    std::ranges::remove_copy(members, std::back_inserter(others_), root_);
-  }
+  /// \p numbered: chains by number in the tree.
+  ChainTree(GraphBuilder& graph, int lane, Bytes bytes, std::vector<Chain> numbered)
+      : graph_(graph),
+        lane_(lane),
+        bytes_(bytes),
+        tree_{static_cast<int>(numbered.size())},
+        chains_(std::move(numbered)) {}
 
-  TransferGraph take(CollectiveKind kind) {
-    for (int lane = 0; lane < graph_.lanes; ++lane) {
-      std::vector<std::uint32_t> here;
-      if (kind != CollectiveKind::broadcast) here.push_back(add_up(lane, tree_.top(), root_));
-      if (kind != CollectiveKind::reduce) add_down(lane, root_, tree_.top(), here);
-    }
-    return std::move(graph_);
+  void add(CollectiveKind kind) {
+    std::vector<std::uint32_t> here;
+    if (kind != CollectiveKind::broadcast) here = add_up(0);
+    if (kind != CollectiveKind::reduce) add_down(0, here);
   }
 
  private:
-  /// The second tree is the first one shifted by one, or mirrored: both turn odd numbers into even ones.
-  int rank_at(int lane, int node) const {
-    if (lane == 1) node = tree_.size % 2 == 1 ? node % tree_.size + 1 : tree_.size + 1 - node;
-    return others_[static_cast<std::size_t>(node) - 1];
+  const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }
+
+  std::uint32_t send(int src, int dst, std::vector<std::uint32_t> after, TransferOp op) {
+    Transfer transfer{src, dst, lane_, 0, bytes_, std::move(after), op};
+    for (const std::uint32_t before : transfer.after)
+      transfer.step = std::max(transfer.step, graph_.at(before).step + 1);
+    transfer.stage = transfer.step;
+    return graph_.add(std::move(transfer));
   }
 
-  std::uint32_t add(int lane, int src, int dst, std::vector<std::uint32_t> after, TransferOp op) {
-    int step = 0;
-    for (const std::uint32_t before : after)
-      step = std::max(step, graph_.transfers[before].step + 1);
-    graph_.steps = std::max(graph_.steps, step + 1);
-    graph_.transfers.push_back({src, dst, lane, step, bytes_, std::move(after), op});
-    return static_cast<std::uint32_t>(graph_.transfers.size() - 1);
+  /// \returns what arrives at the head of chain \p number.
+  std::vector<std::uint32_t> add_up(int number) {
+    std::vector<std::uint32_t> here;
+    for (const int child : tree_.children(number)) {
+      std::vector<std::uint32_t> below = add_up(child);
+      here.push_back(send(chain(child).front(), chain(number).front(), std::move(below), TransferOp::update));
+    }
+    std::vector<std::uint32_t> along;
+    for (std::size_t at = chain(number).size() - 1; at > 0; --at)
+      along = {send(chain(number)[at], chain(number)[at - 1], along, TransferOp::update)};
+    here.insert(here.end(), along.begin(), along.end());
+    return here;
   }
 
-  std::uint32_t add_up(int lane, int node, int parent) {
-    std::vector<std::uint32_t> from_below;
-    for (const int child : tree_.children(node))
-      from_below.push_back(add_up(lane, child, rank_at(lane, node)));
-    return add(lane, rank_at(lane, node), parent, std::move(from_below), TransferOp::update);
+  /// \p here: what the head of chain \p number waits for.
+  void add_down(int number, const std::vector<std::uint32_t>& here) {
+    std::vector<std::uint32_t> along = here;
+    for (std::size_t at = 0; at + 1 < chain(number).size(); ++at)
+      along = {send(chain(number)[at], chain(number)[at + 1], along, TransferOp::store)};
+    for (const int child : tree_.children(number))
+      add_down(child, {send(chain(number).front(), chain(child).front(), here, TransferOp::store)});
   }
 
-  void add_down(int lane, int parent, int node, const std::vector<std::uint32_t>& after) {
-    const std::uint32_t arrival = add(lane, parent, rank_at(lane, node), after, TransferOp::store);
-    for (const int child : tree_.children(node))
-      add_down(lane, rank_at(lane, node), child, {arrival});
-  }
-
-  InOrderTree tree_;
-  TransferGraph graph_;
+  GraphBuilder& graph_;
+  int lane_;
   Bytes bytes_;
-  int root_ = 0;
-  std::vector<int> others_;  ///< members but the root
+  InOrderTree tree_;
+  std::vector<Chain> chains_;
 };
+
+/// Every rank a chain of its own.
+std::vector<Chain> single_ranks(const std::vector<int>& members) {
+  std::vector<Chain> chains;
+  for (const int rank : members)
+    chains.push_back({rank});
+  return chains;
+}
+
+/// Sets of chains, one chain a node; set k begins at GPUs of rail k.
+std::vector<std::vector<Chain>> chains_by_rail(const GraphRequest& request) {
+  const NodeSpec& node = request.cluster.node;
+  std::vector<std::vector<Chain>> ways;
+  std::size_t rails = 0;
+  for (const std::vector<int>& ranks : request.layout.nodes) {
+    const int first = ranks.front() / node.gpus * node.gpus;
+    std::vector<int> gpus;
+    for (const int rank : ranks)
+      gpus.push_back(rank - first);
+    ways.push_back(request.layout.node_count() > 1 ? local_paths(node, gpus, request.nics())
+                                                   : disjoint_rings(node, gpus));
+    for (Chain& way : ways.back())
+      std::ranges::transform(way, way.begin(), [&](int gpu) { return first + gpu; });
+    rails = std::max(rails, ways.back().size());
+  }
+  std::vector<std::vector<Chain>> by_rail(rails);
+  for (std::size_t rail = 0; rail < rails; ++rail) {
+    for (const std::vector<Chain>& of_node : ways)
+      by_rail[rail].push_back(of_node[rail % of_node.size()]);
+  }
+  return by_rail;
+}
+
+/// The chain of the root's node first, and in it the root.
+void put_first(std::vector<Chain>& chains, int root) {
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const auto found = std::ranges::find(chains[i], root);
+    if (found == chains[i].end()) continue;
+    std::ranges::rotate(chains[i], found);
+    Chain first = std::move(chains[i]);
+    chains.erase(chains.begin() + static_cast<std::ptrdiff_t>(i));
+    chains.insert(chains.begin(), std::move(first));
+    return;
+  }
+}
 
 }  // namespace
 
-TransferGraph tree_graph(const CollectiveCall& call, const std::vector<int>& members) {
-  return TwoTrees(call, members).take(call.kind);
+TransferGraph tree_graph(const GraphRequest& request) {
+  const CollectiveCall& call = request.call;
+  const bool rooted = is_rooted(call.kind);
+  const bool one_node = request.layout.node_count() == 1;
+  std::vector<std::vector<Chain>> by_rail = chains_by_rail(request);
+  if (one_node && rooted) by_rail = {single_ranks(request.members)};
+  const int trees = one_node && !rooted ? 1 : 2;
+  const int lanes = request.lanes(by_rail.size() * static_cast<std::size_t>(trees));
+  GraphBuilder graph = request.builder(lanes, /*pipelined=*/true);
+  for (int lane = 0; lane < lanes; ++lane) {
+    std::vector<Chain> chains = by_rail[static_cast<std::size_t>(lane / trees)];
+    if (rooted) put_first(chains, call.root);
+    std::vector<int> numbers(chains.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    numbers = rooted ? rooted_numbering(numbers, lane % trees) : nccl_numbering(numbers, lane % trees);
+    std::vector<Chain> numbered;
+    for (const int vertex : numbers)
+      numbered.push_back(chains[static_cast<std::size_t>(vertex)]);
+    ChainTree(graph, lane, call.bytes / static_cast<double>(lanes), std::move(numbered)).add(call.kind);
+  }
+  return graph.take();
 }
 
 }  // namespace c3

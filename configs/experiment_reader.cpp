@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/cluster_reader.hpp"
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/overrides.hpp"
@@ -31,7 +32,8 @@ constexpr std::array<std::pair<std::string_view, KernelGrain>, 3> kKernelGrains 
     {"fluid", KernelGrain::fluid},
 }};
 
-constexpr std::array<std::pair<std::string_view, CollectiveGrain>, 3> kCollectiveGrains = {{
+constexpr std::array<std::pair<std::string_view, CollectiveGrain>, 4> kCollectiveGrains = {{
+    {"auto", CollectiveGrain::automatic},
     {"step", CollectiveGrain::step},
     {"edge", CollectiveGrain::edge},
     {"gang", CollectiveGrain::gang},
@@ -48,11 +50,12 @@ struct PresetReference {
 };
 
 /// A system's GPU and library are named by the node's preset, so the node comes first.
-constexpr std::array<PresetReference, 4> kReferences = {{
+constexpr std::array<PresetReference, 5> kReferences = {{
     {"", "system", PresetKind::node, "node"},
     {"node", "gpu", PresetKind::gpu, "gpu"},
     {"node", "library", PresetKind::library, "library"},
     {"model", "use", PresetKind::model, "model"},
+    {"fabric", "use", PresetKind::fabric, "fabric"},
 }};
 
 /// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
@@ -80,8 +83,8 @@ void put_preset(Table& root, const PresetReference& reference) {
 /// The order in which people read a configuration; keys that nobody knows stay, to be refused, at the end.
 Table in_reading_order(const Table& root) {
   Table ordered;
-  for (const std::string_view key :
-       {"schema", "name", "gpu", "node", "library", "model", "stream", "strategy", "measure"}) {
+  for (const std::string_view key : {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model",
+                                     "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -91,7 +94,7 @@ Table in_reading_order(const Table& root) {
   return ordered;
 }
 
-/// The document with presets in place of `system`, `node.gpu`, `node.library` and `model.use`.
+/// The document with presets in place of `system`, `node.gpu`, `node.library`, `model.use` and `fabric`.
 Node resolve(const Node& document) {
   Node resolved = document;
   Table& root = *resolved.table();
@@ -99,8 +102,10 @@ Node resolve(const Node& document) {
     throw ConfigError(document.origin, "system",
                       "is missing: the name of a system, as in system = \"mi300x-8\"");
   }
-  for (const PresetReference& reference : kReferences)
+  for (const PresetReference& reference : kReferences) {
+    if (reference.kind == PresetKind::fabric) name_fabric(root);
     put_preset(root, reference);
+  }
   return resolved;
 }
 
@@ -158,18 +163,6 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   layer.dtype = read_dtype(section, "dtype");
   layer.model = read_model(section);
   return layer;
-}
-
-ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
-  Section gpu = root.table("gpu", sampling);
-  Section node = root.table("node", sampling);
-  Section library = root.table("library", sampling);
-  ClusterSpec cluster;
-  cluster.gpu = read_gpu(gpu);
-  cluster.node = read_node(node);
-  cluster.library = read_library(library);
-  cluster.name = cluster.node.name;
-  return cluster;
 }
 
 Experiment read_experiment(Section& root, std::optional<std::uint64_t> draw) {
@@ -256,15 +249,28 @@ TableRule experiment_rule() {
                {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
   for (const PresetReference& reference : kReferences)
     allow_reference(rule, reference);
+  KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
+  fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
+  fabric.presence = Presence::optional;
   rule.at_least_one = {"system", "node"};
   return rule;
 }
 
 ClusterSpec load_cluster(const std::string& system, std::span<const std::string> sets) {
-  const Origin at = {std::make_shared<const std::string>("--system"), 1, 1};
+  return load_cluster(SystemChoice{.system = system}, sets);
+}
+
+ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string> sets) {
+  const auto option = [](const char* name) { return Origin{std::make_shared<const std::string>(name), 1, 1}; };
   Table table;
-  table.put("system", at, Node{system, at});
-  Node document{std::move(table), at};
+  table.put("system", option("--system"), Node{choice.system, option("--system")});
+  if (choice.nodes) table.put("nodes", option("--nodes"), Node{*choice.nodes, option("--nodes")});
+  if (!choice.fabric.empty()) {
+    Table fabric;
+    fabric.put("use", option("--fabric"), Node{choice.fabric, option("--fabric")});
+    table.put("fabric", option("--fabric"), Node{std::move(fabric), option("--fabric")});
+  }
+  Node document{std::move(table), option("--system")};
   for (std::size_t i = 0; i < sets.size(); ++i)
     apply_override(document, sets[i], static_cast<std::uint32_t>(i + 1));
   const Node resolved = resolve(document);

@@ -40,9 +40,17 @@ class ExperimentFile {
   Node resolved_;
 };
 
-/// A system by the name of its node preset, with overrides of `gpu.`, `node.` and `library.` keys as an
-/// experiment takes them, every range at its nominal value. \throws ConfigError
+/// A system by the name of its node preset, with overrides of `gpu.`, `node.`, `library.` and `fabric.` keys as
+/// an experiment takes them, every range at its nominal value. \throws ConfigError
 ClusterSpec load_cluster(const std::string& system, std::span<const std::string> sets = {});
+
+/// Several nodes of a system, as a command line names them.
+struct SystemChoice {
+  std::string system;
+  std::optional<std::int64_t> nodes = std::nullopt;  ///< one
+  std::string fabric = "";                           ///< the node preset's own
+};
+ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string> sets = {});
 
 /// What an experiment file may hold, before presets are in place.
 TableRule experiment_rule();

@@ -143,13 +143,23 @@ HbmSpec read_hbm(Section& section) {
   return hbm;
 }
 
+BytesPerSecond optional_bandwidth(Section& section, std::string_view key) {
+  return section.has(key) ? section.bandwidth(key) : BytesPerSecond{};
+}
+
 DmaSpec read_dma(Section& section) {
   return {.engines = small_integer(section, "dma_engines", 0, 256),
           .engine_bandwidth = section.bandwidth("dma_engine_bandwidth"),
+          .broadcast_bandwidth = optional_bandwidth(section, "dma_broadcast_bandwidth"),
+          .swap_bandwidth = optional_bandwidth(section, "dma_swap_bandwidth"),
           .outstanding = section.bytes("dma_outstanding"),
           .control = section.duration("dma_control"),
           .schedule = section.duration("dma_schedule"),
-          .sync = section.duration("dma_sync")};
+          .copy_latency = section.duration("dma_copy_latency"),
+          .next_copy = section.duration("dma_next_copy"),
+          .sync = section.duration("dma_sync"),
+          .trigger = section.duration("dma_trigger"),
+          .observe = section.duration("dma_observe")};
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 namespace c3 {
 namespace {
 
-constexpr int kMostGpus = 64;  // of one node; more are joined by a fabric
+constexpr int kMostGpus = 256;  // of one node; more are joined by a fabric
+constexpr int kMostSlots = 256;
 
 constexpr std::array<std::pair<std::string_view, NodeTopology>, 3> kTopologies = {{
     {"full_mesh", NodeTopology::full_mesh},
@@ -16,7 +17,8 @@ constexpr std::array<std::pair<std::string_view, NodeTopology>, 3> kTopologies =
     {"wired", NodeTopology::wired},
 }};
 
-/// \param prefix of the keys: `link_` in the node's table, none in a table of its own.
+}  // namespace
+
 LinkSpec read_link(Section& section, const std::string& prefix) {
   const LinkSpec link{.raw = section.bandwidth(prefix + "raw"),
                       .one_way = section.bandwidth(prefix + "one_way"),
@@ -27,6 +29,8 @@ LinkSpec read_link(Section& section, const std::string& prefix) {
     section.fail(prefix + "both_ways", fmt::format("must not be above {}one_way", prefix));
   return link;
 }
+
+namespace {
 
 /// Further kinds of link by name.
 std::vector<ChosenKey> read_other_links(Section& section, NodeSpec& node) {
@@ -48,6 +52,20 @@ void refuse_unless(bool fits, Section& section, std::string_view key, std::strin
   section.fail(key, fmt::format("only for topology '{}'", wanted));
 }
 
+/// Where NICs plug in: one path for each GPU, or vertices of the wiring.
+void read_nic_slots(Section& section, NodeSpec& node) {
+  if (section.has("nic_slots")) {
+    node.nic_slots = static_cast<int>(section.integer("nic_slots", 1, kMostSlots));
+    node.pcie = read_link(section, "pcie_");
+    if (section.has("nic_at") && !section.is_rehearsal())
+      section.fail("nic_at", "says where NICs are, nic_slots that each GPU has a path to its own: one of them");
+  }
+  if (section.has("nic_at")) {
+    read_nic_places(section, node);
+    node.nic_slots = static_cast<int>(node.nic_at.size());
+  }
+}
+
 }  // namespace
 
 NodeSpec read_node(Section& section) {
@@ -59,6 +77,7 @@ NodeSpec read_node(Section& section) {
   refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
   refuse_unless(is_wired, section, "wires", "wired");
   refuse_unless(is_wired, section, "links", "wired");
+  refuse_unless(is_wired, section, "nic_at", "wired");
   if (section.has("switch_reduces")) node.switch_reduces = section.sourced_flag("switch_reduces");
   const std::vector<ChosenKey> kinds = read_other_links(section, node);
   if (section.has("wires")) {
@@ -66,6 +85,7 @@ NodeSpec read_node(Section& section) {
   } else if (is_wired) {
     section.fail("wires", "is missing: a wired node lists what joins its GPUs");
   }
+  read_nic_slots(section, node);
   section.finish();
   return node;
 }

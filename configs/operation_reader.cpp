@@ -247,7 +247,7 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
     read_size(section, "size", call);
     name += " " + section.text("size", size_rule());
   }
-  const bool has_root = kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+  const bool has_root = is_rooted(kind);
   if (has_root && section.has("root")) {
     call.root = static_cast<int>(section.integer("root", 0, kLargestRank));
   }

@@ -27,11 +27,12 @@ struct Kind {
   std::string_view folder;
 };
 
-constexpr std::array<Kind, 4> kKinds = {{
+constexpr std::array<Kind, 5> kKinds = {{
     {PresetKind::gpu, "gpu", "gpus"},
     {PresetKind::node, "node", "nodes"},
     {PresetKind::library, "library", "libraries"},
     {PresetKind::model, "model", "models"},
+    {PresetKind::fabric, "fabric", "fabrics"},
 }};
 
 std::string_view folder_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).folder; }
@@ -56,6 +57,7 @@ void read(PresetKind kind, Section& section) {
     case PresetKind::node:
       section.text("gpu");
       section.text("library");
+      if (section.has("fabric")) section.text("fabric");
       read_node(section);
       return;
     case PresetKind::library:
@@ -63,6 +65,9 @@ void read(PresetKind kind, Section& section) {
       return;
     case PresetKind::model:
       read_model(section);
+      return;
+    case PresetKind::fabric:
+      read_fabric(section);
       return;
   }
 }
@@ -171,6 +176,12 @@ CollectiveLibrarySpec load_library(const std::string& name) {
   const Node preset = load_preset(PresetKind::library, name, kNoFile, "library");
   Section section(preset, "library");
   return read_library(section);
+}
+
+FabricSpec load_fabric(const std::string& name) {
+  const Node preset = load_preset(PresetKind::fabric, name, kNoFile, "fabric");
+  Section section(preset, "fabric");
+  return read_fabric(section);
 }
 
 ModelDimensions load_model(const std::string& name) {

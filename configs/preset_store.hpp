@@ -1,6 +1,7 @@
 #pragma once
 /// Finds presets by name: configs/gpus/mi300x.toml is the preset "mi300x" of gpus.
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -16,7 +17,9 @@
 
 namespace c3 {
 
-enum class PresetKind { gpu, node, library, model };
+enum class PresetKind { gpu, node, library, model, fabric };
+inline constexpr std::array kPresetKinds = {PresetKind::gpu, PresetKind::node, PresetKind::library,
+                                            PresetKind::model, PresetKind::fabric};
 
 /// Folders that are searched, first match wins: those of the environment variable C3SIM_CONFIGS (separated by
 /// `:`), then the source tree's configs/, or the installed share/c3sim/configs when there is no source tree.
@@ -34,7 +37,7 @@ Node read_preset(PresetKind kind, const std::filesystem::path& file);
 /// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
 std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
 
-/// "gpu", "node", "library" or "model".
+/// "gpu", "node", "library", "model" or "fabric".
 std::string_view noun_of(PresetKind kind);
 
 /// What a preset of \p kind may hold.
@@ -56,5 +59,6 @@ std::optional<std::string> gpu_preset_of(std::string_view device);
 GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets = {});
 CollectiveLibrarySpec load_library(const std::string& name);
 ModelDimensions load_model(const std::string& name);
+FabricSpec load_fabric(const std::string& name);
 
 }  // namespace c3

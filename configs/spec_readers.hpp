@@ -7,6 +7,7 @@
 #include "configs/section.hpp"
 #include "gpu/kernel_model/coefficient_table.hpp"
 #include "gpu/spec.hpp"
+#include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
 namespace c3 {
@@ -14,7 +15,11 @@ namespace c3 {
 /// Each reads and finishes \p section. \throws ConfigError
 GpuSpec read_gpu(Section& section);
 NodeSpec read_node(Section& section);
+FabricSpec read_fabric(Section& section);  ///< nics_per_node 0: as many as the node has, see join
 CollectiveLibrarySpec read_library(Section& section);
+
+/// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
+LinkSpec read_link(Section& section, const std::string& prefix);
 
 /// One class of it, as configs/kernels/CLASS.toml has it.
 CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class);

@@ -17,11 +17,29 @@ constexpr std::array<std::pair<std::string_view, Backend>, 2> kBackends = {{
     {"dma", Backend::dma},
 }};
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 4> kAlgorithmNames = {{
+template <class Values>
+auto named(const Values& values) {
+  std::array<std::pair<std::string_view, typename Values::value_type>, std::tuple_size_v<Values>> pairs;
+  std::ranges::transform(values, pairs.begin(), [](auto value) { return std::pair(name_of(value), value); });
+  return pairs;
+}
+
+constexpr std::array<std::pair<std::string_view, Algorithm>, 9> kAlgorithmNames = {{
     {"direct", Algorithm::direct},
     {"ring", Algorithm::ring},
     {"tree", Algorithm::tree},
     {"nvls", Algorithm::nvls},
+    {"nvls_tree", Algorithm::nvls_tree},
+    {"hierarchical", Algorithm::hierarchical},
+    {"collnet", Algorithm::collnet},
+    {"halving_doubling", Algorithm::halving_doubling},
+    {"pat", Algorithm::pat},
+}};
+
+constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocolNames = {{
+    {"ll", Protocol::ll},
+    {"ll128", Protocol::ll128},
+    {"simple", Protocol::simple},
 }};
 
 std::optional<int> whole_number(std::string_view text) {
@@ -95,9 +113,26 @@ class StrategyReader {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", kBackends);
+    read_dma_options(section, policy);
     if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", kAlgorithmNames);
+    if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", kProtocolNames);
+    if (section.has("channels")) policy.most_channels = static_cast<int>(section.integer("channels", 1, 1024));
     section.finish();
     return policy;
+  }
+
+  /// Keys of copy engines choose them, too.
+  static void read_dma_options(Section& section, StreamPolicy& policy) {
+    const bool says_backend = section.has("backend");
+    for (const std::string_view key : {"dma", "prelaunch", "dma_host"}) {
+      if (!section.has(key)) continue;
+      if (says_backend && policy.backend != Backend::dma && !section.is_rehearsal())
+        section.fail(key, "is of copy engines, and the backend is \"cu\"");
+      policy.backend = Backend::dma;
+    }
+    if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma", named(kDmaVariants));
+    if (section.has("prelaunch")) policy.dma.prelaunch = section.flag("prelaunch");
+    if (section.has("dma_host")) policy.dma.host = section.choice<DmaHost>("dma_host", named(kDmaHosts));
   }
 
   CuShare read_share(Section& section, int most) const {

@@ -177,4 +177,26 @@ void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& no
   reader.check();
 }
 
+void read_nic_places(Section& section, NodeSpec& node) {
+  const std::vector<PlacedText> places = section.sourced_texts("nic_at", {"[A-Za-z][A-Za-z0-9_]*", "gpu0"});
+  if (section.is_rehearsal()) return;
+  std::vector<std::string> vertices;
+  for (int vertex = 0; vertex < node.gpus + static_cast<int>(node.hubs.size()); ++vertex)
+    vertices.push_back(vertex_name(node, vertex));
+  const Wiring wiring(node);
+  for (const PlacedText& place : places) {
+    const auto known = std::ranges::find(vertices, place.name);
+    const auto fail = [&](const std::string& why) {
+      throw ConfigError(place.origin, section.dotted("nic_at"), why);
+    };
+    if (known == vertices.end()) fail(unknown_name("GPU or hub", place.name, vertices));
+    const auto vertex = static_cast<int>(known - vertices.begin());
+    for (int gpu = 0; gpu < node.gpus; ++gpu) {
+      if (gpu != vertex && wiring.route(gpu, vertex).empty())
+        fail(fmt::format("no path joins gpu{} and '{}'", gpu, place.name));
+    }
+    node.nic_at.push_back(vertex);
+  }
+}
+
 }  // namespace c3

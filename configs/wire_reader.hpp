@@ -13,4 +13,7 @@ namespace c3 {
 /// path must join every pair of GPUs.
 void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& node);
 
+/// The vertices of `nic_at`, one for each slot. The wires of \p node have been read.
+void read_nic_places(Section& section, NodeSpec& node);
+
 }  // namespace c3

@@ -1,5 +1,7 @@
 #include "engine/event_queue.hpp"
 
+#include <algorithm>
+
 namespace c3 {
 
 void EventQueue::schedule(Entry entry, double date) {
@@ -24,7 +26,7 @@ void EventQueue::withdraw(Entry entry) {
   const Node last = heap_.back();
   heap_.pop_back();
   if (hole == heap_.size()) return;
-  if (hole > 0 && last.before(heap_[(hole - 1) / 2])) {
+  if (hole > 0 && last.before(heap_[(hole - 1) / kChildren])) {
     rise(hole, last);
   } else {
     sink(hole, last);
@@ -33,7 +35,7 @@ void EventQueue::withdraw(Entry entry) {
 
 void EventQueue::rise(std::size_t position, Node node) {
   while (position > 0) {
-    const std::size_t parent = (position - 1) / 2;
+    const std::size_t parent = (position - 1) / kChildren;
     if (!node.before(heap_[parent])) break;
     place(position, heap_[parent]);
     position = parent;
@@ -43,9 +45,13 @@ void EventQueue::rise(std::size_t position, Node node) {
 
 void EventQueue::sink(std::size_t position, Node node) {
   for (;;) {
-    std::size_t child = 2 * position + 1;
-    if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1].before(heap_[child])) ++child;
+    const std::size_t first = kChildren * position + 1;
+    if (first >= heap_.size()) break;
+    const std::size_t end = std::min(first + kChildren, heap_.size());
+    std::size_t child = first;
+    for (std::size_t other = first + 1; other < end; ++other) {
+      if (heap_[other].before(heap_[child])) child = other;
+    }
     if (!heap_[child].before(node)) break;
     place(position, heap_[child]);
     position = child;

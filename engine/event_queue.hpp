@@ -1,5 +1,5 @@
 #pragma once
-/// Binary heap of dates with a handle for each entry, so that a date can be moved or withdrawn.
+/// Heap of dates with a handle for each entry, so that a date can be moved or withdrawn.
 
 #include <cstdint>
 #include <limits>
@@ -30,6 +30,7 @@ class EventQueue {
       return date != other.date ? date < other.date : entry < other.entry;
     }
   };
+  static constexpr std::size_t kChildren = 4;  ///< of a node: half as many levels as with two, as many lines
   static constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 
   void place(std::size_t position, Node node) {

@@ -17,7 +17,7 @@ void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bo
   f.next_bottleneck = bottleneck;
   f.fixed = true;
   --left_;
-  for (const Membership& m : f.memberships) {
+  for (const Membership& m : f.limits()) {
     Resource& r = resources_[m.resource];
     r.residual -= m.amount * (rate - f.granted);
     --r.unfixed;
@@ -25,10 +25,9 @@ void Filler::fix(std::uint32_t flow, double rate, double level, std::uint32_t bo
   }
 }
 
-void Filler::push_resource(ResourceId resource) {
+Filler::Candidate Filler::candidate(ResourceId resource) const {
   const Resource& r = resources_[resource];
-  full_.push_back({std::max(0.0, r.residual) / r.weight, resource});
-  std::ranges::push_heap(full_, later);
+  return {std::max(0.0, r.residual) / r.weight, resource};
 }
 
 // Afresh, never by differences: a heavy flow would leave nothing but the rounding of light ones.
@@ -57,21 +56,25 @@ void Filler::fill(std::span<const std::uint32_t> flows, std::span<const Resource
     Resource& r = resources_[resource];
     r.unfixed = 0;
     r.weight = 0.0;
+    r.most = 0.0;
     r.stale = false;
   }
   for (const std::uint32_t flow : flows) {
     const Flow& f = flows_[flow];
-    if (std::isfinite(f.bound)) bounds_.push_back({(f.bound - f.granted) / f.weight, flow});
-    for (const Membership& m : f.memberships) {
+    const double rise = f.bound - f.granted;
+    if (std::isfinite(f.bound)) bounds_.push_back({rise / f.weight, flow});
+    for (const Membership& m : f.limits()) {
       Resource& r = resources_[m.resource];
       ++r.unfixed;
       r.weight += m.amount * f.weight;
+      r.most += m.amount * rise;
     }
   }
   for (const ResourceId resource : neighbours) {
     const Resource& r = resources_[resource];
-    if (r.unfixed > 0 && std::isfinite(r.residual)) push_resource(resource);
+    if (r.unfixed > 0 && r.most > r.residual) full_.push_back(candidate(resource));  // else it never stops any
   }
+  std::ranges::make_heap(full_, later);
   std::ranges::sort(bounds_, later);
   while (left_ > 0)
     take_lowest_stop();
@@ -96,7 +99,8 @@ void Filler::take_lowest_stop() {
   if (resources_[next.id].unfixed == 0) return;
   if (resources_[next.id].stale) {
     sum_weight(next.id);
-    push_resource(next.id);
+    full_.push_back(candidate(next.id));
+    std::ranges::push_heap(full_, later);
   } else {
     fix_users(next.id, next.level);
   }

@@ -28,6 +28,8 @@ struct Flow {
   std::uint32_t bottleneck = kNoResource;  ///< resource that limits it; none = its own bound
   PriorityClass priority = 0;
   bool alive = false;
+  bool paused = false;   ///< takes nothing, keeps its place at its resources
+  bool pausing = false;  ///< will be paused by the next solve, unless it goes on before
   bool changed = false;  ///< new, or parameters changed since the last solve
   bool working = false;  ///< being re-solved
   bool fixed = false;    ///< in the current filling
@@ -35,7 +37,11 @@ struct Flow {
   double next_rate = 0.0;
   double next_level = 0.0;
   std::uint32_t next_bottleneck = kNoResource;
-  std::vector<Membership> memberships;
+  std::uint32_t limiting = 0;           ///< memberships at resources that can be full; they come first
+  std::vector<Membership> memberships;  ///< then those at meters
+
+  std::span<const Membership> limits() const { return {memberships.data(), limiting}; }
+  std::span<const Membership> meters() const { return std::span(memberships).subspan(limiting); }
 };
 
 struct User {
@@ -44,21 +50,24 @@ struct User {
   double amount;
 };
 
-struct Resource {
+/// Two cache lines: what a change of a rate touches, and the scratch of one filling.
+struct alignas(64) Resource {
   double capacity = 0.0;
-  double load = 0.0;               ///< sum of amount times rate
-  std::uint32_t limits = 0;        ///< flows whose bottleneck this is
+  double load = 0.0;  ///< sum of amount times rate
+  std::vector<User> users;
   std::uint32_t load_updates = 0;  ///< since the load was last summed afresh
+  std::uint32_t loading = 0;       ///< users with a rate above 0
+  std::uint32_t limits = 0;        ///< flows whose bottleneck this is
   bool touched = false;
   bool neighbour = false;  ///< used by a flow being re-solved
-  // Scratch of one filling:
-  double residual = 0.0;
+
+  alignas(64) double residual = 0.0;
   double weight = 0.0;         ///< sum of amount times weight over flows that rose when it was summed
+  double most = 0.0;           ///< load that flows of the filling add when all reach their bounds
   std::uint32_t unfixed = 0;   ///< flows of the filling that still rise
-  bool stale = false;          ///< a flow was fixed since then
+  bool stale = false;          ///< a flow was fixed since `weight` was summed
   double highest_level = 0.0;  ///< over all users, valid in round `highest_round`
   std::uint64_t highest_round = 0;
-  std::vector<User> users;
 };
 
 /// Fills flows on the residuals that the caller has prepared in Resource::residual.
@@ -78,7 +87,7 @@ class Filler {
   };
   static bool later(const Candidate& a, const Candidate& b);
 
-  void push_resource(ResourceId resource);
+  Candidate candidate(ResourceId resource) const;
   void sum_weight(ResourceId resource);
   void take_lowest_stop();
   void fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck);

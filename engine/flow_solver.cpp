@@ -51,16 +51,27 @@ FlowSolver::Index FlowSolver::add_flow(const FlowSpec& spec) {
   flow.priority = spec.priority;
   flow.bottleneck = kNoResource;
   flow.alive = true;
+  flow.paused = false;
+  flow.pausing = false;
   flow.memberships.clear();
   for (const Demand& demand : spec.demands) {
-    auto& users = resources_[demand.resource].users;
-    const auto membership = static_cast<std::uint32_t>(flow.memberships.size());
-    flow.memberships.push_back({demand.resource, static_cast<std::uint32_t>(users.size()), demand.amount});
-    users.push_back({index, membership, demand.amount});
+    if (std::isfinite(resources_[demand.resource].capacity)) enlist(index, demand);
+  }
+  flow.limiting = static_cast<std::uint32_t>(flow.memberships.size());
+  for (const Demand& demand : spec.demands) {
+    if (!std::isfinite(resources_[demand.resource].capacity)) enlist(index, demand);
   }
   ++in_class_[spec.priority];
   mark_changed(index);
   return index;
+}
+
+void FlowSolver::enlist(Index index, const Demand& demand) {
+  auto& memberships = flows_[index].memberships;
+  auto& users = resources_[demand.resource].users;
+  const auto membership = static_cast<std::uint32_t>(memberships.size());
+  memberships.push_back({demand.resource, static_cast<std::uint32_t>(users.size()), demand.amount});
+  users.push_back({index, membership, demand.amount});
 }
 
 void FlowSolver::remove_flow(Index index) {
@@ -71,18 +82,69 @@ void FlowSolver::remove_flow(Index index) {
     resource.users[m.position] = last;
     flows_[last.flow].memberships[last.membership].position = m.position;
     resource.users.pop_back();
-    add_load(m.resource, -m.amount * flow.rate);
-    touch(m.resource);
   }
-  set_bottleneck(flow, kNoResource);
+  if (!flow.paused) take_off(flow);
   flow.alive = false;
-  --in_class_[flow.priority];
+  flow.pausing = false;
   free_flows_.push_back(index);
 }
 
-void FlowSolver::set_capacity(ResourceId resource, double capacity) {
-  resources_[resource].capacity = capacity;
-  touch(resource);
+void FlowSolver::take_off(filling::Flow& flow) {
+  set_rate(flow, 0.0);
+  flow.level = 0.0;
+  for (const filling::Membership& m : flow.memberships)
+    touch(m.resource);
+  set_bottleneck(flow, kNoResource);
+  --in_class_[flow.priority];
+}
+
+void FlowSolver::pause(Index index) {
+  filling::Flow& flow = flows_[index];
+  if (flow.paused || std::exchange(flow.pausing, true)) return;
+  pausing_.push_back(index);
+}
+
+bool FlowSolver::resume(Index index) {
+  filling::Flow& flow = flows_[index];
+  if (std::exchange(flow.pausing, false)) return true;
+  flow.paused = false;
+  ++in_class_[flow.priority];
+  mark_changed(index);
+  return false;
+}
+
+void FlowSolver::pause_pausing() {
+  for (const Index index : pausing_) {
+    filling::Flow& flow = flows_[index];
+    if (!std::exchange(flow.pausing, false)) continue;
+    flow.paused = true;
+    take_off(flow);
+  }
+  pausing_.clear();
+}
+
+void FlowSolver::set_capacity(ResourceId index, double capacity) {
+  filling::Resource& resource = resources_[index];
+  const bool was_meter = !std::isfinite(resource.capacity);
+  resource.capacity = capacity;
+  touch(index);
+  if (was_meter == !std::isfinite(capacity)) return;
+  for (const filling::User user : resource.users) {
+    filling::Flow& flow = flows_[user.flow];
+    if (was_meter) {
+      swap_memberships(flow, user.membership, flow.limiting++);
+    } else {
+      swap_memberships(flow, user.membership, --flow.limiting);
+    }
+  }
+}
+
+void FlowSolver::swap_memberships(filling::Flow& flow, std::uint32_t a, std::uint32_t b) {
+  std::swap(flow.memberships[a], flow.memberships[b]);
+  for (const std::uint32_t index : {a, b}) {
+    const filling::Membership& m = flow.memberships[index];
+    resources_[m.resource].users[m.position].membership = index;
+  }
 }
 
 void FlowSolver::set_bound(Index flow, double bound) {
@@ -96,8 +158,10 @@ void FlowSolver::set_weight(Index flow, double weight) {
 }
 
 void FlowSolver::set_priority(Index flow, PriorityClass priority) {
-  --in_class_[flows_[flow].priority];
-  ++in_class_[priority];
+  if (!flows_[flow].paused) {
+    --in_class_[flows_[flow].priority];
+    ++in_class_[priority];
+  }
   flows_[flow].priority = priority;
   mark_changed(flow);
 }
@@ -116,6 +180,7 @@ void FlowSolver::set_floor(PriorityClass priority, double fraction) {
 std::span<const FlowSolver::Index> FlowSolver::solve() {
   rate_changed_.clear();
   loaded_.clear();
+  pause_pausing();
   if (!needs_solve()) return rate_changed_;
   working_.clear();
   neighbours_.clear();
@@ -141,7 +206,7 @@ void FlowSolver::touch(ResourceId resource) {
 
 void FlowSolver::mark_changed(Index index) {
   filling::Flow& flow = flows_[index];
-  for (const filling::Membership& m : flow.memberships)
+  for (const filling::Membership& m : flow.limits())
     touch(m.resource);
   if (flow.changed) return;
   flow.changed = true;
@@ -150,12 +215,12 @@ void FlowSolver::mark_changed(Index index) {
 
 void FlowSolver::join(Index index) {
   filling::Flow& flow = flows_[index];
-  if (flow.working) return;
+  if (flow.working || flow.paused) return;
   flow.working = true;
   flow.fixed = false;
   flow.granted = 0.0;
   working_.push_back(index);
-  for (const filling::Membership& m : flow.memberships) {
+  for (const filling::Membership& m : flow.limits()) {
     filling::Resource& resource = resources_[m.resource];
     if (resource.neighbour) continue;
     resource.neighbour = true;
@@ -190,7 +255,8 @@ void FlowSolver::fill_on_residuals() {
   for (const Index index : working_) {
     filling::Flow& flow = flows_[index];
     flow.fixed = false;
-    for (const filling::Membership& m : flow.memberships)
+    if (flow.rate == 0.0) continue;
+    for (const filling::Membership& m : flow.limits())
       resources_[m.resource].residual += m.amount * flow.rate;
   }
   for (const ResourceId neighbour : neighbours_)
@@ -223,7 +289,7 @@ void FlowSolver::check_filled_flow(Index index) {
   if (bottleneck == kNoResource) return;
   const double allowed = flow.next_level * (1.0 + kSlack);
   if (highest_level(bottleneck) <= allowed || finds_full_resource(index)) return;
-  for (const filling::Membership& m : flow.memberships) {
+  for (const filling::Membership& m : flow.limits()) {
     if (!is_full(m.resource)) continue;
     for (const filling::User& user : resources_[m.resource].users) {
       const filling::Flow& other = flows_[user.flow];
@@ -248,7 +314,7 @@ void FlowSolver::check_owners(ResourceId resource) {
 bool FlowSolver::finds_full_resource(Index index) {
   filling::Flow& flow = flows_[index];
   const double allowed = level_now(flow) * (1.0 + kSlack);
-  for (const filling::Membership& m : flow.memberships) {
+  for (const filling::Membership& m : flow.limits()) {
     if (!is_full(m.resource) || highest_level(m.resource) > allowed) continue;
     if (flow.fixed) {
       flow.next_bottleneck = m.resource;
@@ -262,7 +328,6 @@ bool FlowSolver::finds_full_resource(Index index) {
 
 bool FlowSolver::is_full(ResourceId index) const {
   const filling::Resource& resource = resources_[index];
-  if (!std::isfinite(resource.capacity)) return false;
   const double left = resource.neighbour ? resource.residual : resource.capacity - resource.load;
   return left <= kSlack * resource.capacity;
 }
@@ -288,13 +353,15 @@ void FlowSolver::commit() {
     set_bottleneck(flow, flow.next_bottleneck);
     const double change = flow.next_rate - flow.rate;
     if (std::abs(change) <= kSameRate * flow.rate) continue;
-    flow.rate = flow.next_rate;
-    for (const filling::Membership& m : flow.memberships)
-      add_load(m.resource, m.amount * change);
+    set_rate(flow, flow.next_rate);
+    for (const filling::Membership& m : flow.meters())
+      touch(m.resource);
     rate_changed_.push_back(index);
   }
-  for (const ResourceId neighbour : neighbours_)
+  for (const ResourceId neighbour : neighbours_) {
     resources_[neighbour].neighbour = false;
+    resources_[neighbour].touched = false;
+  }
   loaded_.assign(neighbours_.begin(), neighbours_.end());
   for (const ResourceId touched : touched_) {
     if (std::exchange(resources_[touched].touched, false)) loaded_.push_back(touched);
@@ -312,15 +379,28 @@ void FlowSolver::set_bottleneck(filling::Flow& flow, std::uint32_t resource) {
   flow.bottleneck = resource;
 }
 
+void FlowSolver::set_rate(filling::Flow& flow, double rate) {
+  const double change = rate - flow.rate;
+  const bool starts = flow.rate == 0.0 && rate > 0.0;
+  const bool stops = flow.rate > 0.0 && rate == 0.0;
+  flow.rate = rate;  // first, because add_load() may sum rates afresh
+  for (const filling::Membership& m : flow.memberships) {
+    filling::Resource& resource = resources_[m.resource];
+    if (starts) ++resource.loading;
+    if (stops) --resource.loading;
+    add_load(resource, m.amount * change);
+  }
+}
+
 // By differences, and summed afresh when most of it cancels or after some more changes than there are users:
 // exact to the rounding of a sum, at constant mean cost.
-void FlowSolver::add_load(ResourceId index, double amount) {
-  filling::Resource& resource = resources_[index];
+void FlowSolver::add_load(filling::Resource& resource, double amount) const {
   resource.load += amount;
   const bool recent = ++resource.load_updates < resource.users.size() + kLoadUpdates;
   if (recent && resource.capacity > 0.0 && resource.load > kCancelled * std::abs(amount)) return;
   resource.load_updates = 0;
   resource.load = 0.0;
+  if (resource.loading == 0) return;
   for (const filling::User& user : resource.users)
     resource.load += user.amount * flows_[user.flow].rate;
 }

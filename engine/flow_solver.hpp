@@ -33,6 +33,12 @@ class FlowSolver {
   /// \p spec must be valid (see FlowSpec). \returns the flow's index, which is reused after remove().
   Index add_flow(const FlowSpec& spec);
   void remove_flow(Index flow);
+  /// From the next solve() on \p flow takes nothing. Its place at its resources is kept, which makes
+  /// resume() cheaper than a new flow. Does nothing when it is paused.
+  void pause(Index flow);
+  /// \returns whether \p flow goes on at its old rate, because nothing was solved since pause(). Needs a paused
+  /// flow.
+  bool resume(Index flow);
 
   void set_capacity(ResourceId resource, double capacity);  ///< >= 0; infinity makes it a meter
   void set_bound(Index flow, double bound);
@@ -41,7 +47,7 @@ class FlowSolver {
   /// Guarantees \p fraction of every capacity to flows of \p priority; all floors together at most 1.
   void set_floor(PriorityClass priority, double fraction);
 
-  bool needs_solve() const { return !touched_.empty() || !changed_flows_.empty(); }
+  bool needs_solve() const { return !touched_.empty() || !changed_flows_.empty() || !pausing_.empty(); }
   /// \returns the flows whose rate changed; valid until the next call. Rates of others are bit-identical.
   std::span<const Index> solve();
   /// Resources whose load may have changed in the last solve().
@@ -58,6 +64,10 @@ class FlowSolver {
   void touch(ResourceId resource);
   void mark_changed(Index flow);
   void join(Index flow);
+  void enlist(Index flow, const Demand& demand);
+  void swap_memberships(filling::Flow& flow, std::uint32_t a, std::uint32_t b);
+  void take_off(filling::Flow& flow);
+  void pause_pausing();
   bool is_mixed() const;
 
   void collect_affected();
@@ -80,7 +90,8 @@ class FlowSolver {
 
   void commit();
   void set_bottleneck(filling::Flow& flow, std::uint32_t resource);
-  void add_load(ResourceId resource, double amount);
+  void set_rate(filling::Flow& flow, double rate);
+  void add_load(filling::Resource& resource, double amount) const;
 
   std::vector<filling::Resource> resources_;
   std::vector<filling::Flow> flows_;
@@ -94,6 +105,7 @@ class FlowSolver {
   // Changes since the last solve:
   std::vector<ResourceId> touched_;
   std::vector<Index> changed_flows_;
+  std::vector<Index> pausing_;  ///< some of which may go on already
 
   // Of the current solve:
   std::vector<Index> working_;          ///< flows being re-solved

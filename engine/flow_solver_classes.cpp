@@ -69,7 +69,7 @@ void FlowSolver::serve_unused_promises() {
 
 bool FlowSolver::can_rise(const filling::Flow& flow) const {
   const auto has_room = [this](const filling::Membership& m) { return resources_[m.resource].residual > 0.0; };
-  return flow.next_rate < flow.bound && std::ranges::all_of(flow.memberships, has_room);
+  return flow.next_rate < flow.bound && std::ranges::all_of(flow.limits(), has_room);
 }
 
 // Fills each class alone, on its guaranteed part of every capacity.
@@ -86,7 +86,6 @@ bool FlowSolver::promise_floors() {
     filler_.fill(class_flows_, neighbours_);
     for (std::size_t i = 0; i < neighbours_.size(); ++i) {
       const filling::Resource& resource = resources_[neighbours_[i]];
-      if (!std::isfinite(resource.capacity)) continue;
       promised_[i * kPriorityClasses + priority] = floor_[priority] * resource.capacity - resource.residual;
     }
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace c3 {
 namespace {
@@ -16,6 +18,8 @@ constexpr double kSameDate = 1e-14;
 // per cent.
 constexpr double kSettled = 1e-3;
 constexpr int kSettlingRounds = 8;
+
+constexpr std::uint32_t kNoRule = std::numeric_limits<std::uint32_t>::max();
 
 void check(const FlowSpec& spec, std::size_t resources) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("FluidSystem::start: " + what); };
@@ -48,7 +52,9 @@ void FluidSystem::set_capacity(ResourceId resource, double capacity) {
 }
 
 void FluidSystem::set_capacity_rule(ResourceId resource, CapacityRule& rule) {
-  rules_.push_back({resource, &rule, 0.0, 0.0});
+  rule_of_.resize(solver_.resource_count(), kNoRule);
+  rule_of_[resource] = static_cast<std::uint32_t>(rules_.size());
+  rules_.push_back({resource, &rule, 0.0, 0.0, 0});
 }
 
 void FluidSystem::report_use(ResourceId resource, double used) {
@@ -57,30 +63,71 @@ void FluidSystem::report_use(ResourceId resource, double used) {
   observer_->utilisation(resource, now(), used);
 }
 
+FluidSystem::Slot& FluidSystem::occupy(FlowSolver::Index index, const FlowSpec& spec, Completion* target,
+                                       std::uint64_t tag) {
+  if (index >= slots_.size()) slots_.resize(index + 1);
+  Slot& slot = slots_[index];
+  slot = {
+      .target = target, .tag = tag, .generation = slot.generation, .alive = true, .activity = spec.activity};
+  return slot;
+}
+
 FlowId FluidSystem::start(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
   check(spec, solver_.resource_count());
   const FlowSolver::Index index = solver_.add_flow(spec);
-  if (index >= slots_.size()) slots_.resize(index + 1);
-  Slot& slot = slots_[index];
+  Slot& slot = occupy(index, spec, target, tag);
   slot.remaining = 1.0;
-  slot.rate = 0.0;
   slot.since = now_;
-  slot.target = target;
-  slot.tag = tag;
-  slot.alive = true;
-  slot.activity = spec.activity;
+  slot.running = true;
   ++in_flight_;
   return {index, slot.generation};
+}
+
+FlowId FluidSystem::prepare(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
+  check(spec, solver_.resource_count());
+  const FlowSolver::Index index = solver_.add_flow(spec);
+  solver_.pause(index);
+  Slot& slot = occupy(index, spec, target, tag);
+  slot.prepared = true;
+  return {index, slot.generation};
+}
+
+void FluidSystem::repeat(FlowId flow, double part, ActivityId activity) {
+  if (!is_named(flow) || slots_[flow.index].running || !(part > 0.0) || part > 1.0)
+    throw std::logic_error("FluidSystem::repeat: needs a prepared flow that does not run, and a part of it");
+  Slot& slot = slots_[flow.index];
+  slot.remaining = part;
+  slot.since = now_;
+  slot.running = true;
+  slot.activity = activity;
+  ++in_flight_;
+  if (!solver_.resume(flow.index)) {
+    slot.rate = 0.0;
+    return;
+  }
+  if (slot.rate <= 0.0) return;  // prepared in this instant
+  completions_.schedule(flow.index, now_ + slot.remaining / slot.rate);
+  if (observer_ != nullptr && activity != kNoActivity) observer_->rate_changed(activity, now(), slot.rate);
+}
+
+void FluidSystem::discard(FlowId flow) {
+  if (!is_named(flow)) return;
+  Slot& slot = slots_[flow.index];
+  slot.target = nullptr;
+  slot.prepared = false;
+  if (!slot.running) release(flow.index);
 }
 
 void FluidSystem::detach(FlowId flow) {
   if (in_flight(flow)) slots_[flow.index].target = nullptr;
 }
 
-bool FluidSystem::in_flight(FlowId flow) const {
+bool FluidSystem::is_named(FlowId flow) const {
   return flow.index < slots_.size() && slots_[flow.index].alive &&
          slots_[flow.index].generation == flow.generation;
 }
+
+bool FluidSystem::in_flight(FlowId flow) const { return is_named(flow) && slots_[flow.index].running; }
 
 double FluidSystem::rate(FlowId flow) const { return in_flight(flow) ? slots_[flow.index].rate : 0.0; }
 
@@ -92,18 +139,18 @@ double FluidSystem::remaining(FlowId flow) const {
 
 void FluidSystem::set_bound(FlowId flow, double bound) {
   if (!(bound > 0.0)) throw std::invalid_argument("FluidSystem::set_bound: bound must be > 0");
-  if (in_flight(flow) && solver_.bound(flow.index) != bound) solver_.set_bound(flow.index, bound);
+  if (is_named(flow) && solver_.bound(flow.index) != bound) solver_.set_bound(flow.index, bound);
 }
 
 void FluidSystem::set_weight(FlowId flow, double weight) {
   if (!(weight > 0.0) || std::isinf(weight))
     throw std::invalid_argument("FluidSystem::set_weight: weight must be > 0 and finite");
-  if (in_flight(flow)) solver_.set_weight(flow.index, weight);
+  if (is_named(flow) && solver_.weight(flow.index) != weight) solver_.set_weight(flow.index, weight);
 }
 
 void FluidSystem::set_priority(FlowId flow, PriorityClass priority) {
   if (priority >= kPriorityClasses) throw std::invalid_argument("FluidSystem::set_priority: no such class");
-  if (in_flight(flow)) solver_.set_priority(flow.index, priority);
+  if (is_named(flow)) solver_.set_priority(flow.index, priority);
 }
 
 void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag) {
@@ -125,22 +172,30 @@ double FluidSystem::next_date() {
 }
 
 // One step of the secant method on (capacity that goes with the loads) - (capacity they were solved for).
+bool FluidSystem::apply(Rule& rule, int round) {
+  const double tried = solver_.capacity(rule.resource);
+  const double wanted = rule.rule->capacity(solver_);
+  const double excess = wanted - tried;
+  if (std::abs(excess) <= kSettled * wanted) return false;
+  double next = wanted;
+  if (round > 0 && excess != rule.excess) {
+    const double secant = tried - excess * (tried - rule.tried) / (excess - rule.excess);
+    if (secant > 0.5 * wanted && secant < 2.0 * wanted) next = secant;
+  }
+  rule.tried = tried;
+  rule.excess = excess;
+  set_capacity(rule.resource, next);
+  return true;
+}
+
 bool FluidSystem::apply_rules(int round) {
   bool changed = false;
-  for (Rule& rule : rules_) {
-    const double tried = solver_.capacity(rule.resource);
-    const double wanted = rule.rule->capacity(solver_);
-    const double excess = wanted - tried;
-    if (std::abs(excess) <= kSettled * wanted) continue;
-    double next = wanted;
-    if (round > 0 && excess != rule.excess) {
-      const double secant = tried - excess * (tried - rule.tried) / (excess - rule.excess);
-      if (secant > 0.5 * wanted && secant < 2.0 * wanted) next = secant;
-    }
-    rule.tried = tried;
-    rule.excess = excess;
-    set_capacity(rule.resource, next);
-    changed = true;
+  ++rounds_;
+  for (const ResourceId resource : solver_.loaded_resources()) {
+    if (resource >= rule_of_.size() || rule_of_[resource] == kNoRule) continue;
+    Rule& rule = rules_[rule_of_[resource]];
+    if (std::exchange(rule.asked, rounds_) == rounds_) continue;
+    changed = apply(rule, round) || changed;
   }
   return changed;
 }
@@ -193,10 +248,19 @@ void FluidSystem::finish(FlowSolver::Index index) {
   completions_.withdraw(index);
   Slot& slot = slots_[index];
   if (slot.target != nullptr) due_.push_back({slot.target, slot.tag});
-  slot.alive = false;
-  ++slot.generation;
+  slot.running = false;
   --in_flight_;
   ++completed_;
+  if (slot.prepared) {
+    solver_.pause(index);
+  } else {
+    release(index);
+  }
+}
+
+void FluidSystem::release(FlowSolver::Index index) {
+  slots_[index].alive = false;
+  ++slots_[index].generation;
   solver_.remove_flow(index);
 }
 

@@ -14,8 +14,9 @@
 namespace c3 {
 
 /// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked
-/// after each, and the rates are solved again until both agree to 0.1 %, so that the result depends on what is
-/// in flight and hardly on when something else happened.
+/// after each in which a flow that uses the resource may have changed its rate, and the rates are solved again
+/// until both agree to 0.1 %, so that the result depends on what is in flight and hardly on when something else
+/// happened.
 class CapacityRule {
  public:
   virtual ~CapacityRule() = default;
@@ -37,16 +38,27 @@ class FluidSystem {
   /// \p capacity >= 0, in \p info.unit; infinity makes a meter that limits nothing.
   ResourceId add_resource(const ResourceInfo& info, double capacity);
   void set_capacity(ResourceId resource, double capacity);
-  /// \p rule must outlive the run.
+  /// \p rule must outlive the run. One a resource.
   void set_capacity_rule(ResourceId resource, CapacityRule& rule);
   /// Tells the observer that \p used of a resource is in use that no flow loads, e.g. CUs held by work groups.
   void report_use(ResourceId resource, double used);
   void set_floor(PriorityClass priority, double fraction) { solver_.set_floor(priority, fraction); }
   const FlowSolver& rates() const { return solver_; }
 
+  /// Whether \p date is no later than now, but for rounding.
+  bool has_come(Seconds date) const { return is_due(date.value); }
+
   /// Starts a flow now. \p target (may be null) hears \p tag when it ends.
   /// \throws std::invalid_argument when the spec is not valid (see FlowSpec).
   FlowId start(const FlowSpec& spec, Completion* target, std::uint64_t tag = 0);
+  /// A flow that will run many times, e.g. chunk after chunk over one link. It does not run yet.
+  FlowId prepare(const FlowSpec& spec, Completion* target, std::uint64_t tag = 0);
+  /// Runs a prepared flow once: from now, over the last \p part of its progress, (0, 1]. Its target hears when
+  /// it ends. Repeated in the instant of its end it keeps its rate, and nothing is solved.
+  /// \throws std::logic_error while it runs.
+  void repeat(FlowId flow, double part = 1.0, ActivityId activity = kNoActivity);
+  /// Ends a prepared flow for good; a run that is in flight goes on, unheard. Does nothing when it is done.
+  void discard(FlowId flow);
   /// Nobody will hear when \p flow ends; it goes on. Does nothing when it has ended.
   void detach(FlowId flow);
   bool in_flight(FlowId flow) const;
@@ -74,7 +86,9 @@ class FluidSystem {
     Completion* target = nullptr;
     std::uint64_t tag = 0;
     std::uint32_t generation = 0;
-    bool alive = false;
+    bool alive = false;     ///< names a flow
+    bool running = false;   ///< one that makes progress; a prepared flow may wait
+    bool prepared = false;  ///< kept when it ends
     ActivityId activity = kNoActivity;
   };
   struct Timer {
@@ -90,6 +104,7 @@ class FluidSystem {
     ResourceId resource;
     CapacityRule* rule;
     double tried, excess;  ///< of the round before
+    std::uint64_t asked;   ///< in which of all rounds last
   };
   struct Due {
     Completion* target;
@@ -97,8 +112,12 @@ class FluidSystem {
   };
 
   bool apply_rules(int round);
+  bool apply(Rule& rule, int round);
   void apply_rates();
+  Slot& occupy(FlowSolver::Index index, const FlowSpec& spec, Completion* target, std::uint64_t tag);
+  bool is_named(FlowId flow) const;
   void finish(FlowSolver::Index flow);
+  void release(FlowSolver::Index flow);
   void report_loads();
   bool is_due(double date) const;
 
@@ -108,6 +127,8 @@ class FluidSystem {
   std::vector<Timer> timers_;  ///< heap, earliest first
   std::uint64_t timers_set_ = 0;
   std::vector<Rule> rules_;
+  std::vector<std::uint32_t> rule_of_;  ///< by resource: index in rules_, or kNoRule
+  std::uint64_t rounds_ = 0;            ///< of asking rules
   std::vector<Due> due_;
   double now_ = 0.0;
   std::size_t in_flight_ = 0;

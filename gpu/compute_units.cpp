@@ -23,6 +23,7 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   unit.waves -= needs.waves;
   if (needs.computes) ++unit.computing;
   if (unit.residents++ == 0) ++busy_;
+  ++changes_;
   return best;
 }
 
@@ -34,6 +35,7 @@ void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, Activit
   unit.last = by;
   if (needs.computes) --unit.computing;
   if (--unit.residents == 0) --busy_;
+  ++changes_;
 }
 
 }  // namespace c3

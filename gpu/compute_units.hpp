@@ -32,7 +32,8 @@ class ComputeUnits {
   int residents(int xcd, int cu) const { return at(xcd, cu).residents; }
   int computing(int xcd, int cu) const { return at(xcd, cu).computing; }  ///< residents that share arithmetic
   ActivityId last_released_by(int xcd, int cu) const { return at(xcd, cu).last; }
-  int busy() const { return busy_; }  ///< CUs with at least one work group
+  int busy() const { return busy_; }                  ///< CUs with at least one work group
+  std::uint64_t changes() const { return changes_; }  ///< work groups that came or went so far
 
  private:
   struct Unit {
@@ -52,6 +53,7 @@ class ComputeUnits {
   int cus_per_xcd_;
   std::vector<Unit> units_;
   int busy_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace c3

@@ -141,10 +141,17 @@ struct HbmSpec {
 struct DmaSpec {
   int engines = 0;                  ///< that can reach peers; 0 = no DMA backend
   BytesPerSecond engine_bandwidth;  ///< of one engine
-  Bytes outstanding;                ///< in flight at HBM for one engine: bandwidth times latency
-  Seconds control;                  ///< host work to create one command
-  Seconds schedule;                 ///< doorbell and fetch, on the engine
-  Seconds sync;                     ///< completion signal, on the engine
+  BytesPerSecond broadcast_bandwidth =
+      {};                              ///< written to two peers together by one command; 0: no such command
+  BytesPerSecond swap_bandwidth = {};  ///< both ways together of one command; 0: no such command
+  Bytes outstanding;                   ///< in flight at HBM for one engine: bandwidth times latency
+  Seconds control;                     ///< host work to create commands and ring one doorbell
+  Seconds schedule;                    ///< doorbell and fetch, on the engine
+  Seconds copy_latency = {};           ///< of a copy, beyond its bytes and the way
+  Seconds next_copy = {};              ///< more for each copy that follows another without a signal in between
+  Seconds sync;                        ///< completion signal, on the engine
+  Seconds trigger = {};  ///< of a command queued ahead: from the host's write to the engine, which polls
+  Seconds observe = {};  ///< host work to see one completion signal
 
   bool operator==(const DmaSpec&) const = default;
 };

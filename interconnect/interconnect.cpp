@@ -33,6 +33,16 @@ void LinkSet::add_from_switch(Route&, int, Bytes) const {
   throw std::logic_error("LinkSet: no switch to receive from");
 }
 
+void LinkSet::add_to_nic(Route&, int, int, Bytes) const {
+  throw std::logic_error("LinkSet: no vertex to send to");
+}
+
+void LinkSet::add_from_nic(Route&, int, int, Bytes) const {
+  throw std::logic_error("LinkSet: no vertex to receive from");
+}
+
+Seconds LinkSet::nic_latency(int, int) const { throw std::logic_error("LinkSet: no vertex with a NIC"); }
+
 Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup)
     : network_(network), folded_(setup.folded) {
   const NodeSpec& node = network.node;
@@ -51,7 +61,11 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
                     network.fabric->name));
   }
   links_ = make_links(layout_, node, folded_);
-  if (network.nodes > 1) nics_.emplace(layout_, node, *network.fabric, folded_);
+  if (network.nodes > 1) {
+    nics_.emplace(layout_, node, *network.fabric, *links_, folded_);
+    switches_ =
+        folded_ ? make_folded_switch_network(network) : make_switch_network(*network.fabric, network.nodes);
+  }
   for (std::size_t i = 0; i < (setup.private_links ? setup.streams.size() : 1); ++i)
     add_resources(fluid, setup.private_links ? "." + setup.streams[i] : "");
 }
@@ -68,16 +82,23 @@ void Interconnect::add_resources(FluidSystem& fluid, const std::string& suffix) 
       if (n == 0 && part == 0) firsts_.push_back(added);
     }
   }
+  if (switches_ == nullptr) return;
+  switches_->add_links([&](const std::string& name, BytesPerSecond capacity) {
+    fluid.add_resource({.name = name + suffix, .unit = "B/s", .gpu = -1}, capacity.value);
+  });
+}
+
+ResourceId Interconnect::first_of(int stream) const {
+  return firsts_[firsts_.size() > 1 ? static_cast<std::size_t>(stream) : 0];
 }
 
 Route Interconnect::route_in(std::vector<Demand>& demands, int stream, int rank) const {
-  const ResourceId first = firsts_[firsts_.size() > 1 ? static_cast<std::size_t>(stream) : 0];
   const auto node = static_cast<ResourceId>(folded_ ? 0 : node_of(rank));
-  return {demands, first + node * static_cast<ResourceId>(layout_.parts().size())};
+  return {demands, first_of(stream) + node * static_cast<ResourceId>(layout_.parts().size())};
 }
 
-void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst,
-                             Bytes wire_bytes) const {
+void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
+                             int lane) const {
   if (src == dst || (folded_ && src != 0)) throw std::logic_error("Interconnect::add_route: no such route");
   Route from = route_in(demands, stream, src);
   if (node_of(src) == node_of(dst)) {
@@ -86,7 +107,32 @@ void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, 
   }
   Route to = route_in(demands, stream, dst);
   nics_->add_out(from, gpu_of(src), wire_bytes);
+  add_switches(demands, stream, src, dst, wire_bytes, lane);
   nics_->add_in(to, folded_ ? 0 : gpu_of(dst), wire_bytes);
+}
+
+void Interconnect::add_switches(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
+                                int lane) const {
+  if (switches_ == nullptr) return;
+  const FabricSpec& fabric = *network_.fabric;
+  const auto nodes = static_cast<ResourceId>(folded_ ? 1 : network_.nodes);
+  Route route(demands, first_of(stream) + nodes * static_cast<ResourceId>(layout_.parts().size()));
+  const NicRange from = nics_->range_of(gpu_of(src));
+  const NicRange to = nics_->range_of(gpu_of(dst));
+  const int rails = std::max(from.count, to.count);
+  const int flows = fabric.routing == FabricRouting::ecmp ? fabric.flows : 1;
+  const Bytes part = wire_bytes / (double(rails) * flows);
+  for (int rail = 0; rail < rails; ++rail) {
+    const int out = nic_number(src, from, rail);
+    const int in = nic_number(dst, to, rail);
+    for (int flow = 0; flow < flows; ++flow)
+      switches_->add_path(route, out, in, part, flow_hash(fabric.seed, out, in, lane, flow));
+  }
+}
+
+/// In the whole network: NIC \p rail of those that \p rank has.
+int Interconnect::nic_number(int rank, const NicRange& range, int rail) const {
+  return node_of(rank) * network_.fabric->nics_per_node + range.first + rail % range.count;
 }
 
 void Interconnect::check_switch(int rank) const {
@@ -113,15 +159,33 @@ Seconds Interconnect::latency(int src, int dst) const {
   if (src == dst) return {};
   if (node_of(src) == node_of(dst)) return links_->latency(gpu_of(src), gpu_of(dst));
   const FabricSpec& fabric = *network_.fabric;
-  return 2.0 * network_.node.pcie.latency + fabric.nic.latency + fabric.switch_latency;
+  const int out = nic_number(src, nics_->range_of(gpu_of(src)), 0);
+  const int in = nic_number(dst, nics_->range_of(gpu_of(dst)), 0);
+  const int switches = 1 + (switches_ == nullptr ? 0 : switches_->hops(out, in));
+  return nics_->latency(gpu_of(src)) + nics_->latency(gpu_of(dst)) + fabric.nic.latency +
+         fabric.message_latency + fabric.switch_latency * double(switches);
 }
 
-bool is_symmetric(const NetworkSpec& network) {
-  if (!is_symmetric(network.node)) return false;
-  if (network.nodes == 1) return true;
-  const int gpus = network.node.gpus;
-  const int nics = network.fabric->nics_per_node;
-  return gpus % nics == 0 || nics % gpus == 0;
+void Interconnect::check_fabric_reduces(int rank) const {
+  if (network_.nodes == 1 || !network_.fabric->switch_reduces) {
+    throw InfeasibleError(
+        network_.nodes == 1
+            ? fmt::format("node '{}': there is no fabric, so none can reduce or multicast", network_.node.name)
+            : fmt::format("fabric '{}': its switches do not reduce or multicast", network_.fabric->name));
+  }
+  if (rank < 0 || rank >= (folded_ ? 1 : ranks())) throw std::logic_error("Interconnect: no such NIC");
+}
+
+void Interconnect::add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const {
+  check_fabric_reduces(rank);
+  Route route = route_in(demands, stream, rank);
+  nics_->add_out(route, gpu_of(rank), wire_bytes);
+}
+
+void Interconnect::add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const {
+  check_fabric_reduces(rank);
+  Route route = route_in(demands, stream, rank);
+  nics_->add_in(route, gpu_of(rank), wire_bytes);
 }
 
 bool is_symmetric(const NodeSpec& node) { return node.topology != NodeTopology::wired; }
@@ -143,6 +207,14 @@ BytesPerSecond raw_egress(const NodeSpec& node) {
     }
   }
   return *std::ranges::max_element(egress);
+}
+
+BytesPerSecond raw_egress(const NetworkSpec& network) {
+  const BytesPerSecond within = raw_egress(network.node);
+  if (network.nodes == 1) return within;
+  BytesPerSecond out = network.fabric->nic.raw * std::max(1.0, nics_per_gpu(network));
+  if (network.node.nic_at.empty()) out = std::min(out, network.node.pcie.raw);
+  return within + out;
 }
 
 }  // namespace c3

@@ -12,6 +12,7 @@
 #include "interconnect/link_set.hpp"
 #include "interconnect/nic_links.hpp"
 #include "interconnect/spec.hpp"
+#include "interconnect/switch_network.hpp"
 
 namespace c3 {
 
@@ -31,13 +32,20 @@ class Interconnect {
   Interconnect& operator=(const Interconnect&) = delete;
 
   /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, ranks); src == 0
-  /// when folded.
-  void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes) const;
+  /// when folded. \param lane of the flow: where paths are chosen by a hash, each lane has its own.
+  void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
+                 int lane = 0) const;
   /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
   /// gets from there. Requires rank in [0, ranks); 0 when folded. \throws InfeasibleError when GPUs are not
   /// joined by a switch
   void add_to_switch(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
   void add_from_switch(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
+
+  /// What a rank sends over its NICs to switches of the fabric that add or multicast, and what it gets from
+  /// there. Between switches goes one copy for each, which is never the most that a link carries.
+  /// \throws InfeasibleError when the fabric's do not
+  void add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
+  void add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
 
   Seconds latency(int src, int dst) const;  ///< of all hops of the route
   int ranks() const { return network_.ranks(); }
@@ -45,6 +53,11 @@ class Interconnect {
   int node_of(int rank) const { return rank / network_.node.gpus; }
 
  private:
+  void add_switches(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
+                    int lane) const;
+  int nic_number(int rank, const NicRange& range, int rail) const;
+  ResourceId first_of(int stream) const;
+  void check_fabric_reduces(int rank) const;
   void add_resources(FluidSystem& fluid, const std::string& suffix);
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.
@@ -53,10 +66,11 @@ class Interconnect {
 
   NetworkSpec network_;
   bool folded_;
-  LinkLayout layout_;               ///< of one node
-  std::unique_ptr<LinkSet> links_;  ///< within a node
-  std::optional<NicLinks> nics_;    ///< of several nodes
-  std::vector<ResourceId> firsts_;  ///< first resource of each stream's links; one when shared
+  LinkLayout layout_;                        ///< of one node
+  std::unique_ptr<LinkSet> links_;           ///< within a node
+  std::optional<NicLinks> nics_;             ///< of several nodes
+  std::unique_ptr<SwitchNetwork> switches_;  ///< behind all nodes' links; nullptr: a single switch
+  std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
 };
 
 /// Directed rings over \p members (different GPUs of the node), no two using the same link in the same

@@ -20,6 +20,12 @@ class LinkSet {
   virtual void add_route(Route& route, int src, int dst, Bytes wire_bytes) const = 0;
   virtual Seconds latency(int src, int dst) const = 0;  ///< of the way between two different GPUs
 
+  /// What goes between \p gpu and the vertex of NodeSpec::nic_at where a NIC is, and its latency. Only a wired
+  /// topology is asked.
+  virtual void add_to_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const;
+  virtual void add_from_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const;
+  virtual Seconds nic_latency(int gpu, int vertex) const;
+
   /// What the port of \p gpu sends to a switch that reads, adds or multicasts itself, and what it gets from
   /// there; gpu == 0 when folded. A topology without such a switch is never asked.
   virtual void add_to_switch(Route& route, int gpu, Bytes wire_bytes) const;

@@ -11,6 +11,10 @@ NicRange nics_of(int gpu, int gpus, int nics) {
   return {first, std::max(1, (gpu + 1) * nics / gpus - first)};
 }
 
+double nics_per_gpu(const NetworkSpec& network) {
+  return double(network.fabric->nics_per_node) / network.node.gpus;
+}
+
 namespace {
 
 DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, const LinkSpec& link,
@@ -20,40 +24,70 @@ DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, cons
           .duplex = layout.add(name + ".duplex", gpu, link.both_ways * (2.0 * share))};
 }
 
+void add_forward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
+  route.add(link.forward, wire_bytes);
+  route.add(link.duplex, wire_bytes);
+}
+
+void add_backward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
+  route.add(link.backward, wire_bytes);
+  route.add(link.duplex, wire_bytes);
+}
+
 }  // namespace
 
-NicLinks::NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& fabric, bool folded)
-    : gpus_(node.gpus), nic_count_(fabric.nics_per_node) {
-  for (int gpu = 0; gpu < (folded ? 1 : gpus_); ++gpu)
+NicLinks::NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& fabric, const LinkSet& links,
+                   bool folded)
+    : node_(node), fabric_(fabric), links_(links) {
+  const int count = fabric.nics_per_node;
+  for (int gpu = 0; node.nic_at.empty() && gpu < (folded ? 1 : node.gpus); ++gpu)
     pcie_.push_back(add_duplex(layout, fmt::format("pcie{}", gpu), gpu, node.pcie, 1.0));
-  const int kept = folded ? range_of(0).count : nic_count_;
-  const double share = folded ? std::min(1.0, double(nic_count_) / gpus_) : 1.0;
-  for (int nic = 0; nic < kept; ++nic) {
-    const int gpu = nic * gpus_ / nic_count_;  // the first that uses it
+  const double share = folded ? std::min(1.0, double(count) / node.gpus) : 1.0;
+  for (int nic = 0; nic < (folded ? range_of(0).count : count); ++nic) {
+    const int gpu = nic * node.gpus / count;  // the first that uses it
     nics_.push_back(add_duplex(layout, fmt::format("nic{}", nic), gpu, fabric.nic, share));
   }
 }
 
+int NicLinks::vertex_of(int nic) const {
+  const auto slots = node_.nic_at.size();
+  return node_.nic_at[static_cast<std::size_t>(nic) * slots / static_cast<std::size_t>(fabric_.nics_per_node)];
+}
+
+/// The time for which messages hold a NIC, as bytes at its rate.
+Bytes NicLinks::with_messages(Bytes wire_bytes) const {
+  const double messages =
+      fabric_.message_size > Bytes{} ? std::max(1.0, wire_bytes / fabric_.message_size) : 1.0;
+  return wire_bytes + fabric_.nic.one_way * fabric_.message_cost * messages;
+}
+
 void NicLinks::add_out(Route& route, int gpu, Bytes wire_bytes) const {
-  const auto add = [&](const DuplexPart& link, Bytes bytes) {
-    route.add(link.forward, bytes);
-    route.add(link.duplex, bytes);
-  };
   const NicRange range = range_of(gpu);
-  add(pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
-  for (int nic = range.first; nic < range.first + range.count; ++nic)
-    add(nics_[static_cast<std::size_t>(nic)], wire_bytes / double(range.count));
+  const Bytes part = wire_bytes / double(range.count);
+  if (!pcie_.empty()) add_forward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
+  for (int nic = range.first; nic < range.first + range.count; ++nic) {
+    if (pcie_.empty()) links_.add_to_nic(route, gpu, vertex_of(nic), part);
+    add_forward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part));
+  }
 }
 
 void NicLinks::add_in(Route& route, int gpu, Bytes wire_bytes) const {
-  const auto add = [&](const DuplexPart& link, Bytes bytes) {
-    route.add(link.backward, bytes);
-    route.add(link.duplex, bytes);
-  };
   const NicRange range = range_of(gpu);
-  add(pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
+  const Bytes part = wire_bytes / double(range.count);
+  for (int nic = range.first; nic < range.first + range.count; ++nic) {
+    add_backward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part));
+    if (pcie_.empty()) links_.add_from_nic(route, gpu, vertex_of(nic), part);
+  }
+  if (!pcie_.empty()) add_backward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
+}
+
+Seconds NicLinks::latency(int gpu) const {
+  if (!pcie_.empty()) return node_.pcie.latency;
+  const NicRange range = range_of(gpu);
+  Seconds longest;
   for (int nic = range.first; nic < range.first + range.count; ++nic)
-    add(nics_[static_cast<std::size_t>(nic)], wire_bytes / double(range.count));
+    longest = std::max(longest, links_.nic_latency(gpu, vertex_of(nic)));
+  return longest;
 }
 
 }  // namespace c3

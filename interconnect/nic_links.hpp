@@ -5,25 +5,33 @@
 
 #include "interconnect/fabric.hpp"
 #include "interconnect/link_layout.hpp"
+#include "interconnect/link_set.hpp"
 
 namespace c3 {
 
 class NicLinks {
  public:
-  /// Adds the NICs of \p fabric to \p layout, and the PCIe links of \p node. Folded: GPU 0's alone, with its
-  /// share of a NIC that others use, too.
-  NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& fabric, bool folded);
+  /// Adds the NICs of \p fabric to \p layout, and the PCIe links of \p node, or leads over \p links where the
+  /// node says at which vertex its NICs are. Folded: GPU 0's alone, with its share of a NIC that others use,
+  /// too. All must outlive it.
+  NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& fabric, const LinkSet& links,
+           bool folded);
 
   /// What \p wire_bytes from and to \p gpu of the node take; they spread evenly over its NICs.
   void add_out(Route& route, int gpu, Bytes wire_bytes) const;
   void add_in(Route& route, int gpu, Bytes wire_bytes) const;
+  Seconds latency(int gpu) const;  ///< between the GPU and its NICs
+
+  NicRange range_of(int gpu) const { return nics_of(gpu, node_.gpus, fabric_.nics_per_node); }
 
  private:
-  NicRange range_of(int gpu) const { return nics_of(gpu, gpus_, nic_count_); }
+  int vertex_of(int nic) const;
+  Bytes with_messages(Bytes wire_bytes) const;
 
-  int gpus_;
-  int nic_count_;
-  std::vector<DuplexPart> pcie_;  ///< by GPU; forward is out
+  const NodeSpec& node_;
+  const FabricSpec& fabric_;
+  const LinkSet& links_;
+  std::vector<DuplexPart> pcie_;  ///< by GPU; forward is out; empty where NICs are at vertices
   std::vector<DuplexPart> nics_;  ///< forward is out
 };
 

@@ -46,7 +46,8 @@ struct NodeSpec {
   std::vector<LinkSpec> other_links = {};  ///< wired: further kinds of link, e.g. between sockets
   std::vector<Wire> wires = {};            ///< wired
   int nic_slots = 0;                       ///< NICs that fit; 0: the node cannot join a fabric
-  LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU
+  LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU; not with nic_at
+  std::vector<int> nic_at = {};            ///< wired: the vertex at which each slot is; a route leads there
 
   bool operator==(const NodeSpec&) const = default;
 };

@@ -31,8 +31,9 @@ class Wired final : public LinkSet {
   }
 
   void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+    if (src == dst) return;
     const std::vector<Hop>& hops = wiring_.route(src, dst);
-    if (hops.empty()) throw std::logic_error("Wired: no path between two GPUs");
+    if (hops.empty()) throw std::logic_error("Wired: no path between two vertices");
     for (const Hop& hop : hops) {
       const DuplexPart& wire = wires_[static_cast<std::size_t>(hop.wire)];
       route.add(hop.backward ? wire.backward : wire.forward, wire_bytes);
@@ -41,6 +42,16 @@ class Wired final : public LinkSet {
   }
 
   Seconds latency(int src, int dst) const override { return wiring_.latency(src, dst); }
+
+  void add_to_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
+    add_route(route, gpu, vertex, wire_bytes);
+  }
+  void add_from_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
+    add_route(route, vertex, gpu, wire_bytes);
+  }
+  Seconds nic_latency(int gpu, int vertex) const override {
+    return gpu == vertex ? Seconds{} : wiring_.latency(gpu, vertex);
+  }
 
  private:
   Wiring wiring_;

@@ -37,7 +37,7 @@ Wiring::Wiring(const NodeSpec& node) : node_(node), vertices_(node.gpus + static
     const int known = wire_between(a, b);
     if (known < 0 || width_of(wire) > width_of(known)) widest_[pair(a, b)] = widest_[pair(b, a)] = wire;
   }
-  for (int dst = 0; dst < node.gpus; ++dst)
+  for (int dst = 0; dst < vertices_; ++dst)
     find_routes_to(dst);
 }
 
@@ -68,7 +68,8 @@ void Wiring::find_routes_to(int dst) {
       widest[at(to)] = std::max(widest[at(to)], width);
     }
   }
-  for (int src = 0; src < node_.gpus; ++src) {
+  const int sources = dst < node_.gpus ? vertices_ : node_.gpus;
+  for (int src = 0; src < sources; ++src) {
     if (src != dst && distance[at(src)] != kFar)
       routes_[pair(src, dst)] = walk(src, dst, distance, widest[at(src)]);
   }

@@ -21,7 +21,7 @@ class Wiring {
  public:
   explicit Wiring(const NodeSpec& node);
 
-  /// Between two different GPUs; empty when no path joins them.
+  /// Between two different vertices, of which one is a GPU; empty when no path joins them.
   const std::vector<Hop>& route(int src, int dst) const { return routes_[pair(src, dst)]; }
   Seconds latency(int src, int dst) const;       ///< of all hops together
   BytesPerSecond width(int src, int dst) const;  ///< one way, of the narrowest bundle; needs a route
@@ -38,7 +38,7 @@ class Wiring {
   const NodeSpec& node_;
   int vertices_;                          ///< GPUs, then hubs
   std::vector<int> widest_;               ///< wire by pair of vertices, -1 without one
-  std::vector<std::vector<Hop>> routes_;  ///< by pair of GPUs
+  std::vector<std::vector<Hop>> routes_;  ///< by pair of vertices
 };
 
 /// "gpu3", or the name of a hub.

@@ -61,7 +61,8 @@ std::int64_t makespan_of(const ResultReader& file, const std::string& strategy) 
 
 std::string collectives_text(const ResultTable& table) {
   constexpr double kGigabyte = 1e9;
-  TextTable text({"    collective", "gpu", "op", "algorithm", "backend", "bytes", "time us", "busbw GB/s"});
+  TextTable text(
+      {"    collective", "gpu", "op", "algorithm", "protocol", "backend", "bytes", "time us", "busbw GB/s"});
   const auto word = [&](const char* column, std::size_t row) {
     return table.values<std::string>(column).at(row);
   };
@@ -69,7 +70,7 @@ std::string collectives_text(const ResultTable& table) {
   for (std::size_t row = 0; row < shown; ++row) {
     const auto time = table.values<std::int64_t>("end").at(row) - table.values<std::int64_t>("start").at(row);
     text.add({"    " + word("name", row), fmt::format("{}", table.values<std::int64_t>("gpu").at(row)),
-              word("op", row), word("algorithm", row), word("backend", row),
+              word("op", row), word("algorithm", row), word("protocol", row), word("backend", row),
               fmt::format("{:.0f}", table.values<double>("bytes").at(row)),
               fmt::format("{:.2f}", static_cast<double>(time) / kMicrosecond),
               fmt::format("{:.1f}", table.values<double>("busbw").at(row) / kGigabyte)});

@@ -1,5 +1,6 @@
 #include "results/timeline_writer.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -38,12 +39,21 @@ void TimelineWriter::resource_added(ResourceId id, const ResourceInfo& info, dou
   resource_list_.capacity.push(capacity);
 }
 
+void TimelineWriter::settle(ResourceState& state, Seconds at) {
+  state.total += state.used * (at - state.since).value;
+  if (state.used > 0.0) state.busy += (at - state.since) * (state.used / state.capacity);
+  state.since = at;
+  last_date_ = std::max(last_date_, at);
+}
+
 void TimelineWriter::capacity_changed(ResourceId id, Seconds at, double capacity) {
+  settle(resource_states_.at(id), at);
   resource_states_.at(id).capacity = capacity;
   push_step(id, at);
 }
 
 void TimelineWriter::utilisation(ResourceId id, Seconds at, double used) {
+  settle(resource_states_.at(id), at);
   resource_states_.at(id).used = used;
   push_step(id, at);
 }
@@ -72,6 +82,7 @@ void TimelineWriter::activity_finished(ActivityId id, Seconds at) {
   const auto node = open_.extract(id);
   if (node.empty()) throw std::logic_error(fmt::format("activity {} finished without having started", id));
   const auto& activity = node.mapped();
+  last_date_ = std::max(last_date_, at);
   activities_.id.push(row_id(id));
   activities_.name.push(activity.name);
   activities_.kind.push(activity.kind);
@@ -96,6 +107,7 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
   Column<NameIndex> name{group, {"name", "1", "operation of the experiment"}};
   Column<NameIndex> op{group, {"op", "1", "kind of collective"}};
   Column<NameIndex> algorithm{group, {"algorithm", "1", "order in which ranks exchange"}};
+  Column<NameIndex> protocol{group, {"protocol", "1", "how channels tell their peers that data have come"}};
   Column<NameIndex> backend{group, {"backend", "1", "who moves the bytes"}};
   Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU"}};
   Column<std::int32_t> channels{group, {"channels", "1", "work groups (cu) or copy engines (dma)"}};
@@ -108,6 +120,7 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
     name.push(file_.names().index(record.name));
     op.push(file_.names().index(record.op));
     algorithm.push(file_.names().index(record.algorithm));
+    protocol.push(file_.names().index(record.protocol));
     backend.push(file_.names().index(record.backend));
     gpu.push(record.gpu);
     channels.push(record.channels);
@@ -117,7 +130,7 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
     algbw.push(record.algbw.value);
     busbw.push(record.busbw.value);
   }
-  flush_all(name, op, algorithm, backend, gpu, channels, bytes, start, end, algbw, busbw);
+  flush_all(name, op, algorithm, protocol, backend, gpu, channels, bytes, start, end, algbw, busbw);
 }
 
 void TimelineWriter::finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives) {
@@ -125,7 +138,12 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   auto& [_, id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops] = activities_;
   flush_all(id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops);
   flush_all(dependencies_.successor, dependencies_.predecessor, dependencies_.kind);
-  flush_all(resource_list_.name, resource_list_.unit, resource_list_.gpu, resource_list_.capacity);
+  for (const ResourceState& state : resource_states_) {
+    resource_list_.total.push(state.total);
+    resource_list_.utilisation.push(last_date_ > Seconds{} ? state.busy / last_date_ : 0.0);
+  }
+  flush_all(resource_list_.name, resource_list_.unit, resource_list_.gpu, resource_list_.capacity,
+            resource_list_.total, resource_list_.utilisation);
   flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);
   write_collectives(collectives);
   write_summary(strategy_, result);

@@ -47,6 +47,9 @@ class TimelineWriter : public Observer {
   struct ResourceState {
     double used = 0;
     double capacity = 0;
+    Seconds since = {};
+    double total = 0;   ///< integral of use
+    Seconds busy = {};  ///< how long it would have been in use at full capacity
   };
   /// Written when they finish, so that only those in flight are held.
   struct ActivityTable {
@@ -75,6 +78,8 @@ class TimelineWriter : public Observer {
     Column<NameIndex> unit{group, {"unit", "1", "of its capacity and use"}};
     Column<std::int32_t> gpu{group, {"gpu", "1", "rank of the GPU, -1 on none"}};
     Column<double> capacity{group, {"capacity", "see unit", "capacity at the start of the run"}};
+    Column<double> total{group, {"total", "see unit, x s", "use summed over time: bytes of a bandwidth"}};
+    Column<double> utilisation{group, {"utilisation", "1", "share of its capacity in use, in the mean"}};
   };
   struct StepTable {
     H5Id group;
@@ -85,6 +90,7 @@ class TimelineWriter : public Observer {
   };
 
   void push_step(ResourceId id, Seconds at);
+  void settle(ResourceState& state, Seconds at);
   void write_collectives(std::span<const CollectiveRecord> collectives);
 
   ResultFile& file_;
@@ -96,6 +102,7 @@ class TimelineWriter : public Observer {
   StepTable steps_;
   std::unordered_map<ActivityId, OpenActivity> open_;
   std::vector<ResourceState> resource_states_;  // by ResourceId
+  Seconds last_date_;                           // until which utilisation counts
 };
 
 }  // namespace c3

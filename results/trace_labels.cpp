@@ -88,12 +88,14 @@ Json group_config(const Experiment& experiment) {
   return config;
 }
 
-/// ncclDevKernel_AllReduce_Sum_bf16_RING: how NCCL names its kernels, and readers tell communication.
-std::string kernel_name(const CollectiveCall& call, Backend backend, Algorithm algorithm,
+/// ncclDevKernel_AllReduce_Sum_bf16_RING_SIMPLE: how NCCL names its kernels, and readers tell communication.
+std::string kernel_name(const CollectiveCall& call, Backend backend, const ChannelMethod& method,
                         std::string_view element) {
-  return fmt::format("{}_{}{}_{}_{}", backend == Backend::cu ? "ncclDevKernel" : "ncclMemcpy",
+  const bool on_channels = backend == Backend::cu;
+  return fmt::format("{}_{}{}_{}_{}{}", on_channels ? "ncclDevKernel" : "ncclMemcpy",
                      camel_case(name_of(call.kind)), reduces(call.kind) ? "_Sum" : "", element,
-                     upper_case(name_of(algorithm)));
+                     upper_case(name_of(method.algorithm)),
+                     on_channels ? "_" + upper_case(name_of(method.protocol)) : "");
 }
 
 }  // namespace
@@ -111,8 +113,8 @@ CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy&
                      {"Group size", members},
                      {"dtype", type.torch},
                      {"Process Group Name", std::to_string(group - groups.begin())}};
-  const auto algorithm = algorithm_of(call, policy, experiment.cluster);
-  return {.name = kernel_name(call, policy.backend, algorithm, type.nccl),
+  const ChannelMethod method = method_of(call, policy, experiment.cluster);
+  return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),
           .backend = policy.backend};
 }

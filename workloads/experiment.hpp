@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/call.hpp"
+#include "collectives/dma_commands.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_run.hpp"
@@ -62,7 +63,10 @@ struct StreamPolicy {
   int reserve_cus = 0;  ///< CUs that this stream leaves unused
   int priority = 0;     ///< queue priority; larger is served first
   Backend backend = Backend::cu;
-  std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see default_algorithm
+  std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see method_of
+  std::optional<Protocol> protocol;    ///< of channels; absent: as the library chooses
+  int most_channels = 0;               ///< 0: as many as the library takes
+  DmaOptions dma = {};                 ///< of its collectives on copy engines
 
   bool operator==(const StreamPolicy&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "app/bench/in_child.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,12 @@ namespace {
 }
 
 }  // namespace
+
+std::uint64_t peak_rss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts KiB
+}
 
 void run_in_child(std::span<std::byte> result, const std::function<void(std::span<std::byte>)>& work) {
   std::array<int, 2> pipe_ends{};

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 
@@ -10,5 +12,19 @@ namespace c3::bench {
 /// \p work writes to its argument comes back through a pipe into \p result. \throws std::runtime_error when the
 /// child fails, having said why on stderr; std::system_error when there can be none.
 void run_in_child(std::span<std::byte> result, const std::function<void(std::span<std::byte>)>& work);
+
+/// The same for a \p Report that can be copied byte by byte.
+template <class Report>
+Report report_of_child(const std::function<Report()>& work) {
+  Report report{};
+  run_in_child(std::as_writable_bytes(std::span(&report, 1)), [&work](std::span<std::byte> bytes) {
+    const Report mine = work();
+    std::memcpy(bytes.data(), &mine, sizeof mine);
+  });
+  return report;
+}
+
+/// Largest resident set of this process so far, in bytes.
+std::uint64_t peak_rss();
 
 }  // namespace c3::bench

@@ -1,11 +1,7 @@
 #include "app/bench/measure.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -50,12 +46,6 @@ class Repeats {
   std::string sha256_;
 };
 
-std::uint64_t peak_rss() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts KiB
-}
-
 FluidReport repeat_fluid(const Load& load, int repeats) {
   Repeats here, limit;
   for (int i = 0; i < repeats; ++i) {
@@ -77,16 +67,6 @@ double repeat_native(const Load& load, int repeats) {
     rates.push_back(static_cast<double>(run.dates.size()) / run.cpu_seconds);
   }
   return median(rates);
-}
-
-template <class Report>
-Report report_of_child(const std::function<Report()>& work) {
-  Report report{};
-  run_in_child(std::as_writable_bytes(std::span(&report, 1)), [&work](std::span<std::byte> bytes) {
-    const Report mine = work();
-    std::memcpy(bytes.data(), &mine, sizeof mine);
-  });
-  return report;
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct StudyLine {
   std::size_t rows = 0;  ///< measurements that it is made of
   std::size_t skipped =
       0;  ///< measurements left out: the GPU cannot hold them, or no fit could be made for them
-  /// The same number had by other means, in the order of the table's columns.
+  /// The same number had by other means, and what belongs to it, in the order of the table's columns; a name
+  /// that ends with a unit in brackets has that one.
   std::vector<std::pair<std::string, double>> beside = {};
 };
 
@@ -30,6 +31,7 @@ struct StudySection {
   std::string heading;
   std::vector<StudyLine> lines;
   std::vector<std::string> notes;
+  std::string_view value = "here";  ///< heads the column of the lines' figures
 };
 
 using StudyReport = std::vector<StudySection>;
@@ -43,13 +45,28 @@ struct StudyFile {
   std::string_view what;
 };
 
+/// What the command line says to a study.
+struct StudyInput {
+  std::filesystem::path data;     ///< folder of the measurements
+  std::filesystem::path systems;  ///< map of tables to systems; empty: the study's own
+};
+
+struct StudyOutcome {
+  StudyReport report;
+  std::vector<std::string> broken = {};   ///< what of the input could not be used: why, with its place
+  std::string rows_csv = {};              ///< each measurement beside its prediction, where the study has them
+  std::vector<std::string> notices = {};  ///< what the user may want to know of the input
+};
+
 struct Study {
   std::string_view name;
   std::string_view about;
   std::vector<StudyFile> files;
-  std::function<StudyReport(const std::filesystem::path& data, const PublishedFigures& published,
-                            const StudyProgress& progress)>
+  std::function<StudyOutcome(const StudyInput& input, const PublishedFigures& published,
+                             const StudyProgress& progress)>
       run;
+  bool takes_systems = false;  ///< whether the user may bring a map of tables to systems
+  bool has_rows = false;       ///< whether it can list every measurement
 };
 
 /// All of them, sorted by name.

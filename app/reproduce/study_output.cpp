@@ -46,8 +46,10 @@ std::optional<double> value_beside(const StudyLine& line, const std::string& nam
 
 std::vector<std::string> header_of(const StudySection& section, const std::vector<std::string>& beside) {
   const std::string unit = section.lines.front().figure.of.unit;
-  const auto with_unit = [&](const std::string& name) { return fmt::format("{} [{}]", name, unit); };
-  std::vector<std::string> header = {"", "rows", "skipped", with_unit("here"), "p5..p95"};
+  const auto with_unit = [&](std::string_view name) {
+    return name.ends_with(']') ? std::string(name) : fmt::format("{} [{}]", name, unit);
+  };
+  std::vector<std::string> header = {"", "rows", "skipped", with_unit(section.value), "p5..p95"};
   for (const std::string& name : beside)
     header.push_back(with_unit(name));
   header.insert(header.end(), {with_unit("published"), "target", "", "kind"});

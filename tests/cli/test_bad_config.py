@@ -47,7 +47,7 @@ MISTAKES = {
     "no_such_kernel": (GOOD.replace('["mlp.gate_up"]', '["mlp.gateup"]'), "9:8", "did you mean 'mlp.gate_up'?"),
     "empty_run": (GOOD.replace('["mlp.gate_up"]', "[]"), "9:7", "run: is empty"),
     "no_such_stream": (GOOD + "[strategy.x]\nfspd.cus = 8\n", "16:1", "did you mean 'fsdp'?"),
-    "billion_gpus": (GOOD + "[node]\ngpus = 1_000_000_000\n", "16:8", "between 1 and 64, not 1000000000"),
+    "billion_gpus": (GOOD + "[node]\ngpus = 1_000_000_000\n", "16:8", "between 1 and 256, not 1000000000"),
     "off_granule": (GOOD + "[strategy.x]\nfsdp.cus = 9\n", "16:12", "9 is not a multiple of 8"),
     "all_cus": (GOOD + "[strategy.x]\nfsdp.cus = 304\n", "16:12", "must be between 8 and 296"),
     "newer_schema": (GOOD.replace("schema = 1", "schema = 2"), "1:10", "schema: must be between 1 and 1"),

@@ -13,6 +13,11 @@ def table(*arguments):
     return json.loads(done.stdout)
 
 
+# Of algorithms that join several nodes.
+SYSTEMS = {"nvls_tree": ("h100-sxm-8", "--nodes", "2"), "hierarchical": ("h100-sxm-8", "--nodes", "2"),
+           "collnet": ("h100-sxm-8", "--nodes", "2", "--fabric", "ib-ndr-sharp"), "pat": ("gh200-1", "--nodes", "4")}
+
+
 class Collective(ScratchTest):
     def test_rows_have_the_documented_fields_and_bandwidths_follow_from_size_and_time(self):
         found = table("all_reduce", "--system", "mi300x-8", "--min", "1 MiB", "--max", "1 GiB", "--factor", "4")
@@ -20,7 +25,7 @@ class Collective(ScratchTest):
                          (1, "mi300x-8", "all_reduce", 8))
         self.assertEqual([row["bytes"] for row in found["rows"]], [2**20 * 4**i for i in range(6)])
         for row in found["rows"]:
-            self.assertEqual(list(row), ["backend", "bytes", "count", "dtype", "algorithm", "protocol", "channels",
+            self.assertEqual(list(row), ["backend", "bytes", "count", "dtype", "algorithm", "protocol", "launch", "channels",
                                          "time_us", "algbw_gbps", "busbw_gbps", "bottleneck"])
             self.assertEqual(row["count"], row["bytes"] / 4)
             self.assertAlmostEqual(row["algbw_gbps"], row["bytes"] / row["time_us"] / 1e3)
@@ -36,13 +41,14 @@ class Collective(ScratchTest):
 
     def test_every_collective_runs_with_each_algorithm_and_backend_that_list_names(self):
         known = json.loads(c3sim("list", "collectives", "--json").stdout)["collectives"]
-        self.assertEqual(len(known), 9)
+        self.assertEqual(len(known), 11)
         for entry in known:
             if entry["name"] == "all_to_all_v":
                 continue
             for algorithm in entry["algorithms"].split(", "):
                 with self.subTest(op=entry["name"], algorithm=algorithm):
-                    found = table(entry["name"], "--system", "h100-sxm-8", "--algo", algorithm, "--min", "64 MiB",
+                    system = SYSTEMS.get(algorithm, ("h100-sxm-8",))
+                    found = table(entry["name"], "--system", *system, "--algo", algorithm, "--min", "64 MiB",
                                   "--max", "64 MiB")
                     self.assertEqual([row["algorithm"] for row in found["rows"]], [algorithm])
             for backend in entry["backends"].split(", "):
@@ -70,10 +76,24 @@ class Collective(ScratchTest):
         self.assertEqual(slow["bottleneck"], "gpu0.hbm")
 
     def test_pairs_have_channels_of_their_own_where_the_library_says_so(self):
-        size = ("--min", "1 MiB", "--max", "1 MiB")
+        size = ("--min", "64 MiB", "--max", "64 MiB")
         channels = [table(op, "--system", "h100-sxm-8", *size)["rows"][0]["channels"]
                     for op in ("all_to_all", "all_gather", "all_reduce")]
         self.assertEqual(channels, [32, 24, 16])  # pairs, rings, switch
+
+    def test_copy_engines_take_each_variant_prelaunched_or_not_with_fewer_engines_and_less_time(self):
+        size = ("--system", "mi300x-8", "--backend", "dma", "--min", "1 KiB", "--max", "1 KiB")
+        variants = ("--dma-variant", "pcpy,bcst,b2b")
+        now = table("all_gather", *size, *variants)["rows"]
+        ahead = table("all_gather", *size, *variants, "--prelaunch", "--dma-host", "node")["rows"]
+        self.assertEqual([(row["dma_variant"], row["prelaunch"], row["dma_host"], row["channels"]) for row in now],
+                         [("pcpy", False, "gpu", 7), ("bcst", False, "gpu", 4), ("b2b", False, "gpu", 1)])
+        self.assertEqual([(row["dma_variant"], row["prelaunch"], row["dma_host"]) for row in ahead],
+                         [(variant, True, "node") for variant in ("pcpy", "bcst", "b2b")])
+        times = [row["time_us"] for row in ahead]
+        self.assertEqual(times, sorted(times, reverse=True))
+        lines = c3sim("collective", "all_to_all", *size, "--dma-variant", "swap", "--prelaunch", "-q").stdout
+        self.assertRegex(lines, r"(?m)^dma .* swap\+pl ")
 
     def test_a_group_and_a_root_are_taken(self):
         found = table("broadcast", "--system", "mi300x-8", "--ranks", "1-3,6", "--root", "6", "--max", "1 MiB")
@@ -103,6 +123,17 @@ class Collective(ScratchTest):
     def test_what_cannot_run_is_refused_with_the_reason(self):
         for arguments, code, message in (
             (("all_reduce", "--system", "mi300x-8", "--backend", "dma"), 4, "copy engines copy and do not add"),
+            (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "swap"), 4,
+             "swap on copy engines does not suit all_gather"),
+            (("all_to_all", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "bcst"), 4,
+             "bcst on copy engines does not suit all_to_all"),
+            (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "b2b", "--algo", "ring"), 4,
+             "needs the direct algorithm"),
+            (("all_gather", "--system", "h100-sxm-8", "--backend", "dma", "--dma-variant", "bcst", "--algo", "direct"), 4,
+             "have no bcst command"),
+            (("all_gather", "--system", "mi300x-8", "--prelaunch"), 2, "add --backend dma"),
+            (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "b2c"), 2, "did you mean 'b2b'"),
+            (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-host", "rack"), 2, "unknown host 'rack'"),
             (("all_reduce", "--system", "mi300x-8", "--algo", "nvls"), 4, "nvls needs a switch that reduces"),
             (("all_gather", "--system", "mi300x-8", "--algo", "tree"), 4, "there is no tree algorithm for it"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "0-3,2"), 4, "rank 2 is twice in the group"),

@@ -13,7 +13,7 @@ import unittest.mock
 import jsonschema
 from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
 
-FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "experiment": "experiments"}
+FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "fabric": "fabrics", "experiment": "experiments"}
 
 EXPERIMENT = """\
 schema = 1
@@ -331,7 +331,7 @@ class Sources(ScratchTest):
         self.assertRegex(outstanding, r"31 kB \.\. 60 kB \.\. 93 kB +assumed +46\.6 GB/s x 0\.66 us")
 
     def test_every_kind_of_preset_has_sources_and_one_can_be_named(self):
-        for what in ("gpus", "systems", "libraries", "models"):
+        for what in ("gpus", "systems", "libraries", "models", "fabrics"):
             with self.subTest(what=what):
                 self.assertGreater(c3sim("list", what, "--sources").stdout.count("published"), 0)
         models = c3sim("list", "models", "llama-405b").stdout

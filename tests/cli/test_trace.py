@@ -171,7 +171,7 @@ class MainJob(TraceTest):
     def test_a_collective_on_cus_is_a_kernel_with_nccls_name_and_kinetos_args(self):
         [event] = [event for event in self.traces["prioritized"].of("X", "kernel")
                    if HTA_COMMUNICATION.match(event["name"])]
-        self.assertEqual(event["name"], "ncclDevKernel_AllGather_bf16_DIRECT")
+        self.assertEqual(event["name"], "ncclDevKernel_AllGather_bf16_DIRECT_SIMPLE")
         args = event["args"]
         self.assertEqual((args["Collective name"], args["dtype"], args["Group size"], args["Process Group Name"]),
                          ("all_gather", "BFloat16", GPUS, "0"))
@@ -234,7 +234,7 @@ class OtherRuns(TraceTest, ScratchTest):
         collectives = [event for event in traces["ring"].of("X", "kernel") if HTA_COMMUNICATION.match(event["name"])]
         # Of a size in bytes: 8 Mi elements of one byte.
         self.assertEqual({event["name"]: event["args"]["In msg nelems"] for event in collectives},
-                         {"ncclDevKernel_AllGather_u8_RING": 2**20, "ncclDevKernel_AllToAll_u8_RING": 2**23})
+                         {"ncclDevKernel_AllGather_u8_RING_SIMPLE": 2**20, "ncclDevKernel_AllToAll_u8_RING_SIMPLE": 2**23})
         self.assertEqual(len(traces["direct_dma"].of("X", "gpu_memcpy")), 2 * (GPUS - 1))
 
     def test_ranks_that_are_simulated_each_have_a_file_of_their_own(self):
@@ -288,8 +288,8 @@ run = [{ all_reduce = { size = "8 MiB", ranks = [0, 2] } }, { reduce_scatter = "
             self.assertEqual([group["ranks"] for group in info["pg_config"]], [list(range(GPUS)), [0, 2], [5, 1]])
 
     def test_a_rank_runs_the_collectives_of_its_groups_by_nccl_s_names(self):
-        names = {"sum": "ncclDevKernel_AllReduce_Sum_u8_RING", "scatter": "ncclDevKernel_ReduceScatter_Sum_u8_RING",
-                 "root": "ncclDevKernel_Broadcast_u8_RING"}
+        names = {"sum": "ncclDevKernel_AllReduce_Sum_u8_RING_SIMPLE", "scatter": "ncclDevKernel_ReduceScatter_Sum_u8_RING_SIMPLE",
+                 "root": "ncclDevKernel_Broadcast_u8_RING_SIMPLE"}
         expected = {0: ("sum", "scatter"), 1: ("scatter", "root"), 2: ("sum", "scatter"), 5: ("scatter", "root")}
         for rank in range(GPUS):
             self.assertEqual([name for name, _ in self.kernels(rank)],

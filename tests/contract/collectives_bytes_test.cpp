@@ -16,7 +16,7 @@ namespace {
 /// A run of one variant, and the transfers that it had to make.
 struct Execution {
   explicit Execution(const Variant& v, const ClusterSpec& cluster)
-      : graph(make_transfer_graph(v.call(), v.algorithm, cluster.node)), bench(cluster, v.plan(), v.folded) {
+      : graph(make_transfer_graph(v.call(), v.algorithm, cluster)), bench(cluster, v.plan(), v.folded) {
     time = bench.run();
   }
   TransferGraph graph;

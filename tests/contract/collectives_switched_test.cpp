@@ -32,7 +32,7 @@ TEST_CASE(
     const ClusterSpec cluster = switched_cluster();
     CollectiveBench bench(cluster, v.plan(), v.folded);
     bench.run();
-    const TransferGraph graph = make_transfer_graph(v.call(), v.algorithm, cluster.node);
+    const TransferGraph graph = make_transfer_graph(v.call(), v.algorithm, cluster);
     const double overhead = v.backend == Backend::cu ? 350.0 / 325.0 : 1.0;
     for (int rank = 0; rank < bench.simulated_ranks(); ++rank) {
       const double sent = bytes_sent(graph, rank).value * overhead;

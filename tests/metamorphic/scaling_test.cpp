@@ -18,13 +18,14 @@ Experiment faster(Experiment job, double factor) {
     speed(rate.peak, rate.sustained, rate.clock);
   speed(gpu.hbm.peak, gpu.hbm.read, gpu.hbm.write, gpu.hbm.copy, gpu.dma.engine_bandwidth);
   shorten(gpu.hbm.latency, gpu.dispatch.launch_latency, gpu.dispatch.dependent_gap);
-  shorten(gpu.dma.control, gpu.dma.schedule, gpu.dma.sync);
+  DmaSpec& dma = gpu.dma;
+  shorten(dma.control, dma.schedule, dma.sync, dma.copy_latency, dma.next_copy, dma.trigger, dma.observe);
   LinkSpec& link = job.cluster.node.link;
   speed(link.raw, link.one_way, link.both_ways);
   shorten(link.latency);
   CollectiveLibrarySpec& library = job.cluster.library;
-  speed(library.channel_rate, library.cu_rate, library.link_payload);
-  shorten(library.base_latency, library.hop_latency);
+  speed(library.simple.channel_rate, library.cu_rate, library.link_payload);
+  shorten(library.simple.base_latency, library.simple.hop_latency);
   return job;
 }
 

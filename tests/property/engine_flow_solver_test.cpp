@@ -156,17 +156,23 @@ class Systems {
   void change() {
     const double kind = uniform(0.0, 1.0);
     const bool grow = oracle_.flows.size() < family_.flows / 2;
+    if (!paused_.empty() && chance(0.2)) return resume_or_remove();
     if (oracle_.flows.empty() || grow || (kind < 0.3 && oracle_.flows.size() < family_.flows))
       return add_flow();
     const std::size_t i = pick(oracle_.flows.size());
     OracleFlow& flow = oracle_.flows[i];
     if (kind < 0.6) {
-      solver_.remove_flow(flow.index);
+      if (kind < 0.45) {
+        solver_.remove_flow(flow.index);
+      } else {
+        solver_.pause(flow.index);
+        paused_.push_back(flow);
+      }
       oracle_.flows.erase(oracle_.flows.begin() + static_cast<std::ptrdiff_t>(i));
     } else if (kind < 0.7) {
       const auto r = static_cast<ResourceId>(pick(family_.resources));
-      if (std::isinf(oracle_.capacities[r])) return;  // a flow may have nothing else that limits it
-      oracle_.capacities[r] = random_capacity(false);
+      const bool becomes_meter = chance(family_.meters) && all_are_limited_without(r);
+      oracle_.capacities[r] = becomes_meter ? kUnbounded : random_capacity(false);
       solver_.set_capacity(r, oracle_.capacities[r]);
     } else if (kind < 0.8) {
       flow.bound = random_bound(flow.demands);
@@ -238,6 +244,15 @@ class Systems {
     return family_.capacity * spread();
   }
 
+  bool all_are_limited_without(ResourceId resource) const {
+    const auto is_limited = [&](const OracleFlow& flow) {
+      return std::isfinite(flow.bound) || std::ranges::any_of(flow.demands, [&](const Demand& d) {
+               return d.resource != resource && std::isfinite(oracle_.capacities[d.resource]);
+             });
+    };
+    return std::ranges::all_of(oracle_.flows, is_limited) && std::ranges::all_of(paused_, is_limited);
+  }
+
   double random_bound(const std::vector<Demand>& demands) {
     const bool limited = std::ranges::any_of(
         demands, [&](const Demand& d) { return std::isfinite(oracle_.capacities[d.resource]); });
@@ -263,6 +278,21 @@ class Systems {
     oracle_.flows.push_back(flow);
   }
 
+  /// Some of them in the instant of their pause, some changed since.
+  void resume_or_remove() {
+    OracleFlow flow = paused_.back();
+    paused_.pop_back();
+    if (chance(0.2)) return solver_.remove_flow(flow.index);
+    if (chance(0.3)) {
+      flow.weight = spread() / family_.amount;
+      solver_.set_weight(flow.index, flow.weight);
+      flow.priority = random_class();
+      solver_.set_priority(flow.index, flow.priority);
+    }
+    solver_.resume(flow.index);
+    oracle_.flows.push_back(flow);
+  }
+
   Real used(ResourceId resource) const {
     Real sum = 0.0L;
     for (const OracleFlow& flow : oracle_.flows) {
@@ -278,6 +308,7 @@ class Systems {
   std::mt19937_64 random_;
   FlowSolver solver_;
   Oracle oracle_;
+  std::vector<OracleFlow> paused_;  ///< known to the solver alone
 };
 
 void compare_with_oracle(const Family& family) {

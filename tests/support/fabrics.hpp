@@ -1,6 +1,9 @@
 #pragma once
 /// Nodes with NICs and fabrics in round numbers.
 
+#include <utility>
+#include <vector>
+
 #include "interconnect/fabric.hpp"
 #include "tests/support/mi300x_like.hpp"
 
@@ -22,6 +25,44 @@ inline FabricSpec one_switch(int nics) {
           .nics_per_node = nics,
           .nic = {.raw = 53.0_GBps, .one_way = 50.0_GBps, .both_ways = 45.0_GBps, .latency = 1.0_us},
           .switch_latency = 0.2_us};
+}
+
+/// Leaves of \p leaf_nics NICs that leave \p oversubscription times less than they take; ecmp over two spines.
+inline FabricSpec tree_of(FabricTopology topology, int leaf_nics, double oversubscription) {
+  FabricSpec fabric = one_switch(4);
+  fabric.name = "tree";
+  fabric.topology = topology;
+  fabric.tree = {.leaf_nics = leaf_nics, .spines = 2, .leaf_oversubscription = oversubscription};
+  return fabric;
+}
+
+/// Pods of two leaves and two spines, two cores above each spine.
+inline FabricSpec tree_of_pods(FabricTopology topology, int leaf_nics, double pod_oversubscription) {
+  FabricSpec fabric = tree_of(topology, leaf_nics, 1.0);
+  fabric.tree.levels = 3;
+  fabric.tree.pod_leaves = topology == FabricTopology::leaf_spine ? 4 : 2;
+  fabric.tree.spine_cores = 2;
+  fabric.tree.pod_oversubscription = pod_oversubscription;
+  return fabric;
+}
+
+/// Two NICs a switch, three switches a group, two links between groups; links of 40 GB/s.
+inline FabricSpec small_dragonfly() {
+  using namespace literals;
+  FabricSpec fabric = one_switch(1);
+  fabric.name = "dragonfly";
+  fabric.topology = FabricTopology::dragonfly;
+  fabric.dragonfly = {.switch_nics = 2, .group_switches = 3, .local_links = 1, .global_links = 2};
+  fabric.link = {.raw = 50.0_GBps, .one_way = 40.0_GBps, .both_ways = 40.0_GBps, .latency = 0.1_us};
+  return fabric;
+}
+
+inline FabricSpec torus_of(std::vector<int> sizes) {
+  FabricSpec fabric = small_dragonfly();
+  fabric.name = "torus";
+  fabric.topology = FabricTopology::torus;
+  fabric.torus = std::move(sizes);
+  return fabric;
 }
 
 }  // namespace c3::test

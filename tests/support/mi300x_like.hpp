@@ -72,14 +72,14 @@ inline CollectiveLibrarySpec rccl_like() {
   library.waves_per_channel = 4;
   library.channel_lds = 30.0_KiB;
   library.channel_registers = 224.0_KiB;
-  library.channel_rate = 8.0_GBps;
+  library.simple.channel_rate = 8.0_GBps;
   library.cu_rate = 12.0_GBps;
   library.clock_share = 0.5;
   library.link_payload = 42.0_GBps;
   library.staging_bytes = 0.5;
   library.channel_outstanding = 10.0_kB;
-  library.base_latency = 17.0_us;
-  library.hop_latency = 2.2_us;
+  library.simple.base_latency = 17.0_us;
+  library.simple.hop_latency = 2.2_us;
   library.chunk_size = 512.0_KiB;
   return library;
 }

@@ -68,10 +68,20 @@ TEST_CASE("sizes of an all_to_all_v must be one for each pair, and move somethin
   CHECK(refusal(call) == "accepted");
 }
 
+namespace {
+
+ClusterSpec on_switch(int gpus) {
+  ClusterSpec cluster = test::mi300x_like_cluster();
+  cluster.node = test::switched(gpus);
+  return cluster;
+}
+
+}  // namespace
+
 TEST_CASE("an algorithm that a collective has not is refused, and so is a switch that does not reduce") {
   const auto refused = [](CollectiveKind kind, Algorithm algorithm) -> std::string {
     try {
-      make_transfer_graph(call_of(kind, 8), algorithm, test::switched(8));
+      make_transfer_graph(call_of(kind, 8), algorithm, on_switch(8));
     } catch (const InfeasibleError& error) {
       return error.what();
     }
@@ -125,18 +135,18 @@ TEST_CASE("no algorithm sends less than the least, for a rank or for all") {
         CAPTURE(name_of(kind));
         CAPTURE(name_of(algorithm));
         CAPTURE(ranks);
-        NodeSpec node = test::switched(ranks);
-        node.switch_reduces = algorithm == Algorithm::nvls;
+        ClusterSpec cluster = on_switch(ranks);
+        cluster.node.switch_reduces = algorithm == Algorithm::nvls;
         const CollectiveCall call = call_of(kind, ranks);
-        const TransferGraph graph = make_transfer_graph(call, algorithm, node);
+        const TransferGraph graph = make_transfer_graph(call, algorithm, cluster);
         Bytes sent;
         for (std::size_t i = 0; i < graph.members.size(); ++i) {
           const Bytes by_member = bytes_sent(graph, graph.members[i]);
-          const Bytes least = least_bytes(call, graph.members, i, node.switch_reduces).out;
+          const Bytes least = least_bytes(call, graph.members, i, cluster.node.switch_reduces).out;
           CHECK(by_member.value >= least.value * (1 - 1e-12));
           sent += by_member;
         }
-        const Bytes traffic = least_traffic(call, graph.members, node.switch_reduces);
+        const Bytes traffic = least_traffic(call, graph.members, cluster.node.switch_reduces);
         CHECK(sent.value >= traffic.value * (1 - 1e-12));
       }
     }

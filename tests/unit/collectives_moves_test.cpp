@@ -15,7 +15,8 @@ namespace {
 
 TransferGraph ring_of_four() {
   // 4 ranks have 2 disjoint rings: 2 lanes, 3 steps, 24 transfers of 1 GB / 4 / 2 = 125 MB.
-  return make_transfer_graph({CollectiveKind::all_gather, 1.0_GB}, Algorithm::ring, test::full_mesh(4));
+  return make_transfer_graph({CollectiveKind::all_gather, 1.0_GB}, Algorithm::ring,
+                             test::mi300x_like_cluster(4));
 }
 
 Bytes bytes_of(const std::vector<Move>& moves) {
@@ -36,6 +37,7 @@ TEST_CASE("grain step has a move for each transfer, with its dependencies") {
   for (std::size_t i = 0; i < moves.size(); ++i) {
     CHECK(moves[i].after == graph.transfers[i].after);
     CHECK(moves[i].hops == 1);
+    CHECK(moves[i].network_hops == 0);
     REQUIRE(moves[i].legs.size() == 1);
     CHECK(moves[i].legs[0].bytes.value == near(125e6));
   }
@@ -66,10 +68,27 @@ TEST_CASE("no grain loses bytes") {
   }
 }
 
-TEST_CASE("a lane that changes its edge cannot be one pipeline") {
-  TransferGraph graph = ring_of_four();
-  graph.transfers.back().dst = (graph.transfers.back().dst + 1) % 4;
-  CHECK_THROWS_AS(plan_moves(graph, CollectiveGrain::edge), std::logic_error);
+TEST_CASE("what a rank sends on one lane goes one after another, at grains step and edge") {
+  // Three lanes for seven peers of each rank: lane 0 has three of them, one behind the other.
+  GraphForm form;
+  form.most_lanes = 3;
+  const TransferGraph graph = make_transfer_graph({CollectiveKind::all_gather, 1.0_GB}, Algorithm::direct,
+                                                  test::mi300x_like_cluster(8), form);
+  for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge}) {
+    const auto moves = plan_moves(graph, grain);
+    REQUIRE(moves.size() == 56);
+    int first = 0;
+    for (const Move& move : moves) {
+      if (!move.behind) {
+        ++first;
+        continue;
+      }
+      CHECK(moves[*move.behind].legs[0].src == move.legs[0].src);
+      CHECK(moves[*move.behind].legs[0].lane == move.legs[0].lane);
+      CHECK(moves[*move.behind].legs[0].dst != move.legs[0].dst);
+    }
+    CHECK(first == 24);
+  }
 }
 
 namespace {
@@ -77,7 +96,7 @@ namespace {
 /// From rank 0 along a chain of four: 2 lanes of 500 MB, three transfers each.
 TransferGraph chain_of_four() {
   return make_transfer_graph({.kind = CollectiveKind::broadcast, .bytes = 1.0_GB}, Algorithm::ring,
-                             test::full_mesh(4));
+                             test::mi300x_like_cluster(4));
 }
 
 }  // namespace
@@ -98,25 +117,55 @@ TEST_CASE("grain step cuts a pipelined graph into chunks, each behind the one be
   }
 }
 
-TEST_CASE("grain edge sends a first chunk through a pipelined graph, and the rest of each edge behind it") {
+TEST_CASE(
+    "grain edge sends a first and a last chunk through a pipelined graph, and what is between on each edge") {
   const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, 10);
-  REQUIRE(moves.size() == 12);
-  for (std::size_t i = 0; i < 6; ++i) {
+  REQUIRE(moves.size() == 18);
+  for (std::uint32_t i = 0; i < 6; ++i) {
     CHECK(moves[i].legs[0].bytes.value == near(50e6));
     CHECK(moves[i].hops == 1);
-    CHECK(moves[i + 6].legs[0].bytes.value == near(450e6));
+    CHECK(moves[i + 6].legs[0].bytes.value == near(400e6));
     CHECK(moves[i + 6].hops == 0);
-    CHECK(moves[i + 6].behind == static_cast<std::uint32_t>(i));
+    CHECK(moves[i + 6].after.empty());
+    CHECK(moves[i + 6].behind == i);
+    CHECK(moves[i + 12].legs[0].bytes.value == near(50e6));
+    CHECK(moves[i + 12].hops == 1);
+    CHECK(moves[i + 12].behind == i + 6);
+    REQUIRE(moves[i + 12].after.size() == moves[i].after.size());
+    for (std::size_t k = 0; k < moves[i].after.size(); ++k)
+      CHECK(moves[i + 12].after[k] == moves[i].after[k] + 12);
   }
 }
 
-TEST_CASE("grain gang fills a pipeline step by step, then moves the rest at once") {
+TEST_CASE("a pipelined graph of two chunks has nothing between the first and the last") {
+  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, 2);
+  REQUIRE(moves.size() == 12);
+  CHECK(bytes_of(moves).value == near(3e9));
+}
+
+TEST_CASE("grain gang has a first chunk, one between and a last for each of few stages") {
   const auto moves = plan_moves(chain_of_four(), CollectiveGrain::gang, 10);
-  REQUIRE(moves.size() == 4);
-  for (std::size_t step = 0; step < 3; ++step)
-    CHECK(bytes_of({moves[step]}).value == near(100e6));
-  CHECK(bytes_of({moves[3]}).value == near(2700e6));
-  CHECK(moves[3].behind == 2U);
+  REQUIRE(moves.size() == 9);
+  for (std::uint32_t stage = 0; stage < 3; ++stage) {
+    CHECK(bytes_of({moves[stage]}).value == near(100e6));
+    CHECK(bytes_of({moves[stage + 3]}).value == near(800e6));
+    CHECK(bytes_of({moves[stage + 6]}).value == near(100e6));
+    CHECK(moves[stage].legs.size() == 2);
+    CHECK(moves[stage].after == (stage == 0 ? std::vector<std::uint32_t>{} : std::vector{stage - 1}));
+    CHECK(moves[stage + 6].after == (stage == 0 ? std::vector<std::uint32_t>{} : std::vector{stage + 5}));
+    CHECK(moves[stage + 6].behind == stage + 3);
+  }
+}
+
+TEST_CASE("grain gang fills a pipeline of many stages one by one, then moves the rest at once") {
+  const auto chain = make_transfer_graph({.kind = CollectiveKind::broadcast, .bytes = 1.0_GB}, Algorithm::ring,
+                                         test::mi300x_like_cluster(8));
+  const auto moves = plan_moves(chain, CollectiveGrain::gang, 10);
+  REQUIRE(moves.size() == 8);
+  for (std::size_t stage = 0; stage < 7; ++stage)
+    CHECK(bytes_of({moves[stage]}).value == near(100e6));
+  CHECK(bytes_of({moves[7]}).value == near(6300e6));
+  CHECK(moves[7].behind == 6U);
 }
 
 TEST_CASE("a pipelined graph of one chunk has nothing behind it") {
@@ -129,7 +178,7 @@ TEST_CASE("a pipelined graph of one chunk has nothing behind it") {
 
 TEST_CASE("an edge that first adds and then stores is one move with a leg for each") {
   const auto moves = plan_moves(make_transfer_graph({.kind = CollectiveKind::all_reduce, .bytes = 1.0_GB},
-                                                    Algorithm::ring, test::full_mesh(4)),
+                                                    Algorithm::ring, test::mi300x_like_cluster(4)),
                                 CollectiveGrain::edge);
   REQUIRE(moves.size() == 8);
   for (const Move& move : moves) {

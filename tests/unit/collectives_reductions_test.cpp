@@ -65,7 +65,7 @@ class SumReplay {
 TransferGraph graph_of(CollectiveKind kind, Algorithm algorithm, int ranks, int root = 0) {
   CollectiveCall call{.kind = kind, .bytes = Bytes{kBytes}};
   call.root = root;
-  return make_transfer_graph(call, algorithm, test::full_mesh(ranks));
+  return make_transfer_graph(call, algorithm, test::mi300x_like_cluster(ranks));
 }
 
 /// Calls \p check with a graph of 2 to 9 ranks for every algorithm over links that runs \p kind.
@@ -175,10 +175,11 @@ TEST_CASE("a ring all-reduce moves 2S(N-1)/N out of and into every rank") {
 
 TEST_CASE("an in-switch all-reduce takes S + S/N out of every rank") {
   for (int ranks = 2; ranks <= 9; ++ranks) {
-    NodeSpec node = test::switched(ranks);
-    node.switch_reduces = true;
+    ClusterSpec cluster = test::mi300x_like_cluster();
+    cluster.node = test::switched(ranks);
+    cluster.node.switch_reduces = true;
     const CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = Bytes{kBytes}};
-    const TransferGraph graph = make_transfer_graph(call, Algorithm::nvls, node);
+    const TransferGraph graph = make_transfer_graph(call, Algorithm::nvls, cluster);
     for (const int rank : graph.members)
       CHECK(bytes_sent(graph, rank).value == near(kBytes * (1.0 + 1.0 / ranks)));
   }
@@ -205,7 +206,7 @@ TEST_CASE("a group's ranks keep to themselves, in the group's order") {
   CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = Bytes{kBytes}};
   call.ranks = {6, 1, 4};
   for (const Algorithm algorithm : {Algorithm::direct, Algorithm::ring, Algorithm::tree}) {
-    const TransferGraph graph = make_transfer_graph(call, algorithm, test::full_mesh(8));
+    const TransferGraph graph = make_transfer_graph(call, algorithm, test::mi300x_like_cluster(8));
     CHECK(graph.members == call.ranks);
     for (const Transfer& t : graph.transfers) {
       CHECK(std::ranges::find(call.ranks, t.src) != call.ranks.end());
@@ -213,7 +214,7 @@ TEST_CASE("a group's ranks keep to themselves, in the group's order") {
     }
   }
   call.kind = CollectiveKind::send_receive;
-  const TransferGraph shift = make_transfer_graph(call, Algorithm::direct, test::full_mesh(8));
+  const TransferGraph shift = make_transfer_graph(call, Algorithm::direct, test::mi300x_like_cluster(8));
   REQUIRE(shift.transfers.size() == 3);
   CHECK(shift.transfers[0].src == 6);
   CHECK(shift.transfers[0].dst == 1);
@@ -224,7 +225,7 @@ TEST_CASE("all_to_all_v sends what the sizes say, and nothing to oneself") {
   CollectiveCall call{.kind = CollectiveKind::all_to_all_v};
   call.ranks = {2, 5, 7};
   call.sends = {9.0_MB, 1.0_MB, 2.0_MB, 0.0_MB, 9.0_MB, 3.0_MB, 4.0_MB, 0.0_MB, 9.0_MB};
-  const TransferGraph graph = make_transfer_graph(call, Algorithm::direct, test::full_mesh(8));
+  const TransferGraph graph = make_transfer_graph(call, Algorithm::direct, test::mi300x_like_cluster(8));
   std::map<std::pair<int, int>, Bytes> sent;
   for (const Transfer& t : graph.transfers)
     sent[{t.src, t.dst}] = t.bytes;

@@ -91,7 +91,7 @@ class Replay {
 };
 
 TransferGraph graph_of(CollectiveKind kind, Algorithm algorithm, int ranks) {
-  return make_transfer_graph({kind, Bytes{kBytes}}, algorithm, test::full_mesh(ranks));
+  return make_transfer_graph({kind, Bytes{kBytes}}, algorithm, test::mi300x_like_cluster(ranks));
 }
 
 /// Calls \p check with every kind, algorithm and 2 to 9 ranks.
@@ -247,16 +247,16 @@ TEST_CASE("a graph that treats ranks differently is not folded") {
 
 TEST_CASE("one rank, no bytes or less than none are refused with the reason") {
   const CollectiveCall call{CollectiveKind::all_gather, 1.0_GB};
-  CHECK_THROWS_WITH_AS(make_transfer_graph(call, Algorithm::direct, test::full_mesh(1)),
+  CHECK_THROWS_WITH_AS(make_transfer_graph(call, Algorithm::direct, test::mi300x_like_cluster(1)),
                        "all_gather: a collective needs at least two ranks", InfeasibleError);
   for (const double bytes : {0.0, -1.0}) {
-    CHECK_THROWS_AS(
-        make_transfer_graph({CollectiveKind::all_gather, Bytes{bytes}}, Algorithm::ring, test::full_mesh(8)),
-        InfeasibleError);
+    CHECK_THROWS_AS(make_transfer_graph({CollectiveKind::all_gather, Bytes{bytes}}, Algorithm::ring,
+                                        test::mi300x_like_cluster(8)),
+                    InfeasibleError);
   }
-  CHECK_THROWS_WITH_AS(
-      make_transfer_graph({CollectiveKind::all_to_all, Bytes{0.0}}, Algorithm::ring, test::full_mesh(8)),
-      "all_to_all: the size must be positive, it is 0 B", InfeasibleError);
+  CHECK_THROWS_WITH_AS(make_transfer_graph({CollectiveKind::all_to_all, Bytes{0.0}}, Algorithm::ring,
+                                           test::mi300x_like_cluster(8)),
+                       "all_to_all: the size must be positive, it is 0 B", InfeasibleError);
 }
 
 TEST_CASE("8 GB on 8 ranks in 25 ms are 320 GB/s of algorithm bandwidth, 280 GB/s of bus bandwidth") {

@@ -108,7 +108,7 @@ void check_complete(const TableRule& rule, const std::string& path, int& keys) {
 
 TEST_CASE("the readers of presets and experiments say of every key what it allows") {
   int keys = 0;
-  for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model})
+  for (const PresetKind kind : kPresetKinds)
     check_complete(preset_rule(kind), std::string(noun_of(kind)), keys);
   CHECK(keys > 60);
   check_complete(experiment_rule(), "", keys);

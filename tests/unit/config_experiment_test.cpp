@@ -234,8 +234,8 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
         "did you mean 'mlp.gate_up'?");
   CHECK(refused_run("{ all_gather = \"mlp.up.weight\" }") ==
         Part{"9:23: stream.compute.run[0].all_gather: unknown operation"});
-  CHECK(refused_run("{ scatter = \"1 GiB\" }") ==
-        Part{"9:10: stream.compute.run[0]: unknown operation 'scatter'"});
+  CHECK(refused_run("{ permute = \"1 GiB\" }") ==
+        Part{"9:10: stream.compute.run[0]: unknown operation 'permute'"});
   CHECK(refused_run("\"mlp.down\", { wait = \"gone\" }") ==
         Part{"9:20: stream.compute.run[1]: unknown event 'gone'; known: none"});
   CHECK(refused_strategy("fspd.cus = 8") ==
@@ -244,6 +244,23 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
         Part{"14:18: strategy.s.order: unknown stream 'comptue'"});
   CHECK(refused_strategy("fsdp.backend = \"sdma\"") ==
         Part{"14:16: strategy.s.fsdp.backend: unknown name 'sdma'; known: cu, dma"});
+}
+
+TEST_CASE("keys of copy engines choose them, and contradict a backend that is another") {
+  const auto policy = [](std::string_view keys) {
+    return experiment({kHead, kModel, kStreams, "[strategy.s]\n", keys, "\n"})
+        .strategies.front()
+        .streams.at("fsdp");
+  };
+  CHECK(policy("fsdp.dma = \"bcst\"\nfsdp.prelaunch = true").dma == DmaOptions{DmaVariant::bcst, true});
+  CHECK(policy("fsdp.dma_host = \"node\"").dma == DmaOptions{DmaVariant::pcpy, false, DmaHost::node});
+  for (const std::string_view keys :
+       {"fsdp.dma = \"b2b\"", "fsdp.prelaunch = false", "fsdp.dma_host = \"gpu\"", "fsdp.backend = \"dma\""})
+    CHECK(policy(keys).backend == Backend::dma);
+  CHECK(refused_strategy("fsdp.backend = \"cu\"\nfsdp.prelaunch = true") ==
+        Part{"15:18: strategy.s.fsdp.prelaunch: is of copy engines, and the backend is \"cu\""});
+  CHECK(refused_strategy("fsdp.dma = \"swop\"") ==
+        Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; known: pcpy, bcst, swap, b2b"});
 }
 
 TEST_CASE("streams without work, without a name of their own, or with an event recorded twice are refused") {
@@ -289,7 +306,7 @@ TEST_CASE("CU shares fit the granule of the mask and leave every stream a CU") {
 
 TEST_CASE("counts are bounded and the message says by what") {
   CHECK(refusal({kHead, "[node]\ngpus = 1_000_000_000\n", kModel, kStreams, kStrategy}) ==
-        "4:8: node.gpus: must be between 1 and 64, not 1000000000");
+        "4:8: node.gpus: must be between 1 and 256, not 1000000000");
   CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[measure]\nseeds = 0\n"}) ==
         Part{"measure.seeds: must be between 1 and 1000"});
   CHECK(refusal({"schema = 2\nsystem = \"mi300x-8\"\n", kModel, kStreams, kStrategy}) ==

@@ -52,6 +52,27 @@ TEST_CASE("wires name GPUs and hubs, a kind of link and how many lie side by sid
   CHECK(node.wires == std::vector<Wire>{{0, 3}, {.a = 1, .b = 3, .count = 2}, {3, 4, 3, 1}, {4, 2}});
 }
 
+TEST_CASE("NICs are at GPUs or hubs, or each GPU has a path to its own") {
+  using namespace literals;
+  const NodeSpec placed = read(std::string("nic_at = [\"cpu1\", \"gpu0\"]\n") + kTree);
+  CHECK(placed.nic_at == std::vector<int>{4, 0});
+  CHECK(placed.nic_slots == 2);
+  const std::string pcie =
+      "pcie_raw = \"32 GB/s\"\npcie_one_way = \"26 GB/s\"\npcie_both_ways = \"25 GB/s\"\npcie_latency = \"1 "
+      "us\"\n";
+  const NodeSpec slots = read("nic_slots = 4\n" + pcie + kTree);
+  CHECK(slots.nic_slots == 4);
+  CHECK(slots.pcie.both_ways == 25.0_GBps);
+  CHECK(error_of([&] { read("nic_slots = 4\n" + pcie + "nic_at = [\"cpu1\"]\n" + kTree); }) ==
+        "tree.toml:6:10: node.nic_at: says where NICs are, nic_slots that each GPU has a path to its own: one "
+        "of them");
+  CHECK(error_of([&] {
+          read(std::string("nic_at = [\"cpu2\"]\n") + kTree);
+        }).starts_with("tree.toml:1:11: node.nic_at: unknown GPU or hub 'cpu2'"));
+  CHECK(error_of([&] { read(std::string("nic_slots = 0\n") + kTree); }) ==
+        "tree.toml:1:13: node.nic_slots: must be between 1 and 256, not 0");
+}
+
 TEST_CASE("a switched node may say that its switch reduces") {
   const std::string switched = R"(name = "s"
 topology = "switched"
@@ -145,6 +166,7 @@ TEST_CASE("no draw of a node preset's ranges contradicts itself") {
       Section section(preset, "node", Sampling(draw, 1));
       section.text("gpu");
       section.text("library");
+      if (section.has("fabric")) section.text("fabric");
       const NodeSpec node = read_node(section);
       CHECK(node.link.both_ways <= node.link.one_way);
     }

@@ -16,7 +16,7 @@
 namespace c3 {
 namespace {
 
-constexpr std::array kKinds = {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::model};
+constexpr auto kKinds = kPresetKinds;
 
 Node load(PresetKind kind, const std::string& name) { return load_preset(kind, name, {}, "test"); }
 
@@ -30,7 +30,8 @@ class SearchPath {
 };
 
 std::string_view folder_of(PresetKind kind) {
-  static constexpr std::array<std::string_view, 4> kFolders = {"gpus", "nodes", "libraries", "models"};
+  static constexpr std::array<std::string_view, 5> kFolders = {"gpus", "nodes", "libraries", "models",
+                                                               "fabrics"};
   return kFolders.at(static_cast<std::size_t>(kind));
 }
 

@@ -2,37 +2,24 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "engine/errors.hpp"
-#include "interconnect/interconnect.hpp"
-#include "tests/support/fabrics.hpp"
-#include "tests/support/flow_clock.hpp"
 #include "tests/support/near.hpp"
+#include "tests/support/network.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/support/wired_nodes.hpp"
 
 using namespace c3;
 using namespace c3::literals;
 
 namespace {
 
-/// NICs of 50 GB/s one way and 45 GB/s each way behind PCIe links of 60 and 55 GB/s.
-struct Network : FlowClock {
+/// Four GPUs a node. NICs of 50 GB/s one way and 45 GB/s each way behind PCIe links of 60 and 55 GB/s.
+struct Network : test::Network {
   explicit Network(int nics, int nodes = 3, bool folded = false)
-      : fabric(test::one_switch(nics)),
-        interconnect(simulation.fluid(), {node, nodes, &fabric}, {.streams = {}, .folded = folded}) {}
-
-  FlowId send(int src, int dst, double bytes = 1.0) {
-    std::vector<Demand> demands;
-    interconnect.add_route(demands, 0, src, dst, Bytes{bytes});
-    return start(tags_++, demands, {.demands = {}, .weight = 1.0 / bytes});
-  }
-
-  const NodeSpec node = test::node_of_four();
-  const FabricSpec fabric;
-  const Interconnect interconnect;
-
- private:
-  std::uint64_t tags_ = 0;
+      : test::Network(test::node_of_four(), test::one_switch(nics), nodes, {.streams = {}, .folded = folded}) {}
 };
 
 }  // namespace
@@ -101,6 +88,7 @@ TEST_CASE("several nodes without a fabric are refused") {
   const NodeSpec node = test::node_of_four();
   CHECK_THROWS_WITH_AS(Interconnect(clock.simulation.fluid(), {node, 2}, {}),
                        "2 nodes 'switch': no fabric joins them", InfeasibleError);
+  CHECK_FALSE(is_symmetric(NetworkSpec{node, 2}));
 }
 
 TEST_CASE("NICs that GPUs cannot share evenly refuse to fold") {
@@ -122,4 +110,64 @@ TEST_CASE("GPUs own NICs in blocks, or share them in blocks") {
   CHECK(firsts(4, 2) == std::vector<std::pair<int, int>>{{0, 1}, {0, 1}, {1, 1}, {1, 1}});
   CHECK(firsts(4, 3) == std::vector<std::pair<int, int>>{{0, 1}, {0, 1}, {1, 1}, {2, 1}});
   CHECK(firsts(2, 3) == std::vector<std::pair<int, int>>{{0, 1}, {1, 2}});
+}
+
+TEST_CASE("each message holds its NIC for its cost, beside its bytes") {
+  // 1 us at 50 GB/s is 50 kB. Four messages of 100 kB take 400 + 4 x 50 kB: two thirds of the rate; one of 50
+  // kB half.
+  FabricSpec fabric = test::one_switch(4);
+  fabric.message_cost = 1.0_us;
+  fabric.message_size = 100.0_kB;
+  test::Network network(test::node_of_four(), fabric, 2);
+  const auto time_of = [&](double bytes) {
+    double most = 0.0;
+    for (const Demand& demand : network.route(0, 4, Bytes{bytes}))
+      most = std::max(most, demand.amount);
+    return most / 50e9;
+  };
+  CHECK(time_of(400e3) == near(12e-6));
+  CHECK(time_of(50e3) == near(2e-6));
+}
+
+TEST_CASE("a NIC at a neighbour is reached over the neighbour's wire, as on MI250X") {
+  // gpu0 - gpu1 of 75 GB/s both ways, the NIC at gpu1: gpu0's traffic shares the wire with what gpu1 sends to
+  // gpu0.
+  NodeSpec node = test::line_of_three();
+  node.nic_at = {1};
+  test::Network network(node, test::one_switch(1), 2);
+  const std::vector<Demand> far = network.route(0, 3, 1.0_B);
+  const std::vector<Demand> near_nic = network.route(1, 4, 1.0_B);
+  CHECK(far.size() == near_nic.size() + 4);  // a wire and its duplex at both ends
+  CHECK((network.interconnect.latency(0, 4) - network.interconnect.latency(1, 4)).value == near(0.5e-6));
+}
+
+TEST_CASE("what goes to switches that reduce takes a NIC one way") {
+  FabricSpec fabric = test::one_switch(4);
+  fabric.switch_reduces = true;
+  test::Network network(test::node_of_four(), fabric, 2);
+  const auto rate_of = [&](bool sends, int rank) {
+    std::vector<Demand> demands;
+    sends ? network.interconnect.add_to_fabric(demands, 0, rank, 1.0_B)
+          : network.interconnect.add_from_fabric(demands, 0, rank, 1.0_B);
+    return network.start(100 + static_cast<std::uint64_t>(rank), demands);
+  };
+  const FlowId up = rate_of(true, 0);
+  const FlowId down = rate_of(false, 5);
+  CHECK(network.rate(up) == near(50e9));
+  CHECK(network.rate(down) == near(50e9));
+  std::vector<Demand> demands;
+  const test::Network plain(test::node_of_four(), test::one_switch(4), 2);
+  CHECK_THROWS_WITH_AS(plain.interconnect.add_to_fabric(demands, 0, 0, 1.0_B),
+                       "fabric 'one-switch': its switches do not reduce or multicast", InfeasibleError);
+}
+
+TEST_CASE("each stream has NICs of its own where links are private") {
+  test::Network network(test::node_of_four(), test::one_switch(4), 2,
+                        {.streams = {"a", "b"}, .private_links = true});
+  std::vector<Demand> demands;
+  network.interconnect.add_route(demands, 1, 0, 4, 1.0_B);
+  const FlowId a = network.send(0, 4);
+  const FlowId b = network.start(7, demands);
+  CHECK(network.rate(a) == near(50e9));
+  CHECK(network.rate(b) == near(50e9));
 }

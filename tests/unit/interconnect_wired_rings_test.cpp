@@ -36,6 +36,7 @@ NodeSpec preset(const std::string& name) {
   Section section(node, "node");
   section.text("gpu");
   section.text("library");
+  if (section.has("fabric")) section.text("fabric");
   return read_node(section);
 }
 

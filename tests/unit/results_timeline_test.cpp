@@ -108,6 +108,25 @@ TEST_CASE("a step of use or of capacity is a row that holds both") {
   CHECK(steps.values<double>("capacity") == Reals{5e12, 4e12, 304});
 }
 
+TEST_CASE("a resource's total and utilisation follow its use and its capacity") {
+  // 2 TB/s of 5 for 1 us, 2 of 4 for 1 us, nothing for 2 us: 4 MB; (0.4 + 0.5) us of 4 us.
+  const TemporaryFolder folder;
+  const auto file = written(folder, [](Observer& observer) {
+    observer.resource_added(0, {.name = "nic0.out", .unit = "B/s", .gpu = 0}, 5e12);
+    observer.resource_added(1, {.name = "leaf0-spine1", .unit = "B/s", .gpu = -1}, 1e12);
+    observer.activity_started(1, {.name = "a", .kind = ActivityKind::transfer, .bytes = {}, .flops = {}}, {});
+    observer.utilisation(0, 1.0_us, 2e12);
+    observer.capacity_changed(0, 2.0_us, 4e12);
+    observer.utilisation(0, 3.0_us, 0);
+    observer.activity_finished(1, 4.0_us);
+  });
+  const auto list = file.table("s", "resources/list");
+  CHECK(list.values<double>("total").at(0) == doctest::Approx(4e6));
+  CHECK(list.values<double>("total").at(1) == 0);
+  CHECK(list.values<double>("utilisation").at(0) == doctest::Approx(0.9 / 4));
+  CHECK(list.values<double>("utilisation").at(1) == 0);
+}
+
 TEST_CASE("a table longer than its chunks keeps every row in order") {
   constexpr std::uint64_t kRows = 2 * kChunkRows + 1;  // two flushes while it runs, and a remainder of one row
   const TemporaryFolder folder;
@@ -167,6 +186,7 @@ TEST_CASE("a collective's record is read back with its names") {
   const CollectiveRecord record{.name = "next.mlp",
                                 .op = "all_gather",
                                 .algorithm = "direct",
+                                .protocol = "simple",
                                 .backend = "dma",
                                 .gpu = 5,
                                 .channels = 7,

@@ -75,8 +75,8 @@ TEST_CASE("a strategy's algorithm is for collectives that have several") {
   const ClusterSpec cluster = mi300x_like_cluster();
   StreamPolicy policy;
   policy.algorithm = Algorithm::ring;
-  CHECK(algorithm_of(call_on(CollectiveKind::all_gather), policy, cluster) == Algorithm::ring);
-  CHECK(algorithm_of(call_on(CollectiveKind::barrier), policy, cluster) == Algorithm::direct);
+  CHECK(method_of(call_on(CollectiveKind::all_gather), policy, cluster).algorithm == Algorithm::ring);
+  CHECK(method_of(call_on(CollectiveKind::barrier), policy, cluster).algorithm == Algorithm::direct);
 }
 
 TEST_CASE("one rank stands for all unless they differ, their links do, or it is not wanted") {

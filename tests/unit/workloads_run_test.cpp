@@ -108,7 +108,7 @@ TEST_CASE("channels slow down with the clock while a GEMM runs, and speed up whe
   // 1200 of 2100 MHz it takes 0.5 + 0.5 x 2100/1200 = 1.375 times as long. 456 tiles: two waves on 31 CUs each.
   const auto gather_end = [](const GemmShape& gemm) {
     Experiment experiment = pair(gemm);
-    experiment.cluster.library.channel_rate = 4.0_GBps;
+    experiment.cluster.library.simple.channel_rate = 4.0_GBps;
     return run_once(experiment, in_order({"fsdp", "compute"}), {}).collectives.end.value;
   };
   const double start = kLaunch + 17e-6 + 2.2e-6;

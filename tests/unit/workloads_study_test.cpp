@@ -51,7 +51,7 @@ Experiment with_links_of(std::optional<std::uint64_t> draw) {
   link = {link.raw * faster, link.one_way * faster, link.both_ways * faster, link.latency};
   CollectiveLibrarySpec& library = experiment.cluster.library;
   library.link_payload = library.link_payload * faster;
-  library.channel_rate = library.channel_rate * faster;
+  library.simple.channel_rate = library.simple.channel_rate * faster;
   library.cu_rate = library.cu_rate * faster;
   return experiment;
 }

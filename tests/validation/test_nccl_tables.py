@@ -27,7 +27,7 @@ TABLES = (
     ("v100_dgx1_8g_1n_allreduce_blog.csv", "all_reduce", "v100-sxm2-8"),
 )
 # Known to miss, and by how much it does: collectives/README.md. A change that repairs it must say so here.
-MISSES = {("h100_pcie_nvlbridge_2g_1n_allreduce_nccl1161.csv", "all_reduce", "h100-pcie-2"): (2.0, 2.2)}
+MISSES = {("h100_pcie_nvlbridge_2g_1n_allreduce_nccl1161.csv", "all_reduce", "h100-pcie-2"): (1.75, 2.0)}
 
 
 def measured(name):

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 
+#include "collectives/transfer_graph.hpp"
+#include "collectives/tuner.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3 {
 
-Algorithm algorithm_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
+ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
-  if (policy.algorithm && has_choice) return *policy.algorithm;
-  return default_algorithm(call, policy.backend, cluster);
+  const std::optional<Algorithm> wished = has_choice ? policy.algorithm : std::nullopt;
+  if (policy.backend == Backend::dma) {
+    return {.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
+  }
+  return choose_method(call, cluster, {wished, policy.protocol, policy.most_channels});
 }
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {
@@ -19,7 +24,9 @@ bool folds(const Experiment& experiment, const Strategy& strategy) {
     const bool alike = std::ranges::all_of(stream.operations, [&](const Operation& operation) {
       const auto* call = std::get_if<CollectiveCall>(&operation.work);
       if (!operation.on.empty()) return false;
-      return call == nullptr || is_symmetric(*call, algorithm_of(*call, policy, experiment.cluster));
+      if (call == nullptr) return true;
+      if (policy.backend == Backend::dma && !is_symmetric(policy.dma)) return false;
+      return is_symmetric(*call, method_of(*call, policy, experiment.cluster).algorithm, experiment.cluster);
     });
     if (!alike) return false;
   }

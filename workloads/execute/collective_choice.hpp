@@ -1,13 +1,14 @@
 #pragma once
 /// What a strategy makes of the collectives of an experiment.
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/channel_protocol.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
 
-/// The algorithm that \p policy asks for; the default where it asks for none, or \p call has but one.
-Algorithm algorithm_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
+/// What \p policy asks for. Where it asks for nothing, or \p call has but one algorithm: as the library's tuner
+/// chooses, and default_algorithm on copy engines.
+ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
 
 /// Whether one rank can stand for all: `fold` is on, every rank of the node sees the same links, and all ranks
 /// do the same in every operation.

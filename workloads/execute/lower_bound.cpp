@@ -85,7 +85,7 @@ LowerBound lower_bound(const Experiment& experiment) {
       }
     }
   }
-  return bound_of(ranks, traffic, raw_egress(cluster.node), cluster.gpu.hbm.peak);
+  return bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
 }
 
 }  // namespace c3

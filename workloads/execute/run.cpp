@@ -93,7 +93,11 @@ class Run {
     plan.name = spec.name;
     plan.call = *call;
     plan.backend = context.policy.backend;
-    plan.algorithm = algorithm_of(*call, context.policy, experiment_.cluster);
+    const ChannelMethod method = method_of(*call, context.policy, experiment_.cluster);
+    plan.algorithm = method.algorithm;
+    plan.protocol = method.protocol;
+    plan.most_channels = method.most_channels;
+    plan.dma = context.policy.dma;
     plan.grain = experiment_.measure.collective_grain;
     plan.stream = context.index;
     plan.priority = context.policy.priority;
@@ -153,9 +157,12 @@ class Run {
       const CollectivePlan& plan = run->plan();
       const SideSpan& span = program(rank, stream).operations()[i];
       if (!span.any) continue;  // not of the group
+      const std::string_view protocol =
+          plan.backend == Backend::cu ? name_of(plan.protocol) : std::string_view("none");
       result.records.push_back({plan.name, std::string(name_of(plan.call.kind)),
-                                std::string(name_of(plan.algorithm)), std::string(name_of(plan.backend)), rank,
-                                run->width(), counted_bytes(plan.call, run->members()), span.release, span.end,
+                                std::string(name_of(plan.algorithm)), std::string(protocol),
+                                std::string(name_of(plan.backend)), rank, run->width(),
+                                counted_bytes(plan.call, run->members()), span.release, span.end,
                                 algorithm_bandwidth(plan.call, run->members(), span.duration()),
                                 bus_bandwidth(plan.call, run->members(), span.duration())});
     }

@@ -67,7 +67,7 @@ struct StudyResult {
 /// One collective of the recorded run, on one GPU.
 struct CollectiveRecord {
   std::string name;
-  std::string op, algorithm, backend;
+  std::string op, algorithm, protocol, backend;
   int gpu = 0;
   int channels = 0;  ///< work groups (cu) or engines (dma)
   Bytes bytes;       ///< total buffer as nccl-tests counts it

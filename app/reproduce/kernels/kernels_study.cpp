@@ -9,9 +9,9 @@
 namespace c3 {
 namespace {
 
-StudyReport reproduce_kernels(const std::filesystem::path& data, const PublishedFigures& published,
-                              const StudyProgress& progress) {
-  const std::filesystem::path kernels = data / "kernels";
+StudyOutcome reproduce_kernels(const StudyInput& input, const PublishedFigures& published,
+                               const StudyProgress& progress) {
+  const std::filesystem::path kernels = input.data / "kernels";
   ModelsPart models(kernels);
   Fp32Part fp32(kernels);
   MatrixPart matrix(kernels);
@@ -28,7 +28,7 @@ StudyReport reproduce_kernels(const std::filesystem::path& data, const Published
   for (StudyReport part :
        {matrix.sections(published), attention.sections(published), models.sections(published)})
     std::ranges::move(part, std::back_inserter(report));
-  return report;
+  return {.report = std::move(report), .broken = {}, .rows_csv = {}, .notices = {}};
 }
 
 }  // namespace

@@ -1,0 +1,31 @@
+#pragma once
+/// Many simulations at once. SimGrid's engine belongs to a process, so that threads cannot share one.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/reproduce/study.hpp"
+#include "engine/units.hpp"
+
+namespace c3 {
+
+/// What came of a simulation.
+struct SimulatedTime {
+  std::optional<Seconds> time = std::nullopt;  ///< absent: the scenario cannot run
+  std::string said =
+      {};  ///< of a time what the job says of it, else why there is none; some 400 letters at most
+};
+
+struct SimulationJob {
+  std::function<SimulatedTime()> run;              ///< in a process of its own
+  std::function<void(const SimulatedTime&)> take;  ///< in this one, after all have run
+};
+using SimulationJobs = std::vector<SimulationJob>;
+
+/// Runs all of \p jobs in as many processes as this machine has cores, then hands out what came of them, in
+/// their order. An InfeasibleError is a result. \throws InterruptedError; std::runtime_error with the text of
+/// whatever else a job throws, or when its process dies; std::system_error when there can be no process.
+void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress);
+
+}  // namespace c3

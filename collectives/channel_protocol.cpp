@@ -1,0 +1,276 @@
+#include "collectives/channel_protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "collectives/tuner.hpp"
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+bool runs_in_switch(Algorithm algorithm) {
+  return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
+}
+
+constexpr int kMostHeads = 32;  // GPUs whose parts NCCL passes through the switch at once
+
+/// Whether every pair of ranks sends and receives by itself, as a library's send and receive do.
+bool is_pairwise(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_to_all_v ||
+         kind == CollectiveKind::send_receive;
+}
+
+const ProtocolSpec& spec_of(const CollectiveLibrarySpec& library, const ChannelMethod& method) {
+  if (!offers(library, method.protocol)) {
+    throw InfeasibleError(fmt::format("'{}' has no protocol {}", library.name, name_of(method.protocol)));
+  }
+  if (runs_in_switch(method.algorithm) && method.protocol != Protocol::simple) {
+    throw InfeasibleError(fmt::format("{} runs protocol simple only, not {}", name_of(method.algorithm),
+                                      name_of(method.protocol)));
+  }
+  return protocol_of(library, method.protocol);
+}
+
+double bytes_per_thread(const ChannelMethod& method, int members) {
+  switch (method.protocol) {
+    case Protocol::ll:
+      return method.algorithm == Algorithm::ring ? 8.0 * members : 8.0;
+    case Protocol::ll128:
+      return 8.0;
+    case Protocol::simple:
+      break;
+  }
+  return 64.0;
+}
+
+}  // namespace
+
+int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
+  if (runs_in_switch(algorithm)) return library.nvls_channels;
+  const bool in_pairs = algorithm == Algorithm::direct && library.p2p_channels > 0;
+  return in_pairs ? library.p2p_channels : library.channels;
+}
+
+int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+                  int members, int lanes) {
+  int channels = channels_of(library, method.algorithm);
+  const bool reduced = !runs_in_switch(method.algorithm) && method.algorithm != Algorithm::direct;
+  const int threads = protocol_of(library, method.protocol).threads;
+  if (is_pairwise(call.kind) && method.protocol == Protocol::ll) {
+    channels = std::min(channels, lanes);
+  } else if (reduced && threads > 0) {
+    const double of_channel = threads * bytes_per_thread(method, members);
+    const double wanted = std::floor(counted_bytes(call, members) / Bytes{of_channel});
+    channels = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(channels)));
+  }
+  channels = std::max(channels, lanes);
+  return method.most_channels > 0 ? std::min(channels, method.most_channels) : channels;
+}
+
+Bytes nvls_chunk(Bytes bytes, int channels, int heads) {
+  constexpr double kKiB = 1024.0;
+  double chunk = 128 * kKiB;
+  const auto passes = [&] { return bytes.value / (channels * heads * chunk); };
+  if (passes() < 64.0) chunk = 64 * kKiB;
+  if (passes() < 8.0) chunk = 32 * kKiB;
+  if (passes() < 2.0) chunk = 16 * kKiB;
+  return Bytes{chunk};
+}
+
+Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set) {
+  constexpr double kKiB = 1024.0;
+  double chunk = set.value > 0.0 ? set.value : (nodes > 3 ? 64 : 128) * kKiB;
+  const auto passes = [&] { return bytes.value / (channels * heads * chunk); };
+  if (passes() < 32.0 && chunk > 256 * kKiB) chunk = 256 * kKiB;
+  if (passes() < 16.0 && chunk > 128 * kKiB) chunk = 128 * kKiB;
+  if (passes() < 4.0 && chunk > 64 * kKiB) chunk = 64 * kKiB;
+  if (passes() < 1.0 && chunk > 32 * kKiB) chunk = 32 * kKiB;
+  return Bytes{chunk};
+}
+
+ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call,
+                                 const ChannelMethod& method, const TransferGraph& graph)
+    : cluster_(cluster),
+      library_(cluster.library),
+      call_(call),
+      method_(method),
+      graph_(graph),
+      spec_(spec_of(cluster.library, method)),
+      width_(channels_used(cluster.library, call, method, graph.ranks(), graph.lanes)),
+      tree_rate_(measured_tree_rate(call, method.algorithm, method.protocol, cluster)),
+      longest_(static_cast<std::size_t>(graph.lanes)) {
+  for (const Transfer& transfer : graph.transfers) {
+    Bytes& longest = longest_[static_cast<std::size_t>(transfer.lane)];
+    longest = std::max(longest, transfer.bytes / std::max(1.0, double(transfer.hops + transfer.network_hops)));
+  }
+}
+
+bool ChannelProtocol::is_one_shot() const {
+  return method_.algorithm == Algorithm::direct && method_.protocol == Protocol::ll &&
+         call_.kind == CollectiveKind::all_reduce && library_.one_shot_latency;
+}
+
+// A one-shot kernel's threads do not go round a ring: the wire's half is all that the flags take.
+BytesPerSecond ChannelProtocol::link_payload() const {
+  if (runs_in_switch(method_.algorithm)) return library_.nvls_payload;
+  return library_.link_payload * (is_one_shot() ? 0.5 : spec_.link_share);
+}
+
+Seconds ChannelProtocol::base() const {
+  if (method_.algorithm == Algorithm::nvls_tree) return tree_fill();
+  const bool is_direct_ring =
+      method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple && !graph_.spans_nodes();
+  const Seconds handshakes = spec_.hop_latency * (is_direct_ring ? library_.handshake_hops : 0.0);
+  return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices() + local_copy();
+}
+
+Seconds ChannelProtocol::latency(const Move& move) const {
+  if (method_.algorithm == Algorithm::nvls) return in_switch();
+  if (move.hops + move.network_hops == 0) return {};
+  if (method_.algorithm == Algorithm::nvls_tree) {
+    const Seconds between = library_.nvls_tree_network_latency + cluster_.fabric->transport.slice_latency;
+    return library_.nvls_tree_latency * move.hops + between * move.network_hops;
+  }
+  const Seconds steps = spec_.hop_latency * static_cast<double>(move.hops) +
+                        network_hop() * static_cast<double>(move.network_hops);
+  return steps * plateau() + posts();
+}
+
+// The library's latency is that of its steps over verbs, NICs and switches included.
+Seconds ChannelProtocol::network_hop() const {
+  if (!cluster_.fabric || library_.network_fabric == cluster_.fabric->name) return spec_.network_latency;
+  const TransportSpec& transport = cluster_.fabric->transport;
+  if (method_.protocol == Protocol::simple) return spec_.network_latency + transport.slice_latency;
+  const Bytes of_channel = std::ranges::max(longest_) / std::max(1, width_ / graph_.lanes) / spec_.link_share;
+  const double messages = of_channel > transport.eager_size ? 2.0 : 1.0;
+  return std::max(spec_.network_latency, transport.flag_latency * messages);
+}
+
+// What authors measured of a tree contains its filling.
+int ChannelProtocol::chunks() const {
+  constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
+  constexpr int kFine = 10'000;
+  if (!graph_.pipelined) return 1;
+  if (tree_rate_) return kFine;
+  const double channels = std::max(1, width_ / graph_.lanes);
+  const Bytes longest = std::ranges::max(longest_);
+  const Bytes chunk =
+      method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
+  return static_cast<int>(std::clamp(std::ceil(longest / (chunk * channels)), 1.0, kMostChunks));
+}
+
+// Channels copy all of a rank's data into the switch's buffers and out of them.
+BytesPerSecond ChannelProtocol::copying_in_switch() const {
+  if (library_.nvls_channel_rate.value <= 0.0) return BytesPerSecond{std::numeric_limits<double>::infinity()};
+  return library_.nvls_channel_rate * static_cast<double>(width_);
+}
+
+// As NCCL and RCCL (enqueue.cc): smaller where few would follow one another through a tree of that depth.
+Bytes ChannelProtocol::tree_chunk(Bytes of_channel) const {
+  constexpr double kKiB = 1024.0;
+  const double depth = 0.5 * graph_.steps;
+  Bytes chunk = library_.chunk_size;
+  const auto shrink = [&](double times, double least) {
+    while (of_channel / chunk < times * depth && chunk.value > least)
+      chunk = chunk * 0.5;
+  };
+  if (library_.tuner_bandwidth.value <= 0.0) return chunk;
+  shrink(8.0, 128 * kKiB);
+  shrink(4.0, 64 * kKiB);
+  shrink(1.0, 32 * kKiB);
+  return chunk;
+}
+
+double ChannelProtocol::bound(const Move& move) const {
+  if (method_.algorithm == Algorithm::nvls) return (copying_in_switch() / call_.bytes).value;
+  if (!tree_rate_) return std::numeric_limits<double>::infinity();
+  const Leg& leg = move.legs.front();
+  const double part = leg.bytes / longest_[static_cast<std::size_t>(leg.lane)];
+  return (*tree_rate_ / (call_.bytes * part)).value;
+}
+
+// A chunk's second copy, out of the buffer into which it was copied first, begins when the first has ended.
+// Each chunk synchronises the node's GPUs; those of the size at which the rate was measured are in the rate.
+Seconds ChannelProtocol::tree_fill() const {
+  if (!tree_rate_) return spec_.base_latency;
+  const int heads = std::min(cluster_.node.gpus, graph_.ranks());
+  const int nodes = (graph_.ranks() + heads - 1) / heads;
+  const Bytes set = cluster_.fabric ? cluster_.fabric->transport.switch_chunk : Bytes{};
+  const Bytes pass = nvls_tree_chunk(call_.bytes, width_, heads, nodes, set) * (1.0 * width_ * heads);
+  const Bytes measured = Bytes{(nodes > 3 ? 64.0 : 128.0) * 1024.0 * width_ * heads};
+  const double more = std::max(1.0, call_.bytes / pass) - call_.bytes / measured;
+  return std::min(call_.bytes, pass) / *tree_rate_ + spec_.hop_latency * (0.5 * std::max(0.0, more));
+}
+
+// Chunks pass the switch one after another, each behind a synchronisation; two more fill and drain the three
+// stages: copy in, reduce and multicast, copy out.
+Seconds ChannelProtocol::in_switch() const {
+  if (method_.algorithm != Algorithm::nvls) return library_.nvls_latency;
+  const int heads = std::min(graph_.ranks(), kMostHeads);
+  const Bytes pass = nvls_chunk(call_.bytes, width_, heads) * (1.0 * width_ * heads);
+  const double passes = std::max(1.0, call_.bytes / pass);
+  const Bytes at_once = std::min(call_.bytes, pass);
+  const Seconds on_links = at_once * (1.0 + 1.0 / graph_.ranks()) / library_.nvls_payload;
+  const Seconds of_pass = std::max(on_links, at_once / copying_in_switch());
+  return library_.nvls_latency * (passes + 2.0) + of_pass * 2.0;
+}
+
+// A ring over several nodes waits longer for each step once channels carry more than a line (NCCL 2.30.7,
+// plateau effect of ring; published for all_reduce).
+double ChannelProtocol::plateau() const {
+  const bool applies = method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple &&
+                       graph_.spans_nodes() && !graph_.pipelined &&
+                       call_.bytes.value / (library_.channels * graph_.ranks()) >= 64.0;
+  return applies ? library_.ring_plateau : 1.0;
+}
+
+// One thread of a rank's host posts every send and receive of a pair over the network; two chunks before slices
+// stream.
+Seconds ChannelProtocol::posts() const {
+  if (!is_pairwise(call_.kind) || !cluster_.fabric || !graph_.spans_nodes()) return {};
+  const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - cluster_.node.gpus;
+  const double chunks = method_.protocol == Protocol::simple ? 2.0 : 1.0;
+  return cluster_.fabric->message_latency * (2.0 * std::max(1, peers) * chunks);
+}
+
+Seconds ChannelProtocol::last_slices() const {
+  Seconds longest;
+  for (int lane = 0; lane < graph_.lanes; ++lane)
+    longest = std::max(longest, last_slice(lane));
+  return longest;
+}
+
+// What comes last has nothing behind it to hide its copying: half a chunk of a ring (a chunk is two slices), a
+// whole one of a pair, which its receiver copies out of the library's buffer; before that, a pair's send and
+// receive have met, which takes another hop.
+Seconds ChannelProtocol::last_slice(int lane) const {
+  if (method_.protocol != Protocol::simple || graph_.pipelined) return {};
+  const double channels = in_lane(lane);
+  const Bytes most = longest_[static_cast<std::size_t>(lane)] / channels;
+  if (method_.algorithm == Algorithm::ring && library_.ring_chunk.value > 0.0) {
+    const double rounds = std::ceil(most / library_.ring_chunk);
+    const BytesPerSecond rate = std::min(spec_.channel_rate, link_payload() / channels);
+    return rounds < 1.0 ? Seconds{} : most / rounds * 0.5 / rate;
+  }
+  if (method_.algorithm == Algorithm::direct && is_pairwise(call_.kind) && library_.local_rate) {
+    return spec_.hop_latency + std::min(most, library_.chunk_size) / *library_.local_rate;
+  }
+  return {};
+}
+
+// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it was
+// scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile.
+Seconds ChannelProtocol::local_copy() const {
+  const bool is_ring_sum = call_.kind == CollectiveKind::all_reduce && method_.algorithm == Algorithm::ring;
+  const bool has_shard = is_ring_sum || call_.kind == CollectiveKind::all_gather ||
+                         call_.kind == CollectiveKind::reduce_scatter ||
+                         call_.kind == CollectiveKind::all_to_all;
+  if (!has_shard || !library_.local_rate || method_.protocol != Protocol::simple) return {};
+  return call_.bytes / graph_.ranks() / (*library_.local_rate * width_);
+}
+
+}  // namespace c3

@@ -1,0 +1,84 @@
+#pragma once
+/// What a collective on channels takes beside the flow of its bytes, by protocol and size.
+
+#include <optional>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "collectives/moves.hpp"
+#include "collectives/spec.hpp"
+#include "collectives/transfer_graph.hpp"
+
+namespace c3 {
+
+/// How a collective is run on channels.
+struct ChannelMethod {
+  Algorithm algorithm = Algorithm::direct;
+  Protocol protocol = Protocol::simple;
+  int most_channels = 0;  ///< 0: as many as the library takes
+};
+
+/// Channels of \p library that run \p algorithm on large data.
+int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm);
+
+/// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
+/// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
+/// channel in ll. Never fewer than one for each of \p lanes, unless method.most_channels says so.
+int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+                  int members, int lanes);
+
+/// Bytes that NCCL passes through the switch at once for each channel and head (enqueue.cc, 2.30.7): 128 KiB,
+/// less where few of them would follow one another.
+Bytes nvls_chunk(Bytes bytes, int channels, int heads);
+
+/// The same of nvls_tree, for \p nodes nodes. \param set by a plug-in, in place of the library's largest chunk
+Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set = {});
+
+/// Latencies and rates of one collective. Wrong when: steps of one chain overlap more than a slice's copying.
+class ChannelProtocol {
+ public:
+  /// \p cluster and \p graph must outlive it; \p graph may be folded. \throws InfeasibleError for a
+  /// protocol that the library or the algorithm has not.
+  ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call, const ChannelMethod& method,
+                  const TransferGraph& graph);
+
+  int width() const { return width_; }
+  /// Chunks of which a pipelined graph's longest transfer is made.
+  int chunks() const;
+  /// Progress of \p move in a second that the channels cannot pass; infinity where only their rates bound it.
+  double bound(const Move& move) const;
+  BytesPerSecond channel_rate() const { return spec_.channel_rate; }
+  /// Payload per link and direction.
+  BytesPerSecond link_payload() const;
+  /// Once in a collective, whatever its steps: launch and set-up, handshakes, what comes last and what is copied
+  /// within the GPU. Without the gap before it.
+  Seconds base() const;
+  /// Of the steps that \p move takes one after another.
+  Seconds latency(const Move& move) const;
+
+ private:
+  bool is_one_shot() const;
+  Seconds network_hop() const;
+  Seconds tree_fill() const;
+  Bytes tree_chunk(Bytes of_channel) const;
+  BytesPerSecond copying_in_switch() const;
+  Seconds posts() const;
+  double plateau() const;
+  Seconds in_switch() const;
+  Seconds last_slice(int lane) const;
+  Seconds last_slices() const;
+  Seconds local_copy() const;
+  int in_lane(int lane) const { return std::max(1, (width_ - lane + graph_.lanes - 1) / graph_.lanes); }
+
+  const ClusterSpec& cluster_;
+  const CollectiveLibrarySpec& library_;
+  const CollectiveCall& call_;
+  ChannelMethod method_;
+  const TransferGraph& graph_;
+  const ProtocolSpec& spec_;
+  int width_;
+  std::optional<BytesPerSecond> tree_rate_;
+  std::vector<Bytes> longest_;       ///< by lane: step
+};
+
+}  // namespace c3

@@ -1,0 +1,159 @@
+#include "collectives/dma_commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+Leg leg_of(const Transfer& t) { return {t.src, t.dst, t.lane, t.bytes, t.op}; }
+
+/// Chunks of a pipelined graph follow one another; else an engine takes its commands in turn by itself.
+std::vector<DmaJob> copies(const TransferGraph& graph, const std::vector<Move>& moves) {
+  std::vector<DmaJob> jobs;
+  jobs.reserve(moves.size());
+  for (const Move& move : moves) {
+    DmaJob& job = jobs.emplace_back(DmaJob{{}, std::max(1, move.hops), move.after});
+    if (move.behind && graph.pipelined) job.after.push_back(*move.behind);
+    for (const Leg& leg : move.legs)
+      job.submissions.push_back({leg.src, leg.lane, {{leg}}});
+  }
+  return jobs;
+}
+
+using Peers = std::map<int, std::vector<Leg>>;  // by sending rank, nearest first
+
+Peers peers_of(const TransferGraph& graph) {
+  Peers peers;
+  for (const Transfer& transfer : graph.transfers)
+    peers[transfer.src].push_back(leg_of(transfer));
+  return peers;
+}
+
+/// An odd peer is served alone, then the others two by two.
+std::vector<DmaSubmission> broadcasts(const TransferGraph& graph) {
+  std::vector<DmaSubmission> submissions;
+  for (const auto& [rank, legs] : peers_of(graph)) {
+    int lane = 0;
+    for (std::size_t i = 0; i < legs.size(); ++lane) {
+      const std::size_t end = i == 0 && legs.size() % 2 == 1 ? 1 : i + 2;
+      const DmaCommand command(legs.begin() + static_cast<std::ptrdiff_t>(i),
+                               legs.begin() + static_cast<std::ptrdiff_t>(end));
+      submissions.push_back({rank, lane, {command}});
+      i = end;
+    }
+  }
+  return submissions;
+}
+
+/// A pair belongs to the rank that has the shorter way round the group; half way, to the first of the two.
+std::vector<DmaSubmission> swaps(const TransferGraph& graph) {
+  const int ranks = graph.ranks();
+  std::map<int, int> place;
+  for (int i = 0; i < ranks; ++i)
+    place[graph.members[static_cast<std::size_t>(i)]] = i;
+  std::vector<DmaSubmission> submissions;
+  for (const auto& [rank, legs] : peers_of(graph)) {
+    for (const Leg& leg : legs) {
+      const int distance = leg.lane + 1;
+      const bool owns = 2 * distance < ranks || (2 * distance == ranks && place[leg.src] < place[leg.dst]);
+      if (!owns) continue;
+      const Leg back{leg.dst, leg.src, ranks - distance - 1, leg.bytes, leg.op};
+      submissions.push_back({rank, leg.lane, {{leg, back}}});
+    }
+  }
+  return submissions;
+}
+
+std::vector<DmaSubmission> back_to_back(const TransferGraph& graph) {
+  std::vector<DmaSubmission> submissions;
+  for (const auto& [rank, legs] : peers_of(graph)) {
+    DmaSubmission& all = submissions.emplace_back(DmaSubmission{rank, 0, {}});
+    for (const Leg& leg : legs)
+      all.commands.push_back({leg});
+  }
+  return submissions;
+}
+
+std::vector<DmaSubmission> submissions_of(const TransferGraph& graph, DmaVariant variant) {
+  switch (variant) {
+    case DmaVariant::bcst:
+      return broadcasts(graph);
+    case DmaVariant::swap:
+      return swaps(graph);
+    case DmaVariant::b2b:
+      return back_to_back(graph);
+    case DmaVariant::pcpy:
+      break;
+  }
+  throw std::logic_error("submissions_of: copies follow moves");
+}
+
+bool suits(DmaVariant variant, CollectiveKind kind) {
+  if (variant == DmaVariant::bcst)
+    return kind == CollectiveKind::all_gather || kind == CollectiveKind::broadcast;
+  return variant != DmaVariant::swap || kind == CollectiveKind::all_to_all;
+}
+
+}  // namespace
+
+std::string_view name_of(DmaVariant variant) {
+  constexpr std::array<std::string_view, kDmaVariants.size()> kNames = {"pcpy", "bcst", "swap", "b2b"};
+  return kNames.at(static_cast<std::size_t>(variant));
+}
+
+std::string_view name_of(DmaHost host) { return host == DmaHost::gpu ? "gpu" : "node"; }
+
+// The two halves of a swap belong to different ranks, and one thread comes to one rank after another.
+bool is_symmetric(const DmaOptions& options) {
+  return options.variant != DmaVariant::swap && options.host == DmaHost::gpu;
+}
+
+std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<Move>& moves,
+                                  DmaVariant variant, CollectiveGrain grain) {
+  if (variant == DmaVariant::pcpy) return copies(graph, moves);
+  std::vector<DmaSubmission> submissions = submissions_of(graph, variant);
+  std::vector<DmaJob> jobs;
+  if (grain == CollectiveGrain::gang) {
+    jobs.push_back({std::move(submissions)});
+  } else {
+    for (DmaSubmission& submission : submissions)
+      jobs.push_back({{std::move(submission)}});
+  }
+  return jobs;
+}
+
+void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algorithm, DmaVariant variant,
+               const GpuSpec& gpu) {
+  const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", name, why)); };
+  if (reduces(call.kind) || algorithm == Algorithm::nvls) {
+    refuse(fmt::format("copy engines copy and do not add, {} needs compute units (backend = \"cu\")",
+                       reduces(call.kind) ? name_of(call.kind) : name_of(algorithm)));
+  }
+  if (gpu.dma.engines < 1) refuse(fmt::format("gpu '{}' has no copy engines", gpu.name));
+  if (variant == DmaVariant::pcpy) return;
+  if (!suits(variant, call.kind)) {
+    refuse(fmt::format("{} on copy engines does not suit {}: {}", name_of(variant), name_of(call.kind),
+                       variant == DmaVariant::bcst
+                           ? "only all_gather and broadcast send the same bytes to several peers"
+                           : "only in all_to_all do two ranks exchange equal pieces"));
+  }
+  if (algorithm != Algorithm::direct) {
+    refuse(fmt::format("{} on copy engines needs the direct algorithm, {} has copies that wait for others",
+                       name_of(variant), name_of(algorithm)));
+  }
+  const bool lacks_broadcast = variant == DmaVariant::bcst && gpu.dma.broadcast_bandwidth.value <= 0.0;
+  const bool lacks_swap = variant == DmaVariant::swap && gpu.dma.swap_bandwidth.value <= 0.0;
+  if (lacks_broadcast || lacks_swap) {
+    refuse(fmt::format("copy engines of gpu '{}' have no {} command (dma_{}_bandwidth)", gpu.name,
+                       name_of(variant), lacks_broadcast ? "broadcast" : "swap"));
+  }
+}
+
+}  // namespace c3

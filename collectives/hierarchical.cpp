@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "collectives/algorithms.hpp"
+
+namespace c3 {
+namespace {
+
+/// Three phases, through which chunks follow one another: within nodes every GPU gets the sum of its part from
+/// its peers; GPUs of a rail sum these up along a ring, or the fabric's switches do; within nodes every GPU
+/// gets its peers' parts. An all_gather has the rings' second half and the last phase, a reduce_scatter the
+/// first phase and the rings' first half.
+class Hierarchy {
+ public:
+  explicit Hierarchy(const GraphRequest& request)
+      : request_(request),
+        order_(request.layout.node_by_node()),
+        nodes_(request.layout.node_count()),
+        slots_(request.layout.members_per_node()),
+        lanes_(request.lanes(static_cast<std::size_t>(slots_ - 1))),
+        part_(request.call.bytes / static_cast<double>(slots_)),
+        graph_(request.builder(lanes_, /*pipelined=*/true)),
+        rounds_(graph_, order_, request.form.folded) {}
+
+  TransferGraph take() {
+    const CollectiveKind kind = request_.call.kind;
+    ByLane here(static_cast<std::size_t>(lanes_));
+    if (kind != CollectiveKind::all_gather) here = exchange_within(TransferOp::update, here);
+    ++stage_;
+    if (request_.algorithm == Algorithm::collnet) {
+      here = add_in_fabric(here);
+    } else {
+      if (kind != CollectiveKind::all_gather) here = turn(TransferOp::update, here);
+      if (kind != CollectiveKind::reduce_scatter) here = turn(TransferOp::store, here);
+    }
+    ++stage_;
+    if (kind != CollectiveKind::reduce_scatter) exchange_within(TransferOp::store, here);
+    return graph_.take();
+  }
+
+ private:
+  using Arrived = std::vector<std::uint32_t>;  ///< rounds that have reached every rank
+  using ByLane = std::vector<Arrived>;
+
+  Transfer pattern(int lane, Bytes bytes, TransferOp op) const {
+    Transfer transfer{0, 0, lane, step_, bytes, {}, op};
+    transfer.stage = stage_;
+    return transfer;
+  }
+
+  /// Every GPU's part to or from each peer of its node, when all lanes are \p here.
+  ByLane exchange_within(TransferOp op, const ByLane& here) {
+    Arrived before, arrived;
+    for (const Arrived& lane : here)
+      before.insert(before.end(), lane.begin(), lane.end());
+    std::ranges::sort(before);
+    before.erase(std::ranges::unique(before).begin(), before.end());
+    for (int distance = 1; distance < slots_; ++distance) {
+      arrived.push_back(
+          rounds_.add(pattern((distance - 1) % lanes_, part_, op), shift(0, distance, nodes_, slots_), before));
+    }
+    ++step_;
+    return ByLane(static_cast<std::size_t>(lanes_), arrived);
+  }
+
+  /// nodes - 1 steps of the rail's ring, a share of its bytes on each lane.
+  ByLane turn(TransferOp op, const ByLane& here) {
+    const Exchange onwards = shift(1, 0, nodes_, slots_);
+    const int told = request_.form.every_step ? 1 : nodes_ - 1;  // steps told as one
+    const Bytes bytes = part_ * (static_cast<double>(told) / (nodes_ * lanes_));
+    const bool adds = op == TransferOp::update;
+    ByLane last = here, arrived = here;
+    for (int step = 0; step < nodes_ - 1; step += told, ++step_) {
+      for (int lane = 0; lane < lanes_; ++lane) {
+        const auto index = static_cast<std::size_t>(lane);
+        Transfer transfer = pattern(lane, bytes, op);
+        if (told > 1) transfer.network_hops = told;
+        if (adds && step > 0)  // a rank adds its own node's sum in every step
+          last[index].insert(last[index].end(), here[index].begin(), here[index].end());
+        last[index] = {rounds_.add(transfer, onwards, last[index])};
+        arrived[index].push_back(last[index].front());
+      }
+    }
+    for (int lane = 0; adds && lane < lanes_; ++lane) {  // of sums only the last piece is complete
+      const auto index = static_cast<std::size_t>(lane);
+      last[index].insert(last[index].end(), here[index].begin(), here[index].end());
+    }
+    return adds ? last : arrived;
+  }
+
+  ByLane add_in_fabric(const ByLane& here) {
+    ByLane arrived;
+    const Bytes bytes = part_ / static_cast<double>(lanes_);
+    for (int lane = 0; lane < lanes_; ++lane) {
+      arrived.push_back({rounds_.add(pattern(lane, bytes, TransferOp::fabric_all_reduce), with_itself(),
+                                     here[static_cast<std::size_t>(lane)])});
+    }
+    ++step_;
+    return arrived;
+  }
+
+  const GraphRequest& request_;
+  std::vector<int> order_;
+  int nodes_;
+  int slots_;
+  int lanes_;
+  Bytes part_;  ///< of one GPU of each node
+  GraphBuilder graph_;
+  Rounds rounds_;
+  int step_ = 0;
+  int stage_ = 0;
+};
+
+}  // namespace
+
+TransferGraph hierarchical_graph(const GraphRequest& request) {
+  const GroupLayout& layout = request.layout;
+  if (layout.node_count() < 2) request.refuse("joins several nodes; within one see direct");
+  if (!layout.is_regular()) request.refuse("needs the same GPUs of every node");
+  if (layout.members_per_node() < 2) request.refuse("needs several GPUs of every node; see ring");
+  if (request.algorithm == Algorithm::collnet && !request.cluster.fabric->switch_reduces)
+    request.refuse("needs switches that reduce, fabric '" + request.cluster.fabric->name + "' has none");
+  return Hierarchy(request).take();
+}
+
+}  // namespace c3

@@ -1,0 +1,19 @@
+#pragma once
+/// Ways through a node for rings and chains that come from another node and go on to a third.
+
+#include <vector>
+
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+/// Paths over all \p members (GPUs of the node), each from where data enter the node to where they leave it.
+/// Full mesh of an even number: one starting at each member, which together use every link once each way
+/// (Williams 1949, on the columns of row-complete Latin squares); RCCL's rings over several MI300X nodes have
+/// that property, too. Of an odd number: the disjoint rings, cut open. Switched: one for each of \p nics,
+/// turned so that each starts at a GPU of its own. Wired: the disjoint rings, cut open where a pair of GPUs
+/// shares a NIC if they do anywhere, each time at another place; at least as many as \p nics that the members
+/// use.
+std::vector<std::vector<int>> local_paths(const NodeSpec& node, const std::vector<int>& members, int nics);
+
+}  // namespace c3

@@ -1,0 +1,88 @@
+#include "configs/cluster_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "configs/spec_readers.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::int64_t kMostNodes = 131'072;
+
+std::int64_t node_count(const Table& root) {
+  const Node* nodes = root.find("nodes");
+  const auto* count = nodes == nullptr ? nullptr : std::get_if<std::int64_t>(&nodes->value);
+  return count == nullptr ? 1 : *count;
+}
+
+/// The NICs of each node, and that there is a place for them.
+void fit_nics(Section& root, Section& section, ClusterSpec& cluster) {
+  const NodeSpec& node = cluster.node;
+  int& nics = cluster.fabric->nics_per_node;
+  if (node.nic_slots == 0) {
+    root.fail("fabric",
+              fmt::format("node '{}' has no place for NICs: nic_slots, or nic_at of a wired one", node.name));
+  }
+  if (nics > node.nic_slots) {
+    section.fail("nics",
+                 fmt::format("{} NICs do not fit the {} slots of node '{}'", nics, node.nic_slots, node.name));
+  }
+  if (nics == 0) nics = std::min(node.nic_slots, node.gpus);
+}
+
+void check_fabric(Section& root, Section& section, ClusterSpec& cluster) {
+  fit_nics(root, section, cluster);
+  const std::vector<int>& torus = cluster.fabric->torus;
+  const int places = std::accumulate(torus.begin(), torus.end(), 1, std::multiplies<>());
+  if (!torus.empty() && cluster.nodes > places)
+    root.fail("nodes", fmt::format("{} nodes, but the torus has {} places", cluster.nodes, places));
+}
+
+}  // namespace
+
+void name_fabric(Table& root) {
+  Node* fabric = root.find("fabric");
+  if (fabric != nullptr && fabric->text() != nullptr) {  // fabric = "ib-ndr" for [fabric] use = "ib-ndr"
+    Table named;
+    named.put("use", fabric->origin, Node{*fabric->text(), fabric->origin});
+    fabric->value = std::move(named);
+  }
+  Node* node = root.find("node");
+  Table* node_table = node == nullptr ? nullptr : node->table();
+  const Node* own = node_table == nullptr ? nullptr : node_table->find("fabric");
+  if (own == nullptr) return;
+  const Node name = *own;
+  node_table->erase("fabric");
+  if (fabric == nullptr && node_count(root) <= 1) return;
+  if (fabric == nullptr) fabric = &root.put("fabric", name.origin, Node{Table{}, name.origin});
+  Table* overrides = fabric->table();
+  if (overrides == nullptr || overrides->find("use") != nullptr || overrides->find("name") != nullptr) return;
+  overrides->put("use", name.origin, name);
+}
+
+ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
+  Section gpu = root.table("gpu", sampling);
+  Section node = root.table("node", sampling);
+  Section library = root.table("library", sampling);
+  ClusterSpec cluster;
+  cluster.gpu = read_gpu(gpu);
+  cluster.node = read_node(node);
+  cluster.library = read_library(library);
+  cluster.name = cluster.node.name;
+  if (root.has("nodes")) cluster.nodes = static_cast<int>(root.integer("nodes", 1, kMostNodes));
+  if (root.has("fabric")) {
+    Section fabric = root.table("fabric", sampling);
+    cluster.fabric = read_fabric(fabric);
+    if (!root.is_rehearsal()) check_fabric(root, fabric, cluster);
+  } else if (cluster.nodes > 1 && !root.is_rehearsal()) {
+    root.fail("nodes", fmt::format("{} nodes '{}' need a fabric that joins them, as in fabric = \"ib-ndr\"",
+                                   cluster.nodes, cluster.node.name));
+  }
+  return cluster;
+}
+
+}  // namespace c3

@@ -1,0 +1,168 @@
+// Channels by size, and the latencies of a protocol.
+
+#include "collectives/channel_protocol.hpp"
+
+#include <doctest/doctest.h>
+
+#include "collectives/measure.hpp"
+#include "engine/errors.hpp"
+#include "tests/support/fabrics.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+/// Flags cost 5 us and 1 us a step, 8 us between nodes; slices 17 us, 2.2 us and 20 us.
+ClusterSpec two_protocols(int nodes = 1) {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.node = node_of_four();
+  cluster.nodes = nodes;
+  cluster.fabric = one_switch(4);
+  CollectiveLibrarySpec& library = cluster.library;
+  library.simple.network_latency = 20.0_us;
+  library.simple.threads = 512;
+  library.ll = library.simple;
+  library.ll->base_latency = 5.0_us;
+  library.ll->hop_latency = 1.0_us;
+  library.ll->network_latency = 8.0_us;
+  library.ll->link_share = 0.5;
+  return cluster;
+}
+
+struct Ring {
+  Ring(const ClusterSpec& spec, Bytes bytes, Protocol protocol)
+      : cluster(spec),
+        call{.kind = CollectiveKind::all_gather, .bytes = bytes},
+        graph(make_transfer_graph(call, Algorithm::ring, cluster)),
+        channels(cluster, call, {Algorithm::ring, protocol}, graph),
+        moves(plan_moves(graph, CollectiveGrain::edge)) {}
+
+  Seconds latency() const {
+    Seconds longest;
+    for (const Move& move : moves)
+      longest = std::max(longest, channels.latency(move));
+    return longest;
+  }
+
+  ClusterSpec cluster;
+  CollectiveCall call;
+  TransferGraph graph;
+  ChannelProtocol channels;
+  std::vector<Move> moves;
+};
+
+int width(Bytes bytes, Protocol protocol, Algorithm algorithm = Algorithm::ring) {
+  const ClusterSpec cluster = two_protocols();
+  return channels_used(cluster.library, {.kind = CollectiveKind::all_reduce, .bytes = bytes},
+                       {algorithm, protocol}, 4, 1);
+}
+
+}  // namespace
+
+TEST_CASE("channels leave until a thread has 64 bytes in simple, and 8 of every rank's in ll") {
+  CHECK(width(64.0_MiB, Protocol::simple) == 56);
+  CHECK(width(Bytes{10 * 512.0 * 64.0}, Protocol::simple) == 10);
+  CHECK(width(Bytes{10 * 512.0 * 64.0 - 1.0}, Protocol::simple) == 9);
+  CHECK(width(Bytes{10 * 512.0 * 8.0 * 4.0}, Protocol::ll) == 10);
+  CHECK(width(Bytes{10 * 512.0 * 8.0}, Protocol::ll, Algorithm::tree) == 10);
+  CHECK(width(1.0_B, Protocol::ll) == 1);
+}
+
+TEST_CASE("there is a channel for each lane, unless fewer are asked for") {
+  const ClusterSpec cluster = two_protocols();
+  const CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = 1.0_B};
+  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll}, 8, 7) == 7);
+  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, 3}, 8, 7) == 3);
+  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, 200}, 8, 7) == 56);
+}
+
+TEST_CASE("chunks through the switch shrink where few would follow one another") {
+  // 16 channels x 8 heads: 128 chunks at once
+  CHECK(nvls_chunk(1.0_GiB, 16, 8) == 128.0_KiB);
+  CHECK(nvls_chunk(1023.0_MiB, 16, 8) == 64.0_KiB);
+  CHECK(nvls_chunk(64.0_MiB, 16, 8) == 64.0_KiB);
+  CHECK(nvls_chunk(63.0_MiB, 16, 8) == 32.0_KiB);
+  CHECK(nvls_chunk(8.0_MiB, 16, 8) == 32.0_KiB);
+  CHECK(nvls_chunk(7.0_MiB, 16, 8) == 16.0_KiB);
+  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 2) == 128.0_KiB);
+  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 4) == 64.0_KiB);
+  CHECK(nvls_tree_chunk(60.0_MiB, 16, 8, 2) == 64.0_KiB);
+  CHECK(nvls_tree_chunk(7.0_MiB, 16, 8, 2) == 32.0_KiB);
+}
+
+TEST_CASE("a protocol has its own base, steps and share of the wire") {
+  const Ring simple(two_protocols(), 1.0_MiB, Protocol::simple);
+  CHECK(simple.channels.base() == 17.0_us);
+  CHECK(simple.latency().value == near(3 * 2.2e-6));
+  CHECK(simple.channels.link_payload() == 42.0_GBps);
+  const Ring flags(two_protocols(), 1.0_MiB, Protocol::ll);
+  CHECK(flags.channels.base() == 5.0_us);
+  CHECK(flags.latency().value == near(3e-6));
+  CHECK(flags.channels.link_payload() == 21.0_GBps);
+  CHECK_THROWS_WITH_AS(Ring(two_protocols(), 1.0_MiB, Protocol::ll128), "'rccl-like' has no protocol ll128",
+                       InfeasibleError);
+}
+
+TEST_CASE("steps between nodes cost what the library says, and what the transport adds") {
+  ClusterSpec cluster = two_protocols(2);  // 8 ranks, 7 steps; the longest way crosses twice
+  const auto steps = [&](Bytes bytes, Protocol protocol) {
+    return Ring(cluster, bytes, protocol).latency().value;
+  };
+  const double within = steps(1.0_MiB, Protocol::simple) - 2 * 20e-6;
+  CHECK(within == near(5 * 2.2e-6));
+  CHECK(steps(1.0_KiB, Protocol::ll) == near(5 * 1e-6 + 2 * 8e-6));
+  TransportSpec& transport = cluster.fabric->transport;
+  transport.flag_latency = 20.0_us;
+  transport.eager_size = 1.0_KiB;
+  transport.slice_latency = 75.0_us;
+  CHECK(steps(1.0_MiB, Protocol::simple) == near(5 * 2.2e-6 + 2 * 95e-6));
+  CHECK(steps(1.0_KiB, Protocol::ll) == near(5 * 1e-6 + 2 * 20e-6));
+  CHECK(steps(1.0_GiB, Protocol::ll) == near(5 * 1e-6 + 2 * 40e-6));  // asks the receiver first
+}
+
+TEST_CASE("a ring over nodes waits longer for each step once its channels are loaded") {
+  ClusterSpec cluster = two_protocols(2);
+  cluster.library.ring_plateau = 1.4;
+  const double light = 5 * 2.2e-6 + 2 * 20e-6;
+  CHECK(Ring(cluster, 64.0_B, Protocol::simple).latency().value == near(light));
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).latency().value == near(1.4 * light));
+  cluster.nodes = 1;
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).latency().value == near(3 * 2.2e-6));
+}
+
+TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a channel's share of the link") {
+  ClusterSpec cluster = two_protocols();
+  cluster.library.ring_chunk = 2.0_MiB;
+  // 56 channels of 0.75 GB/s each: a shard of 8 MiB has 149,797 B a channel, one round
+  const double step = 8388608.0 / 56;
+  CHECK(Ring(cluster, 32.0_MiB, Protocol::simple).channels.base().value ==
+        near(17e-6 + 0.5 * step / (42e9 / 56)));
+  // a shard of 256 MiB has 4.8 MB a channel: three rounds of 1.6 MB
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value ==
+        near(17e-6 + 0.5 * (268435456.0 / 56 / 3) / (42e9 / 56)));
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
+}
+
+TEST_CASE("a rank's own shard is copied by its channels where the library says at what rate") {
+  ClusterSpec cluster = two_protocols();
+  cluster.library.local_rate = 40.0_GBps;
+  const Ring ring(cluster, 1.0_GiB, Protocol::simple);
+  CHECK(ring.channels.base().value == near(17e-6 + 268435456.0 / (56 * 40e9)));
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
+}
+
+TEST_CASE("a folded ring of nodes with one GPU crosses between them in every step, at every grain") {
+  ClusterSpec cluster = two_protocols(4);
+  cluster.node.gpus = 1;
+  cluster.fabric = one_switch(1);
+  const CollectiveCall call{.kind = CollectiveKind::all_gather, .bytes = 4.0_B};
+  const TransferGraph folded = make_transfer_graph(call, Algorithm::ring, cluster, {.folded = true});
+  CHECK(folded.spans_nodes());
+  for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge}) {
+    const MeasuredMethod how{.method = {Algorithm::ring, Protocol::simple}, .grain = grain, .gap = Seconds{}};
+    CHECK(measure_collective(cluster, call, how).time.value == near(17e-6 + 3 * 20e-6, 1e-4));
+  }
+}

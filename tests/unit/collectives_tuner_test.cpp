@@ -1,0 +1,118 @@
+// What a library expects of its methods, and which one it takes.
+
+#include "collectives/tuner.hpp"
+
+#include <doctest/doctest.h>
+
+#include "engine/errors.hpp"
+#include "tests/support/fabrics.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+/// Eight GPUs behind a switch that reduces; a library of NCCL's rules with round bandwidths.
+ClusterSpec nccl_like(int nodes = 1) {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.node = switched(8);
+  cluster.node.switch_reduces = true;
+  cluster.node.nic_slots = 8;
+  cluster.node.pcie = node_of_four().pcie;
+  cluster.gpu.family = GpuFamily::hopper;
+  cluster.nodes = nodes;
+  cluster.fabric = one_switch(8);
+  CollectiveLibrarySpec& library = cluster.library;
+  library.channels = 16;
+  library.rules = TunerRules::nccl;
+  library.tuner_bandwidth = 320.0_GBps;
+  library.nvls_channels = 16;
+  library.nvls_payload = 300.0_GBps;
+  library.nvls_tuner_bandwidth = 240.0_GBps;
+  library.ll = library.ll128 = library.simple;
+  library.ll->link_share = 0.4;
+  library.ll128->link_share = 0.9;
+  return cluster;
+}
+
+CollectiveCall call_of(CollectiveKind kind, Bytes bytes) { return {.kind = kind, .bytes = bytes}; }
+
+std::string chosen(const ClusterSpec& cluster, CollectiveKind kind, Bytes bytes) {
+  const ChannelMethod method = choose_method(call_of(kind, bytes), cluster);
+  return std::string(name_of(method.algorithm)) + " " + std::string(name_of(method.protocol));
+}
+
+}  // namespace
+
+TEST_CASE("a ring is expected to take its base, its steps and its bytes at a share of the bus bandwidth") {
+  const ClusterSpec cluster = nccl_like();
+  const CollectiveCall sum = call_of(CollectiveKind::all_reduce, 1.0_MiB);
+  // 14 steps of 0.6 us; 2 x 7/8 of the bytes at 0.4 x 320 GB/s
+  const double ll = 6.6e-6 + 14 * 0.6e-6 + 1048576.0 * 1.75 / 128e9;
+  CHECK(expected_time(sum, Algorithm::ring, Protocol::ll, cluster)->value == near(ll));
+  // 16 channels of 8 GB/s do not carry the 0.92 that the lines leave
+  const double ll128 = 14e-6 + 14 * 1.9e-6 + 1048576.0 * 1.75 / 128e9;
+  CHECK(expected_time(sum, Algorithm::ring, Protocol::ll128, cluster)->value == near(ll128));
+  const CollectiveCall gather = call_of(CollectiveKind::all_gather, 1.0_MiB);
+  const double simple = 8.4e-6 + 7 * 3.4e-6 + 1048576.0 * 0.875 / 320e9;
+  CHECK(expected_time(gather, Algorithm::ring, Protocol::simple, cluster)->value == near(simple));
+}
+
+TEST_CASE("between nodes a step costs the network's latency, and a loaded simple ring 1.4 times as much") {
+  const ClusterSpec cluster = nccl_like(2);
+  // 16 ranks: 30 steps, two between nodes. NICs carry 8 x 45 GB/s, the links within a node 320.
+  const CollectiveCall small = call_of(CollectiveKind::all_reduce, 8.0_KiB);
+  const double few = 8.4e-6 + 28 * 3.4e-6 + 2 * 14e-6 + 8192.0 * 1.875 / 320e9;
+  CHECK(expected_time(small, Algorithm::ring, Protocol::simple, cluster)->value == near(few));
+  const CollectiveCall large = call_of(CollectiveKind::all_reduce, 1.0_GiB);
+  const double many = 1.4 * (8.4e-6 + 28 * 3.4e-6 + 2 * 14e-6) + 1073741824.0 * 1.875 / 320e9;
+  CHECK(expected_time(large, Algorithm::ring, Protocol::simple, cluster)->value == near(many));
+}
+
+TEST_CASE("an all-reduce goes from rings with flags through trees to the switch as it grows") {
+  CHECK(chosen(nccl_like(), CollectiveKind::all_reduce, 1.0_KiB) == "ring ll");
+  CHECK(chosen(nccl_like(), CollectiveKind::all_reduce, 64.0_MiB) == "nvls simple");
+  CHECK(chosen(nccl_like(2), CollectiveKind::all_reduce, 1.0_KiB) == "tree ll");
+  CHECK(chosen(nccl_like(2), CollectiveKind::all_reduce, 1.0_GiB) == "nvls_tree simple");
+  CHECK(chosen(nccl_like(), CollectiveKind::all_gather, 1.0_GiB) == "ring simple");
+}
+
+TEST_CASE("the switch does not add bytes, so fp8 takes rings") {
+  CollectiveCall call = call_of(CollectiveKind::all_reduce, 64.0_MiB);
+  call.dtype = DType::fp8;
+  CHECK(choose_method(call, nccl_like()).algorithm == Algorithm::ring);
+  call.dtype = DType::bf16;
+  CHECK(choose_method(call, nccl_like()).algorithm == Algorithm::nvls);
+}
+
+TEST_CASE("pairs send with flags up to 16 KiB each") {
+  CHECK(chosen(nccl_like(), CollectiveKind::all_to_all, 128.0_KiB) == "direct ll");
+  CHECK(chosen(nccl_like(), CollectiveKind::all_to_all, 129.0_KiB) == "direct simple");
+}
+
+TEST_CASE("what is wished is taken, and what the library has not is refused") {
+  const CollectiveCall call = call_of(CollectiveKind::all_reduce, 64.0_MiB);
+  const ChannelMethod method = choose_method(call, nccl_like(), {Algorithm::tree, Protocol::ll128, 4});
+  CHECK(method.algorithm == Algorithm::tree);
+  CHECK(method.protocol == Protocol::ll128);
+  CHECK(method.most_channels == 4);
+  ClusterSpec plain = nccl_like();
+  plain.library.ll128 = std::nullopt;
+  CHECK_THROWS_WITH_AS(choose_method(call, plain, {.protocol = Protocol::ll128}),
+                       "'rccl-like' has no protocol ll128", InfeasibleError);
+}
+
+TEST_CASE("a network without flags leaves simple only, and only between nodes") {
+  ClusterSpec cluster = nccl_like(2);
+  cluster.fabric->transport.flags = FlagSupport::none;
+  CHECK(choose_method(call_of(CollectiveKind::all_gather, 1.0_KiB), cluster).protocol == Protocol::simple);
+  cluster.nodes = 1;
+  CHECK(choose_method(call_of(CollectiveKind::all_gather, 1.0_KiB), cluster).protocol == Protocol::ll);
+}
+
+TEST_CASE("a library whose expectations are not known runs the defaults in protocol simple") {
+  CHECK(chosen(mi300x_like_cluster(), CollectiveKind::all_gather, 1.0_KiB) == "direct simple");
+  CHECK(chosen(mi300x_like_cluster(), CollectiveKind::all_reduce, 1.0_GiB) == "ring simple");
+}

@@ -1,0 +1,47 @@
+"""c3sim reproduce collectives on the measured tables: which figures meet their targets, and which do not yet."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ["C3SIM_SOURCE"])
+DATA = SOURCE / pathlib.Path(os.environ.get("C3SIM_DATA", "../shared/data"))
+SKIPPED = 77  # ctest's return code for it
+
+# Met, and to stay so.
+MET = {f"deepep.{way}.sms.{sms}" for way in ("dispatch", "combine") for sms in (4, 12, 16, 20, 24)} | {
+    "links.one_way.worst.mi300x_transferbench_p2p_uni", "links.all_at_once.worst.mi300x_transferbench_a2a",
+    "time.large.median", "time.large.p90", "time.small.median"}
+
+
+class CollectivesStudy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        command = [os.environ["C3SIM"], "reproduce", "collectives", "--data", DATA, "--json"]
+        cls.done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        cls.figures = {figure["id"]: figure for figure in json.loads(cls.done.stdout)["figures"]}
+
+    def test_figures_that_meet_their_targets(self):
+        for name, figure in sorted(self.figures.items()):
+            if figure["gate"] != "none":
+                print(f"{name:<60} {figure['rows']:>5} rows  {figure['simulated']:6.1f} %  {'ok' if figure['pass'] else 'MISS'}")
+        for name in sorted(MET):
+            with self.subTest(figure=name):
+                self.assertTrue(self.figures[name]["pass"], self.figures[name])
+
+    def test_every_table_of_the_folder_is_run(self):
+        self.assertIn(self.done.returncode, (0, 1), self.done.stderr)
+        self.assertRegex(self.done.stderr, r"^[^\n]*files that no row of [^\n]* names: index.csv\n$")
+        for name, figure in self.figures.items():
+            with self.subTest(figure=name):
+                self.assertEqual(figure["skipped"], 0)
+
+
+if __name__ == "__main__":
+    if not (DATA / "collectives").is_dir():
+        print(f"no measured tables in {DATA / 'collectives'}: set C3SIM_DATA to the folder that has collectives/")
+        sys.exit(SKIPPED)
+    unittest.main()
