@@ -125,7 +125,8 @@ Seconds ChannelProtocol::base() const {
   const bool is_direct_ring =
       method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple && !graph_.spans_nodes();
   const Seconds handshakes = spec_.hop_latency * (is_direct_ring ? library_.handshake_hops : 0.0);
-  return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices() + local_copy();
+  return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices() +
+         local_copy();
 }
 
 Seconds ChannelProtocol::latency(const Move& move) const {

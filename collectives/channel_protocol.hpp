@@ -50,8 +50,8 @@ class ChannelProtocol {
   BytesPerSecond channel_rate() const { return spec_.channel_rate; }
   /// Payload per link and direction.
   BytesPerSecond link_payload() const;
-  /// Once in a collective, whatever its steps: launch and set-up, handshakes, what comes last and what is copied
-  /// within the GPU. Without the gap before it.
+  /// Once in a collective, whatever its steps: launch and set-up, handshakes, what comes last and what is
+  /// copied within the GPU. Without the gap before it.
   Seconds base() const;
   /// Of the steps that \p move takes one after another.
   Seconds latency(const Move& move) const;
@@ -78,7 +78,7 @@ class ChannelProtocol {
   const ProtocolSpec& spec_;
   int width_;
   std::optional<BytesPerSecond> tree_rate_;
-  std::vector<Bytes> longest_;       ///< by lane: step
+  std::vector<Bytes> longest_;  ///< by lane: step
 };
 
 }  // namespace c3

@@ -189,9 +189,7 @@ CollectiveRun::Carriage CuCollective::carriage() const {
   return {wire, library_.staging_bytes, /*through_l2=*/true};
 }
 
-Seconds CuCollective::latency(const Move& move) const {
-  return protocol_.latency(move);
-}
+Seconds CuCollective::latency(const Move& move) const { return protocol_.latency(move); }
 
 namespace {
 
