@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "tests/support/near.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -17,7 +18,8 @@ using namespace c3::literals;
 namespace {
 
 PublishedFigures figures_of(const std::string& rows) {
-  const auto file = std::filesystem::temp_directory_path() / "c3_dma_variants_test.csv";
+  const TemporaryFolder folder;  // of its own: tests run side by side
+  const std::filesystem::path file = folder / "figures.csv";
   std::ofstream(file) << "id,unit,published,low,high,gate,known_miss,source\n" << rows;
   return PublishedFigures(file);
 }
