@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "collectives/group_layout.hpp"
 #include "collectives/tuner.hpp"
 #include "engine/errors.hpp"
 
@@ -16,6 +17,7 @@ bool runs_in_switch(Algorithm algorithm) {
   return algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
 }
 
+constexpr double kShareBesideFlags = 0.5;  // of a wire with a flag for every 8 bytes
 constexpr int kMostHeads = 32;  // GPUs whose parts NCCL passes through the switch at once
 
 /// Whether every pair of ranks sends and receives by itself, as a library's send and receive do.
@@ -34,6 +36,11 @@ const ProtocolSpec& spec_of(const CollectiveLibrarySpec& library, const ChannelM
   }
   return protocol_of(library, method.protocol);
 }
+
+constexpr double kKiB = 1024.0;
+
+/// What NCCL passes at once in trees through switches, unless it is told otherwise.
+double largest_tree_chunk(int nodes) { return (nodes > 3 ? 64 : 128) * kKiB; }
 
 double bytes_per_thread(const ChannelMethod& method, int members) {
   switch (method.protocol) {
@@ -72,7 +79,6 @@ int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& ca
 }
 
 Bytes nvls_chunk(Bytes bytes, int channels, int heads) {
-  constexpr double kKiB = 1024.0;
   double chunk = 128 * kKiB;
   const auto passes = [&] { return bytes.value / (channels * heads * chunk); };
   if (passes() < 64.0) chunk = 64 * kKiB;
@@ -82,8 +88,7 @@ Bytes nvls_chunk(Bytes bytes, int channels, int heads) {
 }
 
 Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set) {
-  constexpr double kKiB = 1024.0;
-  double chunk = set.value > 0.0 ? set.value : (nodes > 3 ? 64 : 128) * kKiB;
+  double chunk = set.value > 0.0 ? set.value : largest_tree_chunk(nodes);
   const auto passes = [&] { return bytes.value / (channels * heads * chunk); };
   if (passes() < 32.0 && chunk > 256 * kKiB) chunk = 256 * kKiB;
   if (passes() < 16.0 && chunk > 128 * kKiB) chunk = 128 * kKiB;
@@ -99,13 +104,19 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
       call_(call),
       method_(method),
       graph_(graph),
+      nodes_(layout_of(graph.members, graph.node_gpus).node_count()),
       spec_(spec_of(cluster.library, method)),
       width_(channels_used(cluster.library, call, method, graph.ranks(), graph.lanes)),
       tree_rate_(measured_tree_rate(call, method.algorithm, method.protocol, cluster)),
       longest_(static_cast<std::size_t>(graph.lanes)) {
   for (const Transfer& transfer : graph.transfers) {
     Bytes& longest = longest_[static_cast<std::size_t>(transfer.lane)];
-    longest = std::max(longest, transfer.bytes / std::max(1.0, double(transfer.hops + transfer.network_hops)));
+    const double steps = std::max(1, transfer.hops + transfer.network_hops);
+    longest = std::max(longest, transfer.bytes / steps);
+  }
+  if (nodes_ > 1 && !passes_between_nodes(cluster, method.protocol)) {
+    throw InfeasibleError(fmt::format("fabric '{}' does not pass the flags of protocol {} between nodes",
+                                      cluster.fabric->name, name_of(method.protocol)));
   }
 }
 
@@ -117,13 +128,13 @@ bool ChannelProtocol::is_one_shot() const {
 // A one-shot kernel's threads do not go round a ring: the wire's half is all that the flags take.
 BytesPerSecond ChannelProtocol::link_payload() const {
   if (runs_in_switch(method_.algorithm)) return library_.nvls_payload;
-  return library_.link_payload * (is_one_shot() ? 0.5 : spec_.link_share);
+  return library_.link_payload * (is_one_shot() ? kShareBesideFlags : spec_.link_share);
 }
 
 Seconds ChannelProtocol::base() const {
   if (method_.algorithm == Algorithm::nvls_tree) return tree_fill();
   const bool is_direct_ring =
-      method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple && !graph_.spans_nodes();
+      method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple && nodes_ == 1;
   const Seconds handshakes = spec_.hop_latency * (is_direct_ring ? library_.handshake_hops : 0.0);
   return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices() +
          local_copy();
@@ -172,7 +183,6 @@ BytesPerSecond ChannelProtocol::copying_in_switch() const {
 
 // As NCCL and RCCL (enqueue.cc): smaller where few would follow one another through a tree of that depth.
 Bytes ChannelProtocol::tree_chunk(Bytes of_channel) const {
-  constexpr double kKiB = 1024.0;
   const double depth = 0.5 * graph_.steps;
   Bytes chunk = library_.chunk_size;
   const auto shrink = [&](double times, double least) {
@@ -198,11 +208,10 @@ double ChannelProtocol::bound(const Move& move) const {
 // Each chunk synchronises the node's GPUs; those of the size at which the rate was measured are in the rate.
 Seconds ChannelProtocol::tree_fill() const {
   if (!tree_rate_) return spec_.base_latency;
-  const int heads = std::min(cluster_.node.gpus, graph_.ranks());
-  const int nodes = (graph_.ranks() + heads - 1) / heads;
-  const Bytes set = cluster_.fabric ? cluster_.fabric->transport.switch_chunk : Bytes{};
-  const Bytes pass = nvls_tree_chunk(call_.bytes, width_, heads, nodes, set) * (1.0 * width_ * heads);
-  const Bytes measured = Bytes{(nodes > 3 ? 64.0 : 128.0) * 1024.0 * width_ * heads};
+  const int heads = std::min(graph_.ranks() / nodes_, kMostHeads);
+  const Bytes set = cluster_.fabric->transport.switch_chunk;
+  const Bytes pass = nvls_tree_chunk(call_.bytes, width_, heads, nodes_, set) * (1.0 * width_ * heads);
+  const Bytes measured = Bytes{largest_tree_chunk(nodes_) * width_ * heads};
   const double more = std::max(1.0, call_.bytes / pass) - call_.bytes / measured;
   return std::min(call_.bytes, pass) / *tree_rate_ + spec_.hop_latency * (0.5 * std::max(0.0, more));
 }
@@ -210,7 +219,6 @@ Seconds ChannelProtocol::tree_fill() const {
 // Chunks pass the switch one after another, each behind a synchronisation; two more fill and drain the three
 // stages: copy in, reduce and multicast, copy out.
 Seconds ChannelProtocol::in_switch() const {
-  if (method_.algorithm != Algorithm::nvls) return library_.nvls_latency;
   const int heads = std::min(graph_.ranks(), kMostHeads);
   const Bytes pass = nvls_chunk(call_.bytes, width_, heads) * (1.0 * width_ * heads);
   const double passes = std::max(1.0, call_.bytes / pass);
@@ -224,7 +232,7 @@ Seconds ChannelProtocol::in_switch() const {
 // plateau effect of ring; published for all_reduce).
 double ChannelProtocol::plateau() const {
   const bool applies = method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple &&
-                       graph_.spans_nodes() && !graph_.pipelined &&
+                       nodes_ > 1 && !graph_.pipelined &&
                        call_.bytes.value / (library_.channels * graph_.ranks()) >= 64.0;
   return applies ? library_.ring_plateau : 1.0;
 }
@@ -232,10 +240,10 @@ double ChannelProtocol::plateau() const {
 // One thread of a rank's host posts every send and receive of a pair over the network; two chunks before slices
 // stream.
 Seconds ChannelProtocol::posts() const {
-  if (!is_pairwise(call_.kind) || !cluster_.fabric || !graph_.spans_nodes()) return {};
-  const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - cluster_.node.gpus;
+  if (!is_pairwise(call_.kind) || nodes_ == 1) return {};
+  const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - graph_.ranks() / nodes_;
   const double chunks = method_.protocol == Protocol::simple ? 2.0 : 1.0;
-  return cluster_.fabric->message_latency * (2.0 * std::max(1, peers) * chunks);
+  return cluster_.fabric->message_latency * (2.0 * peers * chunks);
 }
 
 Seconds ChannelProtocol::last_slices() const {

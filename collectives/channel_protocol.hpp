@@ -38,7 +38,7 @@ Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set
 class ChannelProtocol {
  public:
   /// \p cluster and \p graph must outlive it; \p graph may be folded. \throws InfeasibleError for a
-  /// protocol that the library or the algorithm has not.
+  /// protocol that the library, the algorithm or the fabric between nodes has not.
   ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call, const ChannelMethod& method,
                   const TransferGraph& graph);
 
@@ -75,6 +75,7 @@ class ChannelProtocol {
   const CollectiveCall& call_;
   ChannelMethod method_;
   const TransferGraph& graph_;
+  int nodes_;  ///< on which the members sit
   const ProtocolSpec& spec_;
   int width_;
   std::optional<BytesPerSecond> tree_rate_;

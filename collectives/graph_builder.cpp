@@ -27,6 +27,13 @@ std::uint32_t GraphBuilder::add(Transfer transfer) {
   return next() - 1;
 }
 
+std::uint32_t GraphBuilder::add_next(Transfer transfer) {
+  for (const std::uint32_t before : transfer.after)
+    transfer.step = std::max(transfer.step, at(before).step + 1);
+  transfer.stage = transfer.step;
+  return add(std::move(transfer));
+}
+
 Exchange shift(int distance, int count) {
   return {[=](int at) { return (at + distance) % count; },
           [=](int at) { return (at + count - distance) % count; }};

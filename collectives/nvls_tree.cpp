@@ -23,11 +23,7 @@ class RailTree {
   int rank(int number) const { return ranks_[static_cast<std::size_t>(number)]; }
 
   std::uint32_t send(int src, int dst, std::vector<std::uint32_t> after, TransferOp op) {
-    Transfer transfer{src, dst, lane_, 0, bytes_, std::move(after), op};
-    for (const std::uint32_t before : transfer.after)
-      transfer.step = std::max(transfer.step, graph_.at(before).step + 1);
-    transfer.stage = transfer.step;
-    return graph_.add(std::move(transfer));
+    return graph_.add_next({src, dst, lane_, 0, bytes_, std::move(after), op});
   }
 
   std::vector<std::uint32_t> gather(int number) {

@@ -72,4 +72,10 @@ const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol p
   return protocol == Protocol::ll ? *library.ll : *library.ll128;
 }
 
+bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol) {
+  if (protocol == Protocol::simple || !cluster.fabric) return true;
+  const FlagSupport flags = cluster.fabric->transport.flags;
+  return flags == FlagSupport::all || (flags == FlagSupport::words && protocol == Protocol::ll);
+}
+
 }  // namespace c3

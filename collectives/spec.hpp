@@ -147,4 +147,7 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
+/// Whether data and flags of \p protocol reach other nodes in an order that it can rely on.
+bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol);
+
 }  // namespace c3

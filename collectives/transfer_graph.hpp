@@ -1,7 +1,6 @@
 #pragma once
 /// How a collective moves its bytes: the algorithm as a graph of transfers between ranks.
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -49,10 +48,6 @@ struct TransferGraph {
   std::vector<Transfer> transfers = {};
 
   int ranks() const { return static_cast<int>(members.size()); }
-  /// Whether its members sit on several nodes.
-  bool spans_nodes() const {
-    return std::ranges::any_of(members, [&](int m) { return m / node_gpus != members.front() / node_gpus; });
-  }
   /// Whether \p transfer leaves its node.
   bool crosses(const Transfer& transfer) const {
     return transfer.op == TransferOp::fabric_all_reduce || transfer.src / node_gpus != transfer.dst / node_gpus;

@@ -32,11 +32,7 @@ class ChainTree {
   const Chain& chain(int number) const { return chains_[static_cast<std::size_t>(number)]; }
 
   std::uint32_t send(int src, int dst, std::vector<std::uint32_t> after, TransferOp op) {
-    Transfer transfer{src, dst, lane_, 0, bytes_, std::move(after), op};
-    for (const std::uint32_t before : transfer.after)
-      transfer.step = std::max(transfer.step, graph_.at(before).step + 1);
-    transfer.stage = transfer.step;
-    return graph_.add(std::move(transfer));
+    return graph_.add_next({src, dst, lane_, 0, bytes_, std::move(after), op});
   }
 
   /// \returns what arrives at the head of chain \p number.

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "collectives/group_layout.hpp"
 #include "collectives/transfer_graph.hpp"
 #include "engine/errors.hpp"
 
@@ -39,7 +39,7 @@ constexpr TunerTable kNccl = {.ring_base = {6.6, 14.0, 8.4},
                               .tree_network = {5.0, 8.5, 14.0},
                               .nvls = 25.0,
                               .nvls_tree_network = 20.9};
-/// Tuning model 5 (MI300X); no model of another GPU has been published with its sources.
+/// Tuning model 5 (MI300X), here for all AMD GPUs, although RCCL has others for them; it offers no ll128.
 constexpr TunerTable kRccl = {.ring_base = {12.0, 12.0, 17.0},
                               .tree_base = {12.0, 12.0, 17.0},
                               .ring_hop = {0.85, 1.5, 2.2},
@@ -91,23 +91,23 @@ class Tuner {
   Tuner(const CollectiveCall& call, const ClusterSpec& cluster)
       : call_(call),
         library_(cluster.library),
+        cluster_(cluster),
         table_(library_.rules == TunerRules::rccl ? kRccl : kNccl),
         caps_(caps_of(cluster)),
         over_pcie_(cluster.node.topology == NodeTopology::wired && !library_.ll128 &&
                    library_.rules == TunerRules::nccl),
         ranks_(call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size())),
-        nodes_(nodes_of(call, cluster)),
+        nodes_(layout_of(members_of(call, cluster.ranks()), cluster.node.gpus).node_count()),
         fabric_(cluster.fabric
                     ? cluster.fabric->nic.both_ways * static_cast<double>(cluster.fabric->nics_per_node)
                     : BytesPerSecond{}),
-        transport_(cluster.fabric ? cluster.fabric->transport : TransportSpec{}),
         searched_(nodes_ == 1 ? library_.channels : std::min(cluster.node.gpus, nics_of(cluster))),
         switch_reduces_(cluster.node.switch_reduces) {}
 
   std::optional<Seconds> time(Algorithm algorithm, Protocol protocol) const {
     const bool known = library_.tuner_bandwidth.value > 0.0;
     if (!known || !supports(algorithm, call_.kind) || !offers(library_, protocol)) return std::nullopt;
-    if (nodes_ > 1 && !passes_flags(protocol)) return std::nullopt;
+    if (!passes(protocol)) return std::nullopt;
     const auto index = static_cast<std::size_t>(protocol);
     switch (algorithm) {
       case Algorithm::ring:
@@ -130,30 +130,35 @@ class Tuner {
     }
   }
 
+  bool passes(Protocol protocol) const { return nodes_ == 1 || passes_between_nodes(cluster_, protocol); }
+
+  /// A plug-in's own tuner: a tree with flags up to a size, between nodes whose switches reduce.
+  bool is_set_by_plugin() const {
+    return reduces_to_all() && nodes_ > 1 && cluster_.fabric && switch_reduces_ && library_.ll128 &&
+           call_.bytes <= cluster_.fabric->transport.tree_until;
+  }
+
+  /// The protocol of what goes in pairs.
+  Protocol protocol_of_pairs() const {
+    const bool whole = call_.kind == CollectiveKind::send_receive || call_.kind == CollectiveKind::broadcast ||
+                       call_.kind == CollectiveKind::reduce;
+    const Bytes of_pair = call_.kind == CollectiveKind::all_to_all_v ? std::ranges::max(call_.sends)
+                                                                     : call_.bytes / (whole ? 1.0 : ranks_);
+    const bool flags = of_pair <= kMostOfPairInLl && library_.ll && passes(Protocol::ll);
+    return flags ? Protocol::ll : Protocol::simple;
+  }
+
   std::optional<BytesPerSecond> measured_tree_rate(Algorithm algorithm, Protocol protocol) const {
     const bool known = library_.rules == TunerRules::nccl && library_.tuner_bandwidth.value > 0.0 &&
                        reduces_to_all() && offers(library_, protocol);
     if (!known) return std::nullopt;
     if (algorithm == Algorithm::tree) return tree_rate(protocol);
-    return algorithm == Algorithm::nvls_tree ? std::optional(nvls_tree_rate()) : std::nullopt;
+    const bool capped = algorithm == Algorithm::nvls_tree && caps_.nvls_tree[index_of_nodes()] > 0.0;
+    return capped ? std::optional(nvls_tree_rate()) : std::nullopt;
   }
 
  private:
   static int nics_of(const ClusterSpec& cluster) { return cluster.fabric ? cluster.fabric->nics_per_node : 1; }
-  static int nodes_of(const CollectiveCall& call, const ClusterSpec& cluster) {
-    if (call.ranks.empty()) return cluster.nodes;
-    std::vector<int> nodes;
-    for (const int rank : call.ranks)
-      nodes.push_back(rank / cluster.node.gpus);
-    std::ranges::sort(nodes);
-    return static_cast<int>(std::ranges::unique(nodes).begin() - nodes.begin());
-  }
-
-  bool passes_flags(Protocol protocol) const {
-    if (protocol == Protocol::simple) return true;
-    return transport_.flags == FlagSupport::all ||
-           (transport_.flags == FlagSupport::words && protocol == Protocol::ll);
-  }
   bool reduces_to_all() const { return call_.kind == CollectiveKind::all_reduce; }
   int steps() const {
     if (reduces_to_all()) return 2 * (ranks_ - 1);
@@ -186,7 +191,7 @@ class Tuner {
     const double latency = table_.ring_base[protocol] + (steps() - between) * within + between * network;
     const bool plateau = nodes_ > 1 && protocol == 2 && reduces_to_all() &&
                          call_.bytes.value / (library_.channels * ranks_) >= 64.0;
-    return plateau ? 1.4 * latency : latency;
+    return plateau ? library_.ring_plateau * latency : latency;
   }
 
   BytesPerSecond tree_rate(Protocol protocol) const {
@@ -199,8 +204,7 @@ class Tuner {
     }
     if (protocol == Protocol::simple && library_.rules == TunerRules::rccl)
       bus = bus * (nodes_ > 2 ? 0.59 : 0.11);
-    const auto bytes = static_cast<std::uint64_t>(call_.bytes.value);
-    const int log = static_cast<int>(std::bit_width(bytes >> 6U)) - 1;
+    const int log = call_.bytes.value >= 64.0 ? std::ilogb(call_.bytes.value / 64.0) : -1;
     const auto& correction = kTreeCorrection[static_cast<std::size_t>(protocol)];
     if (log >= 0 && log < 23) bus = bus * correction[static_cast<std::size_t>(log)];
     return bus * 0.5;
@@ -247,36 +251,15 @@ class Tuner {
 
   const CollectiveCall& call_;
   const CollectiveLibrarySpec& library_;
+  const ClusterSpec& cluster_;
   const TunerTable& table_;
   const GenerationCaps& caps_;
   bool over_pcie_;
   int ranks_, nodes_;
   BytesPerSecond fabric_;  ///< of all NICs of a node
-  TransportSpec transport_;
   int searched_;  ///< channels that the topology search finds, before they are doubled
   bool switch_reduces_;
 };
-
-/// A plug-in's own tuner: a tree with flags up to a size, between nodes whose switches reduce.
-std::optional<ChannelMethod> set_by_plugin(const CollectiveCall& call, const ClusterSpec& cluster,
-                                           const MethodWish& wish) {
-  const bool asks = wish.algorithm || wish.protocol || call.kind != CollectiveKind::all_reduce;
-  if (asks || cluster.nodes == 1 || !cluster.fabric || !offers(cluster.library, Protocol::ll128))
-    return std::nullopt;
-  if (!cluster.node.switch_reduces || call.bytes > cluster.fabric->transport.tree_until) return std::nullopt;
-  return ChannelMethod{Algorithm::tree, Protocol::ll128, wish.most_channels};
-}
-
-/// The protocol of what goes in pairs.
-Protocol protocol_of_pairs(const CollectiveCall& call, const ClusterSpec& cluster) {
-  const int members = call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size());
-  const bool shares = call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_gather ||
-                      call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::all_reduce;
-  const Bytes of_pair = call.kind == CollectiveKind::all_to_all_v && !call.sends.empty()
-                            ? std::ranges::max(call.sends)
-                            : call.bytes / (shares ? members : 1.0);
-  return of_pair <= kMostOfPairInLl && offers(cluster.library, Protocol::ll) ? Protocol::ll : Protocol::simple;
-}
 
 }  // namespace
 
@@ -299,7 +282,8 @@ ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& clust
   const bool by_formula = cluster.library.rules == TunerRules::nccl || call.kind == CollectiveKind::all_reduce;
   const Algorithm usual = default_algorithm(call, Backend::cu, cluster);
   ChannelMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.most_channels};
-  if (const auto set = set_by_plugin(call, cluster, wish)) return *set;
+  if (!wish.algorithm && !wish.protocol && tuner.is_set_by_plugin())
+    return {Algorithm::tree, Protocol::ll128, wish.most_channels};
   std::optional<Seconds> least;
   for (const Algorithm algorithm : kAlgorithms) {
     for (const Protocol protocol : kProtocols) {
@@ -313,7 +297,7 @@ ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& clust
     }
   }
   if (least) return best;
-  best.protocol = wish.protocol.value_or(best.algorithm == Algorithm::direct ? protocol_of_pairs(call, cluster)
+  best.protocol = wish.protocol.value_or(best.algorithm == Algorithm::direct ? tuner.protocol_of_pairs()
                                                                              : Protocol::simple);
   return best;
 }

@@ -24,24 +24,6 @@ auto named(const Values& values) {
   return pairs;
 }
 
-constexpr std::array<std::pair<std::string_view, Algorithm>, 9> kAlgorithmNames = {{
-    {"direct", Algorithm::direct},
-    {"ring", Algorithm::ring},
-    {"tree", Algorithm::tree},
-    {"nvls", Algorithm::nvls},
-    {"nvls_tree", Algorithm::nvls_tree},
-    {"hierarchical", Algorithm::hierarchical},
-    {"collnet", Algorithm::collnet},
-    {"halving_doubling", Algorithm::halving_doubling},
-    {"pat", Algorithm::pat},
-}};
-
-constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocolNames = {{
-    {"ll", Protocol::ll},
-    {"ll128", Protocol::ll128},
-    {"simple", Protocol::simple},
-}};
-
 std::optional<int> whole_number(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -114,8 +96,8 @@ class StrategyReader {
     }
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", kBackends);
     read_dma_options(section, policy);
-    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", kAlgorithmNames);
-    if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", kProtocolNames);
+    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
+    if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", named(kProtocols));
     if (section.has("channels")) policy.most_channels = static_cast<int>(section.integer("channels", 1, 1024));
     section.finish();
     return policy;

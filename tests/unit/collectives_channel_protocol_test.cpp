@@ -159,10 +159,18 @@ TEST_CASE("a folded ring of nodes with one GPU crosses between them in every ste
   cluster.node.gpus = 1;
   cluster.fabric = one_switch(1);
   const CollectiveCall call{.kind = CollectiveKind::all_gather, .bytes = 4.0_B};
-  const TransferGraph folded = make_transfer_graph(call, Algorithm::ring, cluster, {.folded = true});
-  CHECK(folded.spans_nodes());
   for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge}) {
     const MeasuredMethod how{.method = {Algorithm::ring, Protocol::simple}, .grain = grain, .gap = Seconds{}};
     CHECK(measure_collective(cluster, call, how).time.value == near(17e-6 + 3 * 20e-6, 1e-4));
   }
+}
+
+TEST_CASE("flags that a fabric does not pass are refused between nodes only") {
+  ClusterSpec cluster = two_protocols(2);
+  cluster.fabric->transport.flags = FlagSupport::none;
+  CHECK_THROWS_WITH_AS(Ring(cluster, 1.0_MiB, Protocol::ll),
+                       "fabric 'one-switch' does not pass the flags of protocol ll between nodes", InfeasibleError);
+  CHECK(Ring(cluster, 1.0_MiB, Protocol::simple).channels.base() == 17.0_us);
+  cluster.nodes = 1;
+  CHECK(Ring(cluster, 1.0_MiB, Protocol::ll).channels.base() == 5.0_us);
 }

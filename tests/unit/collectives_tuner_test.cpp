@@ -31,6 +31,7 @@ ClusterSpec nccl_like(int nodes = 1) {
   library.nvls_channels = 16;
   library.nvls_payload = 300.0_GBps;
   library.nvls_tuner_bandwidth = 240.0_GBps;
+  library.ring_plateau = 1.4;
   library.ll = library.ll128 = library.simple;
   library.ll->link_share = 0.4;
   library.ll128->link_share = 0.9;
@@ -115,4 +116,18 @@ TEST_CASE("a network without flags leaves simple only, and only between nodes") 
 TEST_CASE("a library whose expectations are not known runs the defaults in protocol simple") {
   CHECK(chosen(mi300x_like_cluster(), CollectiveKind::all_gather, 1.0_KiB) == "direct simple");
   CHECK(chosen(mi300x_like_cluster(), CollectiveKind::all_reduce, 1.0_GiB) == "ring simple");
+}
+
+TEST_CASE("what a fabric and a plug-in say holds for groups that cross nodes") {
+  ClusterSpec cluster = nccl_like(2);
+  cluster.fabric->transport.tree_until = 30.0_MiB;
+  CHECK(chosen(cluster, CollectiveKind::all_reduce, 1.0_KiB) == "tree ll128");
+  CHECK(chosen(cluster, CollectiveKind::all_reduce, 31.0_MiB) != "tree ll128");
+  CollectiveCall within = call_of(CollectiveKind::all_reduce, 1.0_KiB);
+  within.ranks = {8, 9, 10, 11};
+  CHECK(choose_method(within, cluster).algorithm == Algorithm::ring);
+  cluster.fabric->transport.flags = FlagSupport::none;
+  CHECK(chosen(cluster, CollectiveKind::all_to_all, 1.0_KiB) == "direct simple");
+  within.kind = CollectiveKind::all_to_all;
+  CHECK(choose_method(within, cluster).protocol == Protocol::ll);
 }
