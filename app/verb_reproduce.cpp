@@ -105,7 +105,8 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       footer +
       "\nThe map of collectives is CSV: file and system; nodes, fabric, algorithm, protocol and launch "
       "(eager,\n"
-      "graph, one_process) where they are not what the library chooses; gpus (of a node), op, where\n(column=value) and "
+      "graph, one_process) where they are not what the library chooses; gpus (of a node), op, "
+      "where\n(column=value) and "
       "library where needed; sets names a parameter that was set from the table. Of every size the least\n"
       "time counts, in place or out of place.\n"
       "\nExamples:\n"

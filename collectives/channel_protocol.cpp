@@ -18,7 +18,7 @@ bool runs_in_switch(Algorithm algorithm) {
 }
 
 constexpr double kShareBesideFlags = 0.5;  // of a wire with a flag for every 8 bytes
-constexpr int kMostHeads = 32;  // GPUs whose parts NCCL passes through the switch at once
+constexpr int kMostHeads = 32;             // GPUs whose parts NCCL passes through the switch at once
 
 /// Whether every pair of ranks sends and receives by itself, as a library's send and receive do.
 bool is_pairwise(CollectiveKind kind) {

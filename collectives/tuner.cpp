@@ -9,81 +9,17 @@
 
 #include "collectives/group_layout.hpp"
 #include "collectives/transfer_graph.hpp"
+#include "collectives/tuner_tables.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 {
 namespace {
 
 constexpr Bytes kMostOfPairInLl{16.0 * 1024.0};
+constexpr double kPostOfStep =
+    1.0;  ///< a host's, for a step of a ring over nodes; protocol simple posts thrice [us]
 
 Seconds microseconds(double count) { return Seconds{count * 1e-6}; }
-
-using ByProtocol = std::array<double, 3>;  ///< [us]: ll, ll128, simple
-
-/// A table of a library's tuner.
-struct TunerTable {
-  ByProtocol ring_base, tree_base;
-  ByProtocol ring_hop, tree_hop;          ///< NVLink or xGMI
-  ByProtocol ring_pcie, tree_pcie;        ///< PCIe
-  ByProtocol ring_network, tree_network;  ///< between nodes
-  double nvls, nvls_tree_network;         ///< protocol simple
-};
-
-constexpr TunerTable kNccl = {.ring_base = {6.6, 14.0, 8.4},
-                              .tree_base = {6.8, 14.0, 8.4},
-                              .ring_hop = {0.6, 1.9, 3.4},
-                              .tree_hop = {0.6, 1.25, 4.0},
-                              .ring_pcie = {1.0, 2.5, 5.7},
-                              .tree_pcie = {1.0, 1.9, 4.0},
-                              .ring_network = {2.7, 4.0, 14.0},
-                              .tree_network = {5.0, 8.5, 14.0},
-                              .nvls = 25.0,
-                              .nvls_tree_network = 20.9};
-/// Tuning model 5 (MI300X), here for all AMD GPUs, although RCCL has others for them; it offers no ll128.
-constexpr TunerTable kRccl = {.ring_base = {12.0, 12.0, 17.0},
-                              .tree_base = {12.0, 12.0, 17.0},
-                              .ring_hop = {0.85, 1.5, 2.2},
-                              .tree_hop = {0.85, 1.5, 2.2},
-                              .ring_pcie = {1.0, 2.5, 5.7},
-                              .tree_pcie = {1.0, 1.9, 5.7},
-                              .ring_network = {10.0, 10.0, 320.0},
-                              .tree_network = {10.0, 10.0, 25.0},
-                              .nvls = 0.0,
-                              .nvls_tree_network = 0.0};
-
-/// What one channel reaches by GPU generation on 1, 2, more nodes [GB/s]; 0: not at all (NCCL 2.30.7).
-struct GenerationCaps {
-  std::array<double, 3> tree;  ///< protocol simple
-  std::array<double, 3> tree_ll128;
-  std::array<double, 3> nvls_tree;  ///< of eight
-};
-constexpr GenerationCaps kVoltaCaps = {{26.5, 18.5, 10.0}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
-constexpr GenerationCaps kAmpereCaps = {{24.0, 23.6, 17.8}, {20.0, 20.0, 20.0}, {0.0, 0.0, 0.0}};
-constexpr GenerationCaps kHopperCaps = {{38.7, 41.4, 36.0}, {36.7, 36.7, 29.0}, {0.0, 57.7, 45.5}};
-constexpr GenerationCaps kBlackwellCaps = {{70.0, 42.8, 24.0}, {55.6, 31.67, 20.0}, {0.0, 96.0, 80.0}};
-constexpr GenerationCaps kNoCaps = {{1e9, 1e9, 1e9}, {1e9, 1e9, 1e9}, {0.0, 0.0, 0.0}};
-
-const GenerationCaps& caps_of(const ClusterSpec& cluster) {
-  if (cluster.library.rules == TunerRules::rccl) return kNoCaps;
-  switch (cluster.gpu.family) {
-    case GpuFamily::hopper:
-      return kHopperCaps;
-    case GpuFamily::blackwell:
-    case GpuFamily::blackwell_rtx:
-      return kBlackwellCaps;
-    case GpuFamily::ampere:
-    case GpuFamily::ada:
-      return kAmpereCaps;
-    default:
-      return kVoltaCaps;
-  }
-}
-
-/// What a tree loses at 64 B, 128 B .. 256 MB, by protocol (NCCL 2.30.7, treeCorrectionFactor).
-constexpr std::array<std::array<double, 24>, 3> kTreeCorrection = {
-    {{1.0, 1.0, 1.0, 1.0, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1.0, 1.0, 1.0, 1.0, 1.0},
-     {1.0, 1.0, 1.0, 1.0, 1.0, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1.0, 1.0, 1.0},
-     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}}};
 
 /// One call on one cluster, as a tuner sees it.
 class Tuner {
@@ -92,8 +28,8 @@ class Tuner {
       : call_(call),
         library_(cluster.library),
         cluster_(cluster),
-        table_(library_.rules == TunerRules::rccl ? kRccl : kNccl),
-        caps_(caps_of(cluster)),
+        table_(tuner_table(library_.rules, cluster.gpu.family)),
+        caps_(channel_caps(library_.rules, cluster.gpu.family)),
         over_pcie_(cluster.node.topology == NodeTopology::wired && !library_.ll128 &&
                    library_.rules == TunerRules::nccl),
         ranks_(call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size())),
@@ -114,7 +50,7 @@ class Tuner {
         if (call_.kind == CollectiveKind::all_to_all) return std::nullopt;  // libraries send in pairs
         return microseconds(ring_latency(index)) + call_.bytes / ring_rate(protocol);
       case Algorithm::tree:
-        if (call_.kind != CollectiveKind::all_reduce) return std::nullopt;
+        if (!runs_in_tree(protocol)) return std::nullopt;
         return microseconds(tree_latency(index)) + call_.bytes / tree_rate(protocol);
       case Algorithm::nvls:
         if (!runs_in_switch(protocol)) return std::nullopt;
@@ -176,15 +112,32 @@ class Tuner {
     return BytesPerSecond{nodes_ == 2 ? 39e9 : std::numeric_limits<double>::infinity()};
   }
 
+  /// Of the bandwidth, in RCCL's own units of size.
+  double share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size,
+               Protocol protocol) const {
+    const auto index = static_cast<std::size_t>(protocol);
+    const double of_nodes = by_nodes[nodes_ > 2 ? 1 : 0][index];
+    return by_size ? of_nodes * (*by_size)[index][static_cast<std::size_t>(std::clamp(log_size(), 0, 26))]
+                   : of_nodes;
+  }
+  /// Powers of two above 64 B; -1: below.
+  int log_size() const { return call_.bytes.value >= 64.0 ? std::ilogb(call_.bytes.value / 64.0) : -1; }
+
   BytesPerSecond ring_rate(Protocol protocol) const {
     BytesPerSecond bus = bandwidth();
+    if (const TunerShares* shares = table_.shares) {
+      const SharesBySize* by_size = nodes_ > 1 ? &shares->ring_by_size : nullptr;
+      return bus * (share(shares->ring, by_size, protocol) * ring_ratio());
+    }
     const double channels = library_.channels;
     if (protocol == Protocol::ll) bus = std::min(bus * library_.ll->link_share, most_in_ll());
     if (protocol == Protocol::ll128) bus = std::min(bus * 0.92, library_.ll128->channel_rate * channels);
     return bus * ring_ratio();
   }
   double ring_latency(std::size_t protocol) const {
-    const double within = (over_pcie_ ? table_.ring_pcie : table_.ring_hop)[protocol];
+    const double hop = (over_pcie_ ? table_.ring_pcie : table_.ring_hop)[protocol];
+    const double posts = protocol == 2 ? 3.0 * kPostOfStep : kPostOfStep;
+    const double within = nodes_ == 1 ? hop : std::max(hop, posts);
     const int between = nodes_ == 1 ? 0 : reduces_to_all() ? 2 * (nodes_ - 1) : nodes_ - 1;
     const bool exposed = ranks_ == nodes_;  // with one GPU a node nothing hides a network hop
     const double network = (exposed ? table_.tree_network : table_.ring_network)[protocol];
@@ -194,7 +147,13 @@ class Tuner {
     return plateau ? library_.ring_plateau * latency : latency;
   }
 
+  bool runs_in_tree(Protocol protocol) const {
+    const bool left_out = library_.rules == TunerRules::rccl && nodes_ == 1 && protocol == Protocol::simple;
+    return reduces_to_all() && !left_out;
+  }
   BytesPerSecond tree_rate(Protocol protocol) const {
+    if (const TunerShares* shares = table_.shares)
+      return bandwidth() * (0.5 * share(shares->tree, &shares->tree_by_size, protocol));
     const double cap = caps_.tree[index_of_nodes()] * 1e9 * searched_;
     BytesPerSecond bus = std::min(bandwidth() * 0.92, BytesPerSecond{cap});
     if (protocol == Protocol::ll) bus = std::min(bus / 3.8, most_in_ll());
@@ -202,12 +161,7 @@ class Tuner {
       bus = std::min(bus * (nodes_ == 1 ? 7.0 / 9.0 : 120.0 / 128.0),
                      BytesPerSecond{caps_.tree_ll128[index_of_nodes()] * 1e9 * searched_});
     }
-    if (protocol == Protocol::simple && library_.rules == TunerRules::rccl)
-      bus = bus * (nodes_ > 2 ? 0.59 : 0.11);
-    const int log = call_.bytes.value >= 64.0 ? std::ilogb(call_.bytes.value / 64.0) : -1;
-    const auto& correction = kTreeCorrection[static_cast<std::size_t>(protocol)];
-    if (log >= 0 && log < 23) bus = bus * correction[static_cast<std::size_t>(log)];
-    return bus * 0.5;
+    return bus * (0.5 * tree_correction(protocol, log_size()));
   }
   double tree_latency(std::size_t protocol) const {
     const double within = (over_pcie_ ? table_.tree_pcie : table_.tree_hop)[protocol];
@@ -253,11 +207,11 @@ class Tuner {
   const CollectiveLibrarySpec& library_;
   const ClusterSpec& cluster_;
   const TunerTable& table_;
-  const GenerationCaps& caps_;
+  const ChannelCaps& caps_;
   bool over_pcie_;
   int ranks_, nodes_;
   BytesPerSecond fabric_;  ///< of all NICs of a node
-  int searched_;  ///< channels that the topology search finds, before they are doubled
+  int searched_;           ///< channels that the topology search finds, before they are doubled
   bool switch_reduces_;
 };
 

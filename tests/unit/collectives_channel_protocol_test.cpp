@@ -169,7 +169,8 @@ TEST_CASE("flags that a fabric does not pass are refused between nodes only") {
   ClusterSpec cluster = two_protocols(2);
   cluster.fabric->transport.flags = FlagSupport::none;
   CHECK_THROWS_WITH_AS(Ring(cluster, 1.0_MiB, Protocol::ll),
-                       "fabric 'one-switch' does not pass the flags of protocol ll between nodes", InfeasibleError);
+                       "fabric 'one-switch' does not pass the flags of protocol ll between nodes",
+                       InfeasibleError);
   CHECK(Ring(cluster, 1.0_MiB, Protocol::simple).channels.base() == 17.0_us);
   cluster.nodes = 1;
   CHECK(Ring(cluster, 1.0_MiB, Protocol::ll).channels.base() == 5.0_us);

@@ -131,3 +131,31 @@ TEST_CASE("what a fabric and a plug-in say holds for groups that cross nodes") {
   within.kind = CollectiveKind::all_to_all;
   CHECK(choose_method(within, cluster).protocol == Protocol::ll);
 }
+
+TEST_CASE("RCCL expects of trees and rings over nodes what its table of the generation holds by size") {
+  ClusterSpec cluster = nccl_like(4);
+  cluster.gpu.family = GpuFamily::cdna2;
+  cluster.library.rules = TunerRules::rccl;
+  cluster.library.tuner_bandwidth = 200.0_GBps;
+  cluster.library.ring_plateau = 1.0;
+  const auto expected = [&](Bytes bytes, Algorithm algorithm, Protocol protocol) {
+    return expected_time(call_of(CollectiveKind::all_reduce, bytes), algorithm, protocol, cluster)->value;
+  };
+  // 64 MiB, 20 powers of two above 64 B; 62 steps, 6 of them between nodes; a step posts for 3 us at least
+  const double ring = 17e-6 + 56 * 3.6e-6 + 6 * 19.8e-6 + 67108864.0 / (200e9 * 32 / 62);
+  const double tree = 17e-6 + 2 * (7 * 2.5e-6 + 2 * 22.4e-6) + 67108864.0 / (200e9 * 0.96 * 0.5);
+  CHECK(expected(64.0_MiB, Algorithm::ring, Protocol::simple) == near(ring));
+  CHECK(expected(64.0_MiB, Algorithm::tree, Protocol::simple) == near(tree));
+  CHECK(chosen(cluster, CollectiveKind::all_reduce, 64.0_MiB) == "tree simple");
+  CHECK(chosen(cluster, CollectiveKind::all_reduce, 128.0_MiB) == "ring simple");
+  CHECK(chosen(cluster, CollectiveKind::all_reduce, 16.0_GiB) == "ring simple");  // beyond the table: its end
+  // 32 KiB, 9: LL at 0.2 of a tree
+  const double flags = 12e-6 + 2 * (7 * 0.8e-6 + 2 * 12.5e-6) + 32768.0 / (200e9 * 0.2 * 0.5);
+  CHECK(expected(32.0_KiB, Algorithm::tree, Protocol::ll) == near(flags));
+  cluster.gpu.family = GpuFamily::cdna3;  // 64 MiB: a ring at 0.1, a tree at 0.59
+  const double cdna3 = 17e-6 + 56 * 3e-6 + 6 * 320e-6 + 67108864.0 / (200e9 * 0.1 * 32 / 62);
+  CHECK(expected(64.0_MiB, Algorithm::ring, Protocol::simple) == near(cdna3));
+  cluster.nodes = 1;
+  CHECK_FALSE(
+      expected_time(call_of(CollectiveKind::all_reduce, 64.0_MiB), Algorithm::tree, Protocol::simple, cluster));
+}
