@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/quantity_text.hpp"
+#include "configs/rank_list.hpp"
 
 namespace c3 {
 namespace {
@@ -21,7 +21,6 @@ constexpr std::array kBackends = {Backend::cu, Backend::dma};
 constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
 constexpr std::string_view kAuto = "auto";
 constexpr std::size_t kMostRows = 10'000;
-constexpr int kMostRanks = 4096;
 
 template <class Values>
 std::vector<std::string> names_of(const Values& values) {
@@ -62,30 +61,13 @@ double size_of(const std::string& option, const std::string& text) {
   throw UsageError(fmt::format("{}: must be at least 1 B, not {}", option, text));
 }
 
-int rank_of(std::string_view text) {
-  int rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (error == std::errc() && end == text.data() + text.size() && rank >= 0) return rank;
-  throw UsageError(fmt::format("--ranks: '{}' is no rank; expected ranks and ranges, as in 0-3,6", text));
-}
-
-/// "0-3,6" is {0, 1, 2, 3, 6}.
-std::vector<int> ranks_of(std::string_view text) {
-  std::vector<int> ranks;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    const std::size_t dash = part.find('-');
-    const int first = rank_of(part.substr(0, dash));
-    const int last = dash == std::string_view::npos ? first : rank_of(part.substr(dash + 1));
-    if (last < first || last - first > kMostRanks)
-      throw UsageError(fmt::format("--ranks: no range '{}'", part));
-    for (int rank = first; rank <= last; ++rank)
-      ranks.push_back(rank);
-    text.remove_prefix(part.size());
-    if (text == ",") throw UsageError("--ranks: ends with a comma");
-    if (!text.empty()) text.remove_prefix(1);
+std::vector<int> ranks_of(const std::string& text) {
+  if (text.empty()) return {};
+  try {
+    return parse_ranks(text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("--ranks: {}", error.what()));
   }
-  return ranks;
 }
 
 /// Whether nccl-tests' element count is one rank's shard.

@@ -155,10 +155,8 @@ void print_table(const CollectiveRequest& request, const std::vector<Row>& rows)
                fmt::format("{:.2f}", gbps(algorithm_bandwidth(row.call, request.members, row.measured.time))),
                fmt::format("{:.2f}", busbw), row.measured.limit});
   }
-  const ClusterSpec& cluster = request.cluster;
-  const std::string nodes =
-      cluster.nodes == 1 ? "" : fmt::format(" x {} nodes, {}", cluster.nodes, cluster.fabric->name);
-  fmt::print("{} on {}{}, {} ranks\n\n{}", name_of(kind), cluster.name, nodes, request.members, table.text());
+  fmt::print("{} on {}, {} ranks\n\n{}", name_of(kind), title_of(request.cluster), request.members,
+             table.text());
   fmt::print("average busbw: {:.2f} GB/s\n", sum / static_cast<double>(rows.size()));
   fmt::print(
       "1 GB/s = 1e9 B/s; busbw as nccl-tests defines it. limit: the resource that is full while bytes move;\n"

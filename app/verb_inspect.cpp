@@ -31,7 +31,8 @@ struct InspectOptions {
 
 const std::map<std::string, std::string> kTables{
     {"activities", "activities"}, {"dependencies", "dependencies"}, {"collectives", "collectives"},
-    {"summary", "summary"},       {"resources", "resources/list"},  {"steps", "resources/steps"}};
+    {"summary", "summary"},       {"streams", "streams"},           {"resources", "resources/list"},
+    {"steps", "resources/steps"}};
 
 std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
   auto all = file.strategies();

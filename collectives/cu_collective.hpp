@@ -2,6 +2,7 @@
 /// Collectives on compute units, as RCCL and NCCL run them: channels are work groups that hold CU slots.
 
 #include <deque>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,11 @@ class CuCollective final : public CollectiveRun, private Completion {
     CuCollective& collective_;
     const Group& group_;
   };
+  /// What an edge of a ring sends in all, in time: the slowest edge where all share links, and the mean of all.
+  struct RingTurns {
+    Seconds slowest;
+    Seconds together, alone;  ///< means: links shared by all edges, or the edge's own
+  };
   struct Group {
     std::vector<int> channels;
     std::vector<double> in_lane;                  ///< channels of the group by lane, parts of them counted
@@ -58,6 +64,7 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::vector<ActivityId> transfers;            ///< by move
     std::unique_ptr<GroupTraffic> traffic;
     std::unique_ptr<RingRun> rings;  ///< instead of moves
+    std::map<int, RingTurns> turns;  ///< by lane, of rings told as edges
   };
   struct ActiveFlow {
     FlowId flow;
@@ -79,6 +86,9 @@ class CuCollective final : public CollectiveRun, private Completion {
   Leg share(const Group& group, const Leg& leg) const;
   Carriage carriage() const;
   Seconds latency(const Move& move) const;
+  Seconds exposed_latency(const Group& group, const Move& move) const;
+  void find_turns(Group& group) const;
+  bool turns(const Move& move) const;
   Move step_of(const Leg& leg) const;
   BytesPerSecond channel_rate(int copying) const;
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;

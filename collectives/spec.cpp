@@ -1,5 +1,7 @@
 #include "collectives/spec.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 namespace c3 {
@@ -70,6 +72,11 @@ const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol p
   if (!offers(library, protocol)) throw std::logic_error("protocol_of: not offered");
   if (protocol == Protocol::simple) return library.simple;
   return protocol == Protocol::ll ? *library.ll : *library.ll128;
+}
+
+std::string title_of(const ClusterSpec& cluster) {
+  if (cluster.nodes == 1) return cluster.name;
+  return fmt::format("{} x {} nodes, {}", cluster.name, cluster.nodes, cluster.fabric->name);
 }
 
 bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol) {

@@ -147,6 +147,9 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
+/// As in "h100-sxm-8", or "h100-sxm-8 x 4 nodes, ib-ndr".
+std::string title_of(const ClusterSpec& cluster);
+
 /// Whether data and flags of \p protocol reach other nodes in an order that it can rely on.
 bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol);
 

@@ -11,6 +11,7 @@
 
 #include "configs/kernel_shape.hpp"
 #include "configs/quantity_text.hpp"
+#include "configs/rank_list.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
 constexpr std::int64_t kLargestShapeExtent = std::int64_t{1} << 40U;
-constexpr std::int64_t kLargestRank = 4095;
+constexpr std::int64_t kLargestRank = kMostRanks - 1;
 constexpr std::string_view kWeight = ".weight";
 constexpr std::string_view kNext = "next.";
 
@@ -64,12 +65,22 @@ int rank_in(const Node& node, const std::string& where) {
   return static_cast<int>(*rank);
 }
 
-/// A list of ranks that may be left out.
+/// Ranks that may be left out: a list, or a text of ranges.
 std::vector<int> read_ranks(Section& section, std::string_view key) {
-  static const Rule kRule = {ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}};
+  static const Rule kRule = {AnyOfRule{{{ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}},
+                                        {PatternRule{"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", "0-1"}}}}};
   if (!section.has(key)) return {};
-  const Array* list = section.node(key, kRule).array();
-  if (list == nullptr || list->empty()) section.fail(key, "must be a list of ranks, as in [0, 1]");
+  const Node& value = section.node(key, kRule);
+  if (const std::string* text = value.text()) {
+    try {
+      return parse_ranks(*text);
+    } catch (const std::invalid_argument& error) {
+      section.fail(key, error.what());
+    }
+  }
+  const Array* list = value.array();
+  if (list == nullptr || list->empty())
+    section.fail(key, R"(must be a list of ranks, as in [0, 1], or ranges of them, as in "0-3,6")");
   std::vector<int> ranks;
   for (const Node& element : *list)
     ranks.push_back(rank_in(element, section.dotted(key)));
@@ -163,7 +174,7 @@ Operation read_kernel(Section& entry) {
 std::string group_text(const CollectiveCall& call) {
   std::string text;
   if (call.root != 0) text += fmt::format(" of root {}", call.root);
-  if (!call.ranks.empty()) text += fmt::format(" on ranks {}", fmt::join(call.ranks, ","));
+  if (!call.ranks.empty()) text += " on ranks " + ranks_text(call.ranks);
   return text;
 }
 

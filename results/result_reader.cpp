@@ -118,6 +118,11 @@ std::vector<std::string> ResultReader::strategies() const {
   return h5_links(h5_open_group(file_, "strategies"));
 }
 
+bool ResultReader::has_table(const std::string& strategy, const std::string& table) const {
+  const std::vector<std::string> tables = h5_links(h5_open_group(file_, "strategies/" + strategy));
+  return std::ranges::find(tables, table) != tables.end();
+}
+
 ResultTable ResultReader::table(const std::string& strategy, const std::string& table) const {
   const auto group = h5_open_group(file_, group_path(strategy, table));
   ResultTable result{.path = path_, .strategy = strategy, .name = table, .columns = {}};

@@ -41,6 +41,7 @@ class ResultReader {
   std::uint64_t number(const std::string& attribute) const;  ///< likewise, and when it is no number
   std::vector<std::string> streams() const;                  ///< names, by the number that activities have
   std::vector<std::string> strategies() const;
+  bool has_table(const std::string& strategy, const std::string& table) const;
   /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
   /// activities, resources and so on are texts, not numbers.
   ResultTable table(const std::string& strategy, const std::string& table) const;

@@ -36,9 +36,28 @@ void write_loss(const H5Id& group, const LossSplit& loss) {
   write_time(group, "loss_interaction", "loss that no private copy of one resource removes", loss.interaction);
 }
 
+/// Only where streams are compared: then a row for each.
+void write_streams(const H5Id& strategy, const std::vector<StreamTimes>& streams) {
+  if (streams.empty()) return;
+  const auto group = h5_create_group(strategy, "streams");
+  Column<std::int32_t> stream(group, {"stream", "1", "the stream", kStreams});
+  Column<std::int64_t> alone(group, {"alone", "ps", "time of the stream with nothing beside it"});
+  Column<std::int64_t> together(group,
+                                {"together", "ps", "release to completion of the stream in this strategy"});
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    stream.push(static_cast<std::int32_t>(i));
+    alone.push(picoseconds(streams[i].times.alone));
+    together.push(picoseconds(streams[i].times.together));
+  }
+  stream.flush();
+  alone.flush();
+  together.flush();
+}
+
 }  // namespace
 
 void write_summary(const H5Id& strategy, const StrategyResult& result) {
+  write_streams(strategy, result.streams);
   const auto group = h5_create_group(strategy, "summary");
   write_time(group, "time", "median time over seeds; the timeline is of this run", result.time);
   write_time(group, "time_p5", "5th percentile of time over seeds", result.time_p5);

@@ -10,8 +10,12 @@ namespace {
 
 constexpr const char* kAbsent = "-";
 
+std::string format_times(const SideTimes& times, const TimeUnit& unit) {
+  return fmt::format("{} > {}", unit.format(times.alone), unit.format(times.together));
+}
+
 std::string format_side(const std::optional<SideTimes>& side, const TimeUnit& unit) {
-  return side ? fmt::format("{} > {}", unit.format(side->alone), unit.format(side->together)) : kAbsent;
+  return side ? format_times(*side, unit) : kAbsent;
 }
 
 }  // namespace
@@ -57,6 +61,25 @@ StudyCells loss_cells(const StudyResult& study) {
     const auto& [dispatch, cus, cache, hbm, links, interaction] = *s.loss;
     cells.rows.push_back({s.name, us(dispatch), us(cus), us(cache), us(hbm), us(links), us(interaction),
                           us(dispatch + cus + cache + hbm + links + interaction)});
+  }
+  return cells;
+}
+
+StudyCells stream_cells(const StudyResult& study) {
+  const auto unit = time_unit(study);
+  StudyCells cells{
+      .header = {"stream"},
+      .rows = {},
+      .notes = fmt::format("times in {}: alone > together; alone they are the parts of ideal\n", unit.name)};
+  for (const auto& s : study.strategies) {
+    if (s.streams.empty()) continue;
+    if (cells.rows.empty()) {
+      for (const StreamTimes& stream : s.streams)
+        cells.header.push_back(stream.name);
+    }
+    cells.rows.push_back({s.name});
+    for (const StreamTimes& stream : s.streams)
+      cells.rows.back().push_back(format_times(stream.times, unit));
   }
   return cells;
 }

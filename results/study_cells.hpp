@@ -20,6 +20,8 @@ TimeUnit time_unit(const StudyResult& study);
 StudyCells time_cells(const StudyResult& study);
 /// The loss split, a row for each strategy that has one.
 StudyCells loss_cells(const StudyResult& study);
+/// A column for each stream; no rows unless streams are compared with one another.
+StudyCells stream_cells(const StudyResult& study);
 /// The choices that move results and that hardware documents nowhere.
 std::string conditions_text(const StudyConditions& conditions);
 

@@ -34,6 +34,8 @@ Json strategy_json(const StrategyResult& result) {
             {"kernel", side_json(result.kernel)},
             {"collective", side_json(result.collective)},
             {"loss_us", loss_json(result.loss)}};
+  for (const StreamTimes& stream : result.streams)
+    json["streams"][stream.name] = side_json(stream.times);
   if (result.best_cus) json["best_cus"] = *result.best_cus;
   return json;
 }

@@ -46,6 +46,20 @@ std::optional<LossSplit> loss(const ResultTable& summary) {
                    .interaction = time(summary, "loss_interaction")};
 }
 
+std::vector<StreamTimes> streams(const ResultReader& file, const std::string& strategy) {
+  if (!file.has_table(strategy, "streams")) return {};
+  const auto table = file.table(strategy, "streams");
+  const std::vector<std::string> names = file.streams();
+  const auto& stream = table.values<std::int64_t>("stream");
+  const auto& alone = table.values<std::int64_t>("alone");
+  const auto& together = table.values<std::int64_t>("together");
+  std::vector<StreamTimes> streams;
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    streams.push_back(
+        {names.at(static_cast<std::size_t>(stream[i])), {seconds(alone[i]), seconds(together[i])}});
+  return streams;
+}
+
 StrategyResult read_strategy(const ResultReader& file, const std::string& name) {
   const auto summary = file.table(name, "summary");
   StrategyResult result;
@@ -60,6 +74,7 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   result.kernel = side(summary, "kernel");
   result.collective = side(summary, "collective");
   result.loss = loss(summary);
+  result.streams = streams(file, name);
   if (summary.has("best_cus"))
     result.best_cus = static_cast<int>(summary.values<std::int64_t>("best_cus").at(0));
   return result;

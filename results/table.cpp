@@ -18,11 +18,12 @@ std::string format_cells(const StudyCells& cells) {
 }  // namespace
 
 std::string format_study(const StudyResult& study) {
-  auto text = fmt::format("{} on {}: {}\n\n", study.experiment, study.conditions.system,
-                          conditions_text(study.conditions)) +
-              format_cells(time_cells(study));
-  const auto losses = loss_cells(study);
-  return losses.rows.empty() ? text : text + '\n' + format_cells(losses);
+  std::string text = fmt::format("{} on {}: {}\n\n", study.experiment, study.conditions.system,
+                                 conditions_text(study.conditions)) +
+                     format_cells(time_cells(study));
+  for (const StudyCells& cells : {stream_cells(study), loss_cells(study)})
+    if (!cells.rows.empty()) text += '\n' + format_cells(cells);
+  return text;
 }
 
 }  // namespace c3

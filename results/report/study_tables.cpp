@@ -15,20 +15,25 @@ std::string row_of(const std::vector<std::string>& cells, const char* first_tag,
   return "<tr>" + row + "</tr>\n";
 }
 
+std::string table_of(const StudyCells& cells) {
+  std::string rows;
+  for (const auto& row : cells.rows)
+    rows += row_of(row, R"(th scope="row")", "td");
+  return fmt::format(R"(<div class="scroll"><table )"
+                     "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
+                     row_of(cells.header, "th", "th"), rows) +
+         R"(<p class="note">)" + escaped_lines(cells.notes) + "</p>\n";
+}
+
 }  // namespace
 
 std::string table_section(const ReportScope& scope) {
   std::string tables;
   for (const auto& run : scope.runs) {
-    const auto cells = time_cells(run.study);
-    std::string rows;
-    for (const auto& row : cells.rows)
-      rows += row_of(row, R"(th scope="row")", "td");
+    const StudyCells streams = stream_cells(run.study);
     if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
-    tables += fmt::format(R"(<div class="scroll"><table )"
-                          "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
-                          row_of(cells.header, "th", "th"), rows) +
-              R"(<p class="note">)" + escaped_lines(cells.notes) + "</p>\n";
+    tables += table_of(time_cells(run.study));
+    if (!streams.rows.empty()) tables += table_of(streams);
   }
   return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
 }

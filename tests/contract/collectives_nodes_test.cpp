@@ -99,6 +99,27 @@ TEST_CASE(
   });
 }
 
+TEST_CASE("a ring's fast edges hide latency behind its slow one, whatever the grain, at all sizes") {
+  // NICs of a link and of a quarter: at 64 MB an edge's own time is about a step's latency, at 8 GB far more.
+  for (const int nodes : {2, 3}) {
+    ClusterSpec cluster = meshes(nodes, 4);
+    cluster.library.simple.network_latency = 10.0_us;
+    for (const double slower : {1.0, 4.0}) {
+      cluster.fabric->nic.both_ways = cluster.fabric->nic.one_way = 40.0_GBps * (1.0 / slower);
+      for (const CollectiveKind kind :
+           {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
+        const Case c{kind, Algorithm::ring, cluster};
+        for (const Bytes bytes : {1.0_MB, 16.0_MB, 64.0_MB, 256.0_MB, 1.0_GB, 8.0_GB}) {
+          CAPTURE(bytes.value);
+          const double step = time_of(c, CollectiveGrain::step, false, bytes);
+          CHECK(time_of(c, CollectiveGrain::edge, false, bytes) == near(step, 2e-2));
+          CHECK(time_of(c, CollectiveGrain::gang, false, bytes) == near(step, 2e-2));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("over nodes one rank for all takes as long as all of them, within 0.2 %") {
   int folds = 0;
   for_each_case([&](const Case& c) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/execute/study.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -59,6 +61,44 @@ TEST_CASE("two jobs that cross one uplink take twice as long for their bytes") {
     CHECK(recording.total(link) == near(2e9));
   CHECK(recording.total("node1.nic0.out") == near(1e9));
   CHECK(recording.total("node1.nic1.out") == 0.0);
+}
+
+TEST_CASE("a study of jobs says what each takes alone, and that shared links cost the rest") {
+  Experiment experiment = jobs({{0, 8}, {4, 12}, {1, 5}});
+  experiment.strategies = {{.name = "together", .order = {}, .streams = {}}};
+  std::size_t runs = 0;
+  const StudyResult study = run_study([&](std::optional<std::uint64_t>) { return experiment; },
+                                      [&](std::size_t, std::size_t) { ++runs; });
+  const StrategyResult& together = study.strategies.front();
+  REQUIRE(together.streams.size() == 3);
+  const Seconds alone = together.streams[0].times.alone;
+  CHECK(together.streams[0].name == "job0");
+  CHECK(alone.value == near(seconds({{0, 8}})));
+  CHECK((together.streams[0].times.together - alone).value == near(40e-3));
+  CHECK((together.streams[1].times.together - alone).value == near(40e-3));
+  // Below its leaf the third job is alone on its links, however full the uplinks are.
+  CHECK(together.streams[2].times.together == together.streams[2].times.alone);
+  const Seconds sum = alone + together.streams[1].times.alone + together.streams[2].times.alone;
+  CHECK(together.ideal_speedup == near(sum / alone));
+  CHECK(together.speedup == near(sum / together.time));
+  REQUIRE(together.loss);
+  CHECK(together.loss->links.value == near(40e-3));
+  CHECK(std::abs(together.loss->interaction.value) < 1e-9);
+  CHECK(runs == 2 + 3 + 1 + 32);  // sides, streams, the strategy, subsets of five resources
+}
+
+TEST_CASE("a kernel beside a collective is no comparison of streams") {
+  Experiment experiment = jobs({{0, 8}});
+  experiment.strategies = {{.name = "alone", .order = {}, .streams = {}}};
+  const auto streams = [&] {
+    return run_study([&](std::optional<std::uint64_t>) { return experiment; })
+        .strategies.front()
+        .streams.size();
+  };
+  CHECK(streams() == 0);
+  experiment.streams.push_back(
+      {"compute", {{.name = "gemm", .work = GemmShape{.m = 256, .n = 256, .k = 256}}}});
+  CHECK(streams() == 0);
 }
 
 TEST_CASE("jobs below one leaf, or on NICs and leaves of their own, do not notice each other") {

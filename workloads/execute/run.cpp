@@ -78,17 +78,21 @@ class Run {
       const StreamSpec& stream = experiment_.streams[i];
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
-                           policy_of(strategy_, stream.name), ranges[i], setup_.side,
+                           policy_of(strategy_, stream.name), ranges[i], side_of(i),
                            std::vector<CollectiveRun*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)
         make_collective(contexts_.back(), j);
     }
   }
 
+  Side side_of(std::size_t stream) const {
+    return setup_.only_stream.value_or(stream) == stream ? setup_.side : Side::none;
+  }
+
   void make_collective(StreamContext& context, std::size_t operation) {
     const Operation& spec = context.stream->operations[operation];
     const auto* call = std::get_if<CollectiveCall>(&spec.work);
-    if (call == nullptr || setup_.side == Side::kernels) return;
+    if (call == nullptr || !context.has(Side::collectives)) return;
     CollectivePlan plan;
     plan.name = spec.name;
     plan.call = *call;
@@ -138,9 +142,12 @@ class Run {
   RunResult result() {
     RunResult result;
     result.events = simulation_.fluid().completed_flows();
-    for (const StreamProgram& program : programs_) {
-      widen(result.kernels, program.kernels());
-      widen(result.collectives, program.collectives());
+    result.streams.resize(contexts_.size());
+    for (std::size_t i = 0; i < programs_.size(); ++i) {
+      for (const SideSpan& span : {programs_[i].kernels(), programs_[i].collectives()})
+        widen(result.streams[i % contexts_.size()], span);
+      widen(result.kernels, programs_[i].kernels());
+      widen(result.collectives, programs_[i].collectives());
     }
     result.time = std::max(result.kernels.end, result.collectives.end);
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {

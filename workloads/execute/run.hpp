@@ -1,6 +1,7 @@
 #pragma once
 /// One simulated run of an experiment under one strategy.
 
+#include <optional>
 #include <vector>
 
 #include "collectives/collective_run.hpp"
@@ -12,14 +13,15 @@
 
 namespace c3 {
 
-/// Which operations take place; the others are left out.
-enum class Side { both, kernels, collectives };
+/// Which operations of a stream take place; the others are left out, but events are not.
+enum class Side { both, kernels, collectives, none };
 
 struct RunSetup {
   CuChoice cus = {};       ///< from cu_choices(); empty = no partition
   std::uint64_t seed = 0;  ///< number of the repetition
   Isolation isolation = {};
   Side side = Side::both;
+  std::optional<std::size_t> only_stream = std::nullopt;  ///< of the others nothing takes place
   Observer* observer = nullptr;
 };
 
@@ -33,6 +35,7 @@ struct SideSpan {
 struct RunResult {
   Seconds time;  ///< until the last operation of the last rank ended
   SideSpan kernels, collectives;
+  std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;
   std::uint64_t events = 0;  ///< completed flows
 };

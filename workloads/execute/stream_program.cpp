@@ -50,11 +50,11 @@ Task StreamProgram::run_operation(std::size_t index) {
   const Seconds delay = is_first_ ? dispatch.launch_latency : dispatch.dependent_gap;
   const Seconds release = simulation_.now();
   if (const std::optional<Operator> op = kernel_of(context_.stream->operations[index])) {
-    if (context_.side == Side::collectives) co_return;
+    if (!context_.has(Side::kernels)) co_return;
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
   } else if (std::holds_alternative<CollectiveCall>(work)) {
-    if (context_.side == Side::kernels) co_return;
+    if (!context_.has(Side::collectives)) co_return;
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
     co_await context_.collectives[index]->join(rank_, delay, &activity);

@@ -39,6 +39,8 @@ struct StreamContext {
   CuRange range;
   Side side = Side::both;
   std::vector<CollectiveRun*> collectives;  ///< by operation; null where it is none
+
+  bool has(Side operations) const { return side == Side::both || side == operations; }
 };
 
 class StreamProgram {

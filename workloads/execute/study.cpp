@@ -19,7 +19,20 @@ struct Sample {
   std::size_t draw = 0;  ///< position in Study::experiments_
   std::uint64_t seed = 0;
   Seconds time, kernels, collectives;
+  std::vector<Seconds> streams;
 };
+
+/// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
+bool compares_streams(const Experiment& experiment) {
+  bool kernels = false, collectives = false;
+  for (const StreamSpec& stream : experiment.streams) {
+    for (const Operation& operation : stream.operations) {
+      kernels = kernels || kernel_of(operation).has_value();
+      collectives = collectives || std::holds_alternative<CollectiveCall>(operation.work);
+    }
+  }
+  return experiment.streams.size() > 1 && kernels != collectives;
+}
 
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
@@ -67,6 +80,7 @@ class Study {
     const Experiment& experiment = experiments_.front();
     const auto seeds = static_cast<std::size_t>(experiment.measure.seeds);
     planned_ = 2 * experiments_.size() * seeds;  // the two isolated sides
+    if (compares_streams(experiment)) planned_ += experiment.streams.size() * experiments_.size() * seeds;
     for (const Strategy& strategy : experiment.strategies) {
       planned_ += cu_choices(experiment, strategy).size() * experiments_.size() * seeds;
       if (has_loss_split(strategy)) planned_ += loss_split_runs(experiment, strategy) * seeds;
@@ -78,16 +92,16 @@ class Study {
     if (progress_) progress_(ran_, planned_);
   }
 
-  std::vector<Sample> sample(const Strategy& strategy, const CuChoice& cus, Side side) {
+  /// \p setup with every draw and seed.
+  std::vector<Sample> sample(const Strategy& strategy, RunSetup setup) {
     std::vector<Sample> samples;
     for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
       for (int seed = 0; seed < experiments_[draw].measure.seeds; ++seed) {
-        RunSetup setup;
-        setup.cus = cus;
         setup.seed = static_cast<std::uint64_t>(seed);
-        setup.side = side;
         const RunResult run = run_once(experiments_[draw], strategy, setup);
-        samples.push_back({draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration()});
+        samples.push_back({draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}});
+        for (const SideSpan& span : run.streams)
+          samples.back().streams.push_back(span.duration());
         has_kernels_ = has_kernels_ || run.kernels.any;
         has_collectives_ = has_collectives_ || run.collectives.any;
         note_run();
@@ -103,22 +117,43 @@ class Study {
 
   void measure_alone() {
     const Strategy alone{.name = "alone", .order = {}, .streams = {}};
-    const std::vector<Sample> kernels = sample(alone, {}, Side::kernels);
-    const std::vector<Sample> collectives = sample(alone, {}, Side::collectives);
-    mean_ideal_.resize(experiments_.size());
-    const std::size_t seeds_of_a_draw = kernels.size() / experiments_.size();
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      const auto seeds = static_cast<double>(seeds_of_a_draw);
-      mean_ideal_[kernels[i].draw] += std::max(kernels[i].time, collectives[i].time) / seeds;
+    std::vector<std::vector<Sample>> parts = {sample(alone, {.side = Side::kernels}),
+                                              sample(alone, {.side = Side::collectives})};
+    alone_kernels_ = median(parts[0]);
+    alone_collectives_ = median(parts[1]);
+    if (compares_streams(experiments_.front())) {
+      parts.clear();
+      for (std::size_t stream = 0; stream < experiments_.front().streams.size(); ++stream) {
+        parts.push_back(sample(alone, {.only_stream = stream}));
+        alone_streams_.push_back(median(parts.back()));
+      }
     }
-    alone_kernels_ = percentile(by_time(kernels), 50).time;
-    alone_collectives_ = percentile(by_time(collectives), 50).time;
+    set_ideal(parts);
+  }
+
+  static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time; }
+
+  /// All \p parts at once, none hindering another.
+  void set_ideal(const std::vector<std::vector<Sample>>& parts) {
+    const std::size_t samples = parts.front().size();
+    mean_ideal_.resize(experiments_.size());
+    for (std::size_t i = 0; i < samples; ++i) {
+      Seconds longest;
+      for (const std::vector<Sample>& part : parts)
+        longest = std::max(longest, part[i].time);
+      mean_ideal_[parts.front()[i].draw] +=
+          longest * static_cast<double>(experiments_.size()) / static_cast<double>(samples);
+    }
+    for (const std::vector<Sample>& part : parts) {
+      alone_longest_ = std::max(alone_longest_, median(part));
+      alone_sum_ += median(part);
+    }
   }
 
   std::pair<std::vector<Sample>, CuChoice> best_samples(const Strategy& strategy) {
     std::pair<std::vector<Sample>, CuChoice> best;
     for (const CuChoice& choice : cu_choices(experiments_.front(), strategy)) {
-      std::vector<Sample> samples = by_time(sample(strategy, choice, Side::both));
+      std::vector<Sample> samples = by_time(sample(strategy, {.cus = choice}));
       if (best.first.empty() || percentile(samples, 50).time < percentile(best.first, 50).time) {
         best = {std::move(samples), choice};
       }
@@ -126,13 +161,13 @@ class Study {
     return best;
   }
 
-  /// Median of the first serial strategy; of both sides in turn when the experiment has none.
+  /// Median of the first serial strategy; of all parts in turn when the experiment has none.
   Seconds serial_time(const std::vector<std::vector<Sample>>& samples) const {
     const auto& strategies = experiments_.front().strategies;
     for (std::size_t i = 0; i < strategies.size(); ++i) {
       if (strategies[i].serial) return percentile(samples[i], 50).time;
     }
-    return alone_kernels_ + alone_collectives_;
+    return alone_sum_;
   }
 
   StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
@@ -150,13 +185,14 @@ class Study {
     result.lower_bound = bound_of(strategy, experiment);
     check_bounds(strategy, samples);
 
-    const Seconds ideal = std::max(alone_kernels_, alone_collectives_);
     result.speedup = serial / result.time;
-    result.ideal_speedup = (alone_kernels_ + alone_collectives_) / ideal;
+    result.ideal_speedup = alone_sum_ / alone_longest_;
     if (result.ideal_speedup > 1.0)
       result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
     if (has_kernels_) result.kernel = {alone_kernels_, middle.kernels};
     if (has_collectives_) result.collective = {alone_collectives_, middle.collectives};
+    for (std::size_t i = 0; i < alone_streams_.size(); ++i)
+      result.streams.push_back({experiment.streams[i].name, {alone_streams_[i], middle.streams[i]}});
     result.cus = cus;
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.streams[i].name).cus.is_swept()) result.best_cus = cus[i];
@@ -191,7 +227,9 @@ class Study {
   std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
   std::size_t ran_ = 0, planned_ = 0;
   Seconds alone_kernels_, alone_collectives_;  ///< medians
-  std::vector<Seconds> mean_ideal_;            ///< by draw: mean over seeds of the longer side alone
+  std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
+  Seconds alone_sum_, alone_longest_;          ///< of the parts' medians
+  std::vector<Seconds> mean_ideal_;            ///< by draw: mean over seeds of the longest part alone
   bool has_kernels_ = false, has_collectives_ = false;
 };
 
@@ -199,7 +237,7 @@ class Study {
 
 StudyConditions conditions_of(const Experiment& experiment) {
   const GpuSpec& gpu = experiment.cluster.gpu;
-  return {.system = experiment.cluster.name,
+  return {.system = title_of(experiment.cluster),
           .hbm_arbitration = gpu.hbm.arbitration,
           .dispatch_policy = gpu.dispatch.policy,
           .seeds = experiment.measure.seeds,

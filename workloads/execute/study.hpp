@@ -29,19 +29,26 @@ struct SideTimes {
   Seconds together;  ///< release to completion in this strategy
 };
 
+/// One stream of a strategy.
+struct StreamTimes {
+  std::string name;
+  SideTimes times;
+};
+
 struct StrategyResult {
   std::string name;
   Seconds time, time_p5, time_p95;  ///< nearest-rank percentiles over seeds (and draws); time is the median
   Seconds lower_bound;
-  double speedup = 0;                          ///< serial median / time
-  double ideal_speedup = 0;                    ///< (kernel + collective) / max of the two, both alone
-  std::optional<double> share_of_ideal;        ///< (S-1)/(S_ideal-1); absent when S_ideal is 1
-  std::optional<SideTimes> kernel;             ///< absent when the experiment has no compute kernel
-  std::optional<SideTimes> collective;         ///< absent when the experiment has no collective
-  std::optional<LossSplit> loss;               ///< absent for serial strategies and when not asked for
-  std::optional<int> best_cus;                 ///< the chosen value of a swept partition
-  std::vector<int> cus;                        ///< CUs reserved for each stream in these runs; 0 = none
-  std::uint64_t recorded_seed = 0;             ///< the run whose time is the median; its timeline is recorded
+  double speedup = 0;                    ///< serial median / time
+  double ideal_speedup = 0;              ///< (kernel + collective) / max of the two, both alone; see streams
+  std::optional<double> share_of_ideal;  ///< (S-1)/(S_ideal-1); absent when S_ideal is 1
+  std::optional<SideTimes> kernel;       ///< absent when the experiment has no compute kernel
+  std::optional<SideTimes> collective;   ///< absent when the experiment has no collective
+  std::vector<StreamTimes> streams;      ///< where all streams have the same side: they are the ideal's parts
+  std::optional<LossSplit> loss;         ///< absent for serial strategies and when not asked for
+  std::optional<int> best_cus;           ///< the chosen value of a swept partition
+  std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
+  std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
   std::optional<std::uint64_t> recorded_draw;  ///< likewise; absent when nothing is drawn
 };
 

@@ -1,0 +1,52 @@
+#include "configs/rank_list.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <stdexcept>
+
+namespace c3 {
+namespace {
+
+int parse_rank(std::string_view text) {
+  int rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error == std::errc() && end == text.data() + text.size() && rank >= 0 && rank < kMostRanks) return rank;
+  throw std::invalid_argument(fmt::format("'{}' is no rank; expected ranks and ranges, as in 0-3,6", text));
+}
+
+}  // namespace
+
+std::vector<int> parse_ranks(std::string_view text) {
+  std::vector<int> ranks;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    const std::size_t dash = part.find('-');
+    const int first = parse_rank(part.substr(0, dash));
+    const int last = dash == std::string_view::npos ? first : parse_rank(part.substr(dash + 1));
+    if (last < first) throw std::invalid_argument(fmt::format("no range '{}'", part));
+    for (int rank = first; rank <= last; ++rank)
+      ranks.push_back(rank);
+    if (ranks.size() > kMostRanks) throw std::invalid_argument("more ranks than there can be");
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return ranks;
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t first = 0; first < ranks.size();) {
+    std::size_t last = first;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1)
+      ++last;
+    if (last < first + 2) last = first;
+    if (!text.empty()) text += ',';
+    text += last == first ? fmt::format("{}", ranks[first]) : fmt::format("{}-{}", ranks[first], ranks[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace c3

@@ -1,0 +1,18 @@
+#pragma once
+/// Groups of ranks as people write them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace c3 {
+
+inline constexpr int kMostRanks = 1 << 20;  ///< ranks are below it
+
+/// "0-3,6" is {0, 1, 2, 3, 6}, in that order. \throws std::invalid_argument that says what is wrong.
+std::vector<int> parse_ranks(std::string_view text);
+
+/// The same backwards: three neighbours and more are a range.
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace c3
