@@ -94,6 +94,7 @@ ComputeSpec read_compute(Section& section) {
   compute.matrix_tiles = read_tiles(section, "matrix_tiles");
   compute.vector_tiles = read_tiles(section, "vector_tiles");
   compute.batched_vector_tiles = read_tiles(section, "batched_vector_tiles");
+  if (section.has("cu_outstanding")) compute.outstanding = section.bytes("cu_outstanding");
   if (section.has("gemm_cluster")) compute.gemm_cluster = small_integer(section, "gemm_cluster", 1, 16);
   return compute;
 }

@@ -52,6 +52,7 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
   cohort->loads = traffic.hbm;
+  cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, sharing(*cohort));
   if (kernel_.prologue > 0.0) {
     const Seconds latency = gpu_.spec().hbm.latency;
     RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
@@ -112,15 +113,19 @@ void CohortRun::speed_up(int xcd) {
   }
 }
 
-// A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
-Seconds CohortRun::compute_time(const Cohort& cohort) const {
+int CohortRun::sharing(const Cohort& cohort) const {
   int sharing = 1;
   for (const int cu : cohort.cus)
     sharing = std::max(sharing, dispatcher_.units().computing(cohort.xcd, cu));
+  return sharing;
+}
+
+// A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
+Seconds CohortRun::compute_time(const Cohort& cohort) const {
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
-  return kernel_.compute_time * (drawn * sharing * slower);
+  return kernel_.compute_time * (drawn * sharing(cohort) * slower);
 }
 
 // Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
@@ -144,7 +149,7 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / fastest.value;
-  const Bytes outstanding = kernel_.outstanding * (traffic.hbm / traffic.l2);
+  const Bytes outstanding = cohort.in_flight * (traffic.hbm / traffic.l2);
   const Bytes with_siblings = traffic.hbm * (share * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(with_siblings, Bytes{0}));
   spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(cohort.cus.size()), hbm, alone);
@@ -163,7 +168,7 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
   const Bytes with_siblings = bytes + kernel_.output * (to_hbm * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
-  spec.weight = gpu_.memory().weight(kernel_.outstanding, static_cast<int>(cohort.cus.size()), bytes, alone);
+  spec.weight = gpu_.memory().weight(cohort.in_flight, static_cast<int>(cohort.cus.size()), bytes, alone);
   return spec;
 }
 

@@ -25,12 +25,14 @@ class CohortRun final : public DispatchClient {
     std::uint64_t number = 0;  ///< since the kernel's start
     std::vector<int> cus;
     Bytes loads;                        ///< of one work group, from HBM
+    Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
     std::optional<FlowId> steady = {};  ///< while it computes
     double bound = 0.0;                 ///< of that flow
   };
 
   Task run_cohort(Cohort* cohort);
   ActivityId begin(const Cohort& cohort);
+  int sharing(const Cohort& cohort) const;  ///< computing work groups on its fullest CU
   Seconds compute_time(const Cohort& cohort) const;
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
   Seconds steady_time(const Cohort& cohort) const;

@@ -41,15 +41,19 @@ Task FluidRun::run() {
   done_.set();
 }
 
-double FluidRun::bound() const {
+int FluidRun::sharing() const {
   int sharing = 1;
   for (const Slot& slot : slots_)
     sharing = std::max(sharing, dispatcher_.units().computing(slot.xcd, slot.cu));
+  return sharing;
+}
+
+double FluidRun::bound() const {
   const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
   const auto resident = static_cast<std::int64_t>(slots_.size());
   const std::int64_t waves = wave_count(kernel_.work_groups, slots_in_xcd_);
   const Seconds time = time_of_waves(kernel_, gpu_.spec(), traffic_,
-                                     occupancy(kernel_.work_groups, resident, waves, sharing), slower);
+                                     occupancy(kernel_.work_groups, resident, waves, sharing()), slower);
   return 1.0 / overlapped(time, Seconds{1.0 / hbm_rate_}, kernel_.overlap).value;
 }
 
@@ -78,11 +82,12 @@ FlowSpec FluidRun::whole_kernel() {
 // A work group's loads hold up the next one; its stores are posted and hold up nobody.
 double FluidRun::weight(double alone) {
   const auto requesters = static_cast<int>(slots_.size());
+  const Bytes of_one = in_flight(gpu_.spec().compute, kernel_, sharing());
   const auto work_groups = static_cast<double>(kernel_.work_groups);
   if (traffic_.hbm.value <= 0.0) {
-    return gpu_.memory().weight(kernel_.outstanding, requesters, kernel_.output * work_groups, alone);
+    return gpu_.memory().weight(of_one, requesters, kernel_.output * work_groups, alone);
   }
-  const Bytes outstanding = kernel_.outstanding * (traffic_.hbm / traffic_.l2);
+  const Bytes outstanding = of_one * (traffic_.hbm / traffic_.l2);
   return gpu_.memory().weight(outstanding, requesters, traffic_.hbm * work_groups, alone);
 }
 

@@ -30,6 +30,7 @@ class FluidRun final : public DispatchClient {
   double bound() const;
   FlowSpec whole_kernel();
   double weight(double alone);
+  int sharing() const;  ///< computing work groups on the fullest CU
 
   Gpu& gpu_;
   Simulation& simulation_;

@@ -15,4 +15,8 @@ int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, 
   return fit;
 }
 
+Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu) {
+  return std::min(kernel.outstanding, compute.outstanding / static_cast<double>(on_cu));
+}
+
 }  // namespace c3

@@ -66,7 +66,7 @@ struct KernelDescription {
   /// a norm, >= 1 (1: one after the other; infinite: wholly).
   double overlap = std::numeric_limits<double>::infinity();
   double hbm_share = 1.0;  ///< of HBM's rate that its access pattern reaches with HBM to itself
-  Bytes outstanding;       ///< loads in flight of one work group
+  Bytes outstanding;       ///< loads in flight of one work group, as many as it asks for
   Bytes output;            ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
   Seconds measured_launch;  ///< of one call alone as its class was measured; 0: the GPU's launch latency
@@ -75,5 +75,8 @@ struct KernelDescription {
   Flops useful_flops;   ///< of the whole kernel, padding excluded
   Bytes compulsory;     ///< every input read once and every output written once
 };
+
+/// Bytes that one of \p on_cu such work groups on a CU keeps in flight.
+Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu);
 
 }  // namespace c3

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,6 +96,7 @@ struct ComputeSpec {
   std::vector<GemmTile> matrix_tiles = {};
   std::vector<GemmTile> vector_tiles = {};
   std::vector<GemmTile> batched_vector_tiles = {};
+  Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< loads that a CU can keep in flight, at most
   int gemm_cluster = 1;  ///< work groups that fetch the panel they share once, for all (TMA multicast)
 
   int cus() const { return xcds * cus_per_xcd; }

@@ -243,3 +243,44 @@ TEST_CASE("equal slowdown: an HBM-bound kernel and a flow that alone would fill 
     CHECK(ran.end == near(64e-6 + 1e-6));
   }
 }
+
+TEST_CASE("a CU keeps no more loads in flight than it can, however many its work groups ask for") {
+  // 8 work groups of 64 kB in flight on 8 CUs beside a stream with 64 kB: 8 to 1 of a full HBM; with at most 16
+  // kB a CU, 2 to 1.
+  const auto rate = [](std::optional<Bytes> of_cu, KernelGrain grain) {
+    GpuSpec gpu = round_gpu();
+    gpu.hbm.arbitration = HbmArbitration::outstanding;
+    if (of_cu) gpu.compute.outstanding = *of_cu;
+    GpuBench bench(gpu);
+    Memory& memory = bench.gpu.memory();
+    std::vector<Demand> stream;
+    memory.add_hbm_read(stream, 1, 1.0_GB);
+    FlowSpec spec;
+    spec.demands = stream;
+    spec.weight = memory.weight(64.0_kB, 1, 1.0_GB, memory.alone_rate(1.0_GB, 0.0_B));
+    const RunningFlow beside(bench.simulation, spec);
+    KernelDescription kernel = plain_kernel("k", 8, 1.0_us, 40.0_MB);
+    kernel.outstanding = 64.0_kB;
+    KernelLaunch launch;
+    launch.grain = grain;
+    launch.range = {0, gpu.compute.cus_per_xcd};
+    const auto& ran = bench.launch(0.0_s, kernel, launch);
+    bench.run();
+    return 320e6 / ran.span();
+  };
+  const double full = round_gpu().hbm.read.value;
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::work_group, KernelGrain::fluid}) {
+    CHECK(rate(std::nullopt, grain) == near(full * 8 / 9, 2e-2));
+    CHECK(rate(64.0_kB, grain) == rate(std::nullopt, grain));
+    CHECK(rate(16.0_kB, grain) == near(full * 2 / 3, 2e-2));
+  }
+}
+
+TEST_CASE("work groups on one CU share what it can keep in flight") {
+  ComputeSpec compute = round_gpu().compute;
+  compute.outstanding = 32.0_kB;
+  KernelDescription kernel = plain_kernel("k", 8, 1.0_us, 40.0_MB);
+  kernel.outstanding = 20.0_kB;
+  CHECK(in_flight(compute, kernel, 1) == 20.0_kB);
+  CHECK(in_flight(compute, kernel, 2) == 16.0_kB);
+}
