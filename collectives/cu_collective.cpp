@@ -219,7 +219,8 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
     std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
-    by_lane[{leg.src, leg.lane}] += leg.bytes;
+    Bytes& bytes = by_lane[{leg.src, leg.lane}];
+    bytes = graph_.pipelined ? std::max(bytes, leg.bytes) : bytes + leg.bytes;  // all edges at once, or in turn
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
   merge(demands);

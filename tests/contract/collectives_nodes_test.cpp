@@ -120,6 +120,20 @@ TEST_CASE("a ring's fast edges hide latency behind its slow one, whatever the gr
   }
 }
 
+TEST_CASE("where channels limit a tree over nodes, every edge has its lane's rate at all grains") {
+  for (const ClusterSpec& cluster : {reducing_nodes_of(8, 4), nodes_of(NodeTopology::full_mesh, 3, 4)}) {
+    ClusterSpec slow = cluster;  // 8 GB/s a lane at most, where links carry 42
+    slow.library.simple.channel_rate = 0.5_GBps;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce}) {
+      CAPTURE(name_of(kind));
+      const Case c{kind, Algorithm::tree, slow};
+      const double edge = time_of(c, CollectiveGrain::edge, false, 8.0_GB);
+      CHECK(time_of(c, CollectiveGrain::gang, false, 8.0_GB) == near(edge, 2e-2));
+    }
+  }
+}
+
 TEST_CASE("over nodes one rank for all takes as long as all of them, within 0.2 %") {
   int folds = 0;
   for_each_case([&](const Case& c) {
