@@ -22,14 +22,14 @@ Way way_of(const TransferGraph& graph, const Transfer& t) {
   return graph.crosses(t) ? Way{1, 0} : Way{0, 1};
 }
 
-/// By transfer: the longest way to its end through transfers of its stage.
-std::vector<Way> longest_ways(const TransferGraph& graph) {
+/// By transfer: the longest way to its end through transfers of its stage, or through all.
+std::vector<Way> longest_ways(const TransferGraph& graph, bool of_stage) {
   std::vector<Way> ways;
   ways.reserve(graph.transfers.size());
   for (const Transfer& t : graph.transfers) {
     Way before;
     for (const std::uint32_t position : t.after) {
-      if (graph.transfers[position].stage == t.stage) before = std::max(before, ways[position]);
+      if (!of_stage || graph.transfers[position].stage == t.stage) before = std::max(before, ways[position]);
     }
     const Way own = way_of(graph, t);
     ways.push_back({before.network + own.network, before.within + own.within});
@@ -80,7 +80,7 @@ struct Bundle {
 
 /// A move for all transfers of a stage on one edge of a lane. Stages must be written one after another.
 std::vector<Move> edges(const TransferGraph& graph) {
-  const std::vector<Way> ways = longest_ways(graph);
+  const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/true);
   std::vector<Bundle> bundles;
   std::vector<std::uint32_t> bundle_of;  // by transfer
   std::map<std::tuple<int, int, int, int>, std::uint32_t> places;
@@ -164,15 +164,20 @@ std::vector<Move> first_middle_last(std::vector<Move> whole, int chunks) {
   return pipeline.take();
 }
 
-/// A move for all transfers of a stage, after those of the stage before.
+/// A move for all transfers of a stage, after those of the stage before. It pays what the longest way so far is
+/// longer than before: lanes may pass between nodes in unlike stages.
 std::vector<Move> stages(const TransferGraph& graph) {
-  const std::vector<Way> ways = longest_ways(graph);
+  const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/false);
   std::map<int, Bundle> by_number;
   for (std::size_t i = 0; i < graph.transfers.size(); ++i)
     by_number[graph.transfers[i].stage].add(graph.transfers[i], ways[i]);
   std::vector<Move> moves;
+  Way paid;
   for (const auto& [number, stage] : by_number) {
     moves.push_back(stage.move());
+    moves.back().hops = std::max(0, stage.way.within - paid.within);
+    moves.back().network_hops = std::max(0, stage.way.network - paid.network);
+    paid = {paid.network + moves.back().network_hops, paid.within + moves.back().hops};
     if (moves.size() > 1) moves.back().after = {static_cast<std::uint32_t>(moves.size() - 2)};
   }
   return moves;

@@ -134,6 +134,16 @@ TEST_CASE("where channels limit a tree over nodes, every edge has its lane's rat
   }
 }
 
+TEST_CASE("a small chain pays each way between nodes once at all grains, although its rings take it in turns") {
+  for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::reduce}) {
+    Case c{kind, Algorithm::ring, meshes(3, 4)};
+    c.cluster.library.simple.network_latency = 10.0_us;
+    const double step = time_of(c, CollectiveGrain::step, false, 1.0_kB);
+    CHECK(time_of(c, CollectiveGrain::edge, false, 1.0_kB) == near(step, 2e-2));
+    CHECK(time_of(c, CollectiveGrain::gang, false, 1.0_kB) == near(step, 2e-2));
+  }
+}
+
 TEST_CASE("over nodes one rank for all takes as long as all of them, within 0.2 %") {
   int folds = 0;
   for_each_case([&](const Case& c) {
