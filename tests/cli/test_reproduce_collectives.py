@@ -121,6 +121,7 @@ class ReproduceCollectives(ScratchTest):
         self.write(good=table("all_reduce", {2**21: 70.0}))
         self.assert_one_line(self.reproduce("file,system\n", "-q"), 3, r"map.csv:1:1: file: no table is named$")
         self.assert_one_line(self.reproduce("file,system\ngood.csv,x\n", "-q"), 3, "map.csv:2:10: system: unknown system 'x'")
+        self.assert_one_line(self.reproduce("file,system\ngood.csv\n", "-q"), 3, "map.csv:2:1: row: has 1 cells, the header 2")
         self.assert_one_line(self.reproduce("file,sytem\n", "-q"), 3, "map.csv:1:1: sytem: unknown column.*did you mean 'system'")
 
     def test_rows_that_cannot_be_run_are_named_and_counted(self):

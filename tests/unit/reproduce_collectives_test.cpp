@@ -125,6 +125,13 @@ TEST_CASE("tables that say nothing sensible are refused with their place") {
   CHECK(refusal("# nodes: two\nsize,time_us,op\n") == Part{"nodes: 'two' is no number of them"});
 }
 
+TEST_CASE("a byte order mark before the first comment is none of it, and a line of returns is empty") {
+  const auto read = tables("\xEF\xBB\xBF# collective: all_gather\nsize_bytes,time_us\n8,3.5\n");
+  REQUIRE(read.tables.size() == 1);
+  CHECK(read.tables[0].kind == CollectiveKind::all_gather);
+  CHECK_THROWS_AS(tables("# collective: all_gather\n\r \r\n"), ConfigError);
+}
+
 TEST_CASE("a broken row costs itself and no other") {
   const auto read = tables(
       "size,op,time_us\n8,all_reduce,fast\n-8,all_reduce,1\n8,all_redcue,1\n8,all_reduce\n8,all_reduce,2\n");

@@ -45,7 +45,7 @@ StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigur
   const fs::path folder = folder_of_tables(input.data);
   const fs::path map_file = input.systems.empty() ? published_file("collectives_systems") : input.systems;
   SystemsMap map = read_systems_map(map_file);
-  if (map.files.empty())
+  if (map.files.empty() && map.broken.empty())
     throw ConfigError({std::make_shared<const std::string>(map_file.string()), 1, 1}, "file",
                       "no table is named");
   StudyOutcome outcome;

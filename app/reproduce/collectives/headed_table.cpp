@@ -33,6 +33,8 @@ bool has_word(const std::vector<std::string_view>& words, std::string_view word)
 /// Lines of any kind, with their numbers.
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::uint32_t number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
@@ -72,8 +74,8 @@ HeadedTable::HeadedTable(const std::filesystem::path& file)
   const std::string_view text(text_.data(), text_.size());
   read_remarks(text);
   CsvLines lines(text);
-  const bool has_line = lines.next();
-  const bool has_numbers_first = has_line && number_in(words_of(lines.line()).front()).has_value();
+  const auto words = lines.next() ? words_of(lines.line()) : std::vector<std::string_view>();
+  const bool has_numbers_first = !words.empty() && number_in(words.front()).has_value();
   const bool is_printed =
       !printed_header_.empty() || (has_numbers_first && lines.line().find(',') == std::string_view::npos);
   is_printed ? read_printed(text) : read_comma_separated(text);
