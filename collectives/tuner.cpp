@@ -184,11 +184,12 @@ class Tuner {
            protocol == Protocol::simple && caps_.nvls_tree[index_of_nodes()] > 0.0 && call_.dtype != DType::fp8;
   }
 
-  // An fp8 sum is left to channels: the switch adds 16 and 32 bits.
+  // Broadcast and reduce go along rings only (NCCL 2.30.7). An fp8 sum is left to channels: the switch adds 16
+  // and 32 bits.
   bool runs_in_switch(Protocol protocol) const {
     const bool sums_bytes = reduces(call_.kind) && call_.dtype == DType::fp8;
     return switch_reduces_ && nodes_ == 1 && ranks_ > 2 && library_.nvls_channels > 0 &&
-           protocol == Protocol::simple && !sums_bytes;
+           protocol == Protocol::simple && !sums_bytes && !is_rooted(call_.kind);
   }
   BytesPerSecond nvls_rate() const {
     if (reduces_to_all()) return library_.nvls_tuner_bandwidth * 2.0 * ring_ratio();

@@ -88,6 +88,15 @@ TEST_CASE("the switch does not add bytes, so fp8 takes rings") {
   CHECK(choose_method(call, nccl_like()).algorithm == Algorithm::nvls);
 }
 
+TEST_CASE("the library broadcasts and reduces along rings only, also where the switch multicasts and adds") {
+  for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::reduce}) {
+    for (const Bytes size : {1.0_KiB, 1.0_MiB, 1.0_GiB})
+      CHECK(chosen(nccl_like(), kind, size).starts_with("ring "));
+    const auto simple = choose_method(call_of(kind, 1.0_MiB), nccl_like(), {std::nullopt, Protocol::simple});
+    CHECK(simple.algorithm == Algorithm::ring);
+  }
+}
+
 TEST_CASE("pairs send with flags up to 16 KiB each") {
   CHECK(chosen(nccl_like(), CollectiveKind::all_to_all, 128.0_KiB) == "direct ll");
   CHECK(chosen(nccl_like(), CollectiveKind::all_to_all, 129.0_KiB) == "direct simple");
