@@ -36,6 +36,11 @@ class Dragonfly final : public SwitchNetwork {
     }
   }
 
+  double links() const override {
+    const double switches = shape_.group_switches, groups = groups_;
+    return groups * switches * (switches - 1.0) + groups * (groups - 1.0) * shape_.global_links;
+  }
+
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t flow) const override {
     const auto add_local = [&](int group, int here, int there, Bytes bytes) {
       if (here != there) route.add(local_link(group, here, there), bytes);

@@ -65,9 +65,18 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
     nics_.emplace(layout_, node, *network.fabric, *links_, folded_);
     switches_ =
         folded_ ? make_folded_switch_network(network) : make_switch_network(*network.fabric, network.nodes);
+    check_links();
   }
   for (std::size_t i = 0; i < (setup.private_links ? setup.streams.size() : 1); ++i)
     add_resources(fluid, setup.private_links ? "." + setup.streams[i] : "");
+}
+
+void Interconnect::check_links() const {
+  constexpr double kMostLinks = 2e7;  // some GB
+  if (switches_ == nullptr || switches_->links() <= kMostLinks) return;
+  throw InfeasibleError(
+      fmt::format("fabric '{}': {:.2g} links between switches, at most {:.2g} can be simulated",
+                  network_.fabric->name, switches_->links(), kMostLinks));
 }
 
 void Interconnect::add_resources(FluidSystem& fluid, const std::string& suffix) {

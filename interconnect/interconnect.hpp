@@ -58,6 +58,7 @@ class Interconnect {
   int nic_number(int rank, const NicRange& range, int rail) const;
   ResourceId first_of(int stream) const;
   void check_fabric_reduces(int rank) const;
+  void check_links() const;
   void add_resources(FluidSystem& fluid, const std::string& suffix);
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.

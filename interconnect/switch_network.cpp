@@ -30,6 +30,8 @@ class FoldedTree final : public SwitchNetwork {
     add("pod.down", pod_share_);
   }
 
+  double links() const override { return shape_.three_levels() ? 4.0 : 2.0; }
+
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t /*flow*/) const override {
     const int distance = dst / nics_ - src / nics_;
     const bool changes_rail = rails_ && src % nics_ != dst % nics_;

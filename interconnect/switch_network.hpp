@@ -22,6 +22,8 @@ class SwitchNetwork {
   using AddLink = std::function<void(const std::string& name, BytesPerSecond capacity)>;
   /// Names every link in the order of its number: "leaf0-spine1" leads from a leaf to a spine.
   virtual void add_links(const AddLink& add) const = 0;
+  /// How many they are.
+  virtual double links() const = 0;
 
   /// What goes from NIC \p src to NIC \p dst of another node takes. \param flow chooses among paths.
   virtual void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t flow) const = 0;

@@ -30,6 +30,8 @@ class Torus final : public SwitchNetwork {
     }
   }
 
+  double links() const override { return 2.0 * routers_ * static_cast<double>(sizes_.size()); }
+
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t /*flow*/) const override {
     int here = src / nics_;
     for (std::size_t dimension = 0; dimension < sizes_.size(); ++dimension) {

@@ -68,6 +68,8 @@ class HashedTree final : public SwitchNetwork {
     }
   }
 
+  double links() const override { return 2.0 * spines_ * (double(leaves_) + double(pods_) * cores_); }
+
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t flow) const override {
     const int from = shape_.leaf_of(src);
     const int to = shape_.leaf_of(dst);
@@ -117,6 +119,8 @@ class AdaptiveTree final : public SwitchNetwork {
       add(fmt::format("pod{}.down", pod), shape_.pod_up());
     }
   }
+
+  double links() const override { return 2.0 * (leaves_ + pods_); }
 
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t /*flow*/) const override {
     const int from = shape_.leaf_of(src);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/errors.hpp"
 #include "interconnect/switch_network.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/network.hpp"
@@ -90,4 +91,23 @@ TEST_CASE("torus: neighbours that push into one link share it") {
   CHECK(ring.rate(near_by) == near(20e9));
   CHECK(ring.rate(back) == near(40e9));
   CHECK((ring.interconnect.latency(0, 2) - ring.interconnect.latency(0, 1)).value == near(0.2e-6));
+}
+
+TEST_CASE("a network says how many links it has, and one of more than memory holds is refused") {
+  const auto counted = [](const FabricSpec& fabric, int nodes) {
+    const auto network = make_switch_network(fabric, nodes);
+    std::size_t links = 0;
+    network->add_links([&](const std::string&, BytesPerSecond) { ++links; });
+    CHECK(network->links() == double(links));
+    return links;
+  };
+  CHECK(counted(test::torus_of({4, 3}), 12) == 2 * 2 * 12);
+  CHECK(counted(test::small_dragonfly(), 18) == 3 * 3 * 2 + 3 * 2 * 2);
+  FabricSpec pods = test::tree_of_pods(FabricTopology::fat_tree, 4, 1.0);
+  CHECK(counted(pods, 4) == 2 * (4 + 2));
+  pods.routing = FabricRouting::ecmp;
+  CHECK(counted(pods, 4) == 2 * (4 * 2 + 2 * 2 * 2));
+  CHECK_THROWS_WITH_AS(Network(single(), test::torus_of({256, 256, 256}), 2),
+                       "fabric 'torus': 1e+08 links between switches, at most 2e+07 can be simulated",
+                       InfeasibleError);
 }
