@@ -170,8 +170,7 @@ int ChannelProtocol::chunks() const {
   if (tree_rate_) return kFine;
   const double channels = std::max(1, width_ / graph_.lanes);
   const Bytes longest = std::ranges::max(longest_);
-  const Bytes chunk =
-      method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
+  const Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
   return static_cast<int>(std::clamp(std::ceil(longest / (chunk * channels)), 1.0, kMostChunks));
 }
 
@@ -240,7 +239,7 @@ double ChannelProtocol::plateau() const {
 // One thread of a rank's host posts every send and receive of a pair over the network; two chunks before slices
 // stream.
 Seconds ChannelProtocol::posts() const {
-  if (!is_pairwise(call_.kind) || nodes_ == 1) return {};
+  if (!is_pairwise(call_.kind) || method_.algorithm != Algorithm::direct || nodes_ == 1) return {};
   const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - graph_.ranks() / nodes_;
   const double chunks = method_.protocol == Protocol::simple ? 2.0 : 1.0;
   return cluster_.fabric->message_latency * (2.0 * peers * chunks);

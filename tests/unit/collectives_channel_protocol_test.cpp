@@ -146,6 +146,21 @@ TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a cha
   CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
 }
 
+TEST_CASE("pairs over nodes are posted one by one, what a ring forwards is not") {
+  ClusterSpec cluster = two_protocols(2);
+  cluster.fabric->message_latency = 0.5_us;
+  const CollectiveCall call{.kind = CollectiveKind::all_to_all, .bytes = 1.0_MiB};
+  const auto of_step = [&](Algorithm algorithm) {
+    const TransferGraph graph = make_transfer_graph(call, algorithm, cluster);
+    const ChannelProtocol channels(cluster, call, {algorithm, Protocol::simple}, graph);
+    return channels.latency(Move{.legs = {}, .hops = 1, .network_hops = 0, .after = {}}).value;
+  };
+  // 4 of 8 ranks are on the other node: 8 posts, of two chunks each
+  const double posts = 16 * 0.5e-6;
+  CHECK(of_step(Algorithm::direct) == near(cluster.library.simple.hop_latency.value + posts));
+  CHECK(of_step(Algorithm::ring) == near(cluster.library.simple.hop_latency.value));
+}
+
 TEST_CASE("a rank's own shard is copied by its channels where the library says at what rate") {
   ClusterSpec cluster = two_protocols();
   cluster.library.local_rate = 40.0_GBps;
