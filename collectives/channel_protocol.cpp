@@ -170,8 +170,16 @@ int ChannelProtocol::chunks() const {
   if (tree_rate_) return kFine;
   const double channels = std::max(1, width_ / graph_.lanes);
   const Bytes longest = std::ranges::max(longest_);
-  const Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
+  const Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : chain_chunk();
   return static_cast<int>(std::clamp(std::ceil(longest / (chunk * channels)), 1.0, kMostChunks));
+}
+
+// A thread sends a line on as soon as it and its flag have come, so that a rank is one round of the channel's
+// threads behind. Between nodes a NIC waits for the chunk.
+Bytes ChannelProtocol::chain_chunk() const {
+  if (method_.protocol == Protocol::simple || nodes_ > 1 || spec_.threads == 0) return library_.chunk_size;
+  const double of_thread = method_.protocol == Protocol::ll ? 8.0 : 60.0;  // of 16 B, of 64 B with its flags
+  return std::min(library_.chunk_size, Bytes{spec_.threads * of_thread});
 }
 
 // Channels copy all of a rank's data into the switch's buffers and out of them.

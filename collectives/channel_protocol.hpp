@@ -61,6 +61,7 @@ class ChannelProtocol {
   Seconds network_hop() const;
   Seconds tree_fill() const;
   Bytes tree_chunk(Bytes of_channel) const;
+  Bytes chain_chunk() const;
   BytesPerSecond copying_in_switch() const;
   Seconds posts() const;
   double plateau() const;

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <tuple>
+#include <utility>
+
 #include "collectives/measure.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/fabrics.hpp"
@@ -144,6 +148,23 @@ TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a cha
   CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value ==
         near(17e-6 + 0.5 * (268435456.0 / 56 / 3) / (42e9 / 56)));
   CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
+}
+
+TEST_CASE("along a chain in a node lines go on as they come, slices and what crosses nodes in chunks") {
+  const auto chunks = [](int nodes, Protocol protocol) {
+    const ClusterSpec cluster = two_protocols(nodes);
+    const CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = 64.0_MiB};
+    const TransferGraph graph = make_transfer_graph(call, Algorithm::ring, cluster);
+    const ChannelProtocol channels(cluster, call, {Algorithm::ring, protocol}, graph);
+    const double of_channel = 64.0 * 1048576 / graph.lanes / (channels.width() / graph.lanes);
+    return std::pair(channels.chunks(), of_channel);
+  };
+  const double chunk = two_protocols().library.chunk_size.value;
+  for (const auto& [nodes, protocol, at_once] :
+       {std::tuple(1, Protocol::ll, 512 * 8.0), {1, Protocol::simple, chunk}, {2, Protocol::ll, chunk}}) {
+    const auto [count, of_channel] = chunks(nodes, protocol);
+    CHECK(count == static_cast<int>(std::ceil(of_channel / at_once)));
+  }
 }
 
 TEST_CASE("pairs over nodes are posted one by one, what a ring forwards is not") {
