@@ -59,6 +59,13 @@ class ReproduceCollectives(ScratchTest):
                                1.1 * figures["peak.slow"]["beside"]["measured [GB/s]"])
         self.assertEqual((figures["peak.slow"]["pass"], figures["peak.fast"]["pass"]), (False, None))
 
+    def test_the_peak_is_of_large_messages(self):
+        # A time below 1 MiB that no link allows is no peak.
+        self.write(odd=table("all_reduce", {2**18: 0.1, 2**23: 100.0}))
+        done = self.reproduce("file,system\nodd.csv,mi300x-8\n", "--json")
+        peak = self.figures(done)["peak.odd"]["beside"]["measured [GB/s]"]
+        self.assertAlmostEqual(peak, 1.75 * 2**23 / 100.0 / 1e3)
+
     def test_what_is_predicted_as_it_was_measured_passes(self):
         times = simulated("all_gather", "h100-sxm-8", "256 KiB", "4 MiB")
         self.write(same=table("all_gather", times))
@@ -96,10 +103,10 @@ class ReproduceCollectives(ScratchTest):
     def test_several_nodes_are_joined_by_a_fabric(self):
         # The file says how many nodes, the map which fabric.
         self.write(two="# collective: all_reduce\n# gpus_total: 16\n# nodes: 2\n" + HEADER + "8388608,,float,150,150\n")
-        done = self.reproduce("file,system,fabric,algorithm\ntwo.csv,mi300x-8,roce-400g,ring\n", "--json")
+        done = self.reproduce("file,system,fabric,algorithm,protocol\ntwo.csv,mi300x-8,roce-400g,ring,ll\n", "--json")
         here = self.figures(done)["peak.two"]["beside"]["here [GB/s]"]
         alone = c3sim("collective", "all_reduce", "--system", "mi300x-8", "--nodes", "2", "--fabric", "roce-400g", "--algo",
-                      "ring", "--launch", "eager", "--min", "8 MiB", "--max", "8 MiB", "--json", "-q")
+                      "ring", "--proto", "ll", "--launch", "eager", "--min", "8 MiB", "--max", "8 MiB", "--json", "-q")
         self.assertAlmostEqual(here, json.loads(alone.stdout)["rows"][0]["busbw_gbps"])
         wrong = self.reproduce("file,system,fabric\ntwo.csv,mi300x-8,roce-40g\n", "-q")
         self.assert_one_line(wrong, 3, r"map.csv:2:18: fabric: unknown fabric 'roce-40g'.*did you mean 'roce-400g'\?$")
