@@ -131,6 +131,12 @@ BytesPerSecond ChannelProtocol::link_payload() const {
   return library_.link_payload * (is_one_shot() ? kShareBesideFlags : spec_.link_share);
 }
 
+// Within a node link_share says what flags leave, and whatever else a protocol loses.
+double ChannelProtocol::network_bytes() const {
+  if (method_.protocol == Protocol::simple) return 1.0;
+  return method_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0;
+}
+
 Seconds ChannelProtocol::base() const {
   if (method_.algorithm == Algorithm::nvls_tree) return tree_fill();
   const bool is_direct_ring =

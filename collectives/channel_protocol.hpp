@@ -50,6 +50,8 @@ class ChannelProtocol {
   BytesPerSecond channel_rate() const { return spec_.channel_rate; }
   /// Payload per link and direction.
   BytesPerSecond link_payload() const;
+  /// That a NIC sends for each byte of payload: flags go with it.
+  double network_bytes() const;
   /// Once in a collective, whatever its steps: launch and set-up, handshakes, what comes last and what is
   /// copied within the GPU. Without the gap before it.
   Seconds base() const;

@@ -162,8 +162,7 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   const Bytes staging = adds ? Bytes{} : leg.bytes * carriage.staging;
   source.add_hbm_read(demands, stream, leg.bytes * carriage.read);
   const Interconnect& links = cluster_.interconnect();
-  // The protocol's overhead is that of the links within a node; a NIC's rate is its payload's.
-  const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : 1.0;
+  const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
   links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane);
   target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);

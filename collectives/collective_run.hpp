@@ -67,7 +67,8 @@ class CollectiveRun {
 
   /// What a backend's payload byte costs beside itself.
   struct Carriage {
-    double wire = 1.0;        ///< bytes on the link
+    double wire = 1.0;        ///< bytes on a link within a node
+    double network = 1.0;     ///< bytes on a NIC
     double staging = 0.0;     ///< bytes at the receiver's HBM, half read and half written
     bool through_l2 = false;  ///< whether CUs do the work
     double read = 1.0;        ///< bytes read at the source; 0 for what a command has read already

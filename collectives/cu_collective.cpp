@@ -188,7 +188,7 @@ BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) c
 CollectiveRun::Carriage CuCollective::carriage() const {
   // No protocol makes a link faster, whatever a draw of both numbers says.
   const double wire = std::max(1.0, cluster_.spec().node.link.both_ways / protocol_.link_payload());
-  return {wire, library_.staging_bytes, /*through_l2=*/true};
+  return {wire, protocol_.network_bytes(), library_.staging_bytes, /*through_l2=*/true};
 }
 
 Seconds CuCollective::latency(const Move& move) const { return protocol_.latency(move); }

@@ -167,6 +167,20 @@ TEST_CASE("along a chain in a node lines go on as they come, slices and what cro
   }
 }
 
+TEST_CASE("a NIC sends a flag for every 8 bytes in ll, and simple's bytes alone") {
+  // 512 MB and 512 MB on NICs of 45 GB/s both ways, twice as many with flags; channels and links are faster.
+  ClusterSpec cluster = two_protocols(2);
+  cluster.node.gpus = 1;
+  cluster.fabric->nics_per_node = 1;
+  cluster.library.cu_rate = cluster.library.simple.channel_rate = cluster.library.ll->channel_rate = 100.0_GBps;
+  const auto time = [&](Protocol protocol) {
+    const CollectiveCall call{.kind = CollectiveKind::all_gather, .bytes = Bytes{1024e6}};
+    return measure_collective(cluster, call, {.method = {Algorithm::ring, protocol}}).time.value;
+  };
+  CHECK(time(Protocol::simple) == near(512e6 / 45e9, 1e-2));
+  CHECK(time(Protocol::ll) == near(2 * 512e6 / 45e9, 1e-2));
+}
+
 TEST_CASE("pairs over nodes are posted one by one, what a ring forwards is not") {
   ClusterSpec cluster = two_protocols(2);
   cluster.fabric->message_latency = 0.5_us;
