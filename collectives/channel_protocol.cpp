@@ -9,6 +9,7 @@
 #include "collectives/group_layout.hpp"
 #include "collectives/tuner.hpp"
 #include "engine/errors.hpp"
+#include "interconnect/switch_network.hpp"
 
 namespace c3 {
 namespace {
@@ -118,6 +119,12 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
     throw InfeasibleError(fmt::format("fabric '{}' does not pass the flags of protocol {} between nodes",
                                       cluster.fabric->name, name_of(method.protocol)));
   }
+  if (nodes_ > 1) {
+    std::vector<int> members;
+    for (const std::vector<int>& ranks : layout_of(graph.members, graph.node_gpus).nodes)
+      members.push_back(ranks.front() / graph.node_gpus);
+    between_switches_ = latency_between_switches(*cluster.fabric, cluster.nodes, members);
+  }
 }
 
 bool ChannelProtocol::is_one_shot() const {
@@ -150,7 +157,8 @@ Seconds ChannelProtocol::latency(const Move& move) const {
   if (method_.algorithm == Algorithm::nvls) return in_switch();
   if (move.hops + move.network_hops == 0) return {};
   if (method_.algorithm == Algorithm::nvls_tree) {
-    const Seconds between = library_.nvls_tree_network_latency + cluster_.fabric->transport.slice_latency;
+    const Seconds between =
+        library_.nvls_tree_network_latency + cluster_.fabric->transport.slice_latency + between_switches_;
     return library_.nvls_tree_latency * move.hops + between * move.network_hops;
   }
   const Seconds steps = spec_.hop_latency * static_cast<double>(move.hops) +
@@ -158,8 +166,10 @@ Seconds ChannelProtocol::latency(const Move& move) const {
   return steps * plateau() + posts();
 }
 
-// The library's latency is that of its steps over verbs, NICs and switches included.
-Seconds ChannelProtocol::network_hop() const {
+Seconds ChannelProtocol::network_hop() const { return network_step() + between_switches_; }
+
+// The library's latency is that of its steps over verbs, NICs and one switch included.
+Seconds ChannelProtocol::network_step() const {
   if (!cluster_.fabric || library_.network_fabric == cluster_.fabric->name) return spec_.network_latency;
   const TransportSpec& transport = cluster_.fabric->transport;
   if (method_.protocol == Protocol::simple) return spec_.network_latency + transport.slice_latency;

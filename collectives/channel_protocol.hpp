@@ -61,6 +61,7 @@ class ChannelProtocol {
  private:
   bool is_one_shot() const;
   Seconds network_hop() const;
+  Seconds network_step() const;  ///< behind one switch
   Seconds tree_fill() const;
   Bytes tree_chunk(Bytes of_channel) const;
   Bytes chain_chunk() const;
@@ -79,6 +80,7 @@ class ChannelProtocol {
   ChannelMethod method_;
   const TransferGraph& graph_;
   int nodes_;  ///< on which the members sit
+  Seconds between_switches_;
   const ProtocolSpec& spec_;
   int width_;
   std::optional<BytesPerSecond> tree_rate_;

@@ -68,7 +68,7 @@ std::string_view name_of(LaunchPath path);
 struct ProtocolSpec {
   Seconds base_latency;         ///< of one collective: launch and set-up, without the gap before it
   Seconds hop_latency;          ///< of one step of an algorithm within a node
-  Seconds network_latency;      ///< of one step between nodes over verbs, NICs and switches included
+  Seconds network_latency;      ///< of one step between nodes over verbs, NICs and one switch included
   double link_share = 1.0;      ///< of link_payload that it leaves to payload
   BytesPerSecond channel_rate;  ///< payload that one channel moves, alone on its CU, at boost clock
   int threads = 0;              ///< that copy, of one channel

@@ -7,7 +7,10 @@ namespace {
 
 /// Minimal routes: within the group to the switch that has a link to the other group, over it, and on to the
 /// switch of the receiver: one global link at most, and a local one before and behind it where needed. Source:
-/// Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008.
+/// Kim, Dally, Scott, Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008. Adaptive
+/// switches also go round by the others of the group, so that what leaves a switch shares all its local links,
+/// and what leaves a group for another all links between the two. The second local link of a detour is not
+/// counted.
 class Dragonfly final : public SwitchNetwork {
  public:
   Dragonfly(const FabricSpec& fabric, int nodes)
@@ -21,6 +24,12 @@ class Dragonfly final : public SwitchNetwork {
     const int switches = shape_.group_switches;
     for (int group = 0; group < groups_; ++group) {
       for (int from = 0; from < switches; ++from) {
+        if (spreads_) {
+          for (const char* way : {"up", "down"})
+            add(fmt::format("g{}s{}.{}", group, from, way),
+                link_ * double(shape_.local_links * (switches - 1)));
+          continue;
+        }
         for (int to = 0; to < switches; ++to) {
           if (from == to) continue;
           add(fmt::format("g{}s{}-g{}s{}", group, from, group, to), link_ * double(shape_.local_links));
@@ -37,13 +46,16 @@ class Dragonfly final : public SwitchNetwork {
   }
 
   double links() const override {
-    const double switches = shape_.group_switches, groups = groups_;
-    return groups * switches * (switches - 1.0) + groups * (groups - 1.0) * shape_.global_links;
+    const double groups = groups_;
+    return groups * locals_of_group() + groups * (groups - 1.0) * shape_.global_links;
   }
 
   void add_path(Route& route, int src, int dst, Bytes wire_bytes, std::uint64_t flow) const override {
     const auto add_local = [&](int group, int here, int there, Bytes bytes) {
-      if (here != there) route.add(local_link(group, here, there), bytes);
+      if (here == there) return;
+      if (!spreads_) return route.add(local_link(group, here, there), bytes);
+      route.add(port(group, here, 0), bytes);
+      route.add(port(group, there, 1), bytes);
     };
     const int from = src / group_nics_;
     const int to = dst / group_nics_;
@@ -87,18 +99,22 @@ class Dragonfly final : public SwitchNetwork {
     return (distance * shape_.global_links + link) % shape_.group_switches;
   }
 
+  int locals_of_group() const { return shape_.group_switches * (spreads_ ? 2 : shape_.group_switches - 1); }
+  /// \param way 0: up, 1: down
+  ResourceId port(int group, int at, int way) const {
+    return static_cast<ResourceId>(2 * (group * shape_.group_switches + at) + way);
+  }
   ResourceId local_link(int group, int from, int to) const {
     const int switches = shape_.group_switches;
     return static_cast<ResourceId>((group * switches + from) * (switches - 1) + (to < from ? to : to - 1));
   }
   ResourceId global_link(int from, int to, int link) const {
     const int pair = from * (groups_ - 1) + (to < from ? to : to - 1);
-    const int locals = groups_ * shape_.group_switches * (shape_.group_switches - 1);
-    return static_cast<ResourceId>(locals + pair * shape_.global_links + link);
+    return static_cast<ResourceId>(groups_ * locals_of_group() + pair * shape_.global_links + link);
   }
 
   DragonflySpec shape_;
-  bool spreads_;  ///< over all links between two groups
+  bool spreads_;  ///< over all links of a switch, and between two groups
   BytesPerSecond link_;
   int group_nics_;
   int groups_;

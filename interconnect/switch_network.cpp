@@ -141,6 +141,17 @@ std::unique_ptr<SwitchNetwork> make_folded_switch_network(const NetworkSpec& net
   return is_tree ? std::make_unique<FoldedTree>(network) : nullptr;
 }
 
+Seconds latency_between_switches(const FabricSpec& fabric, int nodes, const std::vector<int>& members) {
+  const auto network = make_switch_network(fabric, nodes);
+  if (network == nullptr) return {};
+  double hops = 0.0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const int next = members[(i + 1) % members.size()];
+    hops += network->hops(members[i] * fabric.nics_per_node, next * fabric.nics_per_node);
+  }
+  return (fabric.switch_latency + fabric.link.latency) * (hops / static_cast<double>(members.size()));
+}
+
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 std::uint64_t mix(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15U;

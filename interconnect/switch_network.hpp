@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "interconnect/fabric.hpp"
 #include "interconnect/link_layout.hpp"
@@ -38,6 +39,10 @@ std::unique_ptr<SwitchNetwork> make_switch_network(const FabricSpec& fabric, int
 /// The share of the switches that one rank of \p network has, which stands for all: transfers from NIC 0 load
 /// what all ranks' transfers over the same distance load, in the mean. Requires is_symmetric(network).
 std::unique_ptr<SwitchNetwork> make_folded_switch_network(const NetworkSpec& network);
+
+/// Latency from each of \p members, nodes of a fabric of \p nodes, to the next, the last to the first: in the
+/// mean, of switches beyond the first and the links to them. 0 behind one switch.
+Seconds latency_between_switches(const FabricSpec& fabric, int nodes, const std::vector<int>& members);
 
 std::unique_ptr<SwitchNetwork> make_tree(const FabricSpec& fabric, int nodes);
 std::unique_ptr<SwitchNetwork> make_dragonfly(const FabricSpec& fabric, int nodes);

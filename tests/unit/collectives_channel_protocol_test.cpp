@@ -225,3 +225,22 @@ TEST_CASE("flags that a fabric does not pass are refused between nodes only") {
   cluster.nodes = 1;
   CHECK(Ring(cluster, 1.0_MiB, Protocol::ll).channels.base() == 5.0_us);
 }
+
+TEST_CASE("a step between nodes pays for switches beyond the first, and no more behind one") {
+  // Fat tree, one node of one GPU a leaf: three switches between any two, 2 x 0.3 us beside the library's
+  // own 20.
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.nodes = 4;
+  cluster.node = node_of_four();
+  cluster.node.gpus = 1;
+  cluster.library.simple.network_latency = 20.0_us;
+  const auto time = [&](int leaf_nics) {
+    cluster.fabric = tree_of(FabricTopology::fat_tree, leaf_nics, 1.0);
+    cluster.fabric->nics_per_node = 1;
+    cluster.fabric->switch_latency = 0.3_us;
+    const MeasuredMethod how{.method = {Algorithm::ring, Protocol::simple}, .gap = Seconds{}};
+    return measure_collective(cluster, {.kind = CollectiveKind::all_gather, .bytes = 4.0_B}, how).time.value;
+  };
+  CHECK(time(1) - time(4) == near(3 * 2 * 0.3e-6, 1e-4));
+  CHECK(time(2) - time(4) == near(3 * 2 * 0.3e-6 / 2, 1e-4));  // every other neighbour is below the same leaf
+}

@@ -73,6 +73,25 @@ TEST_CASE("dragonfly: adaptive traffic between two groups shares all their links
     CHECK(many.rate(flow) == near(80e9 / 6));
 }
 
+TEST_CASE("dragonfly: adaptive traffic of one switch to another goes round by the rest of the group") {
+  // Two links out of a switch, 80 GB/s for its two NICs of 50; a fixed route has the one link of 40 between the
+  // two.
+  const FabricSpec adaptive = test::small_dragonfly();
+  CHECK(route_of(adaptive, 6, 0, 1).empty());
+  CHECK(route_of(adaptive, 6, 0, 4) == Names{"g0s0.up", "g0s2.down"});
+  Network rounds(single(), adaptive, 6);
+  const FlowId a = rounds.send(0, 4);
+  CHECK(rounds.rate(a) == near(50e9));
+  const FlowId b = rounds.send(1, 5);
+  CHECK(rounds.rate(a) == near(40e9));
+  CHECK(rounds.rate(b) == near(40e9));
+  Network fixed(single(), hashed_dragonfly(), 6);
+  const FlowId c = fixed.send(0, 4);
+  const FlowId d = fixed.send(1, 5);
+  CHECK(fixed.rate(c) == near(20e9));
+  CHECK(fixed.rate(d) == near(20e9));
+}
+
 TEST_CASE("torus: the first dimension first, the shorter way round, upwards where both are as long") {
   const FabricSpec fabric = test::torus_of({4, 3});
   // Router x + 4 y. From (0, 0) to (2, 1): two steps up in x, as short as down, then y.
@@ -102,7 +121,8 @@ TEST_CASE("a network says how many links it has, and one of more than memory hol
     return links;
   };
   CHECK(counted(test::torus_of({4, 3}), 12) == 2 * 2 * 12);
-  CHECK(counted(test::small_dragonfly(), 18) == 3 * 3 * 2 + 3 * 2 * 2);
+  CHECK(counted(hashed_dragonfly(), 18) == 3 * 3 * 2 + 3 * 2 * 2);
+  CHECK(counted(test::small_dragonfly(), 12) == 2 * 3 * 2 + 2 * 2);
   FabricSpec pods = test::tree_of_pods(FabricTopology::fat_tree, 4, 1.0);
   CHECK(counted(pods, 4) == 2 * (4 + 2));
   pods.routing = FabricRouting::ecmp;
