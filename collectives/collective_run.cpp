@@ -163,7 +163,7 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   source.add_hbm_read(demands, stream, leg.bytes * carriage.read);
   const Interconnect& links = cluster_.interconnect();
   const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
-  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane);
+  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane, leg.messages);
   target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
   if (!carriage.through_l2) return;
@@ -209,8 +209,8 @@ void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg
                                     const Carriage& carriage) const {
   const Memory& memory = cluster_.gpu(leg.src).memory();
   const Interconnect& links = cluster_.interconnect();
-  links.add_to_fabric(demands, plan_.stream, leg.src, leg.bytes);
-  links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes);
+  links.add_to_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
+  links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
   memory.add_hbm_read(demands, plan_.stream, leg.bytes);
   memory.add_hbm_write(demands, plan_.stream, leg.bytes);
   if (carriage.through_l2) memory.add_l2_everywhere(demands, plan_.stream, leg.bytes);

@@ -42,8 +42,9 @@ class Legs {
  public:
   void add(const Transfer& t) {
     const auto [found, is_new] = places_.try_emplace({t.src, t.dst, t.lane, t.op}, legs_.size());
-    if (is_new) legs_.push_back({t.src, t.dst, t.lane, Bytes{}, t.op});
+    if (is_new) legs_.push_back({t.src, t.dst, t.lane, Bytes{}, t.op, 0.0});
     legs_[found->second].bytes += t.bytes;
+    legs_[found->second].messages += std::max(1, t.hops + t.network_hops);
   }
   const std::vector<Leg>& all() const { return legs_; }
 
@@ -117,6 +118,12 @@ void queue_in_lanes(std::vector<Move>& moves) {
   }
 }
 
+Leg part_of(Leg leg, double part) {
+  leg.bytes = leg.bytes * part;
+  leg.messages *= part;
+  return leg;
+}
+
 /// All moves in parts: each after the same part of those before it, or free of them, and behind its part ahead.
 class Pipeline {
  public:
@@ -128,7 +135,7 @@ class Pipeline {
     for (std::uint32_t i = 0; i < count; ++i) {
       Move& move = moves_.emplace_back(whole_[i]);
       for (Leg& leg : move.legs)
-        leg.bytes = leg.bytes * part;
+        leg = part_of(leg, part);
       for (std::uint32_t& before : move.after)
         before += first;
       if (first > 0) move.behind = first - count + i;
@@ -197,7 +204,7 @@ std::vector<Move> ganged(const TransferGraph& graph, int chunks) {
     all.add(t);
   Move rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(moves.size() - 1)};
   for (Leg& leg : rest.legs)
-    leg.bytes = leg.bytes * ((chunks - 1.0) / chunks);
+    leg = part_of(leg, (chunks - 1.0) / chunks);
   moves.push_back(std::move(rest));
   return moves;
 }
@@ -205,10 +212,11 @@ std::vector<Move> ganged(const TransferGraph& graph, int chunks) {
 }  // namespace
 
 std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, int chunks) {
+  constexpr int kMostFlows = 1'000;  // of a transfer; more fill the pipeline hardly sooner
   if (chunks < 1) throw std::logic_error("plan_moves: at least one chunk");
   switch (grain) {
     case CollectiveGrain::step:
-      return graph.pipelined ? chunk_by_chunk(single_transfers(graph), chunks)
+      return graph.pipelined ? chunk_by_chunk(single_transfers(graph), std::min(chunks, kMostFlows))
                              : in_turn(single_transfers(graph));
     case CollectiveGrain::edge:
       return graph.pipelined ? first_middle_last(edges(graph), chunks) : in_turn(edges(graph));

@@ -16,6 +16,7 @@ struct Leg {
   int lane = 0;
   Bytes bytes;
   TransferOp op = TransferOp::store;
+  double messages = 1.0;  ///< sends between nodes that they are, each at least one message of the fabric
 };
 
 /// One flow: every leg progresses in the same proportion.

@@ -107,7 +107,7 @@ Route Interconnect::route_in(std::vector<Demand>& demands, int stream, int rank)
 }
 
 void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
-                             int lane) const {
+                             int lane, double messages) const {
   if (src == dst || (folded_ && src != 0)) throw std::logic_error("Interconnect::add_route: no such route");
   Route from = route_in(demands, stream, src);
   if (node_of(src) == node_of(dst)) {
@@ -115,9 +115,9 @@ void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, 
     return;
   }
   Route to = route_in(demands, stream, dst);
-  nics_->add_out(from, gpu_of(src), wire_bytes);
+  nics_->add_out(from, gpu_of(src), wire_bytes, messages);
   add_switches(demands, stream, src, dst, wire_bytes, lane);
-  nics_->add_in(to, folded_ ? 0 : gpu_of(dst), wire_bytes);
+  nics_->add_in(to, folded_ ? 0 : gpu_of(dst), wire_bytes, messages);
 }
 
 void Interconnect::add_switches(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
@@ -185,16 +185,18 @@ void Interconnect::check_fabric_reduces(int rank) const {
   if (rank < 0 || rank >= (folded_ ? 1 : ranks())) throw std::logic_error("Interconnect: no such NIC");
 }
 
-void Interconnect::add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const {
+void Interconnect::add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
+                                 double messages) const {
   check_fabric_reduces(rank);
   Route route = route_in(demands, stream, rank);
-  nics_->add_out(route, gpu_of(rank), wire_bytes);
+  nics_->add_out(route, gpu_of(rank), wire_bytes, messages);
 }
 
-void Interconnect::add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const {
+void Interconnect::add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
+                                   double messages) const {
   check_fabric_reduces(rank);
   Route route = route_in(demands, stream, rank);
-  nics_->add_in(route, gpu_of(rank), wire_bytes);
+  nics_->add_in(route, gpu_of(rank), wire_bytes, messages);
 }
 
 bool is_symmetric(const NodeSpec& node) { return node.topology != NodeTopology::wired; }

@@ -33,8 +33,9 @@ class Interconnect {
 
   /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, ranks); src == 0
   /// when folded. \param lane of the flow: where paths are chosen by a hash, each lane has its own.
-  void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
-                 int lane = 0) const;
+  /// \param messages between nodes at least, whatever their size; a part of one where it is sent in parts
+  void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes, int lane = 0,
+                 double messages = 1.0) const;
   /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
   /// gets from there. Requires rank in [0, ranks); 0 when folded. \throws InfeasibleError when GPUs are not
   /// joined by a switch
@@ -44,8 +45,10 @@ class Interconnect {
   /// What a rank sends over its NICs to switches of the fabric that add or multicast, and what it gets from
   /// there. Between switches goes one copy for each, which is never the most that a link carries.
   /// \throws InfeasibleError when the fabric's do not
-  void add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
-  void add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes) const;
+  void add_to_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
+                     double messages = 1.0) const;
+  void add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
+                       double messages = 1.0) const;
 
   Seconds latency(int src, int dst) const;  ///< of all hops of the route
   int ranks() const { return network_.ranks(); }

@@ -55,27 +55,26 @@ int NicLinks::vertex_of(int nic) const {
 }
 
 /// The time for which messages hold a NIC, as bytes at its rate.
-Bytes NicLinks::with_messages(Bytes wire_bytes) const {
-  const double messages =
-      fabric_.message_size > Bytes{} ? std::max(1.0, wire_bytes / fabric_.message_size) : 1.0;
+Bytes NicLinks::with_messages(Bytes wire_bytes, double messages) const {
+  if (fabric_.message_size > Bytes{}) messages = std::max(messages, wire_bytes / fabric_.message_size);
   return wire_bytes + fabric_.nic.one_way * fabric_.message_cost * messages;
 }
 
-void NicLinks::add_out(Route& route, int gpu, Bytes wire_bytes) const {
+void NicLinks::add_out(Route& route, int gpu, Bytes wire_bytes, double messages) const {
   const NicRange range = range_of(gpu);
   const Bytes part = wire_bytes / double(range.count);
   if (!pcie_.empty()) add_forward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
   for (int nic = range.first; nic < range.first + range.count; ++nic) {
     if (pcie_.empty()) links_.add_to_nic(route, gpu, vertex_of(nic), part);
-    add_forward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part));
+    add_forward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part, messages));
   }
 }
 
-void NicLinks::add_in(Route& route, int gpu, Bytes wire_bytes) const {
+void NicLinks::add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const {
   const NicRange range = range_of(gpu);
   const Bytes part = wire_bytes / double(range.count);
   for (int nic = range.first; nic < range.first + range.count; ++nic) {
-    add_backward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part));
+    add_backward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part, messages));
     if (pcie_.empty()) links_.add_from_nic(route, gpu, vertex_of(nic), part);
   }
   if (!pcie_.empty()) add_backward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);

@@ -18,15 +18,16 @@ class NicLinks {
            bool folded);
 
   /// What \p wire_bytes from and to \p gpu of the node take; they spread evenly over its NICs.
-  void add_out(Route& route, int gpu, Bytes wire_bytes) const;
-  void add_in(Route& route, int gpu, Bytes wire_bytes) const;
+  /// \param messages at least, on each NIC
+  void add_out(Route& route, int gpu, Bytes wire_bytes, double messages) const;
+  void add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const;
   Seconds latency(int gpu) const;  ///< between the GPU and its NICs
 
   NicRange range_of(int gpu) const { return nics_of(gpu, node_.gpus, fabric_.nics_per_node); }
 
  private:
   int vertex_of(int nic) const;
-  Bytes with_messages(Bytes wire_bytes) const;
+  Bytes with_messages(Bytes wire_bytes, double messages) const;
 
   const NodeSpec& node_;
   const FabricSpec& fabric_;

@@ -68,6 +68,38 @@ TEST_CASE("no grain loses bytes") {
   }
 }
 
+TEST_CASE("every grain sends as many messages: one for each step, and parts of one for its chunks") {
+  const auto messages = [](const TransferGraph& graph, CollectiveGrain grain, int chunks) {
+    double sum = 0.0;
+    for (const Move& move : plan_moves(graph, grain, chunks)) {
+      for (const Leg& leg : move.legs)
+        sum += leg.messages;
+    }
+    return sum;
+  };
+  GraphForm whole;
+  whole.every_step = false;
+  const TransferGraph ring = make_transfer_graph({CollectiveKind::all_gather, 1.0_GB}, Algorithm::ring,
+                                                 test::mi300x_like_cluster(4), whole);
+  CHECK(messages(ring_of_four(), CollectiveGrain::step, 1) == near(24));
+  CHECK(messages(ring, CollectiveGrain::edge, 1) == near(24));
+  CHECK(messages(ring, CollectiveGrain::gang, 1) == near(24));
+  const TransferGraph chain =
+      make_transfer_graph({CollectiveKind::broadcast, 1.0_GB}, Algorithm::ring, test::mi300x_like_cluster(4));
+  for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge, CollectiveGrain::gang}) {
+    for (const int chunks : {1, 2, 10})
+      CHECK(messages(chain, grain, chunks) == near(double(chain.transfers.size())));
+  }
+}
+
+TEST_CASE("of very many chunks a thousand are flows, and carry all bytes") {
+  const TransferGraph chain =
+      make_transfer_graph({CollectiveKind::broadcast, 1.0_GB}, Algorithm::ring, test::mi300x_like_cluster(4));
+  const auto moves = plan_moves(chain, CollectiveGrain::step, 1'000'000);
+  CHECK(moves.size() == 1'000 * chain.transfers.size());
+  CHECK(bytes_of(moves).value == near(bytes_of(plan_moves(chain, CollectiveGrain::edge, 1)).value));
+}
+
 TEST_CASE("what a rank sends on one lane goes one after another, at grains step and edge") {
   // Three lanes for seven peers of each rank: lane 0 has three of them, one behind the other.
   GraphForm form;

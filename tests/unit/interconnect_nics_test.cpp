@@ -127,6 +127,14 @@ TEST_CASE("each message holds its NIC for its cost, beside its bytes") {
   };
   CHECK(time_of(400e3) == near(12e-6));
   CHECK(time_of(50e3) == near(2e-6));
+  // 50 kB as ten sends are ten messages, as a tenth of one a tenth.
+  const auto time_as = [&](double messages) {
+    std::vector<Demand> demands;
+    network.interconnect.add_route(demands, 0, 0, 4, 50.0_kB, /*lane=*/0, messages);
+    return std::ranges::max(demands, {}, &Demand::amount).amount / 50e9;
+  };
+  CHECK(time_as(10.0) == near(11e-6));
+  CHECK(time_as(0.1) == near(1.5e-6));  // half of a message by its size
 }
 
 TEST_CASE("a NIC at a neighbour is reached over the neighbour's wire, as on MI250X") {
