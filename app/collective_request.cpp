@@ -121,6 +121,11 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
   const bool asked = options.prelaunch || !options.dma_variants.empty() || !options.dma_host.empty();
   if (asked && !has_engines)
     throw UsageError("--dma-variant, --prelaunch and --dma-host are of copy engines: add --backend dma");
+  const CollectiveOptions usual;
+  const bool asked_of_channels = options.channels != usual.channels || options.protocols != usual.protocols ||
+                                 options.launches != usual.launches;
+  if (asked_of_channels && std::ranges::find(movers, Backend::cu, &Mover::backend) == movers.end())
+    throw UsageError("--channels, --proto and --launch are of kernels on compute units: add --backend cu");
   return movers;
 }
 
@@ -133,6 +138,8 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   call.dtype = value_of("data type", options.dtype, kDTypes);
   call.ranks = ranks_of(options.ranks);
   call.root = options.root;
+  if (options.root != 0 && !is_rooted(call.kind))
+    throw UsageError(fmt::format("--root: {} has none", options.op));
   members = call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size());
   movers = movers_of(options);
   for (const std::string& name : options.algorithms)

@@ -121,8 +121,11 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
   }
   if (nodes_ > 1) {
     std::vector<int> members;
-    for (const std::vector<int>& ranks : layout_of(graph.members, graph.node_gpus).nodes)
+    fewest_in_node_ = graph.ranks();
+    for (const std::vector<int>& ranks : layout_of(graph.members, graph.node_gpus).nodes) {
       members.push_back(ranks.front() / graph.node_gpus);
+      fewest_in_node_ = std::min(fewest_in_node_, static_cast<int>(ranks.size()));
+    }
     between_switches_ = latency_between_switches(*cluster.fabric, cluster.nodes, members);
   }
 }
@@ -186,16 +189,18 @@ int ChannelProtocol::chunks() const {
   if (tree_rate_) return kFine;
   const double channels = std::max(1, width_ / graph_.lanes);
   const Bytes longest = std::ranges::max(longest_);
-  const Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : chain_chunk();
+  Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
+  if (const std::optional<Bytes> lines = line_round()) chunk = std::min(chunk, *lines);
   return static_cast<int>(std::clamp(std::ceil(longest / (chunk * channels)), 1.0, kMostChunks));
 }
 
 // A thread sends a line on as soon as it and its flag have come, so that a rank is one round of the channel's
-// threads behind. Between nodes a NIC waits for the chunk.
-Bytes ChannelProtocol::chain_chunk() const {
-  if (method_.protocol == Protocol::simple || nodes_ > 1 || spec_.threads == 0) return library_.chunk_size;
+// threads behind. Between nodes a NIC waits for the chunk, which in LL is small (8 lines a thread).
+std::optional<Bytes> ChannelProtocol::line_round() const {
+  const bool waits = nodes_ > 1 && method_.protocol == Protocol::ll128;
+  if (method_.protocol == Protocol::simple || waits || spec_.threads == 0) return std::nullopt;
   const double of_thread = method_.protocol == Protocol::ll ? 8.0 : 60.0;  // of 16 B, of 64 B with its flags
-  return std::min(library_.chunk_size, Bytes{spec_.threads * of_thread});
+  return Bytes{spec_.threads * of_thread};
 }
 
 // Channels copy all of a rank's data into the switch's buffers and out of them.
@@ -264,7 +269,7 @@ double ChannelProtocol::plateau() const {
 // stream.
 Seconds ChannelProtocol::posts() const {
   if (!is_pairwise(call_.kind) || method_.algorithm != Algorithm::direct || nodes_ == 1) return {};
-  const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - graph_.ranks() / nodes_;
+  const int peers = call_.kind == CollectiveKind::send_receive ? 1 : graph_.ranks() - fewest_in_node_;
   const double chunks = method_.protocol == Protocol::simple ? 2.0 : 1.0;
   return cluster_.fabric->message_latency * (2.0 * peers * chunks);
 }

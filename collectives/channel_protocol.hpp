@@ -64,7 +64,7 @@ class ChannelProtocol {
   Seconds network_step() const;  ///< behind one switch
   Seconds tree_fill() const;
   Bytes tree_chunk(Bytes of_channel) const;
-  Bytes chain_chunk() const;
+  std::optional<Bytes> line_round() const;
   BytesPerSecond copying_in_switch() const;
   Seconds posts() const;
   double plateau() const;
@@ -79,7 +79,8 @@ class ChannelProtocol {
   const CollectiveCall& call_;
   ChannelMethod method_;
   const TransferGraph& graph_;
-  int nodes_;  ///< on which the members sit
+  int nodes_;               ///< on which the members sit
+  int fewest_in_node_ = 0;  ///< members on one of several nodes: their host posts most
   Seconds between_switches_;
   const ProtocolSpec& spec_;
   int width_;

@@ -1,10 +1,24 @@
 #include "collectives/cluster.hpp"
 
+#include <fmt/format.h>
+
+#include "engine/errors.hpp"
+
 namespace c3 {
+namespace {
+
+const ClusterSpec& checked(const ClusterSpec& spec, bool folded) {
+  constexpr int kMostRanks = 200'000;  // each needs some ten kB
+  if (folded || spec.ranks() <= kMostRanks) return spec;
+  throw InfeasibleError(fmt::format("{} ranks that do not all do the same are simulated one by one, at most {}",
+                                    spec.ranks(), kMostRanks));
+}
+
+}  // namespace
 
 Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterSetup& setup)
     : simulation_(simulation),
-      spec_(spec),
+      spec_(checked(spec, setup.folded)),
       setup_(setup),
       interconnect_(simulation.fluid(), spec.network(),
                     {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded}) {

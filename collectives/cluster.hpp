@@ -20,6 +20,7 @@ struct ClusterSetup {
 /// \p spec must outlive it. Ranks draw the same random numbers, as symmetric ranks do that fold to one.
 class Cluster {
  public:
+  /// \throws InfeasibleError for more ranks than memory holds, unless they are folded
   Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterSetup& setup);
 
   Simulation& simulation() { return simulation_; }

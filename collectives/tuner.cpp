@@ -78,8 +78,8 @@ class Tuner {
   Protocol protocol_of_pairs() const {
     const bool whole = call_.kind == CollectiveKind::send_receive || call_.kind == CollectiveKind::broadcast ||
                        call_.kind == CollectiveKind::reduce;
-    const Bytes of_pair = call_.kind == CollectiveKind::all_to_all_v ? std::ranges::max(call_.sends)
-                                                                     : call_.bytes / (whole ? 1.0 : ranks_);
+    const Bytes of_pair =
+        call_.kind == CollectiveKind::all_to_all_v ? largest_send() : call_.bytes / (whole ? 1.0 : ranks_);
     const bool flags = of_pair <= kMostOfPairInLl && library_.ll && passes(Protocol::ll);
     return flags ? Protocol::ll : Protocol::simple;
   }
@@ -95,6 +95,15 @@ class Tuner {
 
  private:
   static int nics_of(const ClusterSpec& cluster) { return cluster.fabric ? cluster.fabric->nics_per_node : 1; }
+  /// What a rank keeps is sent to nobody.
+  Bytes largest_send() const {
+    Bytes largest;
+    for (std::size_t i = 0; i < call_.sends.size(); ++i) {
+      const bool is_own = i % (static_cast<std::size_t>(ranks_) + 1) == 0;
+      if (!is_own) largest = std::max(largest, call_.sends[i]);
+    }
+    return largest;
+  }
   bool reduces_to_all() const { return call_.kind == CollectiveKind::all_reduce; }
   int steps() const {
     if (reduces_to_all()) return 2 * (ranks_ - 1);

@@ -150,9 +150,11 @@ TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a cha
   CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
 }
 
-TEST_CASE("along a chain in a node lines go on as they come, slices and what crosses nodes in chunks") {
+TEST_CASE(
+    "along a chain lines go on as they come, slices and, over nodes, what a NIC must have whole in chunks") {
   const auto chunks = [](int nodes, Protocol protocol) {
-    const ClusterSpec cluster = two_protocols(nodes);
+    ClusterSpec cluster = two_protocols(nodes);
+    cluster.library.ll128 = cluster.library.ll;
     const CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = 64.0_MiB};
     const TransferGraph graph = make_transfer_graph(call, Algorithm::ring, cluster);
     const ChannelProtocol channels(cluster, call, {Algorithm::ring, protocol}, graph);
@@ -160,8 +162,11 @@ TEST_CASE("along a chain in a node lines go on as they come, slices and what cro
     return std::pair(channels.chunks(), of_channel);
   };
   const double chunk = two_protocols().library.chunk_size.value;
-  for (const auto& [nodes, protocol, at_once] :
-       {std::tuple(1, Protocol::ll, 512 * 8.0), {1, Protocol::simple, chunk}, {2, Protocol::ll, chunk}}) {
+  for (const auto& [nodes, protocol, at_once] : {std::tuple(1, Protocol::ll, 512 * 8.0),
+                                                 {1, Protocol::ll128, 512 * 60.0},
+                                                 {1, Protocol::simple, chunk},
+                                                 {2, Protocol::ll, 512 * 8.0},
+                                                 {2, Protocol::ll128, chunk}}) {
     const auto [count, of_channel] = chunks(nodes, protocol);
     CHECK(count == static_cast<int>(std::ceil(of_channel / at_once)));
   }

@@ -102,6 +102,15 @@ TEST_CASE("pairs send with flags up to 16 KiB each") {
   CHECK(chosen(nccl_like(), CollectiveKind::all_to_all, 129.0_KiB) == "direct simple");
 }
 
+TEST_CASE("what a rank keeps of an all-to-all-v makes no pair larger") {
+  CollectiveCall call{.kind = CollectiveKind::all_to_all_v};
+  call.ranks = {0, 1};
+  call.sends = {1.0_MiB, 8.0_KiB, 8.0_KiB, 1.0_MiB};
+  CHECK(choose_method(call, nccl_like()).protocol == Protocol::ll);
+  call.sends[2] = 17.0_KiB;
+  CHECK(choose_method(call, nccl_like()).protocol == Protocol::simple);
+}
+
 TEST_CASE("what is wished is taken, and what the library has not is refused") {
   const CollectiveCall call = call_of(CollectiveKind::all_reduce, 64.0_MiB);
   const ChannelMethod method = choose_method(call, nccl_like(), {Algorithm::tree, Protocol::ll128, 4});
@@ -139,6 +148,26 @@ TEST_CASE("what a fabric and a plug-in say holds for groups that cross nodes") {
   CHECK(chosen(cluster, CollectiveKind::all_to_all, 1.0_KiB) == "direct simple");
   within.kind = CollectiveKind::all_to_all;
   CHECK(choose_method(within, cluster).protocol == Protocol::ll);
+}
+
+TEST_CASE("what a generation's channels reach of a tree over two nodes bounds what NCCL expects") {
+  const auto rate = [](GpuFamily family, Algorithm algorithm) {
+    ClusterSpec cluster = nccl_like(2);
+    cluster.gpu.family = family;
+    cluster.library.tuner_bandwidth = cluster.library.nvls_tuner_bandwidth = 100'000.0_GBps;
+    cluster.fabric->nic.both_ways = cluster.fabric->nic.one_way = 100'000.0_GBps;
+    return measured_tree_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple,
+                              cluster);
+  };
+  // 16 GiB is beyond the table of sizes. Eight channels; a tree sends each byte up and down.
+  for (const auto& [family, channel] : {std::pair(GpuFamily::volta, 18.5),
+                                        {GpuFamily::ampere, 23.6},
+                                        {GpuFamily::hopper, 41.4},
+                                        {GpuFamily::blackwell, 42.8}})
+    CHECK(rate(family, Algorithm::tree)->value == near(8 * channel * 1e9 * 0.5));
+  for (const auto& [family, channel] : {std::pair(GpuFamily::hopper, 57.7), {GpuFamily::blackwell, 96.0}})
+    CHECK(rate(family, Algorithm::nvls_tree)->value == near(8 * channel * 1e9 * 16 / 30));
+  CHECK_FALSE(rate(GpuFamily::ampere, Algorithm::nvls_tree));
 }
 
 TEST_CASE("RCCL expects of trees and rings over nodes what its table of the generation holds by size") {
