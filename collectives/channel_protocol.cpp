@@ -9,6 +9,7 @@
 #include "collectives/group_layout.hpp"
 #include "collectives/tuner.hpp"
 #include "engine/errors.hpp"
+#include "gpu/memory.hpp"
 #include "interconnect/switch_network.hpp"
 
 namespace c3 {
@@ -307,7 +308,9 @@ Seconds ChannelProtocol::local_copy() const {
                          call_.kind == CollectiveKind::reduce_scatter ||
                          call_.kind == CollectiveKind::all_to_all;
   if (!has_shard || !library_.local_rate || method_.protocol != Protocol::simple) return {};
-  return call_.bytes / graph_.ranks() / (*library_.local_rate * width_);
+  const Bytes shard = call_.bytes / graph_.ranks();
+  const Seconds at_hbm{1.0 / hbm_rate_alone(cluster_.gpu.hbm, shard, shard)};
+  return std::max(shard / (*library_.local_rate * width_), at_hbm);
 }
 
 }  // namespace c3

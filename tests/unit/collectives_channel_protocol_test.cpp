@@ -249,3 +249,16 @@ TEST_CASE("a step between nodes pays for switches beyond the first, and no more 
   CHECK(time(1) - time(4) == near(3 * 2 * 0.3e-6, 1e-4));
   CHECK(time(2) - time(4) == near(3 * 2 * 0.3e-6 / 2, 1e-4));  // every other neighbour is below the same leaf
 }
+
+TEST_CASE("a rank copies its own shard no faster than its HBM reads and writes it") {
+  ClusterSpec cluster = two_protocols();
+  cluster.gpu.hbm.read = cluster.gpu.hbm.write = cluster.gpu.hbm.copy = 4.0_TBps;
+  const double shard = 1073741824.0 / cluster.ranks();
+  const auto base = [&] { return Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value; };
+  const double without = base();
+  const int channels = Ring(cluster, 1.0_GiB, Protocol::simple).channels.width();
+  cluster.library.local_rate = 1.0_GBps;
+  CHECK(base() - without == near(shard / (1e9 * channels)));
+  cluster.library.local_rate = 1.0_TBps;
+  CHECK(base() - without == near(2.0 * shard / 4e12));
+}
