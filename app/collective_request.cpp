@@ -122,10 +122,12 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
   if (asked && !has_engines)
     throw UsageError("--dma-variant, --prelaunch and --dma-host are of copy engines: add --backend dma");
   const CollectiveOptions usual;
-  const bool asked_of_channels = options.channels != usual.channels || options.protocols != usual.protocols ||
-                                 options.launches != usual.launches;
+  const bool asked_of_channels = options.channels != usual.channels ||
+                                 options.min_channels != usual.min_channels ||
+                                 options.protocols != usual.protocols || options.launches != usual.launches;
   if (asked_of_channels && std::ranges::find(movers, Backend::cu, &Mover::backend) == movers.end())
-    throw UsageError("--channels, --proto and --launch are of kernels on compute units: add --backend cu");
+    throw UsageError(
+        "--channels, --min-channels, --proto and --launch are of kernels on compute units: add --backend cu");
   return movers;
 }
 
@@ -149,7 +151,9 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
     protocols.push_back(name == kAuto ? std::nullopt : std::optional(value_of("protocol", name, kProtocols)));
   for (const std::string& name : options.launches)
     launches.push_back(value_of("launch path", name, kLaunchPaths));
-  most_channels = options.channels;
+  channels = {options.min_channels, options.channels};
+  if (channels.most > 0 && channels.least > channels.most)
+    throw UsageError("--min-channels must not be above --channels");
   unit = element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
   sizes = call.kind == CollectiveKind::barrier ? std::vector<Bytes>{Bytes{}} : sizes_of(options, unit);
 }

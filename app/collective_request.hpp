@@ -23,7 +23,8 @@ struct CollectiveOptions {
   std::vector<std::string> algorithms = {"auto"};
   std::vector<std::string> protocols = {"auto"};
   std::vector<std::string> launches = {"graph"};
-  int channels = 0;                            ///< 0: as many as the library takes
+  int channels = 0;                            ///< most; 0: as many as the library takes
+  int min_channels = 0;                        ///< 0: likewise
   std::vector<std::string> dma_variants = {};  ///< empty: pcpy
   bool prelaunch = false;
   std::string dma_host;  ///< empty: gpu
@@ -58,7 +59,7 @@ struct CollectiveRequest {
   std::vector<std::optional<Algorithm>> algorithms;  ///< nullopt: what the backend runs by default
   std::vector<std::optional<Protocol>> protocols;    ///< nullopt: as the library chooses
   std::vector<LaunchPath> launches;
-  int most_channels = 0;
+  ChannelLimits channels;
   Bytes unit;                ///< of one counted element: of one rank's, or of a shard on every rank
   std::vector<Bytes> sizes;  ///< whole elements, the same number on every rank, as nccl-tests makes them
 };

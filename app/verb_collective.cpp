@@ -62,7 +62,7 @@ MeasuredMethod method_of(const Wish& wish, const CollectiveCall& call, const Col
   if (backend == Backend::dma) {
     how.method.algorithm = wish.algorithm.value_or(default_algorithm(call, backend, request.cluster));
   } else {
-    how.method = choose_method(call, request.cluster, {wish.algorithm, wish.protocol, request.most_channels});
+    how.method = choose_method(call, request.cluster, {wish.algorithm, wish.protocol, request.channels});
   }
   return how;
 }
@@ -207,6 +207,9 @@ void add_options(CLI::App& verb, CollectiveOptions& options) {
       ->delimiter(',')
       ->capture_default_str();
   verb.add_option("--channels", options.channels, "Most channels (default: as many as the library takes)")
+      ->check(CLI::Range(1, 1024));
+  verb.add_option("--min-channels", options.min_channels,
+                  "Least channels, however little there is to move, and more than the library has")
       ->check(CLI::Range(1, 1024));
   verb.add_option("--min", options.smallest, "Smallest size")->type_name("SIZE")->capture_default_str();
   verb.add_option("--max", options.largest, "Largest size")->type_name("SIZE")->capture_default_str();

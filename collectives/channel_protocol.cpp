@@ -76,8 +76,8 @@ int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& ca
     const double wanted = std::floor(counted_bytes(call, members) / Bytes{of_channel});
     channels = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(channels)));
   }
-  channels = std::max(channels, lanes);
-  return method.most_channels > 0 ? std::min(channels, method.most_channels) : channels;
+  channels = std::max({channels, lanes, method.channels.least});
+  return method.channels.most > 0 ? std::min(channels, method.channels.most) : channels;
 }
 
 Bytes nvls_chunk(Bytes bytes, int channels, int heads) {

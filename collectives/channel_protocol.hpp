@@ -15,7 +15,7 @@ namespace c3 {
 struct ChannelMethod {
   Algorithm algorithm = Algorithm::direct;
   Protocol protocol = Protocol::simple;
-  int most_channels = 0;  ///< 0: as many as the library takes
+  ChannelLimits channels = {};
 };
 
 /// Channels of \p library that run \p algorithm on large data.
@@ -23,7 +23,7 @@ int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm);
 
 /// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
 /// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
-/// channel in ll. Never fewer than one for each of \p lanes, unless method.most_channels says so.
+/// channel in ll. Never fewer than one for each of \p lanes, unless method.channels.most says so.
 int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
                   int members, int lanes);
 

@@ -19,7 +19,7 @@ constexpr double kMostFlows = 1e7;  // some GB
 /// How many chunks of the library's size follow one another through a pipelined graph.
 int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
   if (!graph.pipelined) return 1;
-  const ChannelMethod method{plan.algorithm, plan.protocol, plan.most_channels};
+  const ChannelMethod method{plan.algorithm, plan.protocol, plan.channels};
   return ChannelProtocol(cluster, plan.call, method, graph).chunks();
 }
 
@@ -38,8 +38,8 @@ GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
   const bool shared = plan.algorithm == Algorithm::direct && library.peers_share_channels;
   if (plan.backend == Backend::cu && !shared)
     form.most_lanes = channels_of(cluster.spec().library, plan.algorithm);
-  if (plan.algorithm != Algorithm::direct && plan.most_channels > 0)  // several pairs share a channel
-    form.most_lanes = std::min(form.most_lanes, plan.most_channels);
+  if (plan.algorithm != Algorithm::direct && plan.channels.most > 0)  // several pairs share a channel
+    form.most_lanes = std::min(form.most_lanes, plan.channels.most);
   return form;
 }
 

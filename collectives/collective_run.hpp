@@ -19,7 +19,7 @@ struct CollectivePlan {
   Backend backend = Backend::cu;
   Algorithm algorithm = Algorithm::direct;
   Protocol protocol = Protocol::simple;  ///< of channels
-  int most_channels = 0;                 ///< 0: as many as the library takes
+  ChannelLimits channels = {};
   CollectiveGrain grain = CollectiveGrain::edge;
   int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
   DmaOptions dma;       ///< of backend dma

@@ -16,7 +16,7 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
-      protocol_(cluster.spec(), plan_.call, {plan_.algorithm, plan_.protocol, plan_.most_channels}, graph_),
+      protocol_(cluster.spec(), plan_.call, {plan_.algorithm, plan_.protocol, plan_.channels}, graph_),
       shared_(plan_.algorithm == Algorithm::direct && library_.peers_share_channels),
       channels_unplaced_(protocol_.width()),
       channels_left_(channels_unplaced_) {

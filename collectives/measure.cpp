@@ -99,7 +99,7 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   plan.backend = how.backend;
   plan.algorithm = how.method.algorithm;
   plan.protocol = how.method.protocol;
-  plan.most_channels = how.method.most_channels;
+  plan.channels = how.method.channels;
   plan.grain = how.grain;
   plan.dma = how.dma;
   plan.range = {0, spec.gpu.compute.cus_per_xcd};

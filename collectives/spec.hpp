@@ -147,6 +147,14 @@ struct ClusterSpec {
   bool operator==(const ClusterSpec&) const = default;
 };
 
+/// Channels that a user allows and demands, as NCCL_MIN_CTAS and NCCL_MAX_CTAS. 0: what the library takes.
+struct ChannelLimits {
+  int least = 0;
+  int most = 0;
+
+  bool operator==(const ChannelLimits&) const = default;
+};
+
 /// As in "h100-sxm-8", or "h100-sxm-8 x 4 nodes, ib-ndr".
 std::string title_of(const ClusterSpec& cluster);
 

@@ -245,9 +245,9 @@ ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& clust
   const Tuner tuner(call, cluster);
   const bool by_formula = cluster.library.rules == TunerRules::nccl || call.kind == CollectiveKind::all_reduce;
   const Algorithm usual = default_algorithm(call, Backend::cu, cluster);
-  ChannelMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.most_channels};
+  ChannelMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.channels};
   if (!wish.algorithm && !wish.protocol && tuner.is_set_by_plugin())
-    return {Algorithm::tree, Protocol::ll128, wish.most_channels};
+    return {Algorithm::tree, Protocol::ll128, wish.channels};
   std::optional<Seconds> least;
   for (const Algorithm algorithm : kAlgorithms) {
     for (const Protocol protocol : kProtocols) {
@@ -257,7 +257,7 @@ ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& clust
       const std::optional<Seconds> time = tuner.time(algorithm, protocol);
       if (!time || (least && *time >= *least)) continue;
       least = time;
-      best = {algorithm, protocol, wish.most_channels};
+      best = {algorithm, protocol, wish.channels};
     }
   }
   if (least) return best;

@@ -13,7 +13,7 @@ namespace c3 {
 struct MethodWish {
   std::optional<Algorithm> algorithm = std::nullopt;
   std::optional<Protocol> protocol = std::nullopt;
-  int most_channels = 0;
+  ChannelLimits channels = {};
 };
 
 /// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.30.7,

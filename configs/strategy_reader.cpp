@@ -98,9 +98,16 @@ class StrategyReader {
     read_dma_options(section, policy);
     if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
     if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", named(kProtocols));
-    if (section.has("channels")) policy.most_channels = static_cast<int>(section.integer("channels", 1, 1024));
+    read_channels(section, policy.channels);
     section.finish();
     return policy;
+  }
+
+  static void read_channels(Section& section, ChannelLimits& channels) {
+    if (section.has("channels")) channels.most = static_cast<int>(section.integer("channels", 1, 1024));
+    if (!section.has("min_channels")) return;
+    const int most = channels.most > 0 ? channels.most : 1024;
+    channels.least = static_cast<int>(section.integer("min_channels", 1, most));
   }
 
   /// Keys of copy engines choose them, too.

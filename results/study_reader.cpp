@@ -54,9 +54,11 @@ std::vector<StreamTimes> streams(const ResultReader& file, const std::string& st
   const auto& alone = table.values<std::int64_t>("alone");
   const auto& together = table.values<std::int64_t>("together");
   std::vector<StreamTimes> streams;
-  for (std::size_t i = 0; i < table.rows(); ++i)
-    streams.push_back(
-        {names.at(static_cast<std::size_t>(stream[i])), {seconds(alone[i]), seconds(together[i])}});
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    const auto index = static_cast<std::size_t>(stream[i]);  // a negative one is beyond, too
+    if (index >= names.size()) throw IoError(file.path(), "read", "table 'streams' points beyond /streams");
+    streams.push_back({names[index], {seconds(alone[i]), seconds(together[i])}});
+  }
   return streams;
 }
 

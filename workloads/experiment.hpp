@@ -65,8 +65,8 @@ struct StreamPolicy {
   Backend backend = Backend::cu;
   std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see method_of
   std::optional<Protocol> protocol;    ///< of channels; absent: as the library chooses
-  int most_channels = 0;               ///< 0: as many as the library takes
-  DmaOptions dma = {};                 ///< of its collectives on copy engines
+  ChannelLimits channels = {};
+  DmaOptions dma = {};  ///< of its collectives on copy engines
 
   bool operator==(const StreamPolicy&) const = default;
 };

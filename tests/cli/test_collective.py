@@ -140,6 +140,7 @@ class Collective(ScratchTest):
             (("all_reduce", "--system", "mi300x-8", "--ranks", "0,8"), 4, "there is no rank 8 of 8"),
             (("broadcast", "--system", "mi300x-8", "--ranks", "1,2"), 4, "root 0 is not in the group"),
             (("all_reduce", "--system", "mi300x-8", "--root", "3"), 2, "--root: all_reduce has none"),
+            (("all_reduce", "--system", "mi300x-8", "--channels", "4", "--min-channels", "5"), 2, "must not be above"),
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--proto", "ll"), 2, "add --backend cu"),
             (("all_reduce", "--system", "h100-sxm-8", "--nodes", "131072", "--algo", "ring"), 4, "at most 200000"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "a-b"), 2, "'a' is no rank"),

@@ -79,8 +79,10 @@ TEST_CASE("there is a channel for each lane, unless fewer are asked for") {
   const ClusterSpec cluster = two_protocols();
   const CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = 1.0_B};
   CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll}, 8, 7) == 7);
-  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, 3}, 8, 7) == 3);
-  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, 200}, 8, 7) == 56);
+  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, {.most = 3}}, 8, 7) == 3);
+  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, {.most = 200}}, 8, 7) == 56);
+  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, {.least = 20}}, 8, 7) == 20);
+  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, {.least = 60}}, 8, 7) == 60);
 }
 
 TEST_CASE("chunks through the switch shrink where few would follow one another") {

@@ -113,10 +113,11 @@ TEST_CASE("what a rank keeps of an all-to-all-v makes no pair larger") {
 
 TEST_CASE("what is wished is taken, and what the library has not is refused") {
   const CollectiveCall call = call_of(CollectiveKind::all_reduce, 64.0_MiB);
-  const ChannelMethod method = choose_method(call, nccl_like(), {Algorithm::tree, Protocol::ll128, 4});
+  const ChannelMethod method =
+      choose_method(call, nccl_like(), {Algorithm::tree, Protocol::ll128, {.most = 4}});
   CHECK(method.algorithm == Algorithm::tree);
   CHECK(method.protocol == Protocol::ll128);
-  CHECK(method.most_channels == 4);
+  CHECK(method.channels.most == 4);
   ClusterSpec plain = nccl_like();
   plain.library.ll128 = std::nullopt;
   CHECK_THROWS_WITH_AS(choose_method(call, plain, {.protocol = Protocol::ll128}),

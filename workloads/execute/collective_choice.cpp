@@ -14,7 +14,7 @@ ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, 
   if (policy.backend == Backend::dma) {
     return {.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
   }
-  return choose_method(call, cluster, {wished, policy.protocol, policy.most_channels});
+  return choose_method(call, cluster, {wished, policy.protocol, policy.channels});
 }
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {

@@ -100,7 +100,7 @@ class Run {
     const ChannelMethod method = method_of(*call, context.policy, experiment_.cluster);
     plan.algorithm = method.algorithm;
     plan.protocol = method.protocol;
-    plan.most_channels = method.most_channels;
+    plan.channels = method.channels;
     plan.dma = context.policy.dma;
     plan.grain = experiment_.measure.collective_grain;
     plan.stream = context.index;
