@@ -179,3 +179,14 @@ TEST_CASE("each stream has NICs of its own where links are private") {
   CHECK(network.rate(a) == near(50e9));
   CHECK(network.rate(b) == near(50e9));
 }
+
+TEST_CASE("a GPU with several NICs is as far from the network as from the farthest of them") {
+  // Two NICs a GPU. The first of GPU 0 is at the other socket: a link of 0.5 us and one of 0.1 us.
+  const auto latency = [](int first_of_gpu0) {
+    NodeSpec node = test::tree_of_four();
+    node.nic_at = {first_of_gpu0, 0, 1, 1, 2, 2, 3, 3};
+    const test::Network network(node, test::one_switch(8), 2);
+    return network.interconnect.latency(0, 4);
+  };
+  CHECK((latency(/*cpu1*/ 5) - latency(/*gpu0*/ 0)).value == near(2 * 0.6e-6));
+}
