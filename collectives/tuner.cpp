@@ -174,8 +174,8 @@ class Tuner {
   }
   double tree_latency(std::size_t protocol) const {
     const double within = (over_pcie_ ? table_.tree_pcie : table_.tree_hop)[protocol];
-    return table_.tree_base[protocol] +
-           2.0 * ((ranks_ / nodes_ - 1) * within + depth() * table_.tree_network[protocol]);
+    const int in_chain = ranks_ / nodes_ - 1;
+    return table_.tree_base[protocol] + 2.0 * (in_chain * within + depth() * table_.tree_network[protocol]);
   }
 
   double depth() const { return std::floor(std::log2(nodes_)); }
