@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "engine/errors.hpp"
@@ -262,73 +261,33 @@ bool CuCollective::turns(const Move& move) const {
 }
 
 void CuCollective::find_turns(Group& group) const {
-  struct Edges {
-    double slowest = 0.0;
-    std::vector<double> together, alone;
-  };
-  // A phase has a step less than the ring has edges: its longest way misses the fastest.
-  const auto mean_of_way = [](const std::vector<double>& times) {
-    const double sum = std::accumulate(times.begin(), times.end(), 0.0) - std::ranges::min(times);
-    return Seconds{sum / std::max(1.0, static_cast<double>(times.size()) - 1.0)};
-  };
-  std::map<std::pair<int, TransferOp>, Edges> edges_of;
-  std::map<std::pair<TransferOp, ResourceId>, double> loads;  // time that a resource needs for all edges [s]
-  const FlowSolver& rates = simulation_.fluid().rates();
-  std::vector<Demand> demands;
-  const auto for_each_leg = [&](const auto& visit) {
-    for (const Move& move : moves_) {
-      if (!turns(move) || !takes_part(group, move)) continue;
-      for (const Leg& leg : move.legs) {
-        demands.clear();
-        visit(leg, flow_of(group, step_of(leg), demands));
-      }
+  EdgeTimes edges;
+  const Carriage per_byte = carriage();
+  for (const Move& move : moves_) {
+    if (!turns(move) || !takes_part(group, move)) continue;
+    for (const Leg& whole : move.legs) {
+      const Leg leg = share(group, whole);
+      if (leg.bytes.value <= 0.0) continue;
+      edges.add(leg.lane, leg.op, leg.bytes / lane_rate(group, leg.lane, leg.src), path(leg, per_byte));
     }
-  };
-  for_each_leg([&](const Leg& leg, const FlowSpec& flow) {
-    for (const Demand& demand : flow.demands)
-      loads[{leg.op, demand.resource}] += demand.amount / rates.capacity(demand.resource);
-  });
-  for_each_leg([&](const Leg& leg, const FlowSpec& flow) {
-    double alone = 1.0 / flow.bound, together = alone;
-    for (const Demand& demand : flow.demands) {
-      alone = std::max(alone, demand.amount / rates.capacity(demand.resource));
-      together = std::max(together, loads[{leg.op, demand.resource}]);
-    }
-    Edges& edges = edges_of[{leg.lane, leg.op}];
-    edges.slowest = std::max(edges.slowest, together);
-    edges.together.push_back(together);
-    edges.alone.push_back(alone);
-  });
-  for (const auto& [place, edges] : edges_of) {
-    RingTurns& turns = group.turns[place.first];
-    turns.slowest += Seconds{edges.slowest};
-    turns.together += mean_of_way(edges.together);
-    turns.alone += mean_of_way(edges.alone);
   }
+  group.turns = edges.turns(simulation_.fluid().rates());
 }
 
-// A ring goes at the pace of its slowest edge, or of what a chunk needs to come round: latencies, and the time
-// on every edge. That time lies between those of links all to itself and of links that all share; as rings
-// wait, the links are busy for `slowest` of the whole time T, so T = latency + alone + (together - alone)
-// slowest / T.
 Seconds CuCollective::exposed_latency(const Group& group, const Move& move) const {
   if (!turns(move)) return latency(move);
   Move one_step = move;
   one_step.network_hops = std::min(move.network_hops, 1);
   one_step.hops = 1 - one_step.network_hops;
-  Seconds longest_round, slowest_edge;
+  Seconds longest, slowest;  // of all lanes, which a gang moves at one pace
   for (const Leg& leg : move.legs) {
     const auto found = group.turns.find(leg.lane);
     if (found == group.turns.end()) continue;
-    const auto& [slowest, together, alone] = found->second;
-    const double chunks = plan_.ring_chunks;
-    const double idle = (latency(move) + alone / chunks).value;
-    const double shared = ((together - alone) / chunks).value * slowest.value;
-    const Seconds round{0.5 * (idle + std::sqrt(idle * idle + 4.0 * shared))};
-    longest_round = std::max(longest_round, round);
-    slowest_edge = std::max(slowest_edge, slowest);
+    const RingTurns& lane = found->second;
+    longest = std::max(longest, lane.slowest + lane.beyond_slowest(latency(move), plan_.ring_chunks));
+    slowest = std::max(slowest, lane.slowest);
   }
-  return std::max(latency(one_step), longest_round - slowest_edge);
+  return std::max(latency(one_step), longest - slowest);
 }
 
 // --- Rings, chunk by chunk.

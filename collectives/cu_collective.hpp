@@ -9,6 +9,7 @@
 #include "collectives/channel_protocol.hpp"
 #include "collectives/collective_run.hpp"
 #include "collectives/ring_run.hpp"
+#include "collectives/ring_turns.hpp"
 
 namespace c3 {
 
@@ -50,11 +51,6 @@ class CuCollective final : public CollectiveRun, private Completion {
    private:
     CuCollective& collective_;
     const Group& group_;
-  };
-  /// What an edge of a ring sends in all, in time: the slowest edge where all share links, and the mean of all.
-  struct RingTurns {
-    Seconds slowest;
-    Seconds together, alone;  ///< means: links shared by all edges, or the edge's own
   };
   struct Group {
     std::vector<int> channels;

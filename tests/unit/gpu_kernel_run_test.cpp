@@ -23,6 +23,15 @@ KernelLaunch on_stream(int stream) {
   return launch;
 }
 
+/// A stream of another tenant that would fill HBM; \p demands must live as long as its start.
+FlowSpec reading(const Memory& memory, std::vector<Demand>& demands, Bytes outstanding) {
+  memory.add_hbm_read(demands, 1, 1.0_GB);
+  FlowSpec spec;
+  spec.demands = demands;
+  spec.weight = memory.weight(outstanding, 1, 1.0_GB, memory.alone_rate(1.0_GB, 0.0_B));
+  return spec;
+}
+
 }  // namespace
 
 TEST_CASE("one work group: launch delay, then prologue, steady flow and stores, one after another") {
@@ -233,11 +242,7 @@ TEST_CASE("equal slowdown: an HBM-bound kernel and a flow that alone would fill 
     GpuBench bench(gpu);
     Memory& memory = bench.gpu.memory();
     std::vector<Demand> hog;
-    memory.add_hbm_read(hog, 1, 1.0_GB);
-    FlowSpec spec;
-    spec.demands = hog;
-    spec.weight = memory.weight(1.0_MB, 1, 1.0_GB, memory.alone_rate(1.0_GB, 0.0_B));
-    const RunningFlow beside(bench.simulation, spec);
+    const RunningFlow beside(bench.simulation, reading(memory, hog, 1.0_MB));
     const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 1.0_us, 4.0_MB));
     bench.run();
     CHECK(ran.end == near(64e-6 + 1e-6));
@@ -254,11 +259,7 @@ TEST_CASE("a CU keeps no more loads in flight than it can, however many its work
     GpuBench bench(gpu);
     Memory& memory = bench.gpu.memory();
     std::vector<Demand> stream;
-    memory.add_hbm_read(stream, 1, 1.0_GB);
-    FlowSpec spec;
-    spec.demands = stream;
-    spec.weight = memory.weight(64.0_kB, 1, 1.0_GB, memory.alone_rate(1.0_GB, 0.0_B));
-    const RunningFlow beside(bench.simulation, spec);
+    const RunningFlow beside(bench.simulation, reading(memory, stream, 64.0_kB));
     KernelDescription kernel = plain_kernel("k", 8, 1.0_us, 40.0_MB);
     kernel.outstanding = 64.0_kB;
     KernelLaunch launch;

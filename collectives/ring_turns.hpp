@@ -1,0 +1,48 @@
+#pragma once
+/// Rings whose steps are told as one flow an edge: what of their latency shows where edges are unlike.
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "collectives/transfer_graph.hpp"
+#include "engine/flow.hpp"
+#include "engine/flow_solver.hpp"
+
+namespace c3 {
+
+/// Times for all that an edge of a ring sends.
+struct RingTurns {
+  Seconds slowest;   ///< edge, all sharing links
+  Seconds together;  ///< mean along the ring, all sharing links
+  Seconds alone;     ///< mean along the ring, each with links to itself
+
+  /// How much longer than its slowest edge a ring takes whose steps have \p latency in all, the data of a step
+  /// in \p chunks. A ring goes at the pace of its slowest edge, or of what a chunk needs to come round:
+  /// latencies, and the time on every edge. That time lies between `alone` and `together`; as rings wait, links
+  /// are busy for `slowest` of the whole time T, so T = latency + alone + (together - alone) slowest / T.
+  Seconds beyond_slowest(Seconds latency, int chunks) const;
+};
+
+/// Collects the edges of all lanes of one group of channels.
+class EdgeTimes {
+ public:
+  /// \param at_channels what its channels need \param demands of all that it sends, each resource once
+  void add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands);
+  /// By lane; a phase that adds and one that stores go one after another.
+  std::map<int, RingTurns> turns(const FlowSolver& rates);
+
+ private:
+  struct Edge {
+    int lane;
+    std::size_t phase;  ///< 0: adds, 1: stores
+    double alone, together;
+    std::size_t demands_end;
+  };
+  void share_links(const FlowSolver& rates);
+
+  std::vector<Edge> edges_;
+  std::vector<Demand> demands_;  ///< of one edge after another
+};
+
+}  // namespace c3
