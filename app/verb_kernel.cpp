@@ -52,7 +52,8 @@ int cus_of(const Row& row) {
 struct ShapeJson {
   Json operator()(const GemmShape& shape) const {
     return {
-        {"dtype", name_of(shape.dtype)}, {"b", shape.batch}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k}};
+        {"dtype", name_of(shape.dtype)},    {"b", shape.batch}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k},
+        {"traffic", name_of(shape.traffic)}};
   }
   Json operator()(const AttentionShape& shape) const {
     return {{"dtype", name_of(shape.dtype)}, {"b", shape.batch},       {"heads", shape.heads},
@@ -95,7 +96,8 @@ void print_json(const std::vector<Row>& rows) {
 struct ShapeText {
   std::string operator()(const GemmShape& shape) const {
     const std::string batch = shape.batch == 1 ? "" : fmt::format("{} x ", shape.batch);
-    return fmt::format("{}{} x {} x {} {}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype));
+    const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
+    return fmt::format("{}{} x {} x {} {}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype), streamed);
   }
   std::string operator()(const AttentionShape& shape) const {
     return fmt::format("{} of {}/{} heads, {}{} x {} x {} {}{}", shape.batch, shape.heads, shape.kv_heads,
@@ -179,6 +181,8 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::rows:
     case ShapeKey::cols:
       return "of a vector operator's tensors";
+    case ShapeKey::traffic:
+      return "of a gemm: tiled, or streamed: most loads from HBM, as the GPU says (default: tiled)";
   }
   return "";
 }
@@ -196,7 +200,8 @@ void add_shape_options(CLI::App& verb, KernelOptions& options) {
     CLI::Option* option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
     const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
     is_list ? option->delimiter(',')->allow_extra_args(false) : option->expected(1);
-    const bool is_name = key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass;
+    const bool is_name =
+        key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic;
     option->type_name(is_name ? "NAME" : "N");
   }
 }

@@ -106,6 +106,8 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
                                                    .bytes = counted_bytes(plan_.call, members())});
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
+  CollectivesInFlight& in_flight = cluster_.gpu(rank).collectives(plan_.stream);
+  in_flight.begin();
   start(rank);
   has_joined_[index] = true;
   if (++joined_ == simulated_.size()) {
@@ -115,6 +117,7 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
   }
   co_await all_joined_;
   co_await done_;
+  in_flight.end();
   simulation_.end_activity(activities_[index]);
 }
 
@@ -167,8 +170,8 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
   if (!carriage.through_l2) return;
-  source.add_l2_everywhere(demands, stream, leg.bytes);
-  target.add_l2_everywhere(demands, stream, adds ? leg.bytes : staging);
+  source.add_l2_stream(demands, stream, leg.bytes);
+  target.add_l2_stream(demands, stream, adds ? leg.bytes : staging);
 }
 
 // Every member's port carries what the switch reads from it, the initiator's what the switch answers; a
@@ -201,7 +204,7 @@ void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg
   if (spreads) links.add_to_switch(demands, stream, leg.src, wire);
   if (!spreads) initiator.add_hbm_write(demands, stream, leg.bytes);
   if (!gathers) initiator.add_hbm_read(demands, stream, leg.bytes);
-  if (carriage.through_l2) initiator.add_l2_everywhere(demands, stream, leg.bytes);
+  if (carriage.through_l2) initiator.add_l2_stream(demands, stream, leg.bytes);
 }
 
 // Out through the rank's NICs to switches that add, and the sum back.
@@ -213,7 +216,7 @@ void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg
   links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
   memory.add_hbm_read(demands, plan_.stream, leg.bytes);
   memory.add_hbm_write(demands, plan_.stream, leg.bytes);
-  if (carriage.through_l2) memory.add_l2_everywhere(demands, plan_.stream, leg.bytes);
+  if (carriage.through_l2) memory.add_l2_stream(demands, plan_.stream, leg.bytes);
 }
 
 }  // namespace c3

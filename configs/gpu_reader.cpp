@@ -25,6 +25,8 @@ const std::array kDispatchPolicies = {named(DispatchPolicy::oldest_first), named
 const std::array kHbmArbitrations = {named(HbmArbitration::outstanding), named(HbmArbitration::byte_fair),
                                      named(HbmArbitration::equal_slowdown)};
 
+constexpr double kMostOverlapLoss = 0.9;  // a kernel goes on
+
 int small_integer(Section& section, std::string_view key, int low, int high) {
   return static_cast<int>(section.integer(key, low, high));
 }
@@ -113,12 +115,16 @@ DispatchSpec read_dispatch(Section& section, int cus) {
 }
 
 CacheSpec read_cache(Section& section) {
-  return {.l2_size = section.bytes("l2_size"),
-          .l2_partitions = section.has("l2_partitions") ? small_integer(section, "l2_partitions", 1, 64) : 1,
-          .l2_bandwidth = section.bandwidth("l2_bandwidth"),
-          .xcd_port_bandwidth = section.bandwidth("xcd_port_bandwidth"),
-          .llc_size = section.bytes_or_none("llc_size"),
-          .llc_bandwidth = section.bandwidth("llc_bandwidth")};
+  CacheSpec cache{
+      .l2_size = section.bytes("l2_size"),
+      .l2_partitions = section.has("l2_partitions") ? small_integer(section, "l2_partitions", 1, 64) : 1,
+      .l2_bandwidth = section.bandwidth("l2_bandwidth"),
+      .xcd_port_bandwidth = section.bandwidth("xcd_port_bandwidth"),
+      .llc_size = section.bytes_or_none("llc_size"),
+      .llc_bandwidth = section.bandwidth("llc_bandwidth")};
+  if (section.has("fabric_bandwidth")) cache.fabric_bandwidth = section.bandwidth("fabric_bandwidth");
+  if (section.has("l2_reuse")) cache.l2_reuse = section.fraction("l2_reuse");
+  return cache;
 }
 
 /// Achieved rates; all three or, for the memory technology's share of the peak, none.
@@ -141,6 +147,9 @@ HbmSpec read_hbm(Section& section) {
   read_hbm_rates(section, hbm);
   hbm.latency = section.duration("hbm_latency");
   hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations);
+  if (section.has("hbm_lost_share_occupies"))
+    hbm.lost_share_occupies = section.fraction("hbm_lost_share_occupies");
+  if (section.has("hbm_service")) hbm.service = section.duration("hbm_service");
   return hbm;
 }
 
@@ -163,6 +172,21 @@ DmaSpec read_dma(Section& section) {
           .observe = section.duration("dma_observe")};
 }
 
+StreamedSpec read_streamed(Section& section) {
+  StreamedSpec streamed;
+  if (section.has("streamed_miss")) streamed.miss = section.fraction("streamed_miss");
+  if (section.has("streamed_pollution")) streamed.pollution = section.fraction("streamed_pollution");
+  if (section.has("streamed_relief")) streamed.relief = section.fraction("streamed_relief");
+  return streamed;
+}
+
+PowerSpec read_power(Section& section) {
+  PowerSpec power;
+  if (section.has("power_coupling")) power.coupling = section.fraction("power_coupling");
+  if (section.has("power_as_traffic")) power.as_traffic = section.bandwidth("power_as_traffic");
+  return power;
+}
+
 }  // namespace
 
 DType read_dtype(Section& section, std::string_view key) {
@@ -180,6 +204,9 @@ GpuSpec read_gpu(Section& section) {
   gpu.cache = read_cache(section);
   gpu.hbm = read_hbm(section);
   gpu.dma = read_dma(section);
+  gpu.streamed = read_streamed(section);
+  gpu.power = read_power(section);
+  if (section.has("overlap_loss")) gpu.overlap_loss = section.fraction("overlap_loss", kMostOverlapLoss);
   gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
   const KernelCoefficients coefficients =
       read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);

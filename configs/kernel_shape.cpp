@@ -104,7 +104,8 @@ GemmShape gemm_of(const ShapeWords& words) {
                         .n = extent(words, n),
                         .k = extent(words, k),
                         .dtype = chosen(words, dtype, kDTypes),
-                        .batch = extent_or(words, b, 1)};
+                        .batch = extent_or(words, b, 1),
+                        .traffic = chosen_or(words, traffic, kGemmTraffics, GemmTraffic::tiled)};
   const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
   refuse_absurd(m, element_size(shape.dtype).value * static_cast<double>(shape.batch) * elements,
                 2.0 * product(shape.batch, shape.m, shape.n, shape.k));

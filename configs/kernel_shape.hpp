@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "gpu/kernel_model/operator.hpp"
 
@@ -28,14 +29,18 @@ enum class ShapeKey : std::uint8_t {
   pass,
   rows,
   cols,
+  traffic,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 15> kShapeKeys = {
+inline constexpr std::array<std::string_view, 16> kShapeKeys = {
     "op",  "dtype",  "b",        "m",      "n",    "k",    "heads", "kv_heads",
-    "seq", "kv_seq", "head_dim", "causal", "pass", "rows", "cols"};
+    "seq", "kv_seq", "head_dim", "causal", "pass", "rows", "cols",  "traffic"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
+
+inline constexpr std::array<std::pair<std::string_view, GemmTraffic>, 2> kGemmTraffics = {
+    {{"tiled", GemmTraffic::tiled}, {"streamed", GemmTraffic::streamed}}};
 
 /// A word for each key; empty: not given.
 class ShapeWords {
@@ -64,8 +69,9 @@ class ShapeError : public std::runtime_error {
 /// The operator that \p words name. `op` is gemm (or bmm, linear, matmul), attention (or sdpa,
 /// flash_attention), or vector operators joined by '+' (VectorOpTraits::name, or ln, layer_norm, rms_norm).
 /// Needed are `dtype` and, by class: m, n, k; heads, seq, head_dim; rows, cols. Left out, `b` is 1, `kv_heads`
-/// `heads`, `kv_seq` `seq`, `causal` 0, `pass` forward. Words that the operator has no use for are not read.
-/// What is missing is found before what is wrong. \throws ShapeError, also for a shape of 2^63 bytes or flops.
+/// `heads`, `kv_seq` `seq`, `causal` 0, `pass` forward, `traffic` (of a gemm) tiled. Words that the operator
+/// has no use for are not read. What is missing is found before what is wrong. \throws ShapeError, also for a
+/// shape of 2^63 bytes or flops.
 Operator operator_of(const ShapeWords& words);
 
 }  // namespace c3

@@ -113,10 +113,12 @@ std::vector<Bytes> read_sends(Section& section) {
 }
 
 GemmShape read_gemm(Section& section) {
-  return {.m = section.integer("m", 1, kLargestExtent),
-          .n = section.integer("n", 1, kLargestExtent),
-          .k = section.integer("k", 1, kLargestExtent),
-          .dtype = read_dtype(section, "dtype")};
+  GemmShape shape{.m = section.integer("m", 1, kLargestExtent),
+                  .n = section.integer("n", 1, kLargestExtent),
+                  .k = section.integer("k", 1, kLargestExtent),
+                  .dtype = read_dtype(section, "dtype")};
+  if (section.has("traffic")) shape.traffic = section.choice<GemmTraffic>("traffic", kGemmTraffics);
+  return shape;
 }
 
 /// The words of a kernel's shape, as a row of a table of shapes has them.
@@ -143,7 +145,7 @@ class KernelWords {
 
  private:
   static std::string text_of(Section& section, ShapeKey key) {
-    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass)
+    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic)
       return section.text(name_of(key));
     if (key == ShapeKey::causal) return section.flag(name_of(key)) ? "1" : "0";
     return std::to_string(section.integer(name_of(key), 1, kLargestShapeExtent));
@@ -211,7 +213,8 @@ Operation OperationReader::read(Section& section) const {
     const GemmShape shape = read_gemm(entry);
     std::vector<int> on = read_ranks(entry, "on");
     entry.finish();
-    return {fmt::format("gemm {}x{}x{} {}", shape.m, shape.n, shape.k, name_of(shape.dtype)), shape,
+    const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
+    return {fmt::format("gemm {}x{}x{} {}{}", shape.m, shape.n, shape.k, name_of(shape.dtype), streamed), shape,
             std::move(on)};
   }
   if (key == "kernel") {

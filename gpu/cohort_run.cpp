@@ -28,7 +28,11 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       random_(gpu.setup().seed, launch.draw),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
-      done_(simulation_, "work groups of " + kernel.name) {}
+      done_(simulation_, "work groups of " + kernel.name) {
+  if (gpu.spec().overlap_loss > 0.0) gpu.collectives(launch.stream).add(*this);
+}
+
+CohortRun::~CohortRun() { gpu_.collectives(launch_.stream).remove(*this); }
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
   resident_ += static_cast<std::int64_t>(cus.size());
@@ -47,17 +51,20 @@ void CohortRun::on_placed(int xcd, std::span<const int> cus) {
 Task CohortRun::run_cohort(Cohort* cohort) {
   const auto size = static_cast<std::int64_t>(cohort->cus.size());
   const ActivityId activity = begin(*cohort);
-  const Seconds time = compute_time(*cohort);
-  const CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, time);
+  cohort->sharing = sharing(*cohort);
+  cohort->cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
+  CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, compute_time(*cohort));
+  state.cus_taken = cohort->cus_taken;
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
   cohort->loads = traffic.hbm;
-  cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, sharing(*cohort));
+  cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, cohort->sharing);
   if (kernel_.prologue > 0.0) {
     const Seconds latency = gpu_.spec().hbm.latency;
     RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
     co_await prologue;
   }
+  cohort->sharing = sharing(*cohort);
   const Seconds steady_from_now = steady_time(*cohort);
   RunningFlow steady(simulation_,
                      load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_from_now, activity));
@@ -98,7 +105,7 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
 Seconds CohortRun::steady_time(const Cohort& cohort) const {
   const Seconds latency = gpu_.spec().hbm.latency;
   const Seconds needed = std::max(latency + compute_time(cohort), kernel_.least_time);
-  return with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort.loads);
+  return with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort);
 }
 
 // While work groups wait for slots, each that leaves is replaced at once, and shares stay as they are.
@@ -106,11 +113,20 @@ void CohortRun::speed_up(int xcd) {
   if (placed_ < kernel_.work_groups) return;
   for (Cohort* cohort : computing_) {
     if (cohort->xcd != xcd) continue;
+    cohort->sharing = sharing(*cohort);
     const double bound = 1.0 / steady_time(*cohort).value;
-    if (bound <= cohort->bound) continue;
-    cohort->bound = bound;
-    simulation_.fluid().set_bound(*cohort->steady, bound);
+    if (bound > cohort->bound) rebound(*cohort, bound);
   }
+}
+
+void CohortRun::on_overlap_change() {
+  for (Cohort* cohort : computing_)
+    rebound(*cohort, 1.0 / steady_time(*cohort).value);
+}
+
+void CohortRun::rebound(Cohort& cohort, double bound) {
+  cohort.bound = bound;
+  simulation_.fluid().set_bound(*cohort.steady, bound);
 }
 
 int CohortRun::sharing(const Cohort& cohort) const {
@@ -124,16 +140,18 @@ int CohortRun::sharing(const Cohort& cohort) const {
 Seconds CohortRun::compute_time(const Cohort& cohort) const {
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
-  const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
-  return kernel_.compute_time * (drawn * sharing(cohort) * slower);
+  const double slower = gpu_.slowdown(launch_.stream, kernel_.clock, cohort.cus_taken);
+  return kernel_.compute_time * (drawn * cohort.sharing * slower);
 }
 
 // Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
 // no bound of this kind: HBM itself holds them up, and lets go when siblings end.
-Seconds CohortRun::with_stalls(Seconds time, Bytes loads_of_one) const {
+Seconds CohortRun::with_stalls(Seconds time, const Cohort& cohort) const {
+  const Memory& memory = gpu_.memory();
+  time = std::max(time, memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight));
   if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return time;
   const double rate =
-      gpu_.memory().alone_rate(loads_of_one * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
+      memory.alone_rate(cohort.loads * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
   return overlapped(time, Seconds{1.0 / rate}, kernel_.overlap);
 }
 
@@ -144,8 +162,7 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   const double part = size * share;
   const Bytes hbm = traffic.hbm * part;
   demands_.clear();
-  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, traffic.l2 * part, traffic.llc * part);
-  gpu_.memory().add_hbm_read(demands_, launch_.stream, hbm);
+  gpu_.memory().add_loads(demands_, launch_.stream, cohort.xcd, part * traffic, kernel_.hbm_share);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / fastest.value;
@@ -161,8 +178,7 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   const Bytes stored = kernel_.output * static_cast<double>(cohort.cus.size());
   const Bytes bytes = to_hbm * stored;
   demands_.clear();
-  gpu_.memory().add_l2(demands_, launch_.stream, cohort.xcd, stored, bytes);
-  gpu_.memory().add_hbm_write(demands_, launch_.stream, bytes);
+  gpu_.memory().add_stores(demands_, launch_.stream, cohort.xcd, stored, bytes, kernel_.hbm_share);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / gpu_.spec().hbm.latency.value;

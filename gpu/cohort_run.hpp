@@ -12,9 +12,12 @@
 
 namespace c3 {
 
-class CohortRun final : public DispatchClient {
+class CohortRun final : public DispatchClient, private OverlapListener {
  public:
   CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
+  ~CohortRun();
+  CohortRun(const CohortRun&) = delete;
+  CohortRun& operator=(const CohortRun&) = delete;
 
   Event& done() { return done_; }
   void on_placed(int xcd, std::span<const int> cus) override;
@@ -26,6 +29,8 @@ class CohortRun final : public DispatchClient {
     std::vector<int> cus;
     Bytes loads;                        ///< of one work group, from HBM
     Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
+    double cus_taken = 0.0;             ///< from the kernel, at dispatch
+    int sharing = 1;                    ///< computing work groups on its fullest CU
     std::optional<FlowId> steady = {};  ///< while it computes
     double bound = 0.0;                 ///< of that flow
   };
@@ -36,11 +41,13 @@ class CohortRun final : public DispatchClient {
   Seconds compute_time(const Cohort& cohort) const;
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
   Seconds steady_time(const Cohort& cohort) const;
+  void on_overlap_change() override;
+  void rebound(Cohort& cohort, double bound);
   /// No work group is left to take the place of those that went from \p xcd: others there get more of their
   /// CUs.
   void speed_up(int xcd);
   /// Of a work group's steady phase, when arithmetic and loads hide each other imperfectly.
-  Seconds with_stalls(Seconds time, Bytes loads_of_one) const;
+  Seconds with_stalls(Seconds time, const Cohort& cohort) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
                      ActivityId activity);
   FlowSpec store_flow(const Cohort& cohort, double to_hbm);

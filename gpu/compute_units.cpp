@@ -21,7 +21,7 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   unit.lds -= needs.lds.value;
   unit.registers -= needs.registers.value;
   unit.waves -= needs.waves;
-  if (needs.computes) ++unit.computing;
+  ++(needs.computes ? unit.computing : copies_);
   if (unit.residents++ == 0) ++busy_;
   ++changes_;
   return best;
@@ -33,9 +33,19 @@ void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, Activit
   unit.registers += needs.registers.value;
   unit.waves += needs.waves;
   unit.last = by;
-  if (needs.computes) --unit.computing;
+  --(needs.computes ? unit.computing : copies_);
   if (--unit.residents == 0) --busy_;
   ++changes_;
+}
+
+int ComputeUnits::copying(CuRange range) const {
+  if (copies_ == 0) return 0;
+  int found = 0;
+  for (std::size_t first = 0; first < units_.size(); first += static_cast<std::size_t>(cus_per_xcd_)) {
+    for (int cu = range.begin; cu < range.end; ++cu)
+      found += units_[first + static_cast<std::size_t>(cu)].copies() ? 1 : 0;
+  }
+  return found;
 }
 
 }  // namespace c3

@@ -32,6 +32,8 @@ class ComputeUnits {
   int residents(int xcd, int cu) const { return at(xcd, cu).residents; }
   int computing(int xcd, int cu) const { return at(xcd, cu).computing; }  ///< residents that share arithmetic
   ActivityId last_released_by(int xcd, int cu) const { return at(xcd, cu).last; }
+  /// CUs of \p range that hold work groups which only copy.
+  int copying(CuRange range) const;
   int busy() const { return busy_; }                  ///< CUs with at least one work group
   std::uint64_t changes() const { return changes_; }  ///< work groups that came or went so far
 
@@ -41,6 +43,7 @@ class ComputeUnits {
     int waves;              // free slots
     int residents = 0;
     int computing = 0;
+    bool copies() const { return residents > 0 && computing == 0; }
     ActivityId last = kNoActivity;
   };
   std::size_t index(int xcd, int cu) const {
@@ -53,6 +56,7 @@ class ComputeUnits {
   int cus_per_xcd_;
   std::vector<Unit> units_;
   int busy_ = 0;
+  int copies_ = 0;  ///< work groups that only copy
   std::uint64_t changes_ = 0;
 };
 

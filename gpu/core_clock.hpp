@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/units.hpp"
+#include "gpu/spec.hpp"
 
 namespace c3 {
 
@@ -31,5 +32,13 @@ class CoreClock {
   std::map<double, int> resident_;  ///< kernels by sustained clock [Hz]
   std::vector<std::function<void()>> listeners_;
 };
+
+/// Speed of a kernel that the power limit holds at \p sustained, relative to what it has with all CUs and
+/// nobody beside it: power that others' HBM traffic takes is missing, and that of CUs which it does not have
+/// goes to the others, as far as the boost clock. Clock ~ (power of a CU)^0.63, from MI300X and MI325X, the
+/// same die with 750 and 1,000 W: 1,207 and 1,447 MHz (AMD, maximum achievable FLOPS part 2, 2025; fp16 gives
+/// 0.68, fp8 0.61). PowerSpec::coupling is the part of this that is believed. Wrong when: power not spent by
+/// CUs is large or the limit is thermal.
+double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSecond others, double cus_taken);
 
 }  // namespace c3

@@ -14,7 +14,11 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       launch_(launch),
       activity_(activity),
       slots_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
-      done_(simulation_, "work groups of " + kernel.name) {}
+      done_(simulation_, "work groups of " + kernel.name) {
+  if (gpu.spec().overlap_loss > 0.0) gpu.collectives(launch.stream).add(*this);
+}
+
+FluidRun::~FluidRun() { gpu_.collectives(launch_.stream).remove(*this); }
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
   for (const int cu : cus)
@@ -29,16 +33,22 @@ void FluidRun::on_placed(int xcd, std::span<const int> cus) {
 }
 
 Task FluidRun::run() {
-  const CacheState state =
+  CacheState state =
       gpu_.memory().cache_state(launch_.stream, static_cast<std::int64_t>(slots_.size()), kernel_.compute_time);
+  state.cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
   traffic_ = kernel_.traffic->per_work_group(state);
   RunningFlow flow(simulation_, whole_kernel());
   flow_ = flow.id();
   co_await flow;
+  flow_.reset();
   dispatcher_.withdraw(*this);
   for (const Slot& slot : slots_)
     dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_);
   done_.set();
+}
+
+void FluidRun::on_overlap_change() {
+  if (flow_) simulation_.fluid().set_bound(*flow_, bound());
 }
 
 int FluidRun::sharing() const {
@@ -49,11 +59,17 @@ int FluidRun::sharing() const {
 }
 
 double FluidRun::bound() const {
-  const double slower = kernel_.clock / gpu_.clock(launch_.stream).current();
+  const double slower =
+      gpu_.slowdown(launch_.stream, kernel_.clock, gpu_.cus_taken(launch_.stream, launch_.range));
   const auto resident = static_cast<std::int64_t>(slots_.size());
   const std::int64_t waves = wave_count(kernel_.work_groups, slots_in_xcd_);
-  const Seconds time = time_of_waves(kernel_, gpu_.spec(), traffic_,
-                                     occupancy(kernel_.work_groups, resident, waves, sharing()), slower);
+  const Seconds computing = time_of_waves(kernel_, gpu_.spec(), traffic_,
+                                          occupancy(kernel_.work_groups, resident, waves, sharing()), slower);
+  const Bytes in_flight_together =
+      in_flight(gpu_.spec().compute, kernel_, sharing()) * static_cast<double>(resident);
+  const Bytes loads = traffic_.hbm * static_cast<double>(kernel_.work_groups);
+  const Seconds time =
+      std::max(computing, gpu_.memory().least_loading_time(launch_.stream, loads, in_flight_together));
   return 1.0 / overlapped(time, Seconds{1.0 / hbm_rate_}, kernel_.overlap).value;
 }
 
@@ -66,11 +82,9 @@ FlowSpec FluidRun::whole_kernel() {
   hbm_rate_ = gpu_.memory().alone_rate(read, written) * kernel_.hbm_share;
   demands_.clear();
   for (int xcd = 0; xcd < static_cast<int>(slots_in_xcd_.size()); ++xcd) {
-    gpu_.memory().add_l2(demands_, launch_.stream, xcd, (traffic_.l2 * work_groups + stored) / xcds,
-                         (traffic_.llc * work_groups + written) / xcds);
+    gpu_.memory().add_loads(demands_, launch_.stream, xcd, work_groups / xcds * traffic_, kernel_.hbm_share);
+    gpu_.memory().add_stores(demands_, launch_.stream, xcd, stored / xcds, written / xcds, kernel_.hbm_share);
   }
-  gpu_.memory().add_hbm_read(demands_, launch_.stream, read);
-  gpu_.memory().add_hbm_write(demands_, launch_.stream, written);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = bound();

@@ -18,8 +18,23 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
         simulation.fluid().add_resource({.name = name, .unit = "CU", .gpu = rank}, spec.compute.cus());
     auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
-    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(spec.compute.boost_clock)});
+    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(spec.compute.boost_clock),
+                      std::make_unique<CollectivesInFlight>()});
   }
+}
+
+double Gpu::cus_taken(int stream, CuRange range) {
+  const int all = spec_.compute.cus();
+  const int masked = all - range.size() * spec_.compute.xcds;
+  return static_cast<double>(masked + dispatcher(stream).units().copying(range)) / all;
+}
+
+double Gpu::slowdown(int stream, Hertz sustained, double cus_taken) {
+  double slower = sustained / clock(stream).current();
+  if (spec_.power.coupling > 0.0)
+    slower /= speed_under_power_limit(spec_, sustained, memory_.traffic_of_others(stream), cus_taken);
+  if (collectives(stream).any()) slower /= 1.0 - spec_.overlap_loss;
+  return slower;
 }
 
 }  // namespace c3

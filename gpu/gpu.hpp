@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/simulation.hpp"
+#include "gpu/collectives_in_flight.hpp"
 #include "gpu/core_clock.hpp"
 #include "gpu/dispatcher.hpp"
 #include "gpu/dma_engines.hpp"
@@ -34,13 +35,21 @@ class Gpu {
 
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
+  CollectivesInFlight& collectives(int stream) { return *sides_[side(stream)].collectives; }
   Memory& memory() { return memory_; }
   DmaEngines& dma() { return dma_; }
+
+  /// Share of the CUs that a kernel of \p stream cannot have: beyond its mask, or held by copies.
+  double cus_taken(int stream, CuRange range);
+  /// How much slower than alone at its sustained clock \p sustained, on all CUs, a kernel of \p stream computes
+  /// now: for the clock that others pull down, for their power, and beside collectives.
+  double slowdown(int stream, Hertz sustained, double cus_taken);
 
  private:
   struct ComputeSide {
     std::unique_ptr<Dispatcher> dispatcher;
     std::unique_ptr<CoreClock> clock;
+    std::unique_ptr<CollectivesInFlight> collectives;
   };
   std::size_t side(int stream) const { return sides_.size() > 1 ? static_cast<std::size_t>(stream) : 0; }
 

@@ -32,6 +32,7 @@ struct CacheState {
   BytesPerSecond l2_intruder;   ///< insertions of others into one XCD's L2
   BytesPerSecond llc_intruder;  ///< insertions of others into the LLC
   Seconds work_group_time;      ///< of one work group
+  double cus_taken = 0.0;  ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
   friend bool operator==(const CacheState&, const CacheState&) = default;
 };
 
@@ -41,6 +42,11 @@ struct Traffic {
   Bytes llc;                   ///< missed L2: through the XCD's port
   Bytes hbm;                   ///< missed the LLC
   double stores_to_hbm = 1.0;  ///< share of the stores that leave the caches before they are written again
+
+  /// Loads of \p count work groups.
+  friend Traffic operator*(double count, const Traffic& of_one) {
+    return {count * of_one.l2, count * of_one.llc, count * of_one.hbm, of_one.stores_to_hbm};
+  }
 };
 
 /// Loads of a kernel as a function of how much runs at once and of the cache left to it.

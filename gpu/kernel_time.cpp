@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
+#include "gpu/core_clock.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/waves.hpp"
 
@@ -62,6 +63,10 @@ Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int 
   return found;
 }
 
+double cus_taken_by(const GpuSpec& gpu, const KernelSlice& slice) {
+  return 1.0 - static_cast<double>(cus_of(gpu, slice)) / gpu.compute.cus();
+}
+
 CacheState caches_of(const GpuSpec& gpu, const KernelSlice& slice, const KernelDescription& kernel,
                      std::int64_t resident) {
   const bool has_llc = gpu.cache.llc_size.value > 0.0;
@@ -71,6 +76,7 @@ CacheState caches_of(const GpuSpec& gpu, const KernelSlice& slice, const KernelD
   state.l2_size = gpu.cache.l2_size * slice.cache;
   state.llc_size = has_llc ? gpu.cache.llc_size * slice.cache : state.l2_size * static_cast<double>(state.xcds);
   state.work_group_time = kernel.compute_time;
+  state.cus_taken = cus_taken_by(gpu, slice);
   return state;
 }
 
@@ -153,12 +159,14 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
 
   const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm * kernel.hbm_share;
   const Seconds hbm{rate > 0.0 ? 1.0 / rate : 0.0};
-  const Seconds waves = time_of_waves(kernel, gpu, traffic, occupancy);
+  const double speed = speed_under_power_limit(gpu, kernel.clock, BytesPerSecond{}, cus_taken_by(gpu, slice));
+  const Seconds waves = time_of_waves(kernel, gpu, traffic, occupancy, 1.0 / speed);
   const auto xcds = static_cast<double>(gpu.compute.xcds);
   const Bytes through_port = traffic.llc * work_groups + written;
   Seconds caches = std::max(result.l2 / (gpu.cache.l2_bandwidth * xcds),
                             through_port / (gpu.cache.xcd_port_bandwidth * xcds));
   if (gpu.cache.llc_size.value > 0.0) caches = std::max(caches, through_port / gpu.cache.llc_bandwidth);
+  caches = std::max(caches, through_port / gpu.cache.fabric_bandwidth);
 
   const Seconds busy = std::max(overlapped(waves, hbm, kernel.overlap), caches);
   const bool as_measured = slice.launch == LaunchCost::measured && kernel.measured_launch.value > 0.0;

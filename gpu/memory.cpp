@@ -22,9 +22,9 @@ class Memory::MixRule final : public CapacityRule {
  public:
   MixRule(const HbmSpec& spec, const Hbm& hbm) : spec_(spec), hbm_(hbm) {}
   double capacity(const FlowSolver& rates) override {
-    const double total = rates.load(hbm_.total);
-    if (total <= 0.0) return rates.capacity(hbm_.total);
-    const double share = rates.load(hbm_.written) / total;
+    const double bytes = rates.load(hbm_.total) - rates.load(hbm_.lost);
+    if (bytes <= 0.0) return rates.capacity(hbm_.total);
+    const double share = rates.load(hbm_.written) / bytes;
     if (share != share_) {
       share_ = share;
       capacity_ = hbm_capacity(spec_, share).value;
@@ -54,15 +54,15 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
   };
   for (std::size_t i = 0; i < (private_hbm_ ? tenants.size() : 1); ++i) {
     const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
-    hbm_.push_back({add(name, spec.hbm.read), add(name + ".written", kMeter)});
+    hbm_.push_back({add(name, spec.hbm.read), add(name + ".written", kMeter), add(name + ".lost", kMeter)});
     rules_.push_back(std::make_unique<MixRule>(spec.hbm, hbm_.back()));
     fluid.set_capacity_rule(hbm_.back().total, *rules_.back());
   }
   for (std::size_t i = 0; i < (private_cache_ ? tenants.size() : 1); ++i) {
     const std::string suffix = own(private_cache_, i);
-    const bool has_llc = spec.cache.llc_size.value > 0.0;
-    Caches caches{
-        add(fmt::format("gpu{}.llc{}", rank, suffix), has_llc ? spec.cache.llc_bandwidth : kMeter), {}, {}};
+    const BytesPerSecond llc = spec.cache.llc_size.value > 0.0 ? spec.cache.llc_bandwidth : kMeter;
+    const BytesPerSecond memory_side = std::min(llc, spec.cache.fabric_bandwidth);
+    Caches caches{add(fmt::format("gpu{}.llc{}", rank, suffix), memory_side), {}, {}};
     for (int xcd = 0; xcd < spec.compute.xcds; ++xcd) {
       caches.l2.push_back(add(fmt::format("gpu{}.xcd{}.l2{}", rank, xcd, suffix), spec.cache.l2_bandwidth));
       caches.port.push_back(
@@ -76,20 +76,42 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
   }
 }
 
-void Memory::add_memory_side(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
-  add_demand(demands, caches(tenant).llc, bytes.value);
+double Memory::effective(double hbm_share) const {
+  return 1.0 - spec_.hbm.lost_share_occupies * (1.0 - std::min(hbm_share, 1.0));
+}
+
+// HBM serves the bytes, and the LLC takes them in.
+void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share) const {
+  const Bytes bytes = read + written;
+  const Bytes occupied = bytes / effective(share);
+  add_demand(demands, hbm(tenant).total, occupied.value);
+  add_demand(demands, hbm(tenant).written, written.value);
+  add_demand(demands, hbm(tenant).lost, (occupied - bytes).value);
   add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
 }
 
+void Memory::add_loads(std::vector<Demand>& demands, int tenant, int xcd, const Traffic& loads,
+                       double hbm_share) const {
+  add_l2(demands, tenant, xcd, loads.l2, loads.llc);
+  add_hbm(demands, tenant, loads.hbm, Bytes{}, hbm_share);
+  add_demand(demands, caches(tenant).llc, loads.llc.value);
+}
+
+void Memory::add_stores(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored, Bytes to_hbm,
+                        double hbm_share) const {
+  add_l2(demands, tenant, xcd, stored, to_hbm);
+  add_hbm(demands, tenant, Bytes{}, to_hbm, hbm_share);
+  add_demand(demands, caches(tenant).llc, to_hbm.value);
+}
+
 void Memory::add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
-  add_demand(demands, hbm(tenant).total, bytes.value);
-  add_memory_side(demands, tenant, bytes);
+  add_hbm(demands, tenant, bytes, Bytes{}, 1.0);
+  add_demand(demands, caches(tenant).llc, bytes.value);
 }
 
 void Memory::add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
-  add_demand(demands, hbm(tenant).total, bytes.value);
-  add_demand(demands, hbm(tenant).written, bytes.value);
-  add_memory_side(demands, tenant, bytes);
+  add_hbm(demands, tenant, Bytes{}, bytes, 1.0);
+  add_demand(demands, caches(tenant).llc, bytes.value);
 }
 
 void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const {
@@ -98,7 +120,7 @@ void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_
   add_demand(demands, caches(tenant).port[index], port_bytes.value);
 }
 
-void Memory::add_l2_everywhere(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
+void Memory::add_l2_stream(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
   const Bytes share = bytes / static_cast<double>(spec_.compute.xcds);
   for (int xcd = 0; xcd < spec_.compute.xcds; ++xcd)
     add_l2(demands, tenant, xcd, share, share);
@@ -122,6 +144,20 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
     state.llc_intruder.value += fluid_.rates().load(meters_[other].llc);
   }
   return state;
+}
+
+BytesPerSecond Memory::traffic_of_others(int tenant) const {
+  return cache_state(tenant, 1, Seconds{}).llc_intruder;
+}
+
+Seconds Memory::least_loading_time(int tenant, Bytes bytes, Bytes in_flight) const {
+  if (spec_.hbm.service.value <= 0.0) return {};
+  constexpr double kFull = 0.95;  // beyond, it is arbitration that holds requests up, and is charged already
+  const FlowSolver& rates = fluid_.rates();
+  const ResourceId total = hbm(tenant).total;
+  const double load = std::min(rates.load(total) / rates.capacity(total), kFull);
+  const Seconds queued = spec_.hbm.service * (load / (2.0 * (1.0 - load)));
+  return (spec_.hbm.latency + queued) * (bytes / in_flight);
 }
 
 double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const {

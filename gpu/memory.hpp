@@ -29,16 +29,31 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Appends what a flow of \p tenant takes when it moves these bytes; the same resource twice is added up.
+  // Each appends what a flow of \p tenant takes; the same resource twice is added up.
+
+  /// Loads and stores of work groups on one XCD. Where a kernel's access pattern reaches but \p hbm_share of
+  /// HBM's rate, HBM is busy for longer (HbmSpec::lost_share_occupies).
+  void add_loads(std::vector<Demand>& demands, int tenant, int xcd, const Traffic& loads,
+                 double hbm_share) const;
+  void add_stores(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored, Bytes to_hbm,
+                  double hbm_share) const;
+  /// Bytes that collectives and copy engines move at the memory side.
   void add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
   void add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
-  /// L2 of one XCD; \p port_bytes pass from there to the memory side.
-  void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
-  /// The same spread over all XCDs, and marked as stream-through: it evicts what others keep in L2.
-  void add_l2_everywhere(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
+  /// What a collective's channels take through the L2s of all XCDs. It evicts what others keep there.
+  void add_l2_stream(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
 
   /// What a kernel of \p tenant finds, given what the others insert right now.
   CacheState cache_state(int tenant, std::int64_t resident, Seconds work_group_time) const;
+
+  /// What others than \p tenant move at the memory side right now.
+  BytesPerSecond traffic_of_others(int tenant) const;
+
+  /// Least time to load \p bytes with at most \p in_flight of them in flight at once, as HBM is loaded now: a
+  /// load takes the idle latency and, queued behind others of its channel, s rho / (2 (1 - rho)) with s the
+  /// HbmSpec::service (M/D/1). 0 where the GPU states no service time. Wrong when: channels are loaded
+  /// unequally.
+  Seconds least_loading_time(int tenant, Bytes bytes, Bytes in_flight) const;
 
   /// Weight of a flow that keeps \p outstanding bytes in flight at HBM for \p requesters units (work groups,
   /// channels, engines), moves \p hbm_bytes in its whole progress, and would progress at \p alone [1/s] with
@@ -51,8 +66,9 @@ class Memory {
  private:
   class MixRule;
   struct Hbm {
-    ResourceId total;
+    ResourceId total;    ///< bytes, and what is lost between them
     ResourceId written;  ///< meter
+    ResourceId lost;     ///< meter of bytes that could have been moved
   };
   struct Caches {
     ResourceId llc;
@@ -66,7 +82,10 @@ class Memory {
   const Caches& caches(int tenant) const {
     return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)];
   }
-  void add_memory_side(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
+  void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
+  void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share) const;
+  /// Bytes over what HBM could have moved while it was busy with them.
+  double effective(double hbm_share) const;
 
   const FluidSystem& fluid_;
   const GpuSpec& spec_;

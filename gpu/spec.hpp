@@ -122,6 +122,9 @@ struct CacheSpec {
   BytesPerSecond xcd_port_bandwidth;  ///< XCD to memory side, per XCD
   Bytes llc_size;                     ///< memory-side cache of the whole GPU; 0 = none
   BytesPerSecond llc_bandwidth;
+  /// Of what carries memory's bytes between dies, whoever moves them: compute units, engines, peers.
+  BytesPerSecond fabric_bandwidth{std::numeric_limits<double>::infinity()};
+  double l2_reuse = 1.0;  ///< of what a GEMM's work groups could share in L2, the part that they do: 0..1
 
   bool operator==(const CacheSpec&) const = default;
 };
@@ -136,6 +139,11 @@ struct HbmSpec {
   bool from_share = false;  ///< these rates follow from the technology's share of the peak
   Seconds latency;          ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
+  /// Whether HBM is busy with what a kernel's access pattern loses of its rate (KernelDescription::hbm_share),
+  /// so that others miss it too: 1, or the kernel alone is slower: 0.
+  double lost_share_occupies = 1.0;
+  Seconds service = {};  ///< of one request by one channel: what a load waits for when others are before it;
+                         ///< 0: loads do not wait below saturation
 
   bool operator==(const HbmSpec&) const = default;
 };
@@ -158,6 +166,24 @@ struct DmaSpec {
   bool operator==(const DmaSpec&) const = default;
 };
 
+/// Loads of a GEMM told as `streamed`: one whose traffic geometry does not explain (StreamedTraffic).
+struct StreamedSpec {
+  double miss = 1.0;  ///< of what its tiles ask of L2, the share that reaches HBM with the caches to itself
+  double pollution = 0.0;  ///< exponent with which its share of the LLC's insertions raises that
+  double relief = 0.0;     ///< of the published effect of CUs taken away from such a GEMM: 0..1
+
+  bool operator==(const StreamedSpec&) const = default;
+};
+
+/// What a power limit does to the clock of kernels that run into it, when others take power or CUs.
+struct PowerSpec {
+  double coupling = 0.0;  ///< of the full effect: 0 (the sustained clock, whatever else there is) to 1
+  /// HBM traffic that would take all of the limit by itself.
+  BytesPerSecond as_traffic{std::numeric_limits<double>::infinity()};
+
+  bool operator==(const PowerSpec&) const = default;
+};
+
 struct GpuSpec {
   std::string name;  ///< slug, e.g. "mi300x"
   GpuFamily family = GpuFamily::cdna3;
@@ -166,6 +192,11 @@ struct GpuSpec {
   CacheSpec cache;
   HbmSpec hbm;
   DmaSpec dma;
+  StreamedSpec streamed = {};
+  PowerSpec power = {};
+  /// Of a kernel's arithmetic while a collective is in flight, the part that goes nobody knows where: 0 unless
+  /// a study is calibrated with it.
+  double overlap_loss = 0.0;
   KernelCoefficients kernels = {};  ///< of its family and memory
 
   bool operator==(const GpuSpec&) const = default;

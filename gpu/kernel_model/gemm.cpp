@@ -8,6 +8,7 @@
 #include "gpu/cache_reuse.hpp"
 #include "gpu/kernel_model/checks.hpp"
 #include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernel_model/streamed_traffic.hpp"
 #include "gpu/kernel_model/tiling.hpp"
 
 namespace c3 {
@@ -41,9 +42,9 @@ Distinct block_of(std::int64_t count, std::int64_t band, std::int64_t tile_rows)
 
 /// Loads of a tiled GEMM. Work groups of one XCD share panels in its L2 while they are within a few K steps of
 /// each other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
-class GemmTraffic final : public TrafficModel {
+class TiledTraffic final : public TrafficModel {
  public:
-  GemmTraffic(const GemmShape& shape, const GemmPlan& plan, Bytes element)
+  TiledTraffic(const GemmShape& shape, const GemmPlan& plan, Bytes element, double l2_reuse)
       : tile_rows_(ceil_div(shape.m, plan.tile.m)),
         tile_columns_(ceil_div(shape.n, plan.tile.n)),
         k_steps_(static_cast<double>(ceil_div(plan.k_of_work_group, plan.tile.k))),
@@ -51,7 +52,8 @@ class GemmTraffic final : public TrafficModel {
         b_panel_(element * panel(shape.n, plan.tile.n, shape.k, plan.split)),
         band_(plan.band),
         l2_loads_(plan.l2_loads),
-        output_(element * static_cast<double>(plan.tile.m * plan.tile.n)) {}
+        output_(element * static_cast<double>(plan.tile.m * plan.tile.n)),
+        l2_reuse_(l2_reuse) {}
 
   Traffic per_work_group(const CacheState& state) const override {
     if (last_state_ != state) {
@@ -92,7 +94,7 @@ class GemmTraffic final : public TrafficModel {
         band_ > 1 ? block_of(in_xcd, band_, tile_rows_) : distinct_panels(in_xcd, state.xcds, tile_rows_);
     const Bytes first_touch =
         (panels.rows * a_panel_ + panels.columns * b_panel_) / static_cast<double>(in_xcd);
-    const Bytes shared = traffic.l2 - std::min(first_touch, traffic.l2);
+    const Bytes shared = l2_reuse_ * (traffic.l2 - std::min(first_touch, traffic.l2));
     const double steps = kStepsInFlight / k_steps_;
     const Bytes window = steps * (panels.rows * a_panel_ + panels.columns * b_panel_);
     const Bytes intruder = state.l2_intruder * (steps * state.work_group_time);
@@ -150,6 +152,7 @@ class GemmTraffic final : public TrafficModel {
   std::int64_t band_;  ///< columns; 1: rows fastest
   Bytes l2_loads_;
   Bytes output_;
+  double l2_reuse_;
   // Cohorts of one wave ask the same question; a simulation is single-threaded.
   mutable std::optional<CacheState> last_state_;
   mutable Traffic last_;
@@ -192,7 +195,11 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.compulsory =
       element * (static_cast<double>(shape.batch) *
                  (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n)));
-  kernel.traffic = std::make_shared<GemmTraffic>(shape, plan, element);
+  kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.cache.l2_reuse);
+  if (shape.traffic == GemmTraffic::streamed) {
+    const BytesPerSecond most = gpu.hbm.read * kernel.hbm_share;
+    kernel.traffic = std::make_shared<StreamedTraffic>(kernel.traffic, gpu.streamed, most);
+  }
   check_fits(kernel, gpu);
   return kernel;
 }

@@ -40,6 +40,8 @@ bool is_elementwise(VectorOp op) { return op <= VectorOp::copy; }
 
 std::string_view name_of(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
 
+std::string_view name_of(GemmTraffic traffic) { return traffic == GemmTraffic::tiled ? "tiled" : "streamed"; }
+
 const std::vector<VectorOpTraits>& vector_ops() {
   static const std::vector<VectorOpTraits> kAll(kTraits.begin(), kTraits.end());
   return kAll;

@@ -18,6 +18,13 @@ namespace c3 {
 enum class Pass { forward, backward };
 std::string_view name_of(Pass pass);
 
+/// Where a GEMM's loads come from.
+enum class GemmTraffic : std::uint8_t {
+  tiled,     ///< as its tiles share them, in L2 and in the LLC
+  streamed,  ///< most of them from HBM, for reasons that its geometry does not show (StreamedSpec)
+};
+std::string_view name_of(GemmTraffic traffic);
+
 /// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
 struct GemmShape {
   std::int64_t m = 0;
@@ -25,6 +32,7 @@ struct GemmShape {
   std::int64_t k = 0;
   DType dtype = DType::bf16;
   std::int64_t batch = 1;
+  GemmTraffic traffic = GemmTraffic::tiled;
 
   bool operator==(const GemmShape&) const = default;
 };

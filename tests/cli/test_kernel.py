@@ -25,10 +25,10 @@ class OneKernel(ScratchTest):
         found = json.loads(done.stdout)
         self.assertEqual(found["schema_version"], 1)
         row, = found["rows"]
-        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "cus", "time_us", "launch_us", "bound", "waves",
+        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "cus", "time_us", "launch_us", "bound", "waves",
                                      "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
                                      "hbm_write_bytes", "l2_bytes"])
-        self.assertEqual([row[key] for key in list(row)[:8]], ["mi300x", "gemm", "bf16", 1, 2048, 8192, 4096, 304])
+        self.assertEqual([row[key] for key in list(row)[:8]], ["mi300x", "gemm", "bf16", 1, 2048, 8192, 4096, "tiled"])
         flops = 2 * 2048 * 8192 * 4096
         self.assertAlmostEqual(row["tflops"], flops / row["time_us"] / 1e6)
         self.assertAlmostEqual(row["share_of_peak"], row["tflops"] / 1307.4)

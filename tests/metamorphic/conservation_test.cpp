@@ -81,7 +81,10 @@ void check_conservation(Experiment job) {
     run_strategy(job, strategy, {.observer = &ledger});
     CHECK(ledger.total("link", ".duplex") == near(dma ? sent : sent * overhead, 1e-9));
     const double collective_bytes = sent * (dma ? 2.0 : 2.0 + job.cluster.library.staging_bytes);
-    CHECK(ledger.total("gpu0.hbm", "written") == near(gemm_bytes + collective_bytes, 1e-6));
+    const double lost = ledger.total("gpu0.hbm.lost");
+    const double occupied = ledger.total("gpu0.hbm") - ledger.total("gpu0.hbm.written") - lost;
+    CHECK(occupied - lost == near(gemm_bytes + collective_bytes, 1e-6));
+    CHECK(lost == near(gemm_bytes * (1.0 / kernel.hbm_share - 1.0), 1e-6));
     if (dma) CHECK(ledger.total("dma") == near(sent, 1e-9));
     if (!dma) CHECK(ledger.total("dma") == 0.0);
     CHECK(ledger.left_in_use() < 1e-9);

@@ -144,7 +144,7 @@ TEST_CASE("a kernel finds what the others insert into the caches, and not what i
   MemoryBench bench(round_gpu());
   bench.start({.tenant = 1, .bytes = 1.0_GB, .outstanding = 10.0_kB, .alone = 0.2_TBps});
   std::vector<Demand> pollution;
-  bench.memory.add_l2_everywhere(pollution, 1, 1.0_GB);
+  bench.memory.add_l2_stream(pollution, 1, 1.0_GB);
   FlowSpec flow;
   flow.demands = pollution;
   flow.bound = 100.0;  // 0.1 TB/s
@@ -178,11 +178,70 @@ TEST_CASE("L2, its port and the memory side are bandwidths: the narrowest one li
   std::vector<FlowId> flows;
   for (int xcd = 0; xcd < 2; ++xcd) {
     std::vector<Demand> demands;
-    bench.memory.add_l2(demands, 0, xcd, 1.0_GB, 0.5_GB);
+    bench.memory.add_loads(demands, 0, xcd, {.l2 = 1.0_GB, .llc = 0.5_GB, .hbm = {}}, 1.0);
     FlowSpec flow;
     flow.demands = demands;
     flows.push_back(bench.fluid.start(flow, nullptr));
   }
   CHECK(bench.fluid.next_date() == near(5e-3));
   CHECK(bench.fluid.rate(flows[1]) == near(200.0));
+}
+
+TEST_CASE("what an access pattern loses of HBM's rate keeps HBM busy, or only its kernel waiting") {
+  // A kernel that reaches 0.8 of 1 TB/s, beside 0.5 TB/s that nothing hinders.
+  const auto kernel_rate = [](double occupies, double rival_bytes) {
+    GpuSpec gpu = with_arbitration(HbmArbitration::outstanding);
+    gpu.hbm.lost_share_occupies = occupies;
+    MemoryBench bench(gpu);
+    std::vector<Demand> demands;
+    bench.memory.add_loads(demands, 0, 0, {.l2 = 1.0_GB, .llc = 1.0_GB, .hbm = 1.0_GB}, 0.8);
+    FlowSpec kernel;
+    kernel.demands = demands;
+    kernel.bound = 800.0;  // 1/s: alone
+    kernel.weight = 1.0;
+    const FlowId id = bench.fluid.start(kernel, nullptr);
+    if (rival_bytes > 0.0)
+      bench.start({.tenant = 1, .bytes = Bytes{rival_bytes}, .outstanding = 1000.0_GB, .alone = 0.5_TBps});
+    bench.fluid.next_date();
+    return bench.fluid.rate(id) * 1e9;
+  };
+  CHECK(kernel_rate(0.0, 0.0) == near(0.8e12));
+  CHECK(kernel_rate(1.0, 0.0) == near(0.8e12));
+  CHECK(kernel_rate(0.0, 1e9) == near(0.5e12));        // what is left
+  CHECK(kernel_rate(1.0, 1e9) == near(0.8 * 0.5e12));  // its share of what is left
+}
+
+TEST_CASE("a load waits longer behind others of its channel, as far as HBM is not full") {
+  GpuSpec gpu = round_gpu();
+  MemoryBench idle(gpu);
+  CHECK(idle.memory.least_loading_time(0, 1.0_GB, 1.0_MB).value == 0.0);  // no service time, no statement
+  gpu.hbm.service = 100.0_ns;
+  MemoryBench bench(gpu);
+  CHECK(bench.memory.least_loading_time(0, 1.0_MB, 0.5_MB).value == near(2 * 1e-6));
+  bench.start({.tenant = 1, .bytes = 1.0_GB, .outstanding = 1.0_MB, .alone = 0.8_TBps});
+  bench.fluid.next_date();
+  // 1 us + 100 ns x 0.8 / (2 x 0.2)
+  CHECK(bench.memory.least_loading_time(0, 1.0_MB, 0.5_MB).value == near(2 * 1.2e-6));
+  bench.start({.tenant = 1, .bytes = 1.0_GB, .outstanding = 1.0_MB, .alone = 0.8_TBps});
+  bench.fluid.next_date();
+  CHECK(bench.memory.least_loading_time(0, 1.0_MB, 1.0_MB).value == near(1e-6 + 100e-9 * 9.5));
+}
+
+TEST_CASE("the fabric carries what the memory side moves, whoever asks for it") {
+  GpuSpec gpu = round_gpu();
+  gpu.cache.llc_bandwidth = 2.0_TBps;
+  gpu.cache.fabric_bandwidth = 0.4_TBps;
+  MemoryBench bench(gpu);
+  std::vector<Demand> hits;  // in the LLC: nothing for HBM to do
+  bench.memory.add_loads(hits, 0, 0, {.l2 = 1.0_GB, .llc = 1.0_GB, .hbm = {}}, 1.0);
+  FlowSpec kernel;
+  kernel.demands = hits;
+  kernel.bound = 1000.0;
+  kernel.weight = 1.0;
+  const FlowId id = bench.fluid.start(kernel, nullptr);
+  bench.fluid.next_date();
+  CHECK(bench.fluid.rate(id) * 1e9 == near(0.4e12));
+  const FlowId copy = bench.start({.tenant = 1, .bytes = 1.0_GB, .outstanding = 1.0_GB, .alone = 0.1_TBps});
+  bench.fluid.next_date();
+  CHECK(bench.fluid.rate(id) * 1e9 + bench.fluid.rate(copy) * 1e9 == near(0.4e12));
 }
