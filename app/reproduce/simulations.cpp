@@ -22,15 +22,42 @@
 namespace c3 {
 namespace {
 
-enum class Outcome : int { none, time, infeasible, interrupted, failed };
+enum class Outcome : int { none, done, infeasible, interrupted, failed };
 
 /// What a process leaves of one job for the others to read.
 struct Slot {
   std::atomic<Outcome> outcome = Outcome::none;
+  bool has_time = false;
   double seconds = 0.0;
-  std::array<char, 400> text{};  ///< ends with 0
+  std::size_t value_count = 0;
+  std::array<double, SimulatedTime::kMostValues>
+      values;                  // left as mapped: pages that nobody writes cost nothing
+  std::array<char, 400> text;  ///< ends with 0
+
+  Slot() { text.front() = '\0'; }  // NOLINT(cppcoreguidelines-pro-type-member-init): see values
 
   void say(const char* what) { std::snprintf(text.data(), text.size(), "%s", what); }
+
+  void write(const SimulatedTime& simulated) {
+    if (!simulated.time && simulated.values.empty())
+      throw std::logic_error("a simulation ended with neither a time nor values");
+    if (simulated.values.size() > values.size())
+      throw std::logic_error(
+          fmt::format("a simulation ended with {} values, and {} fit", simulated.values.size(), values.size()));
+    has_time = simulated.time.has_value();
+    seconds = simulated.time.value_or(Seconds{}).value;
+    value_count = simulated.values.size();
+    std::ranges::copy(simulated.values, values.begin());
+    say(simulated.said.c_str());
+  }
+
+  SimulatedTime read() const {
+    SimulatedTime simulated{.said = text.data()};
+    if (outcome != Outcome::done) return simulated;
+    if (has_time) simulated.time = Seconds{seconds};
+    simulated.values.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(value_count));
+    return simulated;
+  }
 };
 
 struct Counter {
@@ -70,10 +97,8 @@ class SharedSlots {
 Outcome run(const SimulationJob& job, Slot& slot) {
   try {
     if (interrupt_requested()) return Outcome::interrupted;
-    const SimulatedTime simulated = job.run();
-    slot.seconds = simulated.time.value().value;
-    slot.say(simulated.said.c_str());
-    return Outcome::time;
+    slot.write(job.run());
+    return Outcome::done;
   } catch (const InfeasibleError& error) {
     slot.say(error.what());
     return Outcome::infeasible;
@@ -145,11 +170,11 @@ class Workers {
 
 }  // namespace
 
-void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress) {
+void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress, std::size_t processes) {
   SharedSlots slots(jobs.size());
   Workers workers;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i)
+  if (processes == 0) processes = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; i < std::min(processes, jobs.size()); ++i)
     workers.start(jobs, slots);
   while (workers.wait_a_little())
     progress(slots.counter().done, jobs.size());
@@ -159,11 +184,8 @@ void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress) 
     if (slots[i].outcome == Outcome::interrupted) throw InterruptedError("interrupted");
   }
   if (workers.one_died()) throw std::runtime_error("the process of a simulation died");
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    SimulatedTime simulated{.said = slots[i].text.data()};
-    if (slots[i].outcome == Outcome::time) simulated.time = Seconds{slots[i].seconds};
-    jobs[i].take(simulated);
-  }
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    jobs[i].take(slots[i].read());
 }
 
 }  // namespace c3

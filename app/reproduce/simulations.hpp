@@ -1,7 +1,9 @@
 #pragma once
 /// Many simulations at once. SimGrid's engine belongs to a process, so that threads cannot share one.
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +12,14 @@
 
 namespace c3 {
 
-/// What came of a simulation.
+/// What came of a simulation, or of several that belong together.
 struct SimulatedTime {
-  std::optional<Seconds> time = std::nullopt;  ///< absent: the scenario cannot run
+  static constexpr std::size_t kMostValues = 240;
+
+  std::optional<Seconds> time = std::nullopt;  ///< absent: the scenario cannot run, or all is in `values`
   std::string said =
       {};  ///< of a time what the job says of it, else why there is none; some 400 letters at most
+  std::vector<double> values = {};  ///< what a job finds beside a time, or instead; at most kMostValues
 };
 
 struct SimulationJob {
@@ -23,9 +28,10 @@ struct SimulationJob {
 };
 using SimulationJobs = std::vector<SimulationJob>;
 
-/// Runs all of \p jobs in as many processes as this machine has cores, then hands out what came of them, in
-/// their order. An InfeasibleError is a result. \throws InterruptedError; std::runtime_error with the text of
-/// whatever else a job throws, or when its process dies; std::system_error when there can be no process.
-void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress);
+/// Runs all of \p jobs in \p processes of their own (0: as many as this machine has cores), then hands out what
+/// came of them, in their order: the same whatever number of processes there was. An InfeasibleError is a
+/// result. \throws InterruptedError; std::runtime_error with the text of whatever else a job throws, or when
+/// its process dies; std::system_error when there can be no process.
+void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress, std::size_t processes = 0);
 
 }  // namespace c3
