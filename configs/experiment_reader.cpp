@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -165,12 +166,15 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   return layer;
 }
 
-Experiment read_experiment(Section& root, std::optional<std::uint64_t> draw) {
+/// How ranges are sampled under the seed of the file.
+using SamplingOf = std::function<Sampling(std::uint64_t seed)>;
+
+Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
   if (root.has("name")) experiment.name = root.slug("name");
   experiment.measure = read_measure(root);
-  const Sampling sampling(draw, experiment.measure.seed);
+  const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
   experiment.streams = read_streams(root, read_layer(root, sampling));
   experiment.strategies = read_strategies(root, experiment.streams, experiment.cluster.gpu);
@@ -207,11 +211,15 @@ void check_groups(const Experiment& experiment, const Node& document) {
   }
 }
 
-Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
+Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of) {
   Section root(resolved, "");
-  Experiment experiment = read_experiment(root, draw);
+  Experiment experiment = read_experiment(root, sampling_of);
   check_groups(experiment, resolved);
   return experiment;
+}
+
+Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
+  return read_experiment(resolved, [draw](std::uint64_t seed) { return Sampling(draw, seed); });
 }
 
 /// Lets every key be left out, those of inner tables alike.
@@ -245,7 +253,8 @@ void allow_reference(TableRule& root, const PresetReference& reference) {
 TableRule experiment_rule() {
   // A CU mask as fine as can be: bounds that follow from the GPU are then as wide as for any GPU.
   TableRule rule =
-      describe("", Provenance::optional, [](Section& root) { read_experiment(root, std::nullopt); },
+      describe("", Provenance::optional,
+               [](Section& root) { read_experiment(root, [](std::uint64_t) { return Sampling(); }); },
                {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
   for (const PresetReference& reference : kReferences)
     allow_reference(rule, reference);
@@ -301,6 +310,20 @@ ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span
 
 Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
   return read_experiment(resolved_, draw);
+}
+
+Experiment ExperimentFile::make_at(const RangeEnd& end) const {
+  return read_experiment(resolved_, [&end](std::uint64_t) { return Sampling::at(end); });
+}
+
+std::vector<NamedRange> ExperimentFile::ranges() const {
+  std::vector<NamedRange> ranges;
+  read_experiment(resolved_, [&ranges](std::uint64_t) { return Sampling::listing(ranges); });
+  std::vector<NamedRange> once;  // a reader may ask for a key again
+  for (NamedRange& range : ranges) {
+    if (std::ranges::find(once, range.key, &NamedRange::key) == once.end()) once.push_back(std::move(range));
+  }
+  return once;
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

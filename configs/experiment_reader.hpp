@@ -6,8 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "configs/rule.hpp"
+#include "configs/sampling.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
@@ -25,6 +27,12 @@ class ExperimentFile {
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
   /// every machine and whatever was made before. Microseconds.
   Experiment make(std::optional<std::uint64_t> draw) const;
+
+  /// With one range at an end, and all others at their nominal values.
+  Experiment make_at(const RangeEnd& end) const;
+
+  /// Every range that the experiment reads, once, in the order of reading.
+  std::vector<NamedRange> ranges() const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace c3 {
 
@@ -12,6 +14,23 @@ struct Range {
   double low = 0;
   double nominal = 0;
   double high = 0;
+
+  bool operator==(const Range&) const = default;
+};
+
+/// A range that was read, and the key it was read for.
+struct NamedRange {
+  std::string key;  ///< dotted, such as "gpu.hbm_copy"
+  Range range;
+  bool whole = false;  ///< of integers
+
+  bool operator==(const NamedRange&) const = default;
+};
+
+/// One end of one range.
+struct RangeEnd {
+  std::string key;
+  bool high = false;
 };
 
 /// Without a draw every range takes its nominal value. With one, a range is drawn uniformly from [low, high] by
@@ -22,6 +41,11 @@ class Sampling {
   Sampling() = default;
   Sampling(std::optional<std::uint64_t> draw, std::uint64_t seed) : draw_(draw), seed_(seed) {}
 
+  /// The range of \p end takes that end, all others their nominal values. \p end must outlive it.
+  static Sampling at(const RangeEnd& end);
+  /// Nominal values, and every range with more than one value goes to \p ranges, which must outlive it.
+  static Sampling listing(std::vector<NamedRange>& ranges);
+
   /// \param key dotted, such as "gpu.hbm_copy".
   double sample(const Range& range, std::string_view key) const;
 
@@ -30,9 +54,15 @@ class Sampling {
 
  private:
   double uniform(std::string_view key) const;  ///< in [0, 1); call only with a draw
+  double without_draw(const Range& range, std::string_view key, bool whole) const;
 
   std::optional<std::uint64_t> draw_;
   std::uint64_t seed_ = 0;
+  const RangeEnd* end_ = nullptr;              ///< nullptr: all are nominal
+  std::vector<NamedRange>* ranges_ = nullptr;  ///< nullptr: nobody wants them
 };
+
+/// What draw \p draw of \p seed gives for \p range.
+double drawn(const NamedRange& range, std::uint64_t draw, std::uint64_t seed);
 
 }  // namespace c3
