@@ -23,11 +23,17 @@
 namespace c3 {
 namespace {
 
+constexpr int kMostDraws = 10'000;
+constexpr int kMostProcesses = 1024;
+
 struct ReproduceOptions {
   std::string name;
   std::string data;
   std::string systems;
   std::string rows;  ///< file for every measurement; empty: none
+  std::optional<int> draws, jobs;
+  bool calibrated = false;
+  bool tornado = false;
   bool json = false;
   bool quiet = false;
 };
@@ -54,14 +60,32 @@ void report_input(const StudyOutcome& outcome, bool quiet) {
     fmt::print(stderr, "{}\n", notice);
 }
 
+/// \throws UsageError for what the study has no use for
+StudyInput input_of(const ReproduceOptions& options, const Study& study) {
+  const auto refuse = [&](bool given, std::string_view option, std::string_view reason) {
+    if (given) throw UsageError(fmt::format("{}: the study '{}' {}", option, study.name, reason));
+  };
+  refuse(!options.systems.empty() && !study.takes_systems, "--systems", "has no map of systems");
+  refuse(!options.rows.empty() && !study.has_rows, "--rows", "does not list its measurements");
+  if (!study.has_draws) {
+    refuse(options.draws.has_value(), "--draws", "draws nothing");
+    refuse(options.jobs.has_value(), "--jobs", "always takes all cores");
+    refuse(options.calibrated, "--calibrated", "has no calibrated term");
+    refuse(options.tornado, "--tornado", "draws nothing");
+  }
+  StudyInput input{.data = data_folder(options.data), .systems = options.systems};
+  input.wants_rows = !options.rows.empty();
+  input.draws = options.draws.value_or(input.draws);
+  input.processes = static_cast<std::size_t>(options.jobs.value_or(0));
+  input.calibrated = options.calibrated;
+  input.tornado = options.tornado;
+  return input;
+}
+
 int reproduce(const ReproduceOptions& options) {
   install_interrupt_handler();
   const Study& study = study_of(options.name);
-  if (!options.systems.empty() && !study.takes_systems)
-    throw UsageError(fmt::format("--systems: the study '{}' has no map of systems", study.name));
-  if (!options.rows.empty() && !study.has_rows)
-    throw UsageError(fmt::format("--rows: the study '{}' does not list its measurements", study.name));
-  const StudyInput input{.data = data_folder(options.data), .systems = options.systems};
+  const StudyInput input = input_of(options, study);
   check_files(study, input.data);
   const PublishedFigures published(published_file(study.name));
   std::optional<TemporaryFile> rows;
@@ -93,8 +117,19 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("--systems", options->systems,
                   "collectives: map of tables to systems (default: this project's)")
       ->type_name("FILE");
-  verb.add_option("--rows", options->rows, "collectives: write every measurement beside ours, as CSV")
+  verb.add_option("--rows", options->rows,
+                  "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw)")
       ->type_name("FILE");
+  verb.add_option("--draws", options->draws,
+                  "conccl: draws of all priors (default: 50; 0: nominal values only)")
+      ->check(CLI::Range(0, kMostDraws))
+      ->type_name("N");
+  verb.add_option("-j,--jobs", options->jobs, "conccl: processes (default: all cores)")
+      ->check(CLI::Range(1, kMostProcesses))
+      ->type_name("N");
+  verb.add_flag("--calibrated", options->calibrated,
+                "conccl: add results with a loss that was fitted to such results");
+  verb.add_flag("--tornado", options->tornado, "conccl: one prior at a time on all scenarios, not on six");
   verb.add_flag("--json", options->json, "As one JSON object");
   std::string footer =
       "Ends with 1 when a figure misses its target, with 5 when some of the input could not be used. "
@@ -112,6 +147,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "\nExamples:\n"
       "  c3sim reproduce collectives --data ../shared/data\n"
       "  c3sim reproduce collectives --data my/tables --systems my/map.csv --json\n"
+      "  c3sim reproduce conccl --draws 0\n"
       "  c3sim reproduce kernels --data ../shared/data\n"
       "  c3sim reproduce kernels --json > out/kernels.json");
   verb.callback([&app, &action, options] {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/reproduce/collectives/collectives_study.hpp"
+#include "app/reproduce/conccl/conccl_study.hpp"
 #include "app/reproduce/kernels/kernels_study.hpp"
 #include "results/io_error.hpp"
 
@@ -15,7 +16,7 @@ namespace c3 {
 namespace fs = std::filesystem;
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), kernels_study()};
+  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study()};
   return kStudies;
 }
 

@@ -32,6 +32,7 @@ struct StudySection {
   std::vector<StudyLine> lines;
   std::vector<std::string> notes;
   std::string_view value = "here";  ///< heads the column of the lines' figures
+  int decimals = 1;                 ///< of the table's numbers
 };
 
 using StudyReport = std::vector<StudySection>;
@@ -49,6 +50,11 @@ struct StudyFile {
 struct StudyInput {
   std::filesystem::path data;     ///< folder of the measurements
   std::filesystem::path systems;  ///< map of tables to systems; empty: the study's own
+  bool wants_rows = false;        ///< whether StudyOutcome::rows_csv is asked for
+  int draws = 50;                 ///< of everything that is uncertain; 0: nominal values only
+  std::size_t processes = 0;      ///< that simulate at a time; 0: as many as there are cores
+  bool calibrated = false;        ///< whether results with a fitted term stand beside the predicted ones
+  bool tornado = false;           ///< whether the sensitivity is worked out on everything
 };
 
 struct StudyOutcome {
@@ -67,6 +73,7 @@ struct Study {
       run;
   bool takes_systems = false;  ///< whether the user may bring a map of tables to systems
   bool has_rows = false;       ///< whether it can list every measurement
+  bool has_draws = false;      ///< whether it is over draws of priors, and can be had calibrated
 };
 
 /// All of them, sorted by name.

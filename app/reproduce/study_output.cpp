@@ -13,7 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string number(std::optional<double> value) { return value ? fmt::format("{:.1f}", *value) : "-"; }
+std::string number(std::optional<double> value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
 
 /// "<= 10", "2..4", "= 3", nothing without a gate.
 std::string target(const PublishedFigure& of) {
@@ -57,12 +59,13 @@ std::vector<std::string> header_of(const StudySection& section, const std::vecto
 }
 
 /// A cell of which nothing can be said is empty.
-std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::string>& beside) {
+std::vector<std::string> row_of(const StudyLine& line, const std::vector<std::string>& beside, int decimals) {
   const Figure& figure = line.figure;
+  const auto shown = [decimals](std::optional<double> value) { return number(value, decimals); };
   const auto count = [](std::size_t rows) { return rows == 0 ? "" : std::to_string(rows); };
-  const auto if_any = [](std::optional<double> value) { return value ? number(value) : ""; };
-  std::vector<std::string> row = {line.label, count(line.rows), count(line.skipped), number(figure.simulated),
-                                  figure.p5 && figure.p95 ? number(figure.p5) + ".." + number(figure.p95) : ""};
+  const auto if_any = [&](std::optional<double> value) { return value ? shown(value) : ""; };
+  std::vector<std::string> row = {line.label, count(line.rows), count(line.skipped), shown(figure.simulated),
+                                  figure.p5 && figure.p95 ? shown(figure.p5) + ".." + shown(figure.p95) : ""};
   for (const std::string& name : beside)
     row.push_back(if_any(value_beside(line, name)));
   row.insert(row.end(), {if_any(figure.of.published), target(figure.of), verdict(figure),
@@ -76,7 +79,7 @@ TextTable table_of(const StudySection& section) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(section.lines.size());
   for (const StudyLine& line : section.lines)
-    rows.push_back(row_of(line, beside));
+    rows.push_back(row_of(line, beside, section.decimals));
   const auto without_empty = [&](const std::vector<std::string>& row) {
     std::vector<std::string> kept;
     for (std::size_t i = 0; i < row.size(); ++i) {

@@ -1,0 +1,29 @@
+"""Each draw of `reproduce conccl` is a ladder: 30 scenarios x 7 strategies. 500 of them take under 12 minutes on two cores."""
+
+import os
+import resource
+import subprocess
+import unittest
+
+BUDGET_S = 2.8  # of CPU time, a ladder
+DRAWS = 4
+
+
+def cpu_seconds(draws):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [os.environ["C3SIM"], "reproduce", "conccl", "-q", "--draws", str(draws)]
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)  # 1 when a figure misses its target
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+class ConcclSpeed(unittest.TestCase):
+    def test_cpu_time_of_a_ladder_is_within_budget(self):
+        without = cpu_seconds(0)
+        ladder = (cpu_seconds(DRAWS) - without) / DRAWS
+        print(f"a ladder: {ladder:.2f} s of CPU time, budget {BUDGET_S} s; without draws the study takes {without:.1f} s")
+        self.assertLess(ladder, BUDGET_S)
+
+
+if __name__ == "__main__":
+    unittest.main()
