@@ -102,6 +102,12 @@ bool is_rooted(CollectiveKind kind) {
          kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
 }
 
+bool sends_in_pairs(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_to_all_v ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::scatter ||
+         kind == CollectiveKind::send_receive;
+}
+
 std::vector<int> members_of(const CollectiveCall& call, int ranks) {
   std::vector<int> members = call.ranks;
   if (members.empty()) {

@@ -37,6 +37,8 @@ std::string_view name_of(CollectiveKind kind);
 bool reduces(CollectiveKind kind);
 /// Whether one rank, the root, has all data before or after.
 bool is_rooted(CollectiveKind kind);
+/// Whether libraries run it as sends and receives, each pair of ranks by itself (NCCL's and RCCL's ncclSend).
+bool sends_in_pairs(CollectiveKind kind);
 
 /// One collective over a group of ranks.
 struct CollectiveCall {

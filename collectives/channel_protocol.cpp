@@ -22,11 +22,9 @@ bool runs_in_switch(Algorithm algorithm) {
 constexpr double kShareBesideFlags = 0.5;  // of a wire with a flag for every 8 bytes
 constexpr int kMostHeads = 32;             // GPUs whose parts NCCL passes through the switch at once
 
-/// Whether every pair of ranks sends and receives by itself, as a library's send and receive do.
-bool is_pairwise(CollectiveKind kind) {
-  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_to_all_v ||
-         kind == CollectiveKind::send_receive;
-}
+/// Whether every rank sends and receives: what meeting a peer costs was measured of these. Gather and scatter
+/// are sends and receives, too, but of one rank with the others.
+bool is_pairwise(CollectiveKind kind) { return sends_in_pairs(kind) && !is_rooted(kind); }
 
 const ProtocolSpec& spec_of(const CollectiveLibrarySpec& library, const ChannelMethod& method) {
   if (!offers(library, method.protocol)) {
@@ -44,6 +42,15 @@ constexpr double kKiB = 1024.0;
 /// What NCCL passes at once in trees through switches, unless it is told otherwise.
 double largest_tree_chunk(int nodes) { return (nodes > 3 ? 64 : 128) * kKiB; }
 
+/// Lanes, and the rank itself.
+int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+              int channels, int lanes) {
+  const bool sends_to_all =
+      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
+  const bool to_itself = library.p2p_to_itself && sends_to_all && method.algorithm == Algorithm::direct;
+  return lanes + (to_itself && channels > lanes ? 1 : 0);
+}
+
 double bytes_per_thread(const ChannelMethod& method, int members) {
   switch (method.protocol) {
     case Protocol::ll:
@@ -58,15 +65,15 @@ double bytes_per_thread(const ChannelMethod& method, int members) {
 
 }  // namespace
 
-int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm) {
+int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
   if (runs_in_switch(algorithm)) return library.nvls_channels;
-  const bool in_pairs = algorithm == Algorithm::direct && library.p2p_channels > 0;
+  const bool in_pairs = algorithm == Algorithm::direct && sends_in_pairs(kind) && library.p2p_channels > 0;
   return in_pairs ? library.p2p_channels : library.channels;
 }
 
 int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
                   int members, int lanes) {
-  int channels = channels_of(library, method.algorithm);
+  int channels = channels_of(library, call.kind, method.algorithm);
   const bool reduced = !runs_in_switch(method.algorithm) && method.algorithm != Algorithm::direct;
   const int threads = protocol_of(library, method.protocol).threads;
   if (is_pairwise(call.kind) && method.protocol == Protocol::ll) {
@@ -109,6 +116,7 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
       nodes_(layout_of(graph.members, graph.node_gpus).node_count()),
       spec_(spec_of(cluster.library, method)),
       width_(channels_used(cluster.library, call, method, graph.ranks(), graph.lanes)),
+      places_(places_of(cluster.library, call, method, width_, graph.lanes)),
       tree_rate_(measured_tree_rate(call, method.algorithm, method.protocol, cluster)),
       longest_(static_cast<std::size_t>(graph.lanes)) {
   for (const Transfer& transfer : graph.transfers) {
@@ -134,6 +142,12 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
 bool ChannelProtocol::is_one_shot() const {
   return method_.algorithm == Algorithm::direct && method_.protocol == Protocol::ll &&
          call_.kind == CollectiveKind::all_reduce && library_.one_shot_latency;
+}
+
+// Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.
+BytesPerSecond ChannelProtocol::cu_rate() const {
+  const bool in_pairs = method_.algorithm == Algorithm::direct && sends_in_pairs(call_.kind);
+  return in_pairs ? library_.pair_cu_rate.value_or(library_.cu_rate) : library_.cu_rate;
 }
 
 // A one-shot kernel's threads do not go round a ring: the wire's half is all that the flags take.

@@ -18,8 +18,8 @@ struct ChannelMethod {
   ChannelLimits channels = {};
 };
 
-/// Channels of \p library that run \p algorithm on large data.
-int channels_of(const CollectiveLibrarySpec& library, Algorithm algorithm);
+/// Channels of \p library that run \p kind by \p algorithm on large data.
+int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm);
 
 /// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
 /// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
@@ -43,11 +43,15 @@ class ChannelProtocol {
                   const TransferGraph& graph);
 
   int width() const { return width_; }
+  /// Among how many channels are dealt in turn: the lanes and, last, the rank itself where it has channels.
+  int places() const { return places_; }
   /// Chunks of which a pipelined graph's longest transfer is made.
   int chunks() const;
   /// Progress of \p move in a second that the channels cannot pass; infinity where only their rates bound it.
   double bound(const Move& move) const;
   BytesPerSecond channel_rate() const { return spec_.channel_rate; }
+  /// Payload that all channels of one CU move together, at boost clock.
+  BytesPerSecond cu_rate() const;
   /// Payload per link and direction.
   BytesPerSecond link_payload() const;
   /// That a NIC sends for each byte of payload: flags go with it.
@@ -72,7 +76,7 @@ class ChannelProtocol {
   Seconds last_slice(int lane) const;
   Seconds last_slices() const;
   Seconds local_copy() const;
-  int in_lane(int lane) const { return std::max(1, (width_ - lane + graph_.lanes - 1) / graph_.lanes); }
+  int in_lane(int lane) const { return std::max(1, (width_ - lane + places_ - 1) / places_); }
 
   const ClusterSpec& cluster_;
   const CollectiveLibrarySpec& library_;
@@ -84,6 +88,7 @@ class ChannelProtocol {
   Seconds between_switches_;
   const ProtocolSpec& spec_;
   int width_;
+  int places_;
   std::optional<BytesPerSecond> tree_rate_;
   std::vector<Bytes> longest_;  ///< by lane: step
 };

@@ -37,7 +37,7 @@ GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
   const CollectiveLibrarySpec& library = cluster.spec().library;
   const bool shared = plan.algorithm == Algorithm::direct && library.peers_share_channels;
   if (plan.backend == Backend::cu && !shared)
-    form.most_lanes = channels_of(cluster.spec().library, plan.algorithm);
+    form.most_lanes = channels_of(cluster.spec().library, plan.call.kind, plan.algorithm);
   if (plan.algorithm != Algorithm::direct && plan.channels.most > 0)  // several pairs share a channel
     form.most_lanes = std::min(form.most_lanes, plan.channels.most);
   return form;

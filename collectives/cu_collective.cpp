@@ -147,7 +147,7 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
 
 double CuCollective::part_of(int channel, int lane) const {
   if (shared_) return 1.0 / graph_.lanes;
-  if (width_ >= graph_.lanes) return channel % graph_.lanes == lane ? 1.0 : 0.0;
+  if (width_ >= graph_.lanes) return channel % protocol_.places() == lane ? 1.0 : 0.0;
   const int served = (graph_.lanes - channel + width_ - 1) / width_;
   return lane % width_ == channel ? 1.0 / served : 0.0;
 }
@@ -168,7 +168,7 @@ Leg CuCollective::share(const Group& group, const Leg& leg) const {
 }
 
 BytesPerSecond CuCollective::channel_rate(int copying) const {
-  return std::min(protocol_.channel_rate(), library_.cu_rate / static_cast<double>(std::max(1, copying)));
+  return std::min(protocol_.channel_rate(), protocol_.cu_rate() / static_cast<double>(std::max(1, copying)));
 }
 
 BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) const {

@@ -13,9 +13,10 @@
 
 namespace c3 {
 
-/// Channel c serves lane c mod lanes, or all lanes alike where the library splits each channel's threads among
-/// peers; channels fewer than lanes serve several each. A lane's data are shared evenly by what serves it. A
-/// channel starts when its work group is placed on every rank, and keeps its slot until its share is done: one
+/// Channel c serves lane c mod places (ChannelProtocol), or all lanes alike where the library splits each
+/// channel's threads among peers; channels fewer than lanes serve several each. What serves no lane copies the
+/// rank's own shard, at no cost but its CUs. A lane's data are shared evenly by what serves it. A channel
+/// starts when its work group is placed on every rank, and keeps its slot until its share is done: one
 /// placed late ends late. Channels that start at one instant run as a group. A channel moves payload at its
 /// protocol's channel_rate, channels of one CU together at most at cu_rate; `clock_share` of a channel's time
 /// per byte scales with the core clock. Wrong when: the library moves data between channels, or its channels

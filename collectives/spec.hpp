@@ -83,7 +83,9 @@ enum class TunerRules { nccl, rccl };
 struct CollectiveLibrarySpec {
   std::string name;
   int channels = 1;      ///< work groups of one collective
-  int p2p_channels = 0;  ///< of a direct one, whose peers have channels of their own; 0: as many as the others
+  int p2p_channels = 0;  ///< of one in which ranks send and receive in pairs; 0: as many as the others
+  /// Whether an all-to-all deals them among all ranks, itself included, whose channels copy its own shard.
+  bool p2p_to_itself = false;
   /// Of a direct collective: whether every channel splits its threads among all peers; else peers have channels
   /// of their own, at least one each.
   bool peers_share_channels = false;
@@ -93,6 +95,8 @@ struct CollectiveLibrarySpec {
   ProtocolSpec simple;
   std::optional<ProtocolSpec> ll, ll128 = {};
   BytesPerSecond cu_rate;  ///< payload that all channels of one CU move together, at boost clock
+  /// The same where ranks send and receive in pairs, see sends_in_pairs; absent: cu_rate.
+  std::optional<BytesPerSecond> pair_cu_rate = std::nullopt;
   double clock_share = 0;  ///< share of a channel's time per byte that scales with the core clock, 0..1
   BytesPerSecond
       link_payload;           ///< payload per link and direction that the library's protocol leaves, both ways

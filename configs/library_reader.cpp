@@ -48,6 +48,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   if (section.has("p2p_channels")) {
     library.p2p_channels = static_cast<int>(section.integer("p2p_channels", 1, 1024));
   }
+  if (section.has("p2p_to_itself")) library.p2p_to_itself = section.sourced_flag("p2p_to_itself");
   if (section.has("peers_share_channels"))
     library.peers_share_channels = section.sourced_flag("peers_share_channels");
   library.waves_per_channel = static_cast<int>(section.integer("waves_per_channel", 1, 32));
@@ -57,6 +58,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   library.ll = read_other_protocol(section, "ll");
   library.ll128 = read_other_protocol(section, "ll128");
   library.cu_rate = section.bandwidth("cu_rate");
+  if (section.has("pair_cu_rate")) library.pair_cu_rate = section.bandwidth("pair_cu_rate");
   library.clock_share = section.fraction("clock_share");
   library.link_payload = section.bandwidth("link_payload");
   library.staging_bytes = section.fraction("staging_bytes", 4.0);
@@ -75,6 +77,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   if (section.has("one_shot_latency")) library.one_shot_latency = section.duration("one_shot_latency");
   read_nvls(section, library);
   if (library.cu_rate < library.simple.channel_rate) section.fail("cu_rate", "must not be below channel_rate");
+  if (library.pair_cu_rate > library.cu_rate) section.fail("pair_cu_rate", "must not be above cu_rate");
   section.finish();
   return library;
 }

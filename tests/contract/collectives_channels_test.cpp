@@ -1,4 +1,4 @@
-// Channels on few CUs: rates by hand from channel_rate, cu_rate and the number of channels on a CU.
+// Channels on few CUs: rates by hand from channel_rate, cu_rate, pair_cu_rate and the channels on a CU.
 
 #include <doctest/doctest.h>
 
@@ -21,6 +21,18 @@ CollectiveBench on_cus(int cus, bool folded = true, CollectiveGrain grain = Coll
   CollectivePlan plan = v.plan();
   plan.range = {0, cus / 8};
   return {cluster, plan, folded};
+}
+
+/// A direct collective on \p cus CUs of a library in which the channels of a CU share one channel's rate where
+/// pairs send and receive.
+Seconds of_pairs(CollectiveKind kind, int cus, bool to_itself, Algorithm algorithm = Algorithm::direct) {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.library.pair_cu_rate = 8.0_GBps;
+  cluster.library.p2p_channels = to_itself ? 64 : 0;
+  cluster.library.p2p_to_itself = to_itself;
+  CollectivePlan plan = Variant{Backend::cu, kind, algorithm, CollectiveGrain::edge, true}.plan();
+  plan.range = {0, cus / 8};
+  return CollectiveBench(cluster, plan).run();
 }
 
 }  // namespace
@@ -98,4 +110,28 @@ TEST_CASE("a payload rate above the link's does not make the link faster") {
   cluster.library.link_payload = 60.0_GBps;
   const Variant v{Backend::cu, CollectiveKind::all_gather, Algorithm::direct, CollectiveGrain::edge, true};
   CHECK(CollectiveBench(cluster, v.plan()).run().value == near(kLatency + kPiece / 46.5e9));
+}
+
+TEST_CASE("two channels on a CU share less where pairs send and receive, all-gathers and rings do not") {
+  // 64 CUs: each alone. 32 CUs: three of an XCD's four have two channels at 4 GB/s; the fourth's, at 8, is
+  // channel x + 24 of XCD x, of lane x + 3 mod 7: a lane's 8 channels make 36 GB/s, lane 3's 40.
+  CHECK(of_pairs(CollectiveKind::all_to_all, 64, false).value == near(kLatency + kPiece / 42e9));
+  CHECK(of_pairs(CollectiveKind::all_to_all, 32, false).value == near(kLatency + kPiece / 36e9));
+  CHECK(of_pairs(CollectiveKind::all_gather, 32, false).value == near(kLatency + kPiece / 42e9));
+  ClusterSpec without = mi300x_like_cluster();
+  CollectivePlan ring =
+      Variant{Backend::cu, CollectiveKind::all_to_all, Algorithm::ring, CollectiveGrain::edge, true}.plan();
+  ring.range = {0, 2};
+  CHECK(of_pairs(CollectiveKind::all_to_all, 16, false, Algorithm::ring) ==
+        CollectiveBench(without, ring).run());
+}
+
+TEST_CASE("channels dealt among eight ranks: eight for each peer, eight for the rank's own shard") {
+  // Channel c is for peer c mod 8: all of XCD x for peer x + 1, those of XCD 7 for the rank itself.
+  CHECK(of_pairs(CollectiveKind::all_to_all, 64, true).value == near(kLatency + kPiece / 42e9));
+  CHECK(of_pairs(CollectiveKind::all_to_all, 40, true).value == near(kLatency + kPiece / 40e9));
+  CHECK(of_pairs(CollectiveKind::all_to_all, 32, true).value == near(kLatency + kPiece / 32e9));
+  CHECK(of_pairs(CollectiveKind::all_gather, 32, true).value == near(kLatency + kPiece / 42e9));
+  // 8 CUs: eight channels an XCD in four rounds, two on its CU.
+  CHECK(of_pairs(CollectiveKind::all_to_all, 8, true).value == near(4 * (kLatency + kPiece / 4 / 8e9)));
 }

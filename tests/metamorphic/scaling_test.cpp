@@ -25,6 +25,7 @@ Experiment faster(Experiment job, double factor) {
   shorten(link.latency);
   CollectiveLibrarySpec& library = job.cluster.library;
   speed(library.simple.channel_rate, library.cu_rate, library.link_payload);
+  if (library.pair_cu_rate) speed(*library.pair_cu_rate);
   shorten(library.simple.base_latency, library.simple.hop_latency);
   return job;
 }

@@ -85,6 +85,22 @@ TEST_CASE("there is a channel for each lane, unless fewer are asked for") {
   CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, {.least = 60}}, 8, 7) == 60);
 }
 
+TEST_CASE(
+    "sends and receives have channels of their own, a direct algorithm that adds or gathers to all has not") {
+  ClusterSpec cluster = mi300x_like_cluster();
+  cluster.library.p2p_channels = 64;
+  const auto channels = [&](CollectiveKind kind) {
+    return channels_used(cluster.library, {.kind = kind, .bytes = 1.0_GB}, {Algorithm::direct}, 8, 7);
+  };
+  for (const CollectiveKind kind : kCollectiveKinds) {
+    CAPTURE(name_of(kind));
+    CHECK(channels(kind) == (sends_in_pairs(kind) ? 64 : 56));
+  }
+  CHECK(channels(CollectiveKind::all_to_all) == 64);
+  CHECK(channels(CollectiveKind::scatter) == 64);
+  CHECK(channels(CollectiveKind::broadcast) == 56);
+}
+
 TEST_CASE("chunks through the switch shrink where few would follow one another") {
   // 16 channels x 8 heads: 128 chunks at once
   CHECK(nvls_chunk(1.0_GiB, 16, 8) == 128.0_KiB);

@@ -10,6 +10,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/toml_text.hpp"
 #include "gpu/spec.hpp"
+#include "tests/support/collective_bench.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/config_files.hpp"
 
@@ -103,6 +104,36 @@ TEST_CASE("the system mi300x-8 has the published and measured figures of its sou
   CHECK(cluster.node.gpus == 8);
   CHECK(cluster.node.link.both_ways.value == doctest::Approx(46.552e9));
   CHECK(cluster.library.channels == 56);
+}
+
+TEST_CASE("masks of mi300x-8: an all-gather is as fast as ever from 32 CUs, an all-to-all from 64") {
+  const ClusterSpec cluster = load_cluster("mi300x-8");
+  struct Curve {
+    CollectiveKind kind;
+    Algorithm algorithm;
+    int knee;
+  };
+  for (const auto& [kind, algorithm, knee] : {Curve{CollectiveKind::all_gather, Algorithm::ring, 32},
+                                              Curve{CollectiveKind::all_gather, Algorithm::direct, 32},
+                                              Curve{CollectiveKind::all_to_all, Algorithm::direct, 64}}) {
+    const auto time_on = [&](int cus) {
+      CollectivePlan plan;
+      plan.call = {kind, 896.0_MiB};
+      plan.algorithm = algorithm;
+      plan.range = {0, cus / cluster.gpu.compute.xcds};
+      return test::CollectiveBench(cluster, plan).run();
+    };
+    const Seconds whole = time_on(cluster.gpu.compute.cus());
+    for (const int cus : {8, 16, 24, 32, 64, 128}) {
+      CAPTURE(name_of(kind));
+      CAPTURE(cus);
+      if (cus >= knee) {
+        CHECK(time_on(cus) / whole < 1.05);
+      } else {
+        CHECK(time_on(cus) / whole > 1.2);
+      }
+    }
+  }
 }
 
 TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at both ends of the assumed sizes") {
