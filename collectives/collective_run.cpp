@@ -167,7 +167,7 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   const Interconnect& links = cluster_.interconnect();
   const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
   links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane, leg.messages);
-  target.add_hbm_write(demands, stream, leg.bytes + 0.5 * staging);
+  target.add_hbm_write(demands, stream, leg.bytes * carriage.write + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
   if (!carriage.through_l2) return;
   source.add_l2_stream(demands, stream, leg.bytes);

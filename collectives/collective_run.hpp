@@ -72,6 +72,7 @@ class CollectiveRun {
     double staging = 0.0;     ///< bytes at the receiver's HBM, half read and half written
     bool through_l2 = false;  ///< whether CUs do the work
     double read = 1.0;        ///< bytes read at the source; 0 for what a command has read already
+    double write = 1.0;       ///< bytes written at the target
   };
   /// Memory at both ends and the wire.
   std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;

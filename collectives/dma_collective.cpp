@@ -154,7 +154,7 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
   for (const DmaSubmission& submission : job.submissions) {
     if (position >= submission.commands.size()) continue;
     const DmaCommand& command = submission.commands[position];
-    Carriage carriage;
+    Carriage carriage{.write = dma.write_bytes};
     for (const Leg& leg : command) {
       for (const Demand& demand : path(leg, carriage))
         add_demand(stage.demands, demand.resource, demand.amount);
@@ -166,7 +166,7 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
     add_demand(stage.demands, cluster_.gpu(submission.rank).dma().bandwidth(engine_of(submission)), bytes);
     most = std::max(most, bytes);
   }
-  const Bytes at_hbm = 2.0 * total;  // a read at the source, a write at the target
+  const Bytes at_hbm = total * (1.0 + dma.write_bytes);  // a read at the source, a write at the target
   const Memory& memory = cluster_.gpu(job.submissions.front().rank).memory();
   stage.weight = memory.weight(dma.outstanding, legs, at_hbm, dma.engine_bandwidth.value / most);
   return stage;

@@ -111,6 +111,9 @@ DispatchSpec read_dispatch(Section& section, int cus) {
   if (section.has("cohorts_per_placement")) {  // how finely to simulate, not what the GPU is: no preset has it
     dispatch.cohorts_per_placement = small_integer(section, "cohorts_per_placement", 1, 1024);
   }
+  // Of the host: what a study believes of it. No preset has them.
+  if (section.has("launch_skew")) dispatch.launch_skew = section.duration("launch_skew");
+  if (section.has("host_join")) dispatch.host_join = section.duration("host_join");
   return dispatch;
 }
 
@@ -158,18 +161,24 @@ BytesPerSecond optional_bandwidth(Section& section, std::string_view key) {
 }
 
 DmaSpec read_dma(Section& section) {
-  return {.engines = small_integer(section, "dma_engines", 0, 256),
-          .engine_bandwidth = section.bandwidth("dma_engine_bandwidth"),
-          .broadcast_bandwidth = optional_bandwidth(section, "dma_broadcast_bandwidth"),
-          .swap_bandwidth = optional_bandwidth(section, "dma_swap_bandwidth"),
-          .outstanding = section.bytes("dma_outstanding"),
-          .control = section.duration("dma_control"),
-          .schedule = section.duration("dma_schedule"),
-          .copy_latency = section.duration("dma_copy_latency"),
-          .next_copy = section.duration("dma_next_copy"),
-          .sync = section.duration("dma_sync"),
-          .trigger = section.duration("dma_trigger"),
-          .observe = section.duration("dma_observe")};
+  constexpr double kMostWriteBytes = 4.0;
+  DmaSpec dma{.engines = small_integer(section, "dma_engines", 0, 256),
+              .engine_bandwidth = section.bandwidth("dma_engine_bandwidth"),
+              .broadcast_bandwidth = optional_bandwidth(section, "dma_broadcast_bandwidth"),
+              .swap_bandwidth = optional_bandwidth(section, "dma_swap_bandwidth"),
+              .outstanding = section.bytes("dma_outstanding"),
+              .control = section.duration("dma_control"),
+              .schedule = section.duration("dma_schedule"),
+              .copy_latency = section.duration("dma_copy_latency"),
+              .next_copy = section.duration("dma_next_copy"),
+              .sync = section.duration("dma_sync"),
+              .trigger = section.duration("dma_trigger"),
+              .observe = section.duration("dma_observe")};
+  if (section.has("dma_write_bytes")) {
+    dma.write_bytes = section.fraction("dma_write_bytes", kMostWriteBytes);
+    if (dma.write_bytes < 1.0) section.fail("dma_write_bytes", "must not be below 1");
+  }
+  return dma;
 }
 
 StreamedSpec read_streamed(Section& section) {

@@ -111,6 +111,8 @@ struct DispatchSpec {
   double work_group_spread = 0;   ///< standard deviation of a work group's time, fraction of its mean
   Seconds launch_latency;         ///< packet to first work group, on the device
   Seconds dependent_gap;          ///< between two dependent kernels of one stream; nothing hides it
+  Seconds launch_skew = {};       ///< by which the hosts of several GPUs launch apart, standard deviation
+  Seconds host_join = {};  ///< more until the host has seen the end of streams that ran beside one another
 
   bool operator==(const DispatchSpec&) const = default;
 };
@@ -160,8 +162,9 @@ struct DmaSpec {
   Seconds copy_latency = {};           ///< of a copy, beyond its bytes and the way
   Seconds next_copy = {};              ///< more for each copy that follows another without a signal in between
   Seconds sync;                        ///< completion signal, on the engine
-  Seconds trigger = {};  ///< of a command queued ahead: from the host's write to the engine, which polls
-  Seconds observe = {};  ///< host work to see one completion signal
+  Seconds trigger = {};      ///< of a command queued ahead: from the host's write to the engine, which polls
+  Seconds observe = {};      ///< host work to see one completion signal
+  double write_bytes = 1.0;  ///< at the target's HBM, for each byte that an engine writes there
 
   bool operator==(const DmaSpec&) const = default;
 };

@@ -180,6 +180,21 @@ TEST_CASE("every variant puts a copy's bytes on the links and writes them at the
   }
 }
 
+TEST_CASE("what a remote write costs at HBM is written at the target, and counts in a time that HBM limits") {
+  // 7 S/N read, 7 S/N x w written, at 400 GB/s: 4.4 ms and 6.6 ms, where the engines need 3.1 ms.
+  ClusterSpec cluster = cluster_of();
+  cluster.gpu.hbm.read = cluster.gpu.hbm.write = cluster.gpu.hbm.copy = 400.0_GBps;
+  for (const double write_bytes : {1.0, 2.0}) {
+    cluster.gpu.dma.write_bytes = write_bytes;
+    for (const bool folded : {true, false}) {
+      CollectiveBench bench(cluster, plan_of(CollectiveKind::all_gather, {}), folded);
+      CHECK(bench.run().value ==
+            near(7 * kControl + kOnEngine + 7 * kPiece * (1 + write_bytes) / 400e9 + kObserve, 1e-3));
+      CHECK(bench.recording.total("gpu0.hbm.written") == near(7 * kPiece * write_bytes));
+    }
+  }
+}
+
 TEST_CASE("property: prelaunched is never slower where a trigger takes no longer than control and schedule") {
   CHECK(rc::check([] {
     const int gpus = *rc::gen::inRange(2, 10);

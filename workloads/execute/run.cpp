@@ -7,6 +7,7 @@
 
 #include "engine/errors.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
 
 namespace c3 {
@@ -117,10 +118,15 @@ class Run {
   }
 
   void make_programs() {
+    const ClusterSetup& setup = cluster_.setup();
+    std::vector<Seconds> launches =
+        launch_delays(cluster_.spec().gpu.dispatch.launch_skew, cluster_.ranks(), setup.gpu.seed);
+    // A rank that stands for all is the last to launch: whatever takes all ranks waits for that one.
+    if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       EventTable& events = events_.emplace_back(simulation_, rank);
       for (const StreamContext& context : contexts_)
-        programs_.emplace_back(cluster_, context, events, rank);
+        programs_.emplace_back(cluster_, context, events, rank, launches[static_cast<std::size_t>(rank)]);
     }
   }
 
@@ -149,12 +155,19 @@ class Run {
       widen(result.kernels, programs_[i].kernels());
       widen(result.collectives, programs_[i].collectives());
     }
-    result.time = std::max(result.kernels.end, result.collectives.end);
+    result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);
     }
     return result;
+  }
+
+  /// A host sees the end of one stream in any case; only of several must it gather the ends.
+  Seconds host_join(const std::vector<SideSpan>& streams) const {
+    const bool isolated = setup_.side != Side::both || setup_.only_stream.has_value();
+    const bool beside = std::ranges::count_if(streams, &SideSpan::any) > 1 && !strategy_.serial;
+    return beside && !isolated ? cluster_.spec().gpu.dispatch.host_join : Seconds{};
   }
 
   void add_records(RunResult& result, int rank, std::size_t stream) {

@@ -33,7 +33,9 @@ struct SideSpan {
 };
 
 struct RunResult {
-  Seconds time;  ///< until the last operation of the last rank ended
+  /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
+  /// streams ran beside one another, until its host has seen that.
+  Seconds time;
   SideSpan kernels, collectives;
   std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;

@@ -15,12 +15,14 @@ EventTable::Entry& EventTable::entry(const std::string& name) {
   return entry;
 }
 
-StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank)
+StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank,
+                             Seconds launch)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
       context_(context),
       events_(events),
       rank_(rank),
+      launch_(launch),
       name_(cluster.setup().folded ? fmt::format("stream '{}'", context.stream->name)
                                    : fmt::format("stream '{}' of rank {}", context.stream->name, rank)),
       operations_(context.stream->operations.size()),
@@ -47,8 +49,9 @@ Task StreamProgram::run_operation(std::size_t index) {
   if (!runs(index)) co_return;
   const auto& work = context_.stream->operations[index].work;
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
-  const Seconds delay = is_first_ ? dispatch.launch_latency : dispatch.dependent_gap;
   const Seconds release = simulation_.now();
+  const Seconds host = std::max(Seconds{}, launch_ - release);
+  const Seconds delay = host + (is_first_ ? dispatch.launch_latency : dispatch.dependent_gap);
   if (const std::optional<Operator> op = kernel_of(context_.stream->operations[index])) {
     if (!context_.has(Side::kernels)) co_return;
     co_await run_operator(*op, index, delay);

@@ -45,7 +45,8 @@ struct StreamContext {
 
 class StreamProgram {
  public:
-  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank);
+  /// No operation is launched before \p launch, the date at which the rank's host comes to it.
+  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank, Seconds launch);
 
   const std::string& name() const { return name_; }
   /// Runs all operations; \p first (may be null) must be set before. `ended()` is set after the last.
@@ -68,6 +69,7 @@ class StreamProgram {
   const StreamContext& context_;
   EventTable& events_;
   int rank_;
+  Seconds launch_;
   std::string name_;
   bool is_first_ = true;
   ActivityId previous_ = kNoActivity;
