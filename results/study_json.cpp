@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "results/recommendation.hpp"
 #include "results/schema.hpp"
 
 namespace c3 {
@@ -40,6 +41,13 @@ Json strategy_json(const StrategyResult& result) {
   return json;
 }
 
+Json recommendation_json(const StudyResult& study) {
+  const auto recommendation = recommend(study);
+  if (!recommendation) return nullptr;
+  return {{"strategy", recommendation->strategy ? Json(*recommendation->strategy) : Json()},
+          {"reason", recommendation->reason}};
+}
+
 }  // namespace
 
 std::string study_json(const StudyResult& study, const std::filesystem::path& output) {
@@ -55,7 +63,8 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
                   {"seeds", study.conditions.seeds},
                   {"draws", study.conditions.draws},
                   {"output", output.string()},
-                  {"strategies", std::move(strategies)}};
+                  {"strategies", std::move(strategies)},
+                  {"recommendation", recommendation_json(study)}};
   return json.dump(2) + "\n";
 }
 

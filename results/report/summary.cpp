@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "results/recommendation.hpp"
 #include "results/report/sections.hpp"
 
 namespace c3 {
@@ -21,7 +22,7 @@ std::string fastest(const ReportRun& run, const TimeAxis& axis) {
   if (best.share_of_ideal) text += fmt::format(", {:.1f}% of ideal", 100 * *best.share_of_ideal);
   if (best.kernel) text += fmt::format("; kernels alone take {}", time_text(axis, best.kernel->alone));
   if (best.collective) text += fmt::format(", collectives alone {}", time_text(axis, best.collective->alone));
-  return text + ".";
+  return text;
 }
 
 /// A strategy's loss to one resource on two systems.
@@ -51,8 +52,11 @@ std::optional<LossChange> largest_change(const ReportRun& first, const ReportRun
 
 std::vector<std::string> summary(const ReportScope& scope) {
   std::vector<std::string> sentences;
-  for (const auto& run : scope.runs)
-    sentences.push_back(run.label + ": " + fastest(run, scope.axis));
+  for (const auto& run : scope.runs) {
+    auto sentence = run.label + ": " + fastest(run, scope.axis);
+    if (const auto recommendation = recommend(run.study)) sentence += "; " + recommendation_text(*recommendation);
+    sentences.push_back(sentence + ".");
+  }
   for (std::size_t i = 1; i < scope.runs.size(); ++i) {
     if (scope.runs[i].study.experiment != scope.runs.front().study.experiment) continue;
     const auto change = largest_change(scope.runs.front(), scope.runs[i]);

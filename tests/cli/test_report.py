@@ -274,6 +274,12 @@ class ReportPage(unittest.TestCase):
         both = common(busy["kernel"], busy["collective"])
         return length(busy["kernel"]) - both, both, length(busy["collective"]) - both
 
+    def test_the_summary_says_what_the_table_recommends(self):
+        table = c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "-q", "-o", self.folder / "again.h5").stdout
+        self.assertIn("recommended: dma, ", table)
+        summary = "".join(self.page.section("glance").find("p").itertext())
+        self.assertIn("; recommended: dma, ", summary)
+
     def test_the_split_of_time_is_that_of_the_intervals(self):
         for name, row in self.page.rows("glance").items():
             with self.subTest(strategy=name):

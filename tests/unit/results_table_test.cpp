@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include "results/result_export.hpp"
@@ -67,7 +68,7 @@ TEST_CASE("the table of a study is aligned and prints what is absent as a dash")
   CHECK(table.at(0) == "hand on node: HBM arbitration byte_fair, dispatch oldest_first, 8 seeds");
   CHECK(table.at(2) == "strategy   time       p5 - p95  bound  speedup  ideal  share  kernel  collective  CUs");
   CHECK(table.at(4) == "serial    2.500  2.400 - 2.600  2.000    1.000  1.500      -       -           -    -");
-  CHECK(table.size() == 7);  // and no loss split
+  CHECK(table.size() == 7);  // and no loss split, no recommendation
 }
 
 TEST_CASE("the table of a study fits 110 characters with the longest name and the longest times") {
@@ -132,6 +133,65 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
   CHECK(second["kernel"]["together_us"].get<double>() == doctest::Approx(250000).epsilon(1e-12));
   CHECK(second["loss_us"]["interaction"].get<double>() == doctest::Approx(-6).epsilon(1e-12));
   CHECK(second["best_cus"] == 128);
+}
+
+/// Took \p us, 95 % of its times at most \p p95_us.
+StrategyResult taking(const std::string& name, double us, double p95_us, std::optional<LossSplit> loss = {}) {
+  StrategyResult result;
+  result.name = name;
+  result.time = Seconds{us * 1e-6};
+  result.time_p95 = Seconds{p95_us * 1e-6};
+  result.loss = loss;
+  return result;
+}
+
+TEST_CASE("the fastest strategy is recommended when 95 % of its times are below the next one's median") {
+  LossSplit lean, heavy;
+  lean.dispatch = 5.0_us;
+  heavy.dispatch = 25.0_us;
+  heavy.cus = 40.0_us;
+  heavy.interaction = 9.0_us;
+  using Split = std::optional<LossSplit>;
+  const auto last_line = [](double p95, const Split& of_best, const Split& of_next) {
+    return lines(format_study(study({taking("serial", 200, 200), taking("sp", 110, 120, of_next),
+                                     taking("dma", 100, p95, of_best)})))
+        .back();
+  };
+  CHECK(last_line(109, lean, heavy) ==
+        "recommended: dma, 10.0% faster than sp, which loses 40.0 us more to CUs");
+  CHECK(last_line(109, lean, lean) == "recommended: dma, 10.0% faster than sp");
+  CHECK(last_line(109, {}, heavy) == "recommended: dma, 10.0% faster than sp");
+  CHECK(last_line(110, lean, heavy) ==
+        "no clear winner between dma and sp: their medians are within the spread of the first");
+  CHECK(last_line(250, lean, heavy) ==
+        "no clear winner among dma, sp and serial: their medians are within the spread of the first");
+  CHECK(format_study(study({taking("dma", 100, 100)})).find("recommended") == std::string::npos);
+}
+
+TEST_CASE("a recommendation is strategy and reason in the JSON, without a strategy where none is best") {
+  const auto json = [](const StudyResult& result) {
+    return nlohmann::json::parse(study_json(result, "out/hand.h5"))["recommendation"];
+  };
+  const auto clear = json(study({taking("sp", 110, 120), taking("dma", 100, 105)}));
+  CHECK(clear["strategy"] == "dma");
+  CHECK(clear["reason"] == "10.0% faster than sp");
+  const auto unclear = json(study({taking("sp", 110, 120), taking("dma", 100, 115)}));
+  CHECK(unclear["strategy"].is_null());
+  CHECK(unclear["reason"] ==
+        "no clear winner between dma and sp: their medians are within the spread of the first");
+  CHECK(json(study({taking("sp", 110, 120)})).is_null());
+}
+
+TEST_CASE("a long recommendation goes on in another line") {
+  StudyResult many = study({});
+  for (int i = 0; i < 6; ++i)
+    many.strategies.push_back(taking("prioritized_partition_" + std::to_string(i), 100, 100));
+  const auto table = lines(format_study(many));
+  CHECK(table[table.size() - 3].starts_with("no clear winner among prioritized_partition_0, "));
+  CHECK(table[table.size() - 2].starts_with("  "));
+  CHECK(table.back().starts_with("  "));
+  for (const auto& line : table)
+    CHECK(line.size() <= 110);
 }
 
 ResultTable table_of(const std::string& strategy, std::vector<ColumnData> columns) {

@@ -1,0 +1,65 @@
+#include "results/recommendation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace c3 {
+namespace {
+
+/// A part of the loss split, as the table's column is named.
+struct Loss {
+  Seconds LossSplit::*part;
+  const char* column;
+};
+constexpr std::array kLosses{
+    Loss{&LossSplit::dispatch, "dispatch"}, Loss{&LossSplit::cus, "CUs"},
+    Loss{&LossSplit::cache, "cache"},       Loss{&LossSplit::hbm, "HBM"},
+    Loss{&LossSplit::links, "links"},       Loss{&LossSplit::interaction, "interaction"}};
+
+/// What \p next loses most beyond \p best; empty where it loses nothing more, or that was not split.
+std::string avoided(const StrategyResult& best, const StrategyResult& next) {
+  if (!best.loss || !next.loss) return "";
+  const auto more = [&](const Loss& loss) { return (*next.loss).*loss.part - (*best.loss).*loss.part; };
+  const Loss& largest = *std::ranges::max_element(kLosses, {}, more);
+  constexpr Seconds kShown{0.05e-6};
+  if (more(largest) < kShown) return "";
+  return fmt::format(", which loses {:.1f} us more to {}", more(largest) / 1.0_us, largest.column);
+}
+
+std::string faster(const StrategyResult& best, const StrategyResult& next) {
+  return fmt::format("{:.1f}% faster than {}", 100 * (next.time / best.time - 1), next.name);
+}
+
+}  // namespace
+
+std::optional<Recommendation> recommend(const StudyResult& study) {
+  if (study.strategies.size() < 2) return std::nullopt;
+  std::vector<const StrategyResult*> ranked;
+  for (const StrategyResult& strategy : study.strategies)
+    ranked.push_back(&strategy);
+  std::ranges::stable_sort(ranked, {}, [](const StrategyResult* strategy) { return strategy->time; });
+  const StrategyResult& best = *ranked[0];
+  const StrategyResult& next = *ranked[1];
+  if (best.time_p95 < next.time) return Recommendation{best.name, faster(best, next) + avoided(best, next)};
+  std::vector<std::string> as_good;
+  for (const StrategyResult* strategy : ranked) {
+    if (strategy->time <= best.time_p95) as_good.push_back(strategy->name);
+  }
+  const std::string last = as_good.back();
+  as_good.pop_back();
+  return Recommendation{
+      std::nullopt,
+      fmt::format("no clear winner {} {} and {}: their medians are within the spread of the first",
+                  as_good.size() > 1 ? "among" : "between", fmt::join(as_good, ", "), last)};
+}
+
+std::string recommendation_text(const Recommendation& recommendation) {
+  if (!recommendation.strategy) return recommendation.reason;
+  return fmt::format("recommended: {}, {}", *recommendation.strategy, recommendation.reason);
+}
+
+}  // namespace c3

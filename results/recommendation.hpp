@@ -1,0 +1,25 @@
+#pragma once
+/// Which strategy to take, and why.
+
+#include <optional>
+#include <string>
+
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+struct Recommendation {
+  std::optional<std::string> strategy;  ///< absent where the times do not tell
+  std::string reason;                   ///< where none is best, names those that are as good
+};
+
+/// The strategy of the least median, if 95 % of its times are below the median of every other one. The reason
+/// sets it beside the next: how much faster it is and, where both have a loss split, the largest part of the
+/// other's loss that it has not. Absent for fewer than two strategies. Wrong when: draws move all strategies
+/// together, whose order is then surer than their times are.
+std::optional<Recommendation> recommend(const StudyResult& study);
+
+/// One sentence.
+std::string recommendation_text(const Recommendation& recommendation);
+
+}  // namespace c3
