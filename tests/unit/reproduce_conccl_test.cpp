@@ -71,7 +71,7 @@ TEST_CASE("a scenario is read with its units") {
   CHECK(scenario.algorithm == Algorithm::ring);
   CHECK(scenario.bound == Bound::compute);
   CHECK(scenario.length == LengthClass::equal);
-  CHECK_FALSE(scenario.streamed);
+  CHECK(scenario.gemm.traffic == GemmTraffic::tiled);
   CHECK(scenario.gemm_alone->value == near(20.5e-6));
   CHECK_FALSE(scenario.collective_alone.has_value());
 }

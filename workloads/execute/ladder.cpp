@@ -21,6 +21,9 @@ const Strategy& strategy_of(const Experiment& experiment, std::string_view name)
   return *found;
 }
 
+/// Of a side by itself: no masks, and the algorithm that the other strategies have.
+const Strategy& whole_gpu(const Experiment& experiment) { return strategy_of(experiment, "base"); }
+
 /// CUs of the one stream that has a mask.
 int cus_of(const CuChoice& choice) { return std::accumulate(choice.begin(), choice.end(), 0); }
 
@@ -72,8 +75,7 @@ class PairLadder {
   }
 
   Seconds collective_alone() const {
-    const Strategy alone{.name = "alone", .order = {}, .streams = {}};
-    return run_once(experiment_, alone, {.seed = seed_, .side = Side::collectives}).time;
+    return run_once(experiment_, whole_gpu(experiment_), {.seed = seed_, .side = Side::collectives}).time;
   }
 
   Seconds together(const Experiment& experiment, std::string_view strategy) const {
@@ -125,8 +127,8 @@ RungSet rungs_of(std::span<const Rung> rungs) {
 }
 
 AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, Side side, std::uint64_t seed) {
-  const Strategy alone{.name = "alone", .order = {}, .streams = {}};
-  AloneTimes times{.whole = run_once(experiment, alone, {.seed = seed, .side = side}).time, .masked = {}};
+  AloneTimes times{.whole = run_once(experiment, whole_gpu(experiment), {.seed = seed, .side = side}).time,
+                   .masked = {}};
   for (const CuChoice& choice : cu_choices(experiment, partitioned))
     times.masked.push_back(run_once(experiment, partitioned, {.cus = choice, .seed = seed, .side = side}).time);
   return times;

@@ -43,7 +43,7 @@ LadderCases::LadderCases(const std::vector<Scenario>& scenarios, const RungSet& 
     : scenarios_(scenarios), rungs_(rungs) {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const auto group = std::ranges::find_if(groups_, [&](const Group& each) {
-      return each.size() < kLargestGroup && scenarios[each.front()].is_same_gemm(scenarios[i]);
+      return each.size() < kLargestGroup && scenarios[each.front()].gemm == scenarios[i].gemm;
     });
     if (group != groups_.end())
       group->push_back(i);

@@ -264,7 +264,7 @@ std::string LadderPart::rows_as_csv() const {
       const std::string of_pair = fmt::format(
           "{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.3f},{:.3f}", of_case, scenario.id,
           name_of(scenario.bound), name_of(scenario.length), scenario.model, scenario.projection,
-          scenario.gemm.m, scenario.gemm.n, scenario.gemm.k, scenario.streamed ? "streamed" : "tiled",
+          scenario.gemm.m, scenario.gemm.n, scenario.gemm.k, name_of(scenario.gemm.traffic),
           name_of(scenario.collective.kind), scenario.collective.bytes.value, times.kernel.value * kMicro,
           times.collective.value * kMicro);
       for (const StudyStrategy& strategy : kStudyStrategies) {

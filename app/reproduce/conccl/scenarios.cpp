@@ -18,10 +18,8 @@ constexpr std::array kCollectives = {CollectiveKind::all_gather, CollectiveKind:
 constexpr std::array<std::string_view, 13> kColumns = {
     "id", "bound", "class",   "model",      "projection", "m",       "n",
     "k",  "dtype", "traffic", "collective", "algorithm",  "size_mib"};
-constexpr std::array<std::string_view, 2> kTraffics = {"tiled", "streamed"};
+constexpr std::array kTraffics = {GemmTraffic::tiled, GemmTraffic::streamed};
 constexpr double kMicro = 1e6;  // in a second
-
-std::string_view name_of(std::string_view name) { return name; }
 
 /// One line of the file.
 class ScenarioReader {
@@ -40,7 +38,7 @@ class ScenarioReader {
     scenario.projection = text("projection");
     scenario.gemm = {
         .m = extent("m"), .n = extent("n"), .k = extent("k"), .dtype = one_of("dtype", kDTypesOfGemms)};
-    scenario.streamed = one_of("traffic", kTraffics) == "streamed";
+    scenario.gemm.traffic = one_of("traffic", kTraffics);
     scenario.collective = {.kind = one_of("collective", kCollectives),
                            .bytes = 1.0_MiB * number("size_mib"),
                            .dtype = scenario.gemm.dtype};
@@ -100,9 +98,6 @@ class ScenarioReader {
   const HeadedTable::Row& row_;
 };
 
-/// What the stream of kernels runs. The column `traffic` comes to bear here and nowhere else.
-GemmShape gemm_of(const Scenario& scenario) { return scenario.gemm; }
-
 bool is_collective(const Operation& operation) {
   return std::holds_alternative<CollectiveCall>(operation.work);
 }
@@ -146,7 +141,7 @@ Experiment experiment_of(Experiment base, const Scenario& scenario) {
           {.name = std::string(name_of(scenario.collective.kind)), .work = scenario.collective}};
       collective_stream = stream.name;
     } else {
-      stream.operations = {{.name = scenario.projection, .work = gemm_of(scenario)}};
+      stream.operations = {{.name = scenario.projection, .work = scenario.gemm}};
     }
   }
   for (Strategy& strategy : base.strategies) {

@@ -33,13 +33,10 @@ struct Scenario {
   LengthClass length = LengthClass::equal;
   std::string model, projection;  ///< that the GEMM is of: labels
   GemmShape gemm = {};
-  bool streamed = false;  ///< of its requests to L2 nearly all reach HBM
   CollectiveCall collective = {};
   Algorithm algorithm = Algorithm::direct;  ///< of the CU backend
   std::optional<Seconds> gemm_alone = {};   ///< when the scenario was chosen
   std::optional<Seconds> collective_alone = {};
-
-  bool is_same_gemm(const Scenario& other) const { return gemm == other.gemm && streamed == other.streamed; }
 };
 
 struct ScenarioList {
