@@ -14,7 +14,7 @@ namespace {
 /// Before the graph is made, so that what copy engines can never do is said first.
 CollectivePlan checked(CollectivePlan plan, const Cluster& cluster) {
   check_dma(plan.name, plan.call, plan.algorithm, plan.dma.variant, cluster.spec().gpu);
-  if (cluster.setup().folded && !is_symmetric(plan.dma))
+  if (cluster.setup().folded && !may_fold(plan.dma))
     throw std::logic_error("DmaCollective: ranks that are not alike are folded");
   return plan;
 }
@@ -120,14 +120,16 @@ DmaCopy DmaCollective::copy_of(const DmaJob& job) const {
 
 /// An engine that serves several submissions of a gang serves them one after another.
 void DmaCollective::add_uses(DmaCopy& copy, const DmaJob& job) const {
-  std::vector<std::pair<FifoLock*, int>> submitted;  // by host
+  const bool feeds_all = cluster_.setup().folded && plan_.dma.host == DmaHost::node;
+  const int alike = feeds_all ? cluster_.spec().node.gpus : 1;  // submissions of a host for each one here
+  std::vector<std::pair<FifoLock*, int>> submitted;             // by host
   for (const DmaSubmission& submission : job.submissions) {
     DmaEngines& engines = cluster_.gpu(submission.rank).dma();
     FifoLock* const host =
         plan_.dma.host == DmaHost::node ? &cluster_.host_of_node(submission.rank) : &engines.host();
     auto count = std::ranges::find(submitted, host, &std::pair<FifoLock*, int>::first);
     if (count == submitted.end()) count = submitted.insert(submitted.end(), {host, 0});
-    const int place = ++count->second;
+    const int place = count->second += alike;
     const int engine = engine_of(submission);
     Seconds alone;
     for (const DmaCommand& command : submission.commands)

@@ -115,6 +115,10 @@ bool is_symmetric(const DmaOptions& options) {
   return options.variant != DmaVariant::swap && options.host == DmaHost::gpu;
 }
 
+bool may_fold(const DmaOptions& options) {
+  return options.variant != DmaVariant::swap && (options.host == DmaHost::gpu || !options.prelaunch);
+}
+
 std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<Move>& moves,
                                   DmaVariant variant, CollectiveGrain grain) {
   if (variant == DmaVariant::pcpy) return copies(graph, moves);

@@ -46,6 +46,11 @@ struct DmaOptions {
 /// Whether ranks of a symmetric collective stay alike.
 bool is_symmetric(const DmaOptions& options);
 
+/// Whether one rank of a symmetric collective may stand for all. A host thread of the node makes commands lane
+/// by lane, for one rank after another: the last of them stands for all, which are a few microseconds apart.
+/// Not where engines start by themselves: signals then come all at once to the one who sees them.
+bool may_fold(const DmaOptions& options);
+
 /// Legs that one command serves at the same time: 1 of a copy, 2 of a broadcast or a swap.
 using DmaCommand = std::vector<Leg>;
 

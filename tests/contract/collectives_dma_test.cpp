@@ -69,8 +69,10 @@ TEST_CASE("a copy a peer: seven commands, the phases, S/N, and the last signal s
 
 TEST_CASE("one host thread for the node makes all 56 commands and sees all 56 signals") {
   const CollectiveKind kind = CollectiveKind::all_to_all;
-  CHECK(time_of(plan_of(kind, {.host = DmaHost::node})) ==
-        near(56 * kControl + kOnEngine + kPiece / 40e9 + kObserve));
+  for (const bool folded : {true, false}) {
+    CHECK(time_of(plan_of(kind, {.host = DmaHost::node}), cluster_of(), folded) ==
+          near(56 * kControl + kOnEngine + kPiece / 40e9 + kObserve));
+  }
   CHECK(time_of(plan_of(kind, {.prelaunch = true, .host = DmaHost::node})) ==
         near(kPrelaunched + kPiece / 40e9 + 56 * kObserve));
 }

@@ -96,6 +96,28 @@ TEST_CASE("one rank stands for all unless they differ, their links do, or it is 
   CHECK_FALSE(folds(every_rank, in_order()));
 }
 
+TEST_CASE("a rank stands for all that one host thread feeds, beside a kernel and alone") {
+  Strategy strategy = in_order();
+  StreamPolicy& policy = strategy.streams["fsdp"];
+  policy.backend = Backend::dma;
+  policy.dma.host = DmaHost::node;
+  for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    for (const Bytes bytes : {64.0_MiB, 1.0_GB}) {
+      Experiment folded = pair(gemm_of_tiles(24, 19), {kind, bytes});
+      CHECK(folds(folded, strategy));
+      Experiment whole = folded;
+      whole.measure.fold = false;
+      for (const Side side : {Side::both, Side::collectives}) {
+        const RunSetup setup{.side = side};
+        CHECK(run_once(folded, strategy, setup).time.value ==
+              near(run_once(whole, strategy, setup).time.value, 1e-3));
+      }
+    }
+  }
+  policy.dma.prelaunch = true;
+  CHECK_FALSE(folds(pair(), strategy));
+}
+
 TEST_CASE("groups on links of their own run at once, each as if it were alone") {
   const auto time_of = [](std::vector<StreamSpec> streams) {
     Experiment experiment = pair();

@@ -25,7 +25,7 @@ bool folds(const Experiment& experiment, const Strategy& strategy) {
       const auto* call = std::get_if<CollectiveCall>(&operation.work);
       if (!operation.on.empty()) return false;
       if (call == nullptr) return true;
-      if (policy.backend == Backend::dma && !is_symmetric(policy.dma)) return false;
+      if (policy.backend == Backend::dma && !may_fold(policy.dma)) return false;
       return is_symmetric(*call, method_of(*call, policy, experiment.cluster).algorithm, experiment.cluster);
     });
     if (!alike) return false;
