@@ -74,6 +74,21 @@ TEST_CASE("masks left out by isolated times are never the best of a full sweep")
   CHECK(saved > 100);
 }
 
+TEST_CASE("under a mask the order in which two streams are enqueued changes nothing") {
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    CAPTURE(number);
+    const Experiment pair = random_pair(number);
+    for (const int cus : {8, 16, 32, 64, 128}) {
+      CAPTURE(cus);
+      RunSetup setup;
+      setup.cus = {0, cus};
+      setup.seed = number;
+      CHECK(run_once(pair, strategy_of(pair, "rp"), setup).time ==
+            run_once(pair, strategy_of(pair, "sp_rp"), setup).time);
+    }
+  }
+}
+
 TEST_CASE("isolated times are those of the mask's two parts, and name the mask that is looked up") {
   const Experiment pair = ladder_pair(gemm_of_tiles(24, 19), test::gather());
   const AloneTimes kernel = kernel_alone(pair, 0);

@@ -35,6 +35,13 @@ std::vector<std::size_t> by_isolated_times(const std::vector<Seconds>& slower) {
   return order;
 }
 
+/// Whether the two differ in nothing but the order of enqueuing. Under a mask each stream has CUs of its own,
+/// so that neither waits for the other's work groups: the order of what is enqueued at one instant is then
+/// nothing.
+bool have_the_same_masks(const Strategy& a, const Strategy& b) {
+  return a.streams == b.streams && a.serial == b.serial;
+}
+
 /// The runs of one pair.
 class PairLadder {
  public:
@@ -53,12 +60,7 @@ class PairLadder {
     times_.kernel = kernel_.whole;
     times_.collective = collective.whole;
     run_unmasked();
-    if (wants(Rung::rp) || wants(Rung::rp_lookup)) {
-      const MaskSweep sweep = masks("rp", collective);
-      put(Rung::rp, sweep.best);
-      put(Rung::rp_lookup, sweep.lookup);
-    }
-    if (wants(Rung::sp_rp)) put(Rung::sp_rp, masks("sp_rp", collective).best);
+    if (has_masks) run_masked(collective);
     return times_;
   }
 
@@ -84,6 +86,17 @@ class PairLadder {
 
   MaskSweep masks(std::string_view strategy, const AloneTimes& collective) const {
     return sweep_masks(experiment_, strategy_of(experiment_, strategy), kernel_, collective, seed_);
+  }
+
+  void run_masked(const AloneTimes& collective) {
+    const bool alike = have_the_same_masks(strategy_of(experiment_, "rp"), strategy_of(experiment_, "sp_rp"));
+    std::optional<MaskSweep> rp;
+    if (wants(Rung::rp) || wants(Rung::rp_lookup) || alike) {
+      rp = masks("rp", collective);
+      put(Rung::rp, rp->best);
+      put(Rung::rp_lookup, rp->lookup);
+    }
+    if (wants(Rung::sp_rp)) put(Rung::sp_rp, alike ? rp->best : masks("sp_rp", collective).best);
   }
 
   void run_unmasked() {

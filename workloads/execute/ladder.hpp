@@ -23,7 +23,7 @@ enum class Rung : std::uint8_t {
   sp,                 ///< [sp] schedule prioritisation
   rp,                 ///< [rp] resource partitioning, the best of the masks
   rp_lookup,          ///< [rp] the mask with the least max(G(k), C(k)) of isolated times
-  sp_rp,              ///< [sp_rp] both, the best of the masks
+  sp_rp,              ///< [sp_rp] both, the best of the masks; that of [rp] where only the order differs
   conccl,             ///< [conccl] the collective on copy engines
   conccl_8,           ///< [conccl_8] and CUs that the kernel leaves to nobody
 };

@@ -22,6 +22,16 @@ constexpr std::array kWatchedRungs = {Rung::conccl, Rung::sp, Rung::rp};
 
 std::string span_of(const Range& range) { return fmt::format("{:.4g}..{:.4g}", range.low, range.high); }
 
+/// Coefficients of kernels are read for all classes, and matter where a kernel of theirs runs.
+bool may_matter(const NamedRange& range, const std::vector<Scenario>& scenarios) {
+  constexpr std::string_view kCoefficients = "gpu.kernels.";
+  if (!range.key.starts_with(kCoefficients)) return true;
+  return std::ranges::any_of(scenarios, [&](const Scenario& scenario) {
+    const std::string_view product = scenario.gemm.dtype == DType::fp32 ? "vector_gemm." : "matrix_gemm.";
+    return std::string_view(range.key).substr(kCoefficients.size()).starts_with(product);
+  });
+}
+
 /// A drawn prior and its rank correlation with the share of each of kWatched.
 struct Ranked {
   std::string key;
@@ -75,8 +85,9 @@ SensitivityPart::SensitivityPart(std::vector<Scenario> scenarios, const Experime
     : scenarios_(std::move(scenarios)), file_(file), cases_(scenarios_, rungs_of(kWatchedRungs)) {
   const Experiment nominal = file.make(std::nullopt);
   cases_.add(nominal, kSeed);
-  for (const NamedRange& range : file.ranges())
-    swings_.push_back({range, add_end(range, false), add_end(range, true)});
+  for (const NamedRange& range : file.ranges()) {
+    if (may_matter(range, scenarios_)) swings_.push_back({range, add_end(range, false), add_end(range, true)});
+  }
   for (const HbmArbitration arbitration :
        {HbmArbitration::outstanding, HbmArbitration::byte_fair, HbmArbitration::equal_slowdown}) {
     Experiment other = nominal;
