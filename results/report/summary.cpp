@@ -54,7 +54,8 @@ std::vector<std::string> summary(const ReportScope& scope) {
   std::vector<std::string> sentences;
   for (const auto& run : scope.runs) {
     auto sentence = run.label + ": " + fastest(run, scope.axis);
-    if (const auto recommendation = recommend(run.study)) sentence += "; " + recommendation_text(*recommendation);
+    if (const auto recommendation = recommend(run.study))
+      sentence += "; " + recommendation_text(*recommendation);
     sentences.push_back(sentence + ".");
   }
   for (std::size_t i = 1; i < scope.runs.size(); ++i) {

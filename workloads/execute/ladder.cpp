@@ -42,6 +42,16 @@ bool have_the_same_masks(const Strategy& a, const Strategy& b) {
   return a.streams == b.streams && a.serial == b.serial;
 }
 
+/// Whether any of \p rungs needs isolated times under masks.
+bool has_masks(const RungSet& rungs) {
+  return rungs.test(index_of(Rung::rp)) || rungs.test(index_of(Rung::rp_lookup)) ||
+         rungs.test(index_of(Rung::sp_rp));
+}
+
+Seconds alone_on_whole_gpu(const Experiment& experiment, Side side, std::uint64_t seed) {
+  return run_once(experiment, whole_gpu(experiment), {.seed = seed, .side = side}).time;
+}
+
 /// The runs of one pair.
 class PairLadder {
  public:
@@ -53,14 +63,13 @@ class PairLadder {
         bound_(lower_bound(experiment).together()) {}
 
   LadderTimes run() {
-    const bool has_masks = wants(Rung::rp) || wants(Rung::rp_lookup) || wants(Rung::sp_rp);
     const AloneTimes collective =
-        has_masks ? run_alone(experiment_, strategy_of(experiment_, "rp"), Side::collectives, seed_)
-                  : AloneTimes{.whole = collective_alone(), .masked = {}};
+        has_masks(rungs_) ? run_alone(experiment_, strategy_of(experiment_, "rp"), Side::collectives, seed_)
+                          : AloneTimes{.whole = alone_on_whole_gpu(experiment_, Side::collectives, seed_)};
     times_.kernel = kernel_.whole;
     times_.collective = collective.whole;
     run_unmasked();
-    if (has_masks) run_masked(collective);
+    if (has_masks(rungs_)) run_masked(collective);
     return times_;
   }
 
@@ -74,10 +83,6 @@ class PairLadder {
     if (!wants(rung)) return;
     times_.together[index_of(rung)] = run.time;
     times_.cus[index_of(rung)] = run.cus;
-  }
-
-  Seconds collective_alone() const {
-    return run_once(experiment_, whole_gpu(experiment_), {.seed = seed_, .side = Side::collectives}).time;
   }
 
   Seconds together(const Experiment& experiment, std::string_view strategy) const {
@@ -140,8 +145,7 @@ RungSet rungs_of(std::span<const Rung> rungs) {
 }
 
 AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, Side side, std::uint64_t seed) {
-  AloneTimes times{.whole = run_once(experiment, whole_gpu(experiment), {.seed = seed, .side = side}).time,
-                   .masked = {}};
+  AloneTimes times{.whole = alone_on_whole_gpu(experiment, side, seed)};
   for (const CuChoice& choice : cu_choices(experiment, partitioned))
     times.masked.push_back(run_once(experiment, partitioned, {.cus = choice, .seed = seed, .side = side}).time);
   return times;
@@ -169,7 +173,8 @@ MaskSweep sweep_masks(const Experiment& experiment, const Strategy& partitioned,
   return sweep;
 }
 
-AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed) {
+AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const RungSet& rungs) {
+  if (!has_masks(rungs)) return {.whole = alone_on_whole_gpu(experiment, Side::kernels, seed)};
   return run_alone(experiment, strategy_of(experiment, "rp"), Side::kernels, seed);
 }
 

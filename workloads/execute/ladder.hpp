@@ -47,7 +47,7 @@ inline constexpr std::array<std::string_view, 6> kLadderStrategies = {"base",  "
 /// cu_choices(). The kernel loses the CUs of the mask, the collective has no others.
 struct AloneTimes {
   Seconds whole;
-  std::vector<Seconds> masked;
+  std::vector<Seconds> masked = {};
 
   bool operator==(const AloneTimes&) const = default;
 };
@@ -88,9 +88,9 @@ struct LadderTimes {
   bool operator==(const LadderTimes&) const = default;
 };
 
-/// The kernel alone, and under the masks of `rp`. It does not know the collective, so that pairs with the same
-/// kernel share it.
-AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed);
+/// The kernel alone, and under the masks of `rp` where \p rungs need them. It does not know the collective, so
+/// that pairs with the same kernel share it.
+AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const RungSet& rungs = all_rungs());
 
 /// \p experiment has the strategies that \p rungs are runs of; those without `order` or masks in common with
 /// arXiv 2412.14335 mean what they mean. \param kernel from kernel_alone() of the same experiment and seed.

@@ -71,7 +71,7 @@ SimulatedTime LadderCases::run(const Case& of, const Group& group) const {
   std::optional<AloneTimes> kernel;
   for (const std::size_t scenario : group) {
     const Experiment pair = experiment_of(of.base, scenarios_[scenario]);
-    if (!kernel) kernel = kernel_alone(pair, of.seed);
+    if (!kernel) kernel = kernel_alone(pair, of.seed, rungs_);
     write(run_ladder(pair, *kernel, of.seed, rungs_), simulated.values);
   }
   return simulated;

@@ -261,12 +261,12 @@ std::string LadderPart::rows_as_csv() const {
     for (std::size_t i = 0; i < cases_.scenarios().size(); ++i) {
       const Scenario& scenario = cases_.scenarios()[i];
       const LadderTimes& times = cases_.times(number)[i];
-      const std::string of_pair = fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.3f},{:.3f}", of_case, scenario.id,
-          name_of(scenario.bound), name_of(scenario.length), scenario.model, scenario.projection,
-          scenario.gemm.m, scenario.gemm.n, scenario.gemm.k, name_of(scenario.gemm.traffic),
-          name_of(scenario.collective.kind), scenario.collective.bytes.value, times.kernel.value * kMicro,
-          times.collective.value * kMicro);
+      const std::string of_pair =
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.3f},{:.3f}", of_case, scenario.id,
+                      name_of(scenario.bound), name_of(scenario.length), scenario.model, scenario.projection,
+                      scenario.gemm.m, scenario.gemm.n, scenario.gemm.k, name_of(scenario.gemm.traffic),
+                      name_of(scenario.collective.kind), scenario.collective.bytes.value,
+                      times.kernel.value * kMicro, times.collective.value * kMicro);
       for (const StudyStrategy& strategy : kStudyStrategies) {
         const PairSpeedup pair = study_speedup(scenario, times, strategy);
         const Seconds together = (times.kernel + times.collective) / pair.speedup;
