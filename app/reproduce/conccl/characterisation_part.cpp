@@ -15,10 +15,7 @@ namespace {
 
 constexpr double kPercent = 100.0;
 constexpr double kMicro = 1e6;
-constexpr int kMostRemoved = 64;
 constexpr Bytes kMasked{896.0 * kMebi};
-constexpr Bytes kSmall{kKibi}, kLarge{kGibi};
-constexpr std::array kMasks = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
 constexpr double kAsFast = 1.05;  // of a mask that costs nothing
 
 CollectiveCall call_of(CollectiveKind kind, Bytes bytes) {
@@ -40,8 +37,6 @@ const std::vector<double>& values_of(const SimulatedTime& simulated, std::size_t
   return simulated.values;
 }
 
-double over_library(const CopyTimes& times) { return times.engines / times.library; }
-double over_ring(const CopyTimes& times) { return times.engines / times.ring; }
 /// By how many percent engines are faster than a ring.
 double gain_over_ring(const CopyTimes& times) { return kPercent * (times.ring / times.engines - 1.0); }
 
@@ -231,13 +226,13 @@ StudySection CharacterisationPart::copies(const PublishedFigures& published) con
   };
   const Found& found = cases_.front().found;
   add(
-      "dma.small.all_gather", "all-gather", [](const Found& of) { return over_library(of.small_gather); },
+      "dma.small.all_gather", "all-gather", [](const Found& of) { return of.small_gather.over_library(); },
       found.small_gather);
   add(
-      "dma.small.all_to_all", "all-to-all", [](const Found& of) { return over_library(of.small_all_to_all); },
+      "dma.small.all_to_all", "all-to-all", [](const Found& of) { return of.small_all_to_all.over_library(); },
       found.small_all_to_all);
   add("dma.small.all_gather.ring", "all-gather, of RCCL's ring",
-      [](const Found& of) { return over_ring(of.small_gather); },
+      [](const Found& of) { return of.small_gather.over_ring(); },
       {.library = found.small_gather.ring, .ring = {}, .engines = found.small_gather.engines});
   return section;
 }
@@ -249,56 +244,6 @@ StudyReport CharacterisationPart::sections(const PublishedFigures& published) co
                      .notes = {"Engines reach what links carry; RCCL reaches link_payload, a range."},
                      .value = "faster"};
   return {gemms(published), masks(published), copies(published), std::move(large)};
-}
-
-std::vector<CurvePlot> CharacterisationPart::plots(const PublishedFigures& published) const {
-  const auto published_at = [&](std::string_view id, double x) {
-    return PublishedPoint{std::string(id), {x, published.find(id).published.value_or(0.0)}};
-  };
-  CurvePlot gemm{.title = "GEMMs alone with CUs removed",
-                 .x = "CUs removed",
-                 .y = "longer [%]",
-                 .curves = {{"mean of 30 LLaMA shapes", {}}, {"LLaMA-405B up, 4,096 tokens", {}}},
-                 .published = {published_at("gemm.405b_up_4096.minus32", kMostRemoved / 2.0),
-                               published_at("gemm.minus64.mean", kMostRemoved)}};
-  // The curve of `streamed` GEMMs, whose requests nearly all reach HBM, belongs here.
-  const GpuSpec& gpu = nominal().cluster.gpu;
-  const std::vector<GemmShape> shapes = compute_bound_gemms();
-  for (int removed = 0; removed <= kMostRemoved; removed += gpu.compute.xcds) {
-    gemm.curves[0].points.push_back({1.0 * removed, slowdown(shapes, gpu, removed).mean});
-    gemm.curves[1].points.push_back({1.0 * removed, slowdown(llama_405b_up(), gpu, removed)});
-  }
-  CurvePlot mask{.title = "Collectives of 896 MiB alone on few CUs",
-                 .x = "CUs given",
-                 .y = "time over that on all CUs",
-                 .curves = {}};
-  for (const MaskCurve& curve : masks_) {
-    Curve& next = mask.curves.emplace_back(
-        Curve{fmt::format("{}, {}", name_of(curve.kind), name_of(curve.algorithm)), {}});
-    for (std::size_t i = 0; i < kMasks.size(); ++i)
-      next.points.push_back({1.0 * kMasks.at(i), curve.on_cus[i] / curve.on_all});
-    const double knee = published.find(curve.figure).published.value_or(0.0);
-    mask.published.push_back({fmt::format("knee of the {} (input)", name_of(curve.kind)), {knee, 1.0}});
-  }
-  CurvePlot copy{
-      .title = "Copy engines beside RCCL, by size",
-      .x = "size",
-      .y = "time over RCCL's",
-      .is_of_sizes = true,
-      .curves = {{"all-gather, of RCCL direct", {}},
-                 {"all-gather, of RCCL's ring", {}},
-                 {"all-to-all, of RCCL direct", {}}},
-      .published = {
-          published_at("dma.small.all_gather", kSmall.value),
-          published_at("dma.small.all_to_all", kSmall.value),
-          {"dma.large",
-           {kLarge.value, 1.0 / (1.0 + published.find("dma.large").published.value_or(0.0) / kPercent)}}}};
-  for (const SizePoint& point : sizes_) {
-    copy.curves[0].points.push_back({point.bytes.value, over_library(point.gather)});
-    copy.curves[1].points.push_back({point.bytes.value, over_ring(point.gather)});
-    copy.curves[2].points.push_back({point.bytes.value, over_library(point.all_to_all)});
-  }
-  return {std::move(gemm), std::move(mask), std::move(copy)};
 }
 
 }  // namespace c3

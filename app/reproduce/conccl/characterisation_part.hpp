@@ -29,6 +29,10 @@ class CharacterisationPart {
   std::vector<CurvePlot> plots(const PublishedFigures& published) const;
 
  private:
+  static constexpr int kMostRemoved = 64;  ///< CUs
+  static constexpr std::array kMasks = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
+  static constexpr Bytes kSmall{kKibi}, kLarge{kGibi};
+
   /// What is found in every draw.
   struct Found {
     double gemms_minus_32 = 0.0, gemms_minus_64 = 0.0;  ///< mean slowdown, percent
@@ -65,6 +69,9 @@ class CharacterisationPart {
   StudySection gemms(const PublishedFigures& published) const;
   StudySection masks(const PublishedFigures& published) const;
   StudySection copies(const PublishedFigures& published) const;
+  CurvePlot gemm_plot(const PublishedFigures& published) const;
+  CurvePlot mask_plot(const PublishedFigures& published) const;
+  CurvePlot copy_plot(const PublishedFigures& published) const;
 
   std::deque<Drawn> cases_;  ///< the nominal one, then the draws
   std::deque<MaskCurve> masks_;

@@ -16,6 +16,9 @@ struct CopyTimes {
   Seconds library;  ///< by the method that the library's tuner chooses
   Seconds ring;     ///< by a ring, in the protocol that it chooses for one; of an all-to-all as `library`
   Seconds engines;  ///< copy engines, a copy for each peer
+
+  double over_library() const { return engines / library; }
+  double over_ring() const { return engines / ring; }
 };
 CopyTimes copy_times(const ClusterSpec& cluster, const CollectiveCall& call, const DmaOptions& dma);
 

@@ -1,0 +1,54 @@
+#include "app/reproduce/conccl/page_sections.hpp"
+
+namespace c3 {
+
+const char* const kStudyPageStyle =
+    R"(:root { --mark: #a3182c; --met: #2e6b30; --missed: #a3182c; }
+@media (prefers-color-scheme: dark) {
+  :root { --mark: #ff8a94; --met: #86cf88; --missed: #ff8a94; }
+}
+header p { max-width: 110ch; }
+.share, .legend i.share { fill: var(--cus); --fill: var(--cus); }
+.share.base { opacity: .6; }
+.engines, .legend i.engines { fill: var(--links); --fill: var(--links); }
+.target, .legend i.target { fill: var(--mark); --fill: var(--mark); opacity: .35; }
+.legend i.target { height: 4px; width: 18px; vertical-align: 3px; }
+.low, .legend i.low { fill: var(--cache); --fill: var(--cache); }
+.high, .legend i.high { fill: var(--dispatch); --fill: var(--dispatch); }
+.whisker { fill: none; stroke: var(--text); stroke-width: 1.5; vector-effect: non-scaling-stroke; }
+.legend i.whisker { height: 0; border-top: 2px solid var(--text); vertical-align: 4px; }
+.published { color: var(--mark); fill: var(--mark); stroke: var(--back); stroke-width: 1; }
+b.published { stroke: none; font-weight: normal; }
+.mark { position: absolute; top: 2px; transform: translateX(-50%); font-size: 16px; line-height: 22px;
+  text-shadow: 0 0 2px var(--back), 0 0 2px var(--back); }
+table.ladder td, table.ladder th { vertical-align: middle; }
+table.ladder td.bar { width: 52%; min-width: 300px; }
+table.tornado td.bar, table.tornado th.bar { width: 24%; min-width: 170px; padding-left: 24px; }
+table.tornado th.bar b { color: var(--text); }
+table.ladder .ticks span:first-child, table.tornado .ticks span:first-child { transform: translateX(-50%); }
+td.met { color: var(--met); }
+td.missed { color: var(--missed); font-weight: 600; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr)); gap: 18px 36px; }
+figure.curve { display: block; }
+figure.curve figcaption { margin-bottom: 4px; }
+svg.curves { height: auto; }
+svg.curves text { font-size: 12px; fill: var(--muted); stroke: none; }
+svg.curves .tick-y { text-anchor: end; }
+svg.curves .tick-x, svg.curves .axis-x { text-anchor: middle; }
+.curve-0 { --fill: var(--cus); }
+.curve-1 { --fill: var(--links); }
+.curve-2 { --fill: var(--hbm); }
+svg.curves g path { fill: none; stroke: var(--fill); stroke-width: 2; stroke-linejoin: round; }
+svg.curves g.curve-2 path { stroke-dasharray: 6 5; }
+svg.curves .mark-text { fill: var(--mark); stroke: var(--back); stroke-width: 4px; paint-order: stroke; }
+svg.curves .end { text-anchor: end; }
+svg.curves circle { fill: var(--fill); stroke: var(--back); stroke-width: 1; }
+.legend i.line { height: 3px; vertical-align: 4px; width: 18px; }
+table.scenarios { width: 100%; }
+table.scenarios th.strategy { white-space: normal; min-width: 64px; max-width: 84px; }
+table.scenarios th, table.scenarios td { padding-left: 10px; font-size: 13px; }
+table.scenarios td.heat { padding-right: 8px; }
+table.scenarios th:first-child { padding-left: 0; }
+)";
+
+}  // namespace c3
