@@ -31,6 +31,7 @@ struct ReproduceOptions {
   std::string data;
   std::string systems;
   std::string rows;  ///< file for every measurement; empty: none
+  std::string page;  ///< file for the page; empty: none
   std::optional<int> draws, jobs;
   bool calibrated = false;
   bool tornado = false;
@@ -67,6 +68,7 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
   };
   refuse(!options.systems.empty() && !study.takes_systems, "--systems", "has no map of systems");
   refuse(!options.rows.empty() && !study.has_rows, "--rows", "does not list its measurements");
+  refuse(!options.page.empty() && !study.has_page, "--page", "has no page");
   if (!study.has_draws) {
     refuse(options.draws.has_value(), "--draws", "draws nothing");
     refuse(options.jobs.has_value(), "--jobs", "always takes all cores");
@@ -75,11 +77,19 @@ StudyInput input_of(const ReproduceOptions& options, const Study& study) {
   }
   StudyInput input{.data = data_folder(options.data), .systems = options.systems};
   input.wants_rows = !options.rows.empty();
+  input.wants_page = !options.page.empty();
   input.draws = options.draws.value_or(input.draws);
   input.processes = static_cast<std::size_t>(options.jobs.value_or(0));
   input.calibrated = options.calibrated;
   input.tornado = options.tornado;
   return input;
+}
+
+/// Where a file was asked for.
+void write(std::optional<TemporaryFile>& file, const std::string& text) {
+  if (!file) return;
+  file->append(text);
+  file->rename_to_target();
 }
 
 int reproduce(const ReproduceOptions& options) {
@@ -88,17 +98,16 @@ int reproduce(const ReproduceOptions& options) {
   const StudyInput input = input_of(options, study);
   check_files(study, input.data);
   const PublishedFigures published(published_file(study.name));
-  std::optional<TemporaryFile> rows;
+  std::optional<TemporaryFile> rows, page;
   if (!options.rows.empty()) rows.emplace(options.rows);
+  if (!options.page.empty()) page.emplace(options.page);
   StudyOutcome outcome;
   {
     ProgressLine progress(options.quiet, "parts of the study");
     outcome = study.run(input, published, [&](std::size_t done, std::size_t total) { progress(done, total); });
   }
-  if (rows) {
-    rows->append(outcome.rows_csv);
-    rows->rename_to_target();
-  }
+  write(rows, outcome.rows_csv);
+  write(page, outcome.page);
   report_input(outcome, options.quiet);
   if (outcome.report.empty() && !outcome.broken.empty()) return kExitConfig;
   fmt::print("{}", options.json ? study_json(study.name, outcome.report) : study_text(outcome.report));
@@ -120,6 +129,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("--rows", options->rows,
                   "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw)")
       ->type_name("FILE");
+  verb.add_option("--page", options->page, "conccl: write the study as one HTML page")->type_name("FILE");
   verb.add_option("--draws", options->draws,
                   "conccl: draws of all priors (default: 50; 0: nominal values only)")
       ->check(CLI::Range(0, kMostDraws))
@@ -148,6 +158,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "  c3sim reproduce collectives --data ../shared/data\n"
       "  c3sim reproduce collectives --data my/tables --systems my/map.csv --json\n"
       "  c3sim reproduce conccl --draws 0\n"
+      "  c3sim reproduce conccl --page out/conccl.html\n"
       "  c3sim reproduce kernels --data ../shared/data\n"
       "  c3sim reproduce kernels --json > out/kernels.json");
   verb.callback([&app, &action, options] {

@@ -51,6 +51,7 @@ struct StudyInput {
   std::filesystem::path data;     ///< folder of the measurements
   std::filesystem::path systems;  ///< map of tables to systems; empty: the study's own
   bool wants_rows = false;        ///< whether StudyOutcome::rows_csv is asked for
+  bool wants_page = false;        ///< whether StudyOutcome::page is
   int draws = 50;                 ///< of everything that is uncertain; 0: nominal values only
   std::size_t processes = 0;      ///< that simulate at a time; 0: as many as there are cores
   bool calibrated = false;        ///< whether results with a fitted term stand beside the predicted ones
@@ -61,6 +62,7 @@ struct StudyOutcome {
   StudyReport report;
   std::vector<std::string> broken = {};   ///< what of the input could not be used: why, with its place
   std::string rows_csv = {};              ///< each measurement beside its prediction, where the study has them
+  std::string page = {};                  ///< HTML, where the study has one
   std::vector<std::string> notices = {};  ///< what the user may want to know of the input
 };
 
@@ -73,6 +75,7 @@ struct Study {
       run;
   bool takes_systems = false;  ///< whether the user may bring a map of tables to systems
   bool has_rows = false;       ///< whether it can list every measurement
+  bool has_page = false;       ///< whether it draws itself as a page
   bool has_draws = false;      ///< whether it is over draws of priors, and can be had calibrated
 };
 

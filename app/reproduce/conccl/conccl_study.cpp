@@ -10,7 +10,9 @@
 #include <ranges>
 #include <utility>
 
+#include "app/reproduce/conccl/characterisation_part.hpp"
 #include "app/reproduce/conccl/ladder_part.hpp"
+#include "app/reproduce/conccl/page.hpp"
 #include "app/reproduce/conccl/scenarios.hpp"
 #include "app/reproduce/conccl/sensitivity_part.hpp"
 #include "app/reproduce/simulations.hpp"
@@ -73,6 +75,7 @@ class ConcclStudy {
     const Experiment nominal = file_.make(std::nullopt);
     const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};
     const DrawnExperiment predicted = [this](std::optional<std::uint64_t> draw) { return file_.make(draw); };
+    characterisation_.emplace(predicted, input.draws);
     ladder_.emplace(scenarios_, predicted, size, LadderRole::predicted);
     if (input.calibrated) {
       const DrawnExperiment make = [this](std::optional<std::uint64_t> draw) {
@@ -85,7 +88,7 @@ class ConcclStudy {
 
   void run(const StudyInput& input, const StudyProgress& progress) {
     SimulationJobs jobs;
-    // The characterisation's plan(jobs) belongs here.
+    characterisation_->plan(jobs);
     ladder_->plan(jobs);
     if (calibrated_) calibrated_->plan(jobs);
     sensitivity_->plan(jobs);
@@ -95,7 +98,7 @@ class ConcclStudy {
   StudyReport report(const PublishedFigures& published) const {
     StudyReport report;
     const auto append = [&report](StudyReport part) { std::ranges::move(part, std::back_inserter(report)); };
-    // append(characterisation.sections(published)) belongs here: the figures gemm.* and dma.*.
+    append(characterisation_->sections(published));
     append(ladder_->sections(published));
     if (calibrated_) append(calibrated_->sections(published));
     append(sensitivity_->sections(published, *ladder_));
@@ -108,9 +111,17 @@ class ConcclStudy {
     return text;
   }
 
+  std::string page(const PublishedFigures& published) const {
+    return study_page({.conditions = ladder_->conditions(),
+                       .report = report(published),
+                       .plots = characterisation_->plots(published),
+                       .scenarios = scenario_shares(ladder_->cases(), 0)});
+  }
+
  private:
   std::vector<Scenario> scenarios_;  ///< the parts refer to it
   ExperimentFile file_;
+  std::optional<CharacterisationPart> characterisation_;
   std::optional<LadderPart> ladder_, calibrated_;
   std::optional<SensitivityPart> sensitivity_;
 };
@@ -127,6 +138,7 @@ StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& p
   study.run(input, progress);
   outcome.report = study.report(published);
   if (input.wants_rows) outcome.rows_csv = study.rows_csv();
+  if (input.wants_page) outcome.page = study.page(published);
   return outcome;
 }
 
@@ -138,6 +150,7 @@ Study conccl_study() {
           .files = {},
           .run = reproduce_conccl,
           .has_rows = true,
+          .has_page = true,
           .has_draws = true};
 }
 

@@ -54,6 +54,8 @@ class LadderPart {
   /// Mean of shares, in percent.
   LadderValue share(const StudyStrategy& strategy) const;
   int draws() const { return size_.draws; }
+  const LadderCases& cases() const { return cases_; }  ///< the first one at nominal values
+  std::string conditions() const;                      ///< under which it runs: a sentence
 
  private:
   using OfCase = std::function<double(std::size_t number)>;
@@ -72,7 +74,6 @@ class LadderPart {
   StudySection agreement(const PublishedFigures& published) const;
   StudyLine step(const PublishedFigures& published, std::string_view of, std::string_view lower,
                  std::string_view upper) const;
-  std::string conditions() const;
 
   LadderSize size_;
   LadderRole role_;
