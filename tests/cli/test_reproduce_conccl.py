@@ -124,10 +124,13 @@ class ReproduceConccl(ScratchTest):
         spans = [figure["simulated"] for figure in swings]
         self.assertEqual(spans, sorted(spans, reverse=True))
         for figure in swings:
-            for strategy in ("ConCCL", "SP", "RP, best mask"):
+            for strategy in ("ConCCL", "SP"):
                 low, high = (figure["beside"][f"{strategy} {end}"] for end in ("low", "high"))
                 self.assertLessEqual(max(low, high, 0) - min(low, high, 0), figure["simulated"] + 1e-9)
         self.assertNotEqual(figures["tornado.library.link_payload"], six["tornado.library.link_payload"])
+        candidates = {name for name in figures if name.startswith("candidate.")}
+        self.assertIn("candidate.gpu.power_coupling", candidates)
+        self.assertEqual(len(candidates), 8)
         self.assertIn("choice.gpu.hbm_arbitration.byte_fair", figures)
         self.assertIn("choice.gpu.dispatch_policy.round_robin", figures)
 

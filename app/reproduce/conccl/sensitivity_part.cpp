@@ -171,9 +171,9 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published, const Lad
   return section;
 }
 
-StudyLine SensitivityPart::line(const PublishedFigures& published, const Swing& swing) const {
+StudyLine SensitivityPart::line(const PublishedFigure& of, const Swing& swing) const {
   StudyLine line{
-      .figure = {.of = published.find("tornado." + swing.range.key), .simulated = largest_change(swing)},
+      .figure = {.of = of, .simulated = largest_change(swing)},
       .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
   for (const std::string_view id : kSwung) {
     const StudyStrategy& strategy = study_strategy(id);
@@ -195,7 +195,7 @@ StudySection SensitivityPart::tornado(const PublishedFigures& published) const {
                            [this](const Swing& swing) { return largest_change(swing); });
   strongest.resize(std::min(strongest.size(), kStrongest));
   for (const Swing& swing : strongest)
-    section.lines.push_back(line(published, swing));
+    section.lines.push_back(line(published.find("tornado." + swing.range.key), swing));
   section.notes = {
       fmt::format("Change of the mean share from its nominal value, of {} priors with a range; in SI "
                   "units.",
@@ -210,7 +210,7 @@ StudySection SensitivityPart::candidates(const PublishedFigures& published) cons
                        .value = "largest span"};
   for (const Swing& swing : swings_) {
     if (std::ranges::find(kCandidates, swing.range.key) != kCandidates.end())
-      section.lines.push_back(line(published, swing));
+      section.lines.push_back(line(published.find("candidate." + swing.range.key), swing));
   }
   return section;
 }

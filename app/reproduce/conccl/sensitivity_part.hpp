@@ -49,7 +49,7 @@ class SensitivityPart {
   std::vector<NamedRange> moving() const;  ///< priors that change a share when they alone are moved
 
   StudySection ranks(const PublishedFigures& published, const LadderPart& ladder) const;
-  StudyLine line(const PublishedFigures& published, const Swing& swing) const;
+  StudyLine line(const PublishedFigure& of, const Swing& swing) const;
   StudySection tornado(const PublishedFigures& published) const;
   StudySection candidates(const PublishedFigures& published) const;
   StudySection choices(const PublishedFigures& published) const;
