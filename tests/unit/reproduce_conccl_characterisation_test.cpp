@@ -166,5 +166,26 @@ TEST_CASE("a system that cannot run a collective ends the study with the reason"
   CHECK_THROWS_AS(run_simulations(jobs, kQuiet), InfeasibleError);
 }
 
+TEST_CASE("memory-bound GEMMs lose less to CUs removed, and gain where the caches are relieved") {
+  const GemmShape streamed{4096, 8192, 8192, DType::bf16, 1, GemmTraffic::streamed};
+  CharacterisationPart part(drawn, 2, {streamed});
+  SimulationJobs jobs;
+  part.plan(jobs);
+  run_simulations(jobs, kQuiet);
+  const PublishedFigures published(published_file("conccl"));
+  const StudyReport report = part.sections(published);
+  const GpuSpec gpu = load_cluster("mi300x-8").gpu;
+  for (const int removed : {8, 32, 64}) {
+    const StudyLine& line = line_of(report, "gemm.streamed.minus" + std::to_string(removed));
+    CHECK(*line.figure.simulated == near(slowdown(streamed, gpu, removed)));
+    CHECK(line.figure.kind == FigureKind::input);
+  }
+  GemmShape tiled = streamed;
+  tiled.traffic = GemmTraffic::tiled;
+  CHECK(slowdown(streamed, gpu, 8) < 0.0);
+  CHECK(slowdown(streamed, gpu, 64) < slowdown(tiled, gpu, 64) - 10.0);
+  CHECK(part.plots(published).front().curves.size() == 3);
+}
+
 }  // namespace
 }  // namespace c3

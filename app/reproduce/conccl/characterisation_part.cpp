@@ -42,7 +42,9 @@ double gain_over_ring(const CopyTimes& times) { return kPercent * (times.ring / 
 
 }  // namespace
 
-CharacterisationPart::CharacterisationPart(const DrawnExperiment& make, int draws) {
+CharacterisationPart::CharacterisationPart(const DrawnExperiment& make, int draws,
+                                           std::vector<GemmShape> memory_bound)
+    : memory_bound_(std::move(memory_bound)) {
   cases_.push_back({make(std::nullopt), {}});
   for (int draw = 0; draw < draws; ++draw)
     cases_.push_back({make(static_cast<std::uint64_t>(draw)), {}});
@@ -140,18 +142,21 @@ void CharacterisationPart::plan_size(SimulationJobs& jobs, SizePoint& point) {
            }});
 }
 
-LadderValue CharacterisationPart::value(OfDraw of) const {
-  LadderValue value{.nominal = of(cases_.front().found), .by_draw = {}};
+LadderValue CharacterisationPart::value(const std::function<double(const Drawn& drawn)>& of) const {
+  LadderValue value{.nominal = of(cases_.front()), .by_draw = {}};
   for (std::size_t i = 1; i < cases_.size(); ++i)
-    value.by_draw.push_back(of(cases_[i].found));
+    value.by_draw.push_back(of(cases_[i]));
   return value;
 }
 
 StudyLine CharacterisationPart::line(const PublishedFigures& published, std::string_view id,
                                      std::string_view label, OfDraw of) const {
-  const LadderValue found = value(of);
-  StudyLine line{.figure = {.of = published.find(id), .simulated = found.judged()},
-                 .label = std::string(label)};
+  return line(published.find(id), label, value([of](const Drawn& drawn) { return of(drawn.found); }));
+}
+
+StudyLine CharacterisationPart::line(const PublishedFigure& of, std::string_view label,
+                                     const LadderValue& found) {
+  StudyLine line{.figure = {.of = of, .simulated = found.judged()}, .label = std::string(label)};
   if (const std::optional<DrawnValue> drawn = over_draws(found.by_draw)) {
     line.figure.p5 = drawn->p5;
     line.figure.p95 = drawn->p95;
@@ -183,6 +188,30 @@ StudySection CharacterisationPart::gemms(const PublishedFigures& published) cons
                                [](const Found& found) { return found.up_minus_32; }));
   section.lines.push_back(line(published, "gemm.405b_up_4096.minus64", "405B up, 4,096 tokens, 64 CUs removed",
                                [](const Found& found) { return found.up_minus_64; }));
+  return section;
+}
+
+StudySection CharacterisationPart::memory_bound_gemms(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Memory-bound GEMMs of the scenarios alone with CUs removed",
+      .lines = {},
+      .notes = {"Told as streamed. What CUs removed relieve is an input, gpu.streamed_relief: half of "
+                "what was published, up to 10 % faster. Slower: the arithmetic left for fewer CUs."},
+      .value = "longer"};
+  for (const int removed : {8, 32, 64}) {
+    const auto mean = [&](const Drawn& drawn) {
+      return slowdown(memory_bound_, drawn.experiment.cluster.gpu, removed).mean;
+    };
+    StudyLine next =
+        line(published.find(fmt::format("gemm.streamed.minus{}", removed)),
+             fmt::format("mean of {} shapes, {} CUs removed", memory_bound_.size(), removed), value(mean));
+    next.figure.kind = FigureKind::input;
+    const Slowdown over = slowdown(memory_bound_, nominal().cluster.gpu, removed);
+    next.beside.emplace_back("least", over.least);
+    next.beside.emplace_back("greatest", over.greatest);
+    next.rows = memory_bound_.size();
+    section.lines.push_back(std::move(next));
+  }
   return section;
 }
 
@@ -243,7 +272,9 @@ StudyReport CharacterisationPart::sections(const PublishedFigures& published) co
                                     [](const Found& found) { return gain_over_ring(found.large_gather); })},
                      .notes = {"Engines reach what links carry; RCCL reaches link_payload, a range."},
                      .value = "faster"};
-  return {gemms(published), masks(published), copies(published), std::move(large)};
+  StudyReport report = {gemms(published), masks(published), copies(published), std::move(large)};
+  if (!memory_bound_.empty()) report.insert(report.begin() + 1, memory_bound_gemms(published));
+  return report;
 }
 
 }  // namespace c3

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace c3 {
 
 class CharacterisationPart {
  public:
-  /// Figures at nominal values and over \p draws, curves at nominal values.
-  CharacterisationPart(const DrawnExperiment& make, int draws);
+  /// Figures at nominal values and over \p draws, curves at nominal values. \param memory_bound GEMMs that are
+  /// shown beside the compute-bound ones; may be empty.
+  CharacterisationPart(const DrawnExperiment& make, int draws, std::vector<GemmShape> memory_bound = {});
 
   /// Its address must not change from here on.
   void plan(SimulationJobs& jobs);
@@ -63,16 +65,19 @@ class CharacterisationPart {
   void plan_size(SimulationJobs& jobs, SizePoint& point);
 
   const Experiment& nominal() const { return cases_.front().experiment; }
-  LadderValue value(OfDraw of) const;
+  LadderValue value(const std::function<double(const Drawn& drawn)>& of) const;
   StudyLine line(const PublishedFigures& published, std::string_view id, std::string_view label,
                  OfDraw of) const;
+  static StudyLine line(const PublishedFigure& of, std::string_view label, const LadderValue& found);
   StudySection gemms(const PublishedFigures& published) const;
+  StudySection memory_bound_gemms(const PublishedFigures& published) const;
   StudySection masks(const PublishedFigures& published) const;
   StudySection copies(const PublishedFigures& published) const;
   CurvePlot gemm_plot(const PublishedFigures& published) const;
   CurvePlot mask_plot(const PublishedFigures& published) const;
   CurvePlot copy_plot(const PublishedFigures& published) const;
 
+  std::vector<GemmShape> memory_bound_;
   std::deque<Drawn> cases_;  ///< the nominal one, then the draws
   std::deque<MaskCurve> masks_;
   std::deque<SizePoint> sizes_;

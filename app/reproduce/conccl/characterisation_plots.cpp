@@ -22,11 +22,13 @@ CurvePlot CharacterisationPart::gemm_plot(const PublishedFigures& published) con
                  {"LLaMA-405B up, 4,096 tokens", {}}},
       .published = {{"405B up", {0.5 * kMostRemoved, published_value(published, "gemm.405b_up_4096.minus32")}},
                     {"mean", {1.0 * kMostRemoved, published_value(published, "gemm.minus64.mean")}}}};
-  // The curve of `streamed` GEMMs, whose requests nearly all reach HBM, belongs here.
+  if (!memory_bound_.empty()) plot.curves.push_back({"mean of the scenarios' memory-bound GEMMs", {}});
   const GpuSpec& gpu = nominal().cluster.gpu;
   for (int removed = 0; removed <= kMostRemoved; removed += gpu.compute.xcds) {
     plot.curves[0].points.push_back({1.0 * removed, slowdown(shapes, gpu, removed).mean});
     plot.curves[1].points.push_back({1.0 * removed, slowdown(llama_405b_up(), gpu, removed)});
+    if (!memory_bound_.empty())
+      plot.curves[2].points.push_back({1.0 * removed, slowdown(memory_bound_, gpu, removed).mean});
   }
   return plot;
 }

@@ -67,6 +67,16 @@ void check(const Experiment& experiment, const fs::path& file) {
   }
 }
 
+/// Each once.
+std::vector<GemmShape> memory_bound(const std::vector<Scenario>& scenarios) {
+  std::vector<GemmShape> gemms;
+  for (const Scenario& scenario : scenarios) {
+    const bool is_new = std::ranges::find(gemms, scenario.gemm) == gemms.end();
+    if (scenario.gemm.traffic == GemmTraffic::streamed && is_new) gemms.push_back(scenario.gemm);
+  }
+  return gemms;
+}
+
 /// Everything that is simulated, in one go: the last of one part run beside the first of the next.
 class ConcclStudy {
  public:
@@ -75,7 +85,7 @@ class ConcclStudy {
     const Experiment nominal = file_.make(std::nullopt);
     const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};
     const DrawnExperiment predicted = [this](std::optional<std::uint64_t> draw) { return file_.make(draw); };
-    characterisation_.emplace(predicted, input.draws);
+    characterisation_.emplace(predicted, input.draws, memory_bound(scenarios_));
     ladder_.emplace(scenarios_, predicted, size, LadderRole::predicted);
     if (input.calibrated) {
       const DrawnExperiment make = [this](std::optional<std::uint64_t> draw) {

@@ -172,9 +172,8 @@ StudySection SensitivityPart::ranks(const PublishedFigures& published, const Lad
 }
 
 StudyLine SensitivityPart::line(const PublishedFigure& of, const Swing& swing) const {
-  StudyLine line{
-      .figure = {.of = of, .simulated = largest_change(swing)},
-      .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
+  StudyLine line{.figure = {.of = of, .simulated = largest_change(swing)},
+                 .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
   for (const std::string_view id : kSwung) {
     const StudyStrategy& strategy = study_strategy(id);
     line.beside.emplace_back(fmt::format("{} low", strategy.label), change(swing.low, strategy));
