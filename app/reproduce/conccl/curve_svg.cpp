@@ -70,16 +70,20 @@ Axes axes_of(const CurvePlot& plot) {
   for (const PublishedPoint& published : plot.published)
     points.push_back(published.at);
   const auto [left, right] = std::ranges::minmax(points, {}, &CurvePoint::x);
-  const double top = std::ranges::max(points, {}, &CurvePoint::y).y;
+  const auto [lowest, highest] = std::ranges::minmax(points, {}, &CurvePoint::y);
+  const double top = highest.y;
+  const double bottom = std::min(0.0, lowest.y);  // from 0, unless something is below
   constexpr double kMostTicks = 6, kRoom = 1.04;
-  const double step = round_step(kRoom * top / kMostTicks);
-  return {
-      .x = {.low = plot.is_of_sizes ? left.x : 0.0,
-            .high = right.x,
-            .from = kLeft,
-            .to = kWidth - kRight,
-            .by_doubling = plot.is_of_sizes},
-      .y = {.low = 0.0, .high = std::ceil(kRoom * top / step) * step, .from = kHeight - kBottom, .to = kTop}};
+  const double step = round_step(kRoom * (top - bottom) / kMostTicks);
+  return {.x = {.low = plot.is_of_sizes ? left.x : 0.0,
+                .high = right.x,
+                .from = kLeft,
+                .to = kWidth - kRight,
+                .by_doubling = plot.is_of_sizes},
+          .y = {.low = std::floor(bottom / step) * step,
+                .high = std::ceil(kRoom * top / step) * step,
+                .from = kHeight - kBottom,
+                .to = kTop}};
 }
 
 std::string text(const char* css_class, double x, double y, std::string_view words) {
