@@ -28,11 +28,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       random_(gpu.setup().seed, launch.draw),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
-      done_(simulation_, "work groups of " + kernel.name) {
-  if (gpu.spec().overlap_loss > 0.0) gpu.collectives(launch.stream).add(*this);
-}
-
-CohortRun::~CohortRun() { gpu_.collectives(launch_.stream).remove(*this); }
+      done_(simulation_, "work groups of " + kernel.name) {}
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
   resident_ += static_cast<std::int64_t>(cus.size());

@@ -12,15 +12,13 @@
 
 namespace c3 {
 
-class CohortRun final : public DispatchClient, private OverlapListener {
+class CohortRun final : public DispatchClient, public OverlapListener {
  public:
   CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
-  ~CohortRun();
-  CohortRun(const CohortRun&) = delete;
-  CohortRun& operator=(const CohortRun&) = delete;
 
   Event& done() { return done_; }
   void on_placed(int xcd, std::span<const int> cus) override;
+  void on_overlap_change() override;
 
  private:
   struct Cohort {
@@ -41,7 +39,6 @@ class CohortRun final : public DispatchClient, private OverlapListener {
   Seconds compute_time(const Cohort& cohort) const;
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
   Seconds steady_time(const Cohort& cohort) const;
-  void on_overlap_change() override;
   void rebound(Cohort& cohort, double bound);
   /// No work group is left to take the place of those that went from \p xcd: others there get more of their
   /// CUs.

@@ -14,11 +14,7 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       launch_(launch),
       activity_(activity),
       slots_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
-      done_(simulation_, "work groups of " + kernel.name) {
-  if (gpu.spec().overlap_loss > 0.0) gpu.collectives(launch.stream).add(*this);
-}
-
-FluidRun::~FluidRun() { gpu_.collectives(launch_.stream).remove(*this); }
+      done_(simulation_, "work groups of " + kernel.name) {}
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
   for (const int cu : cus)

@@ -15,22 +15,19 @@ namespace c3 {
 /// The tail is the slowest work group of the last wave, or its stores. Wrong when: another kernel needs the
 /// slots that the last, thin wave frees; compute and HBM take about equally long, because a work group then
 /// waits for each in turn.
-class FluidRun final : public DispatchClient, private OverlapListener {
+class FluidRun final : public DispatchClient, public OverlapListener {
  public:
   FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
-  ~FluidRun();
-  FluidRun(const FluidRun&) = delete;
-  FluidRun& operator=(const FluidRun&) = delete;
 
   Event& done() { return done_; }
   void on_placed(int xcd, std::span<const int> cus) override;
+  void on_overlap_change() override;
 
  private:
   struct Slot {
     int xcd, cu;
   };
   Task run();
-  void on_overlap_change() override;
   double bound() const;
   FlowSpec whole_kernel();
   double weight(double alone);

@@ -55,6 +55,24 @@ std::string grouped_rows(std::string_view header, const std::vector<std::string>
   return html;
 }
 
+std::string page_begin(std::string_view title, std::string_view style) {
+  return fmt::format(
+      R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="generator" content="c3sim"/>
+<title>{}</title>
+<style>
+{}</style>
+</head>
+<body>
+<main>
+)",
+      escaped(title), style);
+}
+
 std::string short_number(double value) {
   auto text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);

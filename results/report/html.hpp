@@ -11,6 +11,9 @@ namespace c3 {
 std::string escaped(std::string_view text);
 /// Escaped, with a break between lines.
 std::string escaped_lines(std::string_view text);
+/// All of a page before and after what is in its <main>. \p title is escaped here, \p style is not.
+std::string page_begin(std::string_view title, std::string_view style);
+inline constexpr const char* kPageEnd = "</main>\n</body>\n</html>\n";
 /// Rows of a table that have one header cell together. Each of \p rows is its other cells.
 std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows);
 /// At most two decimals and no zeros at the end: "12.5", "3", "0".

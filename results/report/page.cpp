@@ -48,24 +48,9 @@ std::string default_title(std::span<const ReportRun> runs) {
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {
   const ReportScope scope{.runs = runs, .strategies = all_strategies(runs), .axis = common_axis(runs)};
   const auto heading = title.empty() ? default_title(runs) : title;
-  return fmt::format(
-             R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="generator" content="c3sim"/>
-<title>{}</title>
-<style>
-{}</style>
-</head>
-<body>
-<main>
-)",
-             escaped(heading), kReportStyle) +
-         head_section(scope, heading) + glance_section(scope) + table_section(scope) + loss_section(scope) +
-         timeline_section(scope) + definitions_section() + provenance_section(scope) +
-         "</main>\n</body>\n</html>\n";
+  return page_begin(heading, kReportStyle) + head_section(scope, heading) + glance_section(scope) +
+         table_section(scope) + loss_section(scope) + timeline_section(scope) + definitions_section() +
+         provenance_section(scope) + kPageEnd;
 }
 
 }  // namespace c3

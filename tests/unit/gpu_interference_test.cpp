@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 
 #include "gpu/core_clock.hpp"
 #include "gpu/kernel_model/streamed_traffic.hpp"
@@ -48,6 +49,11 @@ Task hold_collective(Gpu& gpu, Seconds begin, Seconds end) {
   gpu.collectives(1).begin();
   co_await gpu.simulation().sleep(end - begin);
   gpu.collectives(1).end();
+}
+
+Task fail_at(Simulation& simulation, Seconds date) {
+  co_await simulation.sleep(date);
+  throw std::runtime_error("given up");
 }
 
 }  // namespace
@@ -192,4 +198,15 @@ TEST_CASE("the calibrated loss acts on arithmetic while a collective is in fligh
   };
   for (const KernelGrain grain : kGrains)
     CHECK(span(0.2, grain) - span(0.0, grain) == near(30e-6 * 0.2, 2e-2));
+}
+
+TEST_CASE("a simulation that is given up while a kernel loses to a collective ends cleanly") {
+  for (const KernelGrain grain : kGrains) {
+    GpuSpec gpu = with_fast_memory(round_gpu());
+    gpu.overlap_loss = 0.2;
+    GpuBench bench(gpu);
+    bench.launch(0.0_s, plain_kernel("k", 8, 100.0_us), of_grain(grain));
+    bench.simulation.spawn("failure", fail_at(bench.simulation, 50.0_us));
+    CHECK_THROWS_AS(bench.run(), std::runtime_error);
+  }
 }

@@ -40,6 +40,15 @@ const std::vector<double>& values_of(const SimulatedTime& simulated, std::size_t
 /// By how many percent engines are faster than a ring.
 double gain_over_ring(const CopyTimes& times) { return kPercent * (times.ring / times.engines - 1.0); }
 
+/// \p line of a mean over \p gemms, and beside it the least and the greatest of them.
+StudyLine with_extremes(StudyLine line, const std::vector<GemmShape>& gemms, const GpuSpec& gpu, int removed) {
+  const Slowdown over = slowdown(gemms, gpu, removed);
+  line.beside.emplace_back("least", over.least);
+  line.beside.emplace_back("greatest", over.greatest);
+  line.rows = gemms.size();
+  return line;
+}
+
 }  // namespace
 
 CharacterisationPart::CharacterisationPart(const DrawnExperiment& make, int draws,
@@ -176,11 +185,7 @@ StudySection CharacterisationPart::gemms(const PublishedFigures& published) cons
   const auto mean = [&](std::string_view id, int removed, OfDraw of) {
     StudyLine next =
         line(published, id, fmt::format("mean of {} shapes, {} CUs removed", shapes.size(), removed), of);
-    const Slowdown over = slowdown(shapes, nominal().cluster.gpu, removed);
-    next.beside.emplace_back("least", over.least);
-    next.beside.emplace_back("greatest", over.greatest);
-    next.rows = shapes.size();
-    section.lines.push_back(std::move(next));
+    section.lines.push_back(with_extremes(std::move(next), shapes, nominal().cluster.gpu, removed));
   };
   mean("gemm.minus32.mean", kMostRemoved / 2, [](const Found& found) { return found.gemms_minus_32; });
   mean("gemm.minus64.mean", kMostRemoved, [](const Found& found) { return found.gemms_minus_64; });
@@ -206,11 +211,7 @@ StudySection CharacterisationPart::memory_bound_gemms(const PublishedFigures& pu
         line(published.find(fmt::format("gemm.streamed.minus{}", removed)),
              fmt::format("mean of {} shapes, {} CUs removed", memory_bound_.size(), removed), value(mean));
     next.figure.kind = FigureKind::input;
-    const Slowdown over = slowdown(memory_bound_, nominal().cluster.gpu, removed);
-    next.beside.emplace_back("least", over.least);
-    next.beside.emplace_back("greatest", over.greatest);
-    next.rows = memory_bound_.size();
-    section.lines.push_back(std::move(next));
+    section.lines.push_back(with_extremes(std::move(next), memory_bound_, nominal().cluster.gpu, removed));
   }
   return section;
 }

@@ -62,24 +62,9 @@ std::string figures_section(const StudyReport& report) {
 }  // namespace
 
 std::string study_page(const StudyPage& page) {
-  return fmt::format(
-             R"(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="generator" content="c3sim"/>
-<title>{}</title>
-<style>
-{}{}</style>
-</head>
-<body>
-<main>
-)",
-             kTitle, kReportStyle, kStudyPageStyle) +
-         head(page) + ladder_section(page.report) + curves_section(page.plots) +
-         scenarios_section(page.scenarios) + tornado_section(page.report) + figures_section(page.report) +
-         "</main>\n</body>\n</html>\n";
+  return page_begin(kTitle, std::string(kReportStyle) + kStudyPageStyle) + head(page) +
+         ladder_section(page.report) + curves_section(page.plots) + scenarios_section(page.scenarios) +
+         tornado_section(page.report) + figures_section(page.report) + kPageEnd;
 }
 
 }  // namespace c3
