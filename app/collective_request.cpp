@@ -17,7 +17,7 @@
 namespace c3 {
 namespace {
 
-constexpr std::array kBackends = {Backend::cu, Backend::dma};
+constexpr std::array kTableBackends = {Backend::cu, Backend::dma};
 constexpr std::array kDTypes = {DType::fp32, DType::bf16, DType::fp16, DType::fp8};
 constexpr std::string_view kAuto = "auto";
 constexpr std::size_t kMostRows = 10'000;
@@ -111,7 +111,7 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
   std::vector<Mover> movers;
   bool has_engines = false;
   for (const std::string& name : options.backends) {
-    const Backend backend = value_of("backend", name, kBackends);
+    const Backend backend = value_of("backend", name, kTableBackends);
     if (backend == Backend::cu) movers.push_back({backend, {}});
     if (backend != Backend::dma) continue;
     has_engines = true;

@@ -167,8 +167,7 @@ Seconds ChannelProtocol::base() const {
   const bool is_direct_ring =
       method_.algorithm == Algorithm::ring && method_.protocol == Protocol::simple && nodes_ == 1;
   const Seconds handshakes = spec_.hop_latency * (is_direct_ring ? library_.handshake_hops : 0.0);
-  return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices() +
-         local_copy();
+  return (is_one_shot() ? *library_.one_shot_latency : spec_.base_latency) + handshakes + last_slices();
 }
 
 Seconds ChannelProtocol::latency(const Move& move) const {
@@ -314,17 +313,15 @@ Seconds ChannelProtocol::last_slice(int lane) const {
   return {};
 }
 
-// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it was
-// scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile.
-Seconds ChannelProtocol::local_copy() const {
+std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   const bool is_ring_sum = call_.kind == CollectiveKind::all_reduce && method_.algorithm == Algorithm::ring;
   const bool has_shard = is_ring_sum || call_.kind == CollectiveKind::all_gather ||
                          call_.kind == CollectiveKind::reduce_scatter ||
                          call_.kind == CollectiveKind::all_to_all;
-  if (!has_shard || !library_.local_rate || method_.protocol != Protocol::simple) return {};
+  if (!has_shard || !library_.local_rate || method_.protocol != Protocol::simple) return std::nullopt;
   const Bytes shard = call_.bytes / graph_.ranks();
   const Seconds at_hbm{1.0 / hbm_rate_alone(cluster_.gpu.hbm, shard, shard)};
-  return std::max(shard / (*library_.local_rate * width_), at_hbm);
+  return LocalCopy{shard, std::max(shard / (*library_.local_rate * width_), at_hbm)};
 }
 
 }  // namespace c3

@@ -34,6 +34,12 @@ Bytes nvls_chunk(Bytes bytes, int channels, int heads);
 /// The same of nvls_tree, for \p nodes nodes. \param set by a plug-in, in place of the library's largest chunk
 Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set = {});
 
+/// What a rank copies or adds within its GPU.
+struct LocalCopy {
+  Bytes bytes;   ///< read, and as many written
+  Seconds time;  ///< of all channels, with HBM to themselves
+};
+
 /// Latencies and rates of one collective. Wrong when: steps of one chain overlap more than a slice's copying.
 class ChannelProtocol {
  public:
@@ -56,9 +62,13 @@ class ChannelProtocol {
   BytesPerSecond link_payload() const;
   /// That a NIC sends for each byte of payload: flags go with it.
   double network_bytes() const;
-  /// Once in a collective, whatever its steps: launch and set-up, handshakes, what comes last and what is
-  /// copied within the GPU. Without the gap before it.
+  /// Once in a collective, whatever its steps: launch and set-up, handshakes and what comes last. Without the gap
+  /// before it.
   Seconds base() const;
+  /// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it was
+  /// scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile. nullopt:
+  /// nothing, or no rate is known.
+  std::optional<LocalCopy> local_copy() const;
   /// Of the steps that \p move takes one after another.
   Seconds latency(const Move& move) const;
 
@@ -75,7 +85,6 @@ class ChannelProtocol {
   Seconds in_switch() const;
   Seconds last_slice(int lane) const;
   Seconds last_slices() const;
-  Seconds local_copy() const;
   int in_lane(int lane) const { return std::max(1, (width_ - lane + places_ - 1) / places_); }
 
   const ClusterSpec& cluster_;

@@ -9,6 +9,7 @@
 #include "collectives/channel_protocol.hpp"
 #include "collectives/cu_collective.hpp"
 #include "collectives/dma_collective.hpp"
+#include "collectives/fused_collective.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 {
@@ -71,6 +72,8 @@ std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectiveP
       return std::make_unique<CuCollective>(cluster, std::move(plan));
     case Backend::dma:
       return std::make_unique<DmaCollective>(cluster, std::move(plan));
+    case Backend::fused:
+      return std::make_unique<FusedCollective>(cluster, std::move(plan));
   }
   throw std::logic_error("CollectiveRun::make: unknown backend");
 }

@@ -23,6 +23,7 @@ struct CollectivePlan {
   CollectiveGrain grain = CollectiveGrain::edge;
   int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
   DmaOptions dma;       ///< of backend dma
+  FusedReduction reduction = FusedReduction::near_memory;  ///< of backend fused
   int stream = 0;
   int priority = 0;
   int order = 0;  ///< of the queue, see Launch::order

@@ -97,6 +97,12 @@ Task CuCollective::run_group(Group* group) {
   for (std::size_t i = 0; i < moves_.size(); ++i) {
     if (takes_part(*group, moves_[i])) co_await *group->arrived[i];
   }
+  if (const std::optional<LocalCopy> copy = protocol_.local_copy()) {
+    std::vector<Demand> demands;
+    const FlowSpec spec = local_flow(*group, *copy, demands);
+    RunningFlow flow(simulation_, spec);
+    co_await flow;
+  }
   release(*group);
   channels_left_ -= static_cast<int>(group->channels.size());
   if (channels_left_ == 0) finish();
@@ -233,8 +239,25 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
   }
   spec.demands = demands;
   const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
+  spec.priority = memory.communication_class();
   spec.weight =
       memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, spec.bound);
+  return spec;
+}
+
+FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const {
+  const auto channels = static_cast<int>(group.channels.size());
+  const Bytes bytes = copy.bytes * (static_cast<double>(channels) / width_);
+  for (const int rank : simulated()) {
+    cluster_.gpu(rank).memory().add_hbm_read(demands, plan_.stream, bytes);
+    cluster_.gpu(rank).memory().add_hbm_write(demands, plan_.stream, bytes);
+  }
+  const Memory& memory = cluster_.gpu(simulated().front()).memory();
+  FlowSpec spec;
+  spec.demands = demands;
+  spec.bound = 1.0 / copy.time.value;
+  spec.weight = memory.weight(library_.channel_outstanding, channels, 2.0 * bytes, spec.bound);
+  spec.priority = memory.communication_class();
   return spec;
 }
 

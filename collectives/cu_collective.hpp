@@ -89,6 +89,8 @@ class CuCollective final : public CollectiveRun, private Completion {
   Move step_of(const Leg& leg) const;
   BytesPerSecond channel_rate(int copying) const;
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
+  /// What the group's part of \p copy takes on every simulated rank.
+  FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
   FlowSpec flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const;
   double clock_factor(int rank) const;
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }

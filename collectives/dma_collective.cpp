@@ -170,6 +170,7 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
   }
   const Bytes at_hbm = total * (1.0 + dma.write_bytes);  // a read at the source, a write at the target
   const Memory& memory = cluster_.gpu(job.submissions.front().rank).memory();
+  stage.priority = memory.communication_class();
   stage.weight = memory.weight(dma.outstanding, legs, at_hbm, dma.engine_bandwidth.value / most);
   return stage;
 }

@@ -36,8 +36,14 @@ std::string_view name_of(Backend backend) {
       return "cu";
     case Backend::dma:
       return "dma";
+    case Backend::fused:
+      return "fused";
   }
   throw std::logic_error("name_of: unknown backend");
+}
+
+std::string_view name_of(FusedReduction reduction) {
+  return reduction == FusedReduction::atomics ? "atomics" : "near_memory";
 }
 
 std::string_view name_of(Protocol protocol) {

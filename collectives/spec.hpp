@@ -33,7 +33,16 @@ inline constexpr std::array kAlgorithms = {
 enum class Backend {
   cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
   dma,  ///< one copy engine per peer (ConCCL)
+  fused,  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
 };
+inline constexpr std::array kBackends = {Backend::cu, Backend::dma, Backend::fused};
+
+/// Who adds what a fused collective stores at another GPU.
+enum class FusedReduction {
+  near_memory,  ///< memory itself, see TriggerSpec::near_memory_update
+  atomics,      ///< the memory side, which reads what it adds to
+};
+inline constexpr std::array kFusedReductions = {FusedReduction::near_memory, FusedReduction::atomics};
 
 /// How finely a collective is simulated.
 enum class CollectiveGrain {
@@ -61,6 +70,7 @@ inline constexpr std::array kLaunchPaths = {LaunchPath::graph, LaunchPath::eager
 
 std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Backend backend);
+std::string_view name_of(FusedReduction reduction);
 std::string_view name_of(Protocol protocol);
 std::string_view name_of(LaunchPath path);
 
@@ -105,7 +115,8 @@ struct CollectiveLibrarySpec {
   Bytes chunk_size;           ///< what a channel of a pipelined algorithm (tree, chain) passes on at once
   int handshake_hops =
       0;             ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
-  Bytes ring_chunk;  ///< most that a channel sends in a step of a ring before it goes round again
+  /// Most that a channel sends in a step of a ring before it goes round again; 0: its slices are not told.
+  Bytes ring_chunk;
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
   /// the last sum. Absent: such copies are not counted.
   std::optional<BytesPerSecond> local_rate = std::nullopt;

@@ -77,6 +77,8 @@ bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster)
 
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster) {
   const NodeTopology topology = cluster.node.topology;
+  const bool by_pairs = call.kind == CollectiveKind::all_to_all || topology == NodeTopology::full_mesh;
+  if (backend == Backend::fused) return by_pairs ? Algorithm::direct : Algorithm::ring;
   switch (call.kind) {
     case CollectiveKind::all_reduce:
       return backend == Backend::cu && is_faster_in_switch(call, cluster) ? Algorithm::nvls : Algorithm::ring;

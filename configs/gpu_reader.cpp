@@ -22,8 +22,10 @@ std::pair<std::string_view, Choice> named(Choice choice) {
 const std::array kDispatchPolicies = {named(DispatchPolicy::oldest_first), named(DispatchPolicy::round_robin),
                                       named(DispatchPolicy::random_order)};
 
-const std::array kHbmArbitrations = {named(HbmArbitration::outstanding), named(HbmArbitration::byte_fair),
-                                     named(HbmArbitration::equal_slowdown)};
+const std::array kStoreOrders = {named(StoreOrder::shared), named(StoreOrder::stores_first),
+                                 named(StoreOrder::loads_first)};
+const std::array kWriteBacks = {named(WriteBack::at_once), named(WriteBack::spread)};
+const std::array kReplacements = {named(Replacement::random), named(Replacement::lru)};
 
 constexpr double kMostOverlapLoss = 0.9;  // a kernel goes on
 
@@ -127,6 +129,9 @@ CacheSpec read_cache(Section& section) {
       .llc_bandwidth = section.bandwidth("llc_bandwidth")};
   if (section.has("fabric_bandwidth")) cache.fabric_bandwidth = section.bandwidth("fabric_bandwidth");
   if (section.has("l2_reuse")) cache.l2_reuse = section.fraction("l2_reuse");
+  if (section.has("replacement"))
+    cache.replacement = section.choice<Replacement>("replacement", kReplacements);
+  if (section.has("write_back")) cache.write_back = section.choice<WriteBack>("write_back", kWriteBacks);
   return cache;
 }
 
@@ -149,10 +154,12 @@ HbmSpec read_hbm(Section& section) {
   hbm.peak = section.bandwidth("hbm_peak");
   read_hbm_rates(section, hbm);
   hbm.latency = section.duration("hbm_latency");
-  hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration", kHbmArbitrations);
+  hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration", names_of(kHbmArbitrations));
   if (section.has("hbm_lost_share_occupies"))
     hbm.lost_share_occupies = section.fraction("hbm_lost_share_occupies");
   if (section.has("hbm_service")) hbm.service = section.duration("hbm_service");
+  if (section.has("hbm_stream_floor")) hbm.stream_floor = section.fraction("hbm_stream_floor", 0.5);
+  if (section.has("store_order")) hbm.store_order = section.choice<StoreOrder>("store_order", kStoreOrders);
   return hbm;
 }
 
@@ -189,6 +196,19 @@ StreamedSpec read_streamed(Section& section) {
   return streamed;
 }
 
+TriggerSpec read_trigger(Section& section) {
+  constexpr std::int64_t kMostEntries = 1 << 24;
+  constexpr double kMostUpdateBytes = 8.0;
+  TriggerSpec trigger;
+  if (section.has("tracker_entries"))
+    trigger.tracker_entries = static_cast<int>(section.integer("tracker_entries", 0, kMostEntries));
+  if (section.has("trigger_latency")) trigger.latency = section.duration("trigger_latency");
+  if (section.has("staging_window")) trigger.staging_window = section.bytes("staging_window");
+  if (section.has("near_memory_update"))
+    trigger.near_memory_update = section.fraction("near_memory_update", kMostUpdateBytes);
+  return trigger;
+}
+
 PowerSpec read_power(Section& section) {
   PowerSpec power;
   if (section.has("power_coupling")) power.coupling = section.fraction("power_coupling");
@@ -215,6 +235,7 @@ GpuSpec read_gpu(Section& section) {
   gpu.dma = read_dma(section);
   gpu.streamed = read_streamed(section);
   gpu.power = read_power(section);
+  gpu.trigger = read_trigger(section);
   if (section.has("overlap_loss")) gpu.overlap_loss = section.fraction("overlap_loss", kMostOverlapLoss);
   gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
   const KernelCoefficients coefficients =

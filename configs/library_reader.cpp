@@ -64,7 +64,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   library.staging_bytes = section.fraction("staging_bytes", 4.0);
   library.channel_outstanding = section.bytes("channel_outstanding");
   library.chunk_size = section.bytes("chunk_size");
-  library.ring_chunk = section.bytes("ring_chunk");
+  library.ring_chunk = section.bytes_or_none("ring_chunk");
   if (section.has("handshake_hops"))
     library.handshake_hops = static_cast<int>(section.integer("handshake_hops", 0, 16));
   if (section.has("local_rate")) library.local_rate = section.bandwidth("local_rate");

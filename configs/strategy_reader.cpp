@@ -12,11 +12,6 @@ namespace {
 
 constexpr int kHighestPriority = 7;
 
-constexpr std::array<std::pair<std::string_view, Backend>, 2> kBackends = {{
-    {"cu", Backend::cu},
-    {"dma", Backend::dma},
-}};
-
 template <class Values>
 auto named(const Values& values) {
   std::array<std::pair<std::string_view, typename Values::value_type>, std::tuple_size_v<Values>> pairs;
@@ -54,6 +49,8 @@ class StrategyReader {
     strategy.name = name;
     if (section.has("serial")) strategy.serial = section.flag("serial");
     if (section.has("order")) strategy.order = read_order(section);
+    if (section.has("hbm_arbitration"))
+      strategy.hbm_arbitration = section.choice<HbmArbitration>("hbm_arbitration", named(kHbmArbitrations));
     for (const ChosenKey& key : section.chosen_keys()) {
       if (std::ranges::find(streams_, key.name) == streams_.end()) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
@@ -94,8 +91,9 @@ class StrategyReader {
     if (section.has("priority")) {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
-    if (section.has("backend")) policy.backend = section.choice<Backend>("backend", kBackends);
+    if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
     read_dma_options(section, policy);
+    read_reduction(section, policy);
     if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
     if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", named(kProtocols));
     read_channels(section, policy.channels);
@@ -116,12 +114,20 @@ class StrategyReader {
     for (const std::string_view key : {"dma", "prelaunch", "dma_host"}) {
       if (!section.has(key)) continue;
       if (says_backend && policy.backend != Backend::dma && !section.is_rehearsal())
-        section.fail(key, "is of copy engines, and the backend is \"cu\"");
+        section.fail(key, fmt::format("is of copy engines, and the backend is \"{}\"", name_of(policy.backend)));
       policy.backend = Backend::dma;
     }
     if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma", named(kDmaVariants));
     if (section.has("prelaunch")) policy.dma.prelaunch = section.flag("prelaunch");
     if (section.has("dma_host")) policy.dma.host = section.choice<DmaHost>("dma_host", named(kDmaHosts));
+  }
+
+  static void read_reduction(Section& section, StreamPolicy& policy) {
+    if (!section.has("reduction")) return;
+    if (section.has("backend") && policy.backend != Backend::fused && !section.is_rehearsal())
+      section.fail("reduction", fmt::format("is of fused collectives, and the backend is \"{}\"", name_of(policy.backend)));
+    policy.backend = Backend::fused;
+    policy.reduction = section.choice<FusedReduction>("reduction", named(kFusedReductions));
   }
 
   CuShare read_share(Section& section, int most) const {

@@ -21,8 +21,8 @@ PlacedStream read_stream(Section& section, const OperationReader& reader,
   if (std::ranges::find(earlier, stream.name, &StreamSpec::name) != earlier.end()) {
     section.fail("name", fmt::format("there are two streams '{}'", stream.name));
   }
-  if (stream.name == "serial" || stream.name == "order") {
-    section.fail("name", "'serial' and 'order' are keys of a strategy, choose another name");
+  if (stream.name == "serial" || stream.name == "order" || stream.name == "hbm_arbitration") {
+    section.fail("name", fmt::format("'{}' is a key of a strategy, choose another name", stream.name));
   }
   const Node& run = section.node("run", OperationReader::run_rule());
   if (run.array() == nullptr) section.fail("run", "must be a list of operations");

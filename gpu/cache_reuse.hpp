@@ -2,6 +2,7 @@
 /// How much of a reused working set a cache loses.
 
 #include "engine/units.hpp"
+#include "gpu/spec.hpp"
 
 namespace c3 {
 
@@ -9,8 +10,10 @@ namespace c3 {
 /// cache of \p capacity bytes under random replacement while \p streamed other bytes are inserted in each
 /// cycle. A line survives n insertions with exp(-n / capacity), and the insertions are the stream and the
 /// cycle's own misses: 1 - x = exp(-(x reused + streamed) / capacity), solved for x. Source: cyclic reuse under
-/// random replacement, as used for T3's last-level cache (arXiv 2401.16677 study). Wrong when: replacement is
-/// strict LRU (all or nothing at capacity) or the order of reuse is not cyclic.
-double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity);
+/// random replacement, as used for T3's last-level cache (arXiv 2401.16677 study). Under strict LRU all of a
+/// cycle misses that does not fit with its stream, and nothing else. Wrong when: the order of reuse is not
+/// cyclic.
+double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity,
+                           Replacement replacement = Replacement::random);
 
 }  // namespace c3

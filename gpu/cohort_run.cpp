@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gpu/kernel_time.hpp"
 
@@ -28,6 +29,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       random_(gpu.setup().seed, launch.draw),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
+      placed_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
@@ -38,6 +40,9 @@ void CohortRun::on_placed(int xcd, std::span<const int> cus) {
     Cohort* cohort = take_record();
     cohort->xcd = xcd;
     cohort->number = started_++;
+    cohort->placed = simulation_.now();
+    cohort->first = std::exchange(placed_in_xcd_[static_cast<std::size_t>(xcd)],
+                                  placed_in_xcd_[static_cast<std::size_t>(xcd)] + static_cast<std::int64_t>(size));
     cohort->cus.assign(cus.begin(), cus.begin() + static_cast<std::ptrdiff_t>(size));
     simulation_.spawn(kernel_.name, run_cohort(cohort));
     cus = cus.subspan(size);
@@ -51,6 +56,7 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   cohort->cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
   CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, compute_time(*cohort));
   state.cus_taken = cohort->cus_taken;
+  state.stores_bypass = launch_.sink != nullptr;
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
   cohort->loads = traffic.hbm;
@@ -70,9 +76,10 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   co_await steady;
   std::erase(computing_, cohort);
 
-  leave(*cohort, activity);
-  RunningFlow stores(simulation_, store_flow(*cohort, traffic.stores_to_hbm));
-  co_await stores;
+  const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
+  if (!holds_cu) leave(*cohort, activity);
+  co_await store(cohort, traffic.stores_to_hbm);
+  if (holds_cu) leave(*cohort, activity);
   free_records_.push_back(cohort);
   left_ -= size;
   if (left_ == 0) done_.set();
@@ -170,6 +177,30 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   return spec;
 }
 
+Task CohortRun::store(const Cohort* cohort, double to_hbm) {
+  if (launch_.sink != nullptr) {
+    StoreBurst burst = burst_of(*cohort);
+    co_await launch_.sink->store(std::move(burst));
+    co_return;
+  }
+  RunningFlow stores(simulation_, store_flow(*cohort, to_hbm));
+  co_await stores;
+}
+
+StoreBurst CohortRun::burst_of(const Cohort& cohort) const {
+  StoreBurst burst{.rank = gpu_.rank(),
+                   .stream = launch_.stream,
+                   .xcd = cohort.xcd,
+                   .of_one = kernel_.output,
+                   .hbm_share = kernel_.hbm_share,
+                   .in_flight = cohort.in_flight,
+                   .tiles = {}};
+  const auto xcds = static_cast<std::int64_t>(placed_in_xcd_.size());
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(cohort.cus.size()); ++i)
+    burst.tiles.push_back((cohort.first + i) * xcds + cohort.xcd);
+  return burst;
+}
+
 FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   const Bytes stored = kernel_.output * static_cast<double>(cohort.cus.size());
   const Bytes bytes = to_hbm * stored;
@@ -177,7 +208,9 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   gpu_.memory().add_stores(demands_, launch_.stream, cohort.xcd, stored, bytes, kernel_.hbm_share);
   FlowSpec spec;
   spec.demands = demands_;
-  spec.bound = 1.0 / gpu_.spec().hbm.latency.value;
+  const bool spread = gpu_.spec().cache.write_back == WriteBack::spread;
+  const Seconds ran = spread ? simulation_.now() - cohort.placed : Seconds{};
+  spec.bound = 1.0 / std::max(gpu_.spec().hbm.latency, ran).value;
   const Bytes with_siblings = bytes + kernel_.output * (to_hbm * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
   spec.weight = gpu_.memory().weight(cohort.in_flight, static_cast<int>(cohort.cus.size()), bytes, alone);

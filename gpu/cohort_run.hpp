@@ -25,6 +25,8 @@ class CohortRun final : public DispatchClient, public OverlapListener {
     int xcd = 0;
     std::uint64_t number = 0;  ///< since the kernel's start
     std::vector<int> cus;
+    std::int64_t first = 0;             ///< of its work groups, among those of the XCD
+    Seconds placed;                     ///< date
     Bytes loads;                        ///< of one work group, from HBM
     Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
     double cus_taken = 0.0;             ///< from the kernel, at dispatch
@@ -47,7 +49,10 @@ class CohortRun final : public DispatchClient, public OverlapListener {
   Seconds with_stalls(Seconds time, const Cohort& cohort) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
                      ActivityId activity);
+  /// Its stores until they are served.
+  Task store(const Cohort* cohort, double to_hbm);
   FlowSpec store_flow(const Cohort& cohort, double to_hbm);
+  StoreBurst burst_of(const Cohort& cohort) const;
   /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.
   void leave(const Cohort& cohort, ActivityId activity);
   Cohort* take_record();
@@ -63,6 +68,7 @@ class CohortRun final : public DispatchClient, public OverlapListener {
   std::int64_t resident_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;
+  std::vector<std::int64_t> placed_in_xcd_;
   std::uint64_t started_ = 0;
   std::deque<Cohort> records_;  ///< stable addresses
   std::vector<Cohort*> free_records_;

@@ -88,6 +88,7 @@ FlowSpec flow_of(const DmaStage& stage, ActivityId activity) {
   FlowSpec flow;
   flow.demands = stage.demands;
   flow.weight = stage.weight;
+  flow.priority = stage.priority;
   flow.activity = activity;
   return flow;
 }

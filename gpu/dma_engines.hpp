@@ -44,6 +44,7 @@ struct EngineUse {
 struct DmaStage {
   std::vector<Demand> demands;  ///< the engines among them
   double weight = 1.0;          ///< at the other resources, see Memory::weight
+  PriorityClass priority = 0;
 };
 
 /// What one doorbell asks of an engine; of a gang, several engines in lock step.

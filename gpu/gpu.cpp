@@ -10,7 +10,8 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
       setup_(setup),
       rank_(rank),
       memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
-      dma_(simulation, spec.dma, rank) {
+      dma_(simulation, spec.dma, rank),
+      tracker_(simulation, spec.trigger, rank) {
   const bool private_cus = setup.isolation.has(SharedResource::cus);
   for (std::size_t i = 0; i < (private_cus ? setup.streams.size() : 1); ++i) {
     const std::string name = fmt::format("gpu{}.cus{}", rank, private_cus ? "." + setup.streams[i] : "");

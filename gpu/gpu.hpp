@@ -13,6 +13,7 @@
 #include "gpu/isolation.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/spec.hpp"
+#include "gpu/tracker.hpp"
 
 namespace c3 {
 
@@ -38,6 +39,7 @@ class Gpu {
   CollectivesInFlight& collectives(int stream) { return *sides_[side(stream)].collectives; }
   Memory& memory() { return memory_; }
   DmaEngines& dma() { return dma_; }
+  Tracker& tracker() { return tracker_; }
 
   /// Share of the CUs that a kernel of \p stream cannot have: beyond its mask, or held by copies.
   double cus_taken(int stream, CuRange range);
@@ -60,6 +62,7 @@ class Gpu {
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
   Memory memory_;
   DmaEngines dma_;
+  Tracker tracker_;
 };
 
 }  // namespace c3

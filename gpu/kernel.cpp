@@ -15,6 +15,25 @@ int work_groups_per_cu(const ComputeSpec& compute, const WorkGroupNeeds& needs, 
   return fit;
 }
 
+namespace {
+
+class ScaledTraffic final : public TrafficModel {
+ public:
+  ScaledTraffic(std::shared_ptr<const TrafficModel> traffic, double factor)
+      : traffic_(std::move(traffic)), factor_(factor) {}
+  Traffic per_work_group(const CacheState& state) const override { return factor_ * traffic_->per_work_group(state); }
+
+ private:
+  std::shared_ptr<const TrafficModel> traffic_;
+  double factor_;
+};
+
+}  // namespace
+
+std::shared_ptr<const TrafficModel> scaled(std::shared_ptr<const TrafficModel> traffic, double factor) {
+  return std::make_shared<ScaledTraffic>(std::move(traffic), factor);
+}
+
 Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu) {
   return std::min(kernel.outstanding, compute.outstanding / static_cast<double>(on_cu));
 }

@@ -32,7 +32,9 @@ struct CacheState {
   BytesPerSecond l2_intruder;   ///< insertions of others into one XCD's L2
   BytesPerSecond llc_intruder;  ///< insertions of others into the LLC
   Seconds work_group_time;      ///< of one work group
-  double cus_taken = 0.0;  ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
+  Replacement replacement = Replacement::random;
+  bool stores_bypass = false;  ///< the kernel's own stores are not inserted into the caches
+  double cus_taken = 0.0;      ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
   friend bool operator==(const CacheState&, const CacheState&) = default;
 };
 
@@ -65,6 +67,7 @@ struct KernelDescription {
   /// Least time of a work group from first load to last arithmetic, however little there is beside it: few
   /// wavefronts, or steps that wait for one another.
   Seconds least_time;
+  std::int64_t split = 1;  ///< parts of K whose results a second kernel adds up
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
   Hertz clock;       ///< sustained core clock while this kernel runs
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
@@ -81,6 +84,9 @@ struct KernelDescription {
   Flops useful_flops;   ///< of the whole kernel, padding excluded
   Bytes compulsory;     ///< every input read once and every output written once
 };
+
+/// The loads of \p traffic, times \p factor.
+std::shared_ptr<const TrafficModel> scaled(std::shared_ptr<const TrafficModel> traffic, double factor);
 
 /// Bytes that one of \p on_cu such work groups on a CU keeps in flight.
 Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu);

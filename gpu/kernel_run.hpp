@@ -5,6 +5,7 @@
 
 #include "gpu/gpu.hpp"
 #include "gpu/kernel.hpp"
+#include "gpu/output_sink.hpp"
 
 namespace c3 {
 
@@ -23,6 +24,7 @@ struct KernelLaunch {
   KernelGrain grain = KernelGrain::cohort;
   Seconds delay;                   ///< from release to the queue: launch latency, or the gap after a dependency
   std::uint64_t draw = 0;          ///< tells kernels of one run apart in their random draws
+  OutputSink* sink = nullptr;      ///< takes its stores, past the caches; not at grain fluid
   ActivityId* activity = nullptr;  ///< receives the kernel's activity when it starts
 };
 

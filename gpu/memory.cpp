@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace c3 {
 
@@ -17,6 +18,17 @@ double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written) {
   if (total.value <= 0.0) return kUnbounded;
   return hbm_capacity(hbm, written / total).value / total.value;
 }
+
+namespace {
+
+/// Of a resource, what each of the two streams is promised: kernels, then collectives.
+std::array<double, 2> stream_floors(const HbmSpec& hbm) {
+  if (hbm.arbitration == HbmArbitration::stream_fair) return {0.5, 0.5};
+  if (hbm.arbitration == HbmArbitration::compute_first) return {0.0, hbm.stream_floor};
+  return {0.0, 0.0};
+}
+
+}  // namespace
 
 class Memory::MixRule final : public CapacityRule {
  public:
@@ -45,6 +57,9 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
       spec_(spec),
       private_hbm_(isolation.has(SharedResource::hbm)),
       private_cache_(isolation.has(SharedResource::cache)) {
+  const std::array<double, 2> floors = stream_floors(spec.hbm);
+  for (PriorityClass stream = 0; stream < floors.size(); ++stream)
+    fluid.set_floor(stream, floors.at(stream));
   const auto add = [&](const std::string& name, BytesPerSecond capacity) {
     return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank}, capacity.value);
   };
@@ -81,13 +96,15 @@ double Memory::effective(double hbm_share) const {
 }
 
 // HBM serves the bytes, and the LLC takes them in.
-void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share) const {
+void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
+                     Caching caching) const {
   const Bytes bytes = read + written;
   const Bytes occupied = bytes / effective(share);
   add_demand(demands, hbm(tenant).total, occupied.value);
   add_demand(demands, hbm(tenant).written, written.value);
   add_demand(demands, hbm(tenant).lost, (occupied - bytes).value);
-  add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
+  if (caching == Caching::inserted)
+    add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
 }
 
 void Memory::add_loads(std::vector<Demand>& demands, int tenant, int xcd, const Traffic& loads,
@@ -104,13 +121,24 @@ void Memory::add_stores(std::vector<Demand>& demands, int tenant, int xcd, Bytes
   add_demand(demands, caches(tenant).llc, to_hbm.value);
 }
 
-void Memory::add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
-  add_hbm(demands, tenant, bytes, Bytes{}, 1.0);
+void Memory::add_departing(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored) const {
+  add_l2(demands, tenant, xcd, stored, stored);
+}
+
+void Memory::add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes, Caching caching) const {
+  add_hbm(demands, tenant, bytes, Bytes{}, 1.0, caching);
   add_demand(demands, caches(tenant).llc, bytes.value);
 }
 
-void Memory::add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes) const {
-  add_hbm(demands, tenant, Bytes{}, bytes, 1.0);
+void Memory::add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes, Caching caching) const {
+  add_hbm(demands, tenant, Bytes{}, bytes, 1.0, caching);
+  add_demand(demands, caches(tenant).llc, bytes.value);
+}
+
+void Memory::add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes bytes, double busy) const {
+  add_demand(demands, hbm(tenant).total, busy * bytes.value);
+  add_demand(demands, hbm(tenant).written, bytes.value);
+  add_demand(demands, hbm(tenant).lost, (busy - 1.0) * bytes.value);
   add_demand(demands, caches(tenant).llc, bytes.value);
 }
 
@@ -136,6 +164,7 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
   const bool has_llc = spec_.cache.llc_size.value > 0.0;
   state.llc_size =
       has_llc ? spec_.cache.llc_size : spec_.cache.l2_size * static_cast<double>(spec_.compute.xcds);
+  state.replacement = spec_.cache.replacement;
   state.work_group_time = work_group_time;
   if (private_cache_) return state;
   for (std::size_t other = 0; other < meters_.size(); ++other) {
@@ -164,6 +193,8 @@ double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double
   if (hbm_bytes.value <= 0.0) return alone;
   switch (spec_.hbm.arbitration) {
     case HbmArbitration::outstanding:
+    case HbmArbitration::stream_fair:  // within a stream
+    case HbmArbitration::compute_first:
       return outstanding * static_cast<double>(requesters) / hbm_bytes;
     case HbmArbitration::byte_fair:
       return requesters / hbm_bytes.value;

@@ -20,6 +20,9 @@ BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share);
 /// Fastest progress [1/s] that HBM alone allows work of these bytes; kUnbounded without any.
 double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written);
 
+/// Whether bytes that engines and peers move are inserted into the last-level cache, where they take others' place.
+enum class Caching { inserted, bypassed };
+
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
@@ -38,8 +41,14 @@ class Memory {
   void add_stores(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored, Bytes to_hbm,
                   double hbm_share) const;
   /// Bytes that collectives and copy engines move at the memory side.
-  void add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
-  void add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
+  void add_hbm_read(std::vector<Demand>& demands, int tenant, Bytes bytes,
+                    Caching caching = Caching::inserted) const;
+  void add_hbm_write(std::vector<Demand>& demands, int tenant, Bytes bytes,
+                     Caching caching = Caching::inserted) const;
+  /// Bytes that memory adds to what it holds, which keeps it busy for \p busy times as long as writing them.
+  void add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes bytes, double busy) const;
+  /// Stores of work groups on one XCD that leave for another GPU.
+  void add_departing(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored) const;
   /// What a collective's channels take through the L2s of all XCDs. It evicts what others keep there.
   void add_l2_stream(std::vector<Demand>& demands, int tenant, Bytes bytes) const;
 
@@ -59,6 +68,8 @@ class Memory {
   /// channels, engines), moves \p hbm_bytes in its whole progress, and would progress at \p alone [1/s] with
   /// nobody beside it.
   double weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double alone) const;
+  /// Of flows of collectives and copies; those of kernels have 0. 0, too, unless the arbitration is by stream.
+  PriorityClass communication_class() const { return is_by_stream(spec_.hbm.arbitration) ? 1 : 0; }
   double alone_rate(Bytes hbm_read, Bytes hbm_write) const {
     return hbm_rate_alone(spec_.hbm, hbm_read, hbm_write);
   }
@@ -83,7 +94,8 @@ class Memory {
     return caches_[static_cast<std::size_t>(private_cache_ ? tenant : 0)];
   }
   void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
-  void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share) const;
+  void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
+               Caching caching = Caching::inserted) const;
   /// Bytes over what HBM could have moved while it was busy with them.
   double effective(double hbm_share) const;
 

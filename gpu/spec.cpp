@@ -66,9 +66,29 @@ std::string_view name_of(HbmArbitration arbitration) {
       return "byte_fair";
     case HbmArbitration::equal_slowdown:
       return "equal_slowdown";
+    case HbmArbitration::stream_fair:
+      return "stream_fair";
+    case HbmArbitration::compute_first:
+      return "compute_first";
   }
   throw std::logic_error("name_of: unknown HBM arbitration");
 }
+
+std::string_view name_of(StoreOrder order) {
+  switch (order) {
+    case StoreOrder::shared:
+      return "shared";
+    case StoreOrder::stores_first:
+      return "stores_first";
+    case StoreOrder::loads_first:
+      return "loads_first";
+  }
+  throw std::logic_error("name_of: unknown store order");
+}
+
+std::string_view name_of(WriteBack write_back) { return write_back == WriteBack::spread ? "spread" : "at_once"; }
+
+std::string_view name_of(Replacement replacement) { return replacement == Replacement::lru ? "lru" : "random"; }
 
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
   const auto& rates = gpu.compute.matrix;

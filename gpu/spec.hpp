@@ -42,10 +42,41 @@ enum class HbmArbitration {
   outstanding,     ///< in proportion to bytes in flight (Little's law)
   byte_fair,       ///< equal bytes per second per requester: work group, channel, engine
   equal_slowdown,  ///< each loses the same fraction of its speed alone
+  stream_fair,     ///< computation and communication have half each while both want more
+  compute_first,   ///< computation before communication, which is promised HbmSpec::stream_floor (T3's MCA)
+};
+inline constexpr std::array kHbmArbitrations = {HbmArbitration::outstanding, HbmArbitration::byte_fair,
+                                                HbmArbitration::equal_slowdown, HbmArbitration::stream_fair,
+                                                HbmArbitration::compute_first};
+/// Whether computation and communication are told apart, everywhere where they meet.
+constexpr bool is_by_stream(HbmArbitration arbitration) {
+  return arbitration == HbmArbitration::stream_fair || arbitration == HbmArbitration::compute_first;
+}
+
+/// When stores that bypass the caches are served, beside the loads of the work groups that follow.
+enum class StoreOrder {
+  shared,        ///< together
+  stores_first,  ///< a work group keeps its CU until they are served
+  loads_first,   ///< from what loads leave
+};
+
+/// When the caches write back what a kernel has stored in them.
+enum class WriteBack {
+  at_once,  ///< as soon as it is stored
+  spread,   ///< over as long as the work groups that stored it ran
+};
+
+/// Which line a cache gives up.
+enum class Replacement {
+  random,
+  lru,  ///< the least recently used: of a cycle, all of it or nothing is kept
 };
 
 std::string_view name_of(DispatchPolicy policy);
 std::string_view name_of(HbmArbitration arbitration);
+std::string_view name_of(StoreOrder order);
+std::string_view name_of(WriteBack write_back);
+std::string_view name_of(Replacement replacement);
 
 /// Architectures that share instructions and library kernels, and so the sustained shares of their peaks.
 enum class GpuFamily {
@@ -127,6 +158,8 @@ struct CacheSpec {
   /// Of what carries memory's bytes between dies, whoever moves them: compute units, engines, peers.
   BytesPerSecond fabric_bandwidth{std::numeric_limits<double>::infinity()};
   double l2_reuse = 1.0;  ///< of what a GEMM's work groups could share in L2, the part that they do: 0..1
+  Replacement replacement = Replacement::random;  ///< in the last level
+  WriteBack write_back = WriteBack::at_once;
 
   bool operator==(const CacheSpec&) const = default;
 };
@@ -141,6 +174,8 @@ struct HbmSpec {
   bool from_share = false;  ///< these rates follow from the technology's share of the peak
   Seconds latency;          ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
+  double stream_floor = 0.1;  ///< of its rate, promised to communication under HbmArbitration::compute_first
+  StoreOrder store_order = StoreOrder::shared;
   /// Whether HBM is busy with what a kernel's access pattern loses of its rate (KernelDescription::hbm_share),
   /// so that others miss it too: 1, or the kernel alone is slower: 0.
   double lost_share_occupies = 1.0;
@@ -167,6 +202,19 @@ struct DmaSpec {
   double write_bytes = 1.0;  ///< at the target's HBM, for each byte that an engine writes there
 
   bool operator==(const DmaSpec&) const = default;
+};
+
+/// Track and trigger (T3, arXiv 2401.16677): a tracker beside the memory counts stores to a kernel's output and
+/// starts copies that were programmed ahead. No GPU that is sold has it.
+struct TriggerSpec {
+  int tracker_entries = 0;  ///< tiles of wavefronts that are counted at a time; 0: there is no tracker
+  Seconds latency = {};     ///< from the last store of a tile to the first load of its copy
+  /// What a copy engine has read and not yet sent, at most. Not what it has in flight (DmaSpec::outstanding).
+  Bytes staging_window{std::numeric_limits<double>::infinity()};
+  /// Written bytes for whose time HBM is busy when it adds a byte itself; 0: it cannot add.
+  double near_memory_update = 0.0;
+
+  bool operator==(const TriggerSpec&) const = default;
 };
 
 /// Loads of a GEMM told as `streamed`: one whose traffic geometry does not explain (StreamedTraffic).
@@ -197,6 +245,7 @@ struct GpuSpec {
   DmaSpec dma;
   StreamedSpec streamed = {};
   PowerSpec power = {};
+  TriggerSpec trigger = {};
   /// Of a kernel's arithmetic while a collective is in flight, the part that goes nobody knows where: 0 unless
   /// a study is calibrated with it.
   double overlap_loss = 0.0;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::array kDispatchPolicies{DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
                                        DispatchPolicy::random_order};
-constexpr std::array kHbmArbitrations{HbmArbitration::outstanding, HbmArbitration::byte_fair,
-                                      HbmArbitration::equal_slowdown};
 
 template <class Choice, std::size_t N>
 Choice choice(const ResultReader& file, const char* attribute, const std::array<Choice, N>& choices) {

@@ -37,6 +37,14 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
+/// An operation of a stream, both by position.
+struct OperationPlace {
+  std::size_t stream = 0;
+  std::size_t operation = 0;
+
+  bool operator==(const OperationPlace&) const = default;
+};
+
 /// What the operation runs as a kernel; absent for a collective or an event.
 std::optional<Operator> kernel_of(const Operation& operation);
 
@@ -67,6 +75,7 @@ struct StreamPolicy {
   std::optional<Protocol> protocol;    ///< of channels; absent: as the library chooses
   ChannelLimits channels = {};
   DmaOptions dma = {};  ///< of its collectives on copy engines
+  FusedReduction reduction = FusedReduction::near_memory;  ///< of its collectives that are fused
 
   bool operator==(const StreamPolicy&) const = default;
 };
@@ -76,6 +85,7 @@ struct Strategy {
   bool serial = false;             ///< streams run one after another, in `order`
   std::vector<std::string> order;  ///< in which streams enqueue at time 0; empty = order of definition
   std::map<std::string, StreamPolicy> streams;  ///< by stream name; absent = default policy
+  std::optional<HbmArbitration> hbm_arbitration = std::nullopt;  ///< absent = the GPU's
 
   bool operator==(const Strategy&) const = default;
 };
@@ -101,5 +111,10 @@ struct Experiment {
 
   bool operator==(const Experiment&) const = default;
 };
+
+/// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream or,
+/// where it waits for an event, the one after which that was recorded. nullopt: there is none, or something stands
+/// between them.
+std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams, OperationPlace place);
 
 }  // namespace c3

@@ -111,13 +111,14 @@ class TiledTraffic final : public TrafficModel {
     const auto rows = static_cast<double>(tile_rows_);
     const auto columns = static_cast<double>(tile_columns_);
     const double waves = tiles / concurrent;
-    const Bytes others = concurrent * output_ + state.llc_intruder * state.work_group_time;  // per wave
+    const Bytes stored = state.stores_bypass ? Bytes{} : concurrent * output_;
+    const Bytes others = stored + state.llc_intruder * state.work_group_time;  // per wave
 
     // Same panel in several XCDs at about the same time.
     const double steps = kStepsInFlight / k_steps_;
     const Bytes llc_window =
         static_cast<double>(state.xcds) * l2_window + state.llc_intruder * (steps * state.work_group_time);
-    const double short_miss = reuse_miss_fraction(Bytes{0}, llc_window, state.llc_size);
+    const double short_miss = reuse_miss_fraction(Bytes{0}, llc_window, state.llc_size, state.replacement);
 
     // A wave goes down a band of columns. One as high as the matrix uses all of A again and fresh columns of B;
     // a lower one uses the band's columns again and returns to a row of A after a whole band.
@@ -132,8 +133,8 @@ class TiledTraffic final : public TrafficModel {
     const double b_columns = whole_columns ? std::max(1.0, concurrent / rows) : band;
     const Bytes a_stream = b_columns * b_panel_ + a_interval * others;
     const Bytes b_stream = std::min(wave_rows, rows) * a_panel_ + others;
-    const double a_miss = reuse_miss_fraction(a_total, a_stream, state.llc_size);
-    const double b_miss = reuse_miss_fraction(band * b_panel_, b_stream, state.llc_size);
+    const double a_miss = reuse_miss_fraction(a_total, a_stream, state.llc_size, state.replacement);
+    const double b_miss = reuse_miss_fraction(band * b_panel_, b_stream, state.llc_size, state.replacement);
     const Bytes once = a_total + b_total;
     const Bytes again = std::max(0.0, a_uses - 1.0) * a_total + std::max(0.0, b_uses - 1.0) * b_total;
     const Bytes again_missed =
@@ -180,6 +181,7 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
   kernel.compute_time = plan.arithmetic;
   kernel.least_time = plan.least;
+  kernel.split = plan.split;
   kernel.overhead = plan.reduction;
   kernel.clock = rate.clock;
   kernel.prologue = static_cast<double>(plan.tile.k) / static_cast<double>(plan.k_of_work_group);

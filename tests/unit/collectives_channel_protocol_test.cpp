@@ -223,8 +223,10 @@ TEST_CASE("a rank's own shard is copied by its channels where the library says a
   ClusterSpec cluster = two_protocols();
   cluster.library.local_rate = 40.0_GBps;
   const Ring ring(cluster, 1.0_GiB, Protocol::simple);
-  CHECK(ring.channels.base().value == near(17e-6 + 268435456.0 / (56 * 40e9)));
-  CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
+  REQUIRE(ring.channels.local_copy());
+  CHECK(ring.channels.local_copy()->bytes == 256.0_MiB);
+  CHECK(ring.channels.local_copy()->time.value == near(268435456.0 / (56 * 40e9)));
+  CHECK_FALSE(Ring(cluster, 1.0_GiB, Protocol::ll).channels.local_copy());
 }
 
 TEST_CASE("a folded ring of nodes with one GPU crosses between them in every step, at every grain") {

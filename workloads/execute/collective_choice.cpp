@@ -11,7 +11,7 @@ namespace c3 {
 ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
   const std::optional<Algorithm> wished = has_choice ? policy.algorithm : std::nullopt;
-  if (policy.backend == Backend::dma) {
+  if (policy.backend != Backend::cu) {
     return {.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
   }
   return choose_method(call, cluster, {wished, policy.protocol, policy.channels});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "engine/errors.hpp"
 #include "workloads/execute/collective_choice.hpp"
@@ -27,6 +28,13 @@ std::vector<std::size_t> enqueue_order(const Experiment& experiment, const Strat
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);
   }
   return order;
+}
+
+/// As the strategy has it.
+ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
+  ClusterSpec cluster = experiment.cluster;
+  if (strategy.hbm_arbitration) cluster.gpu.hbm.arbitration = *strategy.hbm_arbitration;
+  return cluster;
 }
 
 ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
@@ -54,9 +62,14 @@ class Run {
         strategy_(strategy),
         setup_(setup),
         simulation_(setup.observer),
-        cluster_(simulation_, experiment.cluster, cluster_setup(experiment, strategy, setup)),
+        spec_(cluster_spec(experiment, strategy)),
+        cluster_(simulation_, spec_, cluster_setup(experiment, strategy, setup)),
         order_(enqueue_order(experiment, strategy)) {
     make_contexts();
+    for (StreamContext& context : contexts_) {
+      for (std::size_t i = 0; i < context.collectives.size(); ++i)
+        fuse(context, i);
+    }
     make_programs();
   }
 
@@ -80,7 +93,8 @@ class Run {
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
                            policy_of(strategy_, stream.name), ranges[i], side_of(i),
-                           std::vector<CollectiveRun*>(stream.operations.size(), nullptr)});
+                           std::vector<CollectiveRun*>(stream.operations.size(), nullptr),
+                           std::vector<FusedCollective*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)
         make_collective(contexts_.back(), j);
     }
@@ -103,6 +117,7 @@ class Run {
     plan.protocol = method.protocol;
     plan.channels = method.channels;
     plan.dma = context.policy.dma;
+    plan.reduction = context.policy.reduction;
     plan.grain = experiment_.measure.collective_grain;
     plan.stream = context.index;
     plan.priority = context.policy.priority;
@@ -115,6 +130,26 @@ class Run {
           fmt::format("strategy '{}', stream '{}': {}", strategy_.name, context.stream->name, error.what()));
     }
     context.collectives[operation] = collectives_.back().get();
+  }
+
+  /// Hands a fused collective to the kernel that makes its data.
+  void fuse(const StreamContext& context, std::size_t operation) {
+    auto* fused = dynamic_cast<FusedCollective*>(context.collectives[operation]);
+    if (fused == nullptr) return;
+    const auto refuse = [&](const std::string& why) {
+      throw InfeasibleError(fmt::format("strategy '{}', stream '{}': {}: {}", strategy_.name, context.stream->name,
+                                        fused->plan().name, why));
+    };
+    const auto place = producer_of(experiment_.streams, {static_cast<std::size_t>(context.index), operation});
+    if (!place)
+      refuse("backend = \"fused\" needs the kernel that makes its data right before it on its stream, or before the "
+             "event that it waits for");
+    StreamContext& producer = contexts_[place->stream];
+    if (experiment_.measure.kernel_grain == KernelGrain::fluid)
+      refuse("backend = \"fused\" follows work groups: measure.kernel_grain must be \"cohort\" or \"work_group\"");
+    if (std::exchange(producer.fused[place->operation], fused) != nullptr)
+      refuse(fmt::format("'{}' is fused with another collective already",
+                         producer.stream->operations[place->operation].name));
   }
 
   void make_programs() {
@@ -192,6 +227,7 @@ class Run {
   const Strategy& strategy_;
   const RunSetup& setup_;
   Simulation simulation_;
+  const ClusterSpec spec_;
   Cluster cluster_;
   std::vector<std::size_t> order_;  ///< streams as enqueued
   std::deque<StreamContext> contexts_;

@@ -85,6 +85,10 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.delay = delay;
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
   launch.activity = &activity;
+  if (FusedCollective* fused = context_.fused[index]) {
+    kernel = fused->producer(std::move(kernel));
+    launch.sink = fused;
+  }
   const ActivityId before = previous_;
   co_await run_kernel(cluster_.gpu(rank_), std::move(kernel), launch);
   simulation_.add_dependency(activity, before, DependencyKind::stream_order);

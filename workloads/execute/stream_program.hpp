@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/collective_run.hpp"
+#include "collectives/fused_collective.hpp"
 #include "engine/event.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -39,6 +39,7 @@ struct StreamContext {
   CuRange range;
   Side side = Side::both;
   std::vector<CollectiveRun*> collectives;  ///< by operation; null where it is none
+  std::vector<FusedCollective*> fused;      ///< by operation: what a kernel is fused with, or null
 
   bool has(Side operations) const { return side == Side::both || side == operations; }
 };

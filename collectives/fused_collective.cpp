@@ -1,0 +1,258 @@
+#include "collectives/fused_collective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+// Loads get this much more of HBM than stores that are served from what they leave.
+constexpr double kLoadsFirst = 1e3;
+
+}  // namespace
+
+FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
+    : CollectiveRun(cluster, std::move(plan)),
+      routes_(make_fused_routes(plan_.name, plan_.call.kind, plan_.algorithm, members())),
+      members_(simulated().size()) {
+  check_hardware();
+  width_ = routes_.lanes;
+  for (Member& member : members_) {
+    for (int lane = 0; lane < routes_.lanes; ++lane)
+      member.windows.push_back(
+          std::make_unique<StagingWindow>(simulation_, cluster.spec().gpu.trigger.staging_window));
+  }
+  wait_for("the kernel that makes the data of " + plan_.name);
+}
+
+void FusedCollective::check_hardware() const {
+  const GpuSpec& gpu = cluster_.spec().gpu;
+  const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", plan_.name, why)); };
+  if (cluster_.spec().nodes > 1) refuse("a kernel's stores reach the GPUs of its own node, backend = \"fused\" no others");
+  if (gpu.trigger.tracker_entries == 0)
+    refuse(fmt::format("gpu '{}' has no tracker of stores, which backend = \"fused\" needs (gpu.tracker_entries)", gpu.name));
+  const bool copies = std::ranges::any_of(routes_.chunks, [](const FusedChunk& chunk) { return !chunk.copies.empty(); });
+  if (copies && gpu.dma.engines < routes_.lanes)
+    refuse(fmt::format("needs {} copy engines, gpu '{}' has {}", routes_.lanes, gpu.name, gpu.dma.engines));
+  const bool adds = reduces(plan_.call.kind) && plan_.reduction == FusedReduction::near_memory;
+  if (adds && gpu.trigger.near_memory_update == 0.0)
+    refuse(fmt::format("the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\"", gpu.name));
+}
+
+int FusedCollective::peer(int rank, int ahead) const {
+  const auto& group = graph_.members;
+  const auto place = static_cast<std::size_t>(std::ranges::find(group, rank) - group.begin());
+  return group[(place + static_cast<std::size_t>(ahead)) % group.size()];
+}
+
+void FusedCollective::start(int /*rank*/) {}
+
+// A tile more or less a chunk is made up by tiles of another size: chunks of the real kernel are equal in bytes.
+KernelDescription FusedCollective::producer(KernelDescription kernel) {
+  const Bytes made = kernel.output * static_cast<double>(kernel.work_groups);
+  const Bytes moved = input_bytes(plan_.call, members());
+  if (kernel.split > 1)
+    throw InfeasibleError(fmt::format("{}: '{}' makes its output in {} parts of K, which are added up after it; such "
+                                      "a kernel cannot be fused",
+                                      plan_.name, kernel.name, kernel.split));
+  if (std::abs(made / moved - 1.0) > 1e-6)
+    throw InfeasibleError(fmt::format("{}: moves {:.0f} B a rank, and '{}', with which it is fused, makes {:.0f} B",
+                                      plan_.name, moved.value, kernel.name, made.value));
+  const std::int64_t produced = routes_.produced;
+  const std::int64_t per_chunk = (kernel.work_groups + produced - 1) / produced;
+  const double smaller = static_cast<double>(kernel.work_groups) / static_cast<double>(per_chunk * produced);
+  kernel.work_groups = per_chunk * produced;
+  kernel.flops = kernel.flops * smaller;
+  kernel.compute_time = kernel.compute_time * smaller;
+  kernel.output = kernel.output * smaller;
+  if (smaller < 1.0) kernel.traffic = scaled(kernel.traffic, smaller);
+  if (tiles_per_chunk_ == 0) {
+    tiles_per_chunk_ = per_chunk;
+    tile_bytes_ = kernel.output;
+    program_trackers(kernel.needs.waves);
+    wait_for("the end of " + plan_.name);
+  }
+  return kernel;
+}
+
+void FusedCollective::program_trackers(int wavefronts) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Tracker& tracker = cluster_.gpu(simulated()[i]).tracker();
+    for (const FusedChunk& chunk : routes_.chunks) {
+      const bool tracked = chunk.is_tracked();
+      members_[i].regions.push_back(
+          tracked ? tracker.program(tiles_per_chunk_, chunk.updates(), wavefronts) : Tracker::Region{});
+      if (tracked) left_ += tiles_per_chunk_;
+    }
+  }
+}
+
+std::vector<FusedCollective::Part> FusedCollective::parts_of(const StoreBurst& burst) const {
+  std::vector<Part> parts;
+  for (const std::int64_t number : burst.tiles) {
+    const std::int64_t produced = routes_.produced;
+    const auto chunk = static_cast<int>(routes_.interleaved ? number % produced : number / tiles_per_chunk_);
+    const std::int64_t tile = routes_.interleaved ? number / produced : number % tiles_per_chunk_;
+    auto part = std::ranges::find(parts, chunk, &Part::chunk);
+    if (part == parts.end()) part = parts.insert(parts.end(), {chunk, {}});
+    part->tiles.push_back(tile);
+  }
+  return parts;
+}
+
+Task FusedCollective::store(StoreBurst burst) {
+  for (Part& part : parts_of(burst)) {
+    for (const FusedHop& hop : chunk_of(part.chunk).stores)
+      simulation_.spawn(plan_.name, send_part(burst, part, hop));
+    if (chunk_of(part.chunk).local) co_await store_part(burst, std::move(part));
+  }
+}
+
+Task FusedCollective::store_part(StoreBurst burst, Part part) {
+  const bool tracked = chunk_of(part.chunk).is_tracked();
+  const Tracker::Region region = member(burst.rank).regions[static_cast<std::size_t>(part.chunk)];
+  if (tracked) co_await tracker(burst.rank).reserve(region, part.tiles);
+  const FlowSpec spec = local_flow(burst, part.tiles);
+  RunningFlow flow(simulation_, spec);
+  co_await flow;
+  if (tracked) stored(burst.rank, part.chunk, part.tiles);
+}
+
+Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
+  const int dst = peer(burst.rank, hop.ahead);
+  const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
+  co_await tracker(dst).reserve(region, part.tiles);
+  const FlowSpec spec = departing_flow(burst, part.tiles, dst, hop.op);
+  RunningFlow flow(simulation_, spec);
+  co_await flow;
+  co_await simulation_.sleep(cluster_.interconnect().latency(burst.rank, dst));
+  stored(simulated_rank(dst), hop.chunk, part.tiles);
+}
+
+void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
+  const Tracker::Region region = member(rank).regions[static_cast<std::size_t>(chunk)];
+  const Tiles complete = tracker(rank).count(region, tiles);
+  trigger(rank, chunk, complete);
+  left_ -= static_cast<std::int64_t>(complete.size());
+  if (left_ == 0) finish();
+}
+
+// A command for each tile; those that become ready together are told as one, as far as the window goes.
+void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
+  const double fit = cluster_.spec().gpu.trigger.staging_window / tile_bytes_;
+  const auto most = static_cast<std::ptrdiff_t>(std::clamp(fit, 1.0, 1e9));
+  int lane = 0;
+  for (const FusedHop& hop : chunk_of(chunk).copies) {
+    for (auto first = tiles.begin(); first != tiles.end();) {
+      const auto last = first + std::min(most, tiles.end() - first);
+      simulation_.spawn(plan_.name, copy(rank, hop, lane, Tiles(first, last)));
+      first = last;
+    }
+    ++lane;
+  }
+}
+
+Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
+  const int dst = peer(rank, hop.ahead);
+  const Bytes bytes = bytes_of(tiles);
+  StagingWindow& window = *member(rank).windows[static_cast<std::size_t>(lane)];
+  FifoLock& engine = cluster_.gpu(rank).dma().queue(lane);
+  co_await simulation_.sleep(cluster_.spec().gpu.trigger.latency);
+  co_await window.take(bytes);
+  const FlowSpec reading = read_flow(rank, tiles);
+  RunningFlow read(simulation_, reading);
+  co_await read;
+  co_await engine.acquire();
+  const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
+  co_await tracker(dst).reserve(region, tiles);
+  const Leg leg{.src = rank, .dst = dst, .lane = lane, .bytes = bytes, .op = hop.op};
+  const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
+  FlowSpec sending = link_flow(rank, lane, tiles, dst, hop.op);
+  sending.activity = activity;
+  RunningFlow send(simulation_, sending);
+  co_await send;
+  engine.release();
+  window.give(bytes);
+  simulation_.end_activity(activity);
+  co_await simulation_.sleep(cluster_.interconnect().latency(rank, dst));
+  stored(simulated_rank(dst), hop.chunk, tiles);
+}
+
+// Past the caches, all at once.
+FlowSpec FusedCollective::local_flow(const StoreBurst& burst, const Tiles& tiles) {
+  const GpuSpec& gpu = cluster_.spec().gpu;
+  const Memory& memory = cluster_.gpu(burst.rank).memory();
+  const Bytes bytes = bytes_of(tiles);
+  demands_.clear();
+  memory.add_stores(demands_, burst.stream, burst.xcd, bytes, bytes, burst.hbm_share);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = 1.0 / gpu.hbm.latency.value;
+  const double alone = std::min(spec.bound, memory.alone_rate(Bytes{}, bytes));
+  spec.weight = memory.weight(burst.in_flight, static_cast<int>(tiles.size()), bytes, alone);
+  if (gpu.hbm.store_order == StoreOrder::loads_first) spec.weight /= kLoadsFirst;
+  return spec;
+}
+
+FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst, TransferOp op) {
+  const Memory& source = cluster_.gpu(burst.rank).memory();
+  const Bytes bytes = bytes_of(tiles);
+  demands_.clear();
+  source.add_departing(demands_, burst.stream, burst.xcd, bytes);
+  cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes);
+  add_arrival(dst, bytes, op);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = 1.0 / cluster_.spec().gpu.hbm.latency.value;
+  spec.weight = source.weight(burst.in_flight, static_cast<int>(tiles.size()), bytes, spec.bound);
+  spec.priority = source.communication_class();
+  return spec;
+}
+
+FlowSpec FusedCollective::read_flow(int rank, const Tiles& tiles) {
+  const GpuSpec& gpu = cluster_.spec().gpu;
+  const Memory& memory = cluster_.gpu(rank).memory();
+  const Bytes bytes = bytes_of(tiles);
+  demands_.clear();
+  memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = 1.0 / gpu.hbm.latency.value;
+  spec.weight = memory.weight(gpu.dma.outstanding, 1, bytes, spec.bound);
+  spec.priority = memory.communication_class();
+  return spec;
+}
+
+FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int dst, TransferOp op) {
+  const GpuSpec& gpu = cluster_.spec().gpu;
+  Gpu& source = cluster_.gpu(rank);
+  const Bytes bytes = bytes_of(tiles);
+  demands_.clear();
+  cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane);
+  add_demand(demands_, source.dma().bandwidth(lane), bytes.value);
+  add_arrival(dst, bytes, op);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.weight = source.memory().weight(gpu.dma.outstanding, 1, bytes, (gpu.dma.engine_bandwidth / bytes).value);
+  spec.priority = source.memory().communication_class();
+  return spec;
+}
+
+// Memory that adds is busy with an update for longer than with a store; an atomic reads what it adds to.
+void FusedCollective::add_arrival(int dst, Bytes bytes, TransferOp op) {
+  const Memory& memory = cluster_.gpu(simulated_rank(dst)).memory();
+  if (op == TransferOp::store) return memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
+  if (plan_.reduction == FusedReduction::near_memory) {
+    const double busy = cluster_.spec().gpu.trigger.near_memory_update;
+    return memory.add_hbm_update(demands_, plan_.stream, bytes, busy);
+  }
+  memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
+  memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
+}
+
+}  // namespace c3

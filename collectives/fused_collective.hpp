@@ -1,0 +1,74 @@
+#pragma once
+/// Collectives fused with the kernel whose output they move (T3, arXiv 2401.16677): its stores go to other GPUs,
+/// a tracker counts them, complete tiles are copied on by engines that were programmed ahead, and memory adds.
+
+#include <memory>
+#include <vector>
+
+#include "collectives/collective_run.hpp"
+#include "collectives/fused_routes.hpp"
+#include "gpu/output_sink.hpp"
+#include "gpu/staging_window.hpp"
+
+namespace c3 {
+
+/// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer makes
+/// them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is read and not
+/// yet sent fits in TriggerSpec::staging_window. Wrong when: stores to other GPUs are held up for longer than
+/// buffers on the way last, which would hold up the work groups that make them.
+class FusedCollective final : public CollectiveRun, public OutputSink {
+ public:
+  FusedCollective(Cluster& cluster, CollectivePlan plan);
+
+  /// \p kernel as it runs fused: with work groups for which chunks are equal, which together do what it does.
+  /// Every rank's must be the same. \throws InfeasibleError when it does not make what the collective moves, or
+  /// in parts that are added up later.
+  KernelDescription producer(KernelDescription kernel);
+
+  Task store(StoreBurst burst) override;
+
+ private:
+  using Tiles = std::vector<std::int64_t>;  ///< numbers within a chunk
+  /// Tiles of one chunk that a burst stores.
+  struct Part {
+    int chunk = 0;
+    Tiles tiles;
+  };
+  /// One simulated rank.
+  struct Member {
+    std::vector<Tracker::Region> regions = {};           ///< by chunk; of tracked ones
+    std::vector<std::unique_ptr<StagingWindow>> windows = {};  ///< by lane
+  };
+
+  void start(int rank) override;
+  void check_hardware() const;
+  void program_trackers(int wavefronts);
+  std::vector<Part> parts_of(const StoreBurst& burst) const;
+  Task store_part(StoreBurst burst, Part part);
+  Task send_part(StoreBurst burst, Part part, FusedHop hop);
+  Task copy(int rank, FusedHop hop, int lane, Tiles tiles);
+  void stored(int rank, int chunk, const Tiles& tiles);
+  void trigger(int rank, int chunk, const Tiles& tiles);
+
+  FlowSpec local_flow(const StoreBurst& burst, const Tiles& tiles);
+  FlowSpec departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst, TransferOp op);
+  FlowSpec read_flow(int rank, const Tiles& tiles);
+  FlowSpec link_flow(int rank, int lane, const Tiles& tiles, int dst, TransferOp op);
+  void add_arrival(int dst, Bytes bytes, TransferOp op);
+
+  const FusedChunk& chunk_of(int chunk) const { return routes_.chunks[static_cast<std::size_t>(chunk)]; }
+  Member& member(int rank) { return members_[index_of(simulated_rank(rank))]; }
+  int simulated_rank(int rank) const { return cluster_.setup().folded ? 0 : rank; }
+  int peer(int rank, int ahead) const;
+  Bytes bytes_of(const Tiles& tiles) const { return tile_bytes_ * static_cast<double>(tiles.size()); }
+  Tracker& tracker(int rank) { return cluster_.gpu(simulated_rank(rank)).tracker(); }
+
+  FusedRoutes routes_;
+  std::vector<Member> members_;      ///< by simulated()
+  std::int64_t tiles_per_chunk_ = 0;  ///< 0: no producer yet
+  Bytes tile_bytes_;
+  std::int64_t left_ = 0;        ///< tracked tiles that are not complete, of all simulated ranks
+  std::vector<Demand> demands_;  ///< scratch
+};
+
+}  // namespace c3
