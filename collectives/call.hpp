@@ -50,6 +50,7 @@ struct CollectiveCall {
   std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
   std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the cluster
   int root = 0;                               ///< of rooted kinds: one of the group
+  bool in_place = false;                      ///< all_gather: every rank's shard is where it belongs already
   std::vector<Bytes> sends = {};  ///< all_to_all_v: what member i sends to member j at i * members + j
 
   bool operator==(const CollectiveCall&) const = default;

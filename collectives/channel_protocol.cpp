@@ -315,8 +315,8 @@ Seconds ChannelProtocol::last_slice(int lane) const {
 
 std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   const bool is_ring_sum = call_.kind == CollectiveKind::all_reduce && method_.algorithm == Algorithm::ring;
-  const bool has_shard = is_ring_sum || call_.kind == CollectiveKind::all_gather ||
-                         call_.kind == CollectiveKind::reduce_scatter ||
+  const bool gathers_elsewhere = call_.kind == CollectiveKind::all_gather && !call_.in_place;
+  const bool has_shard = is_ring_sum || gathers_elsewhere || call_.kind == CollectiveKind::reduce_scatter ||
                          call_.kind == CollectiveKind::all_to_all;
   if (!has_shard || !library_.local_rate || method_.protocol != Protocol::simple) return std::nullopt;
   const Bytes shard = call_.bytes / graph_.ranks();

@@ -62,12 +62,12 @@ class ChannelProtocol {
   BytesPerSecond link_payload() const;
   /// That a NIC sends for each byte of payload: flags go with it.
   double network_bytes() const;
-  /// Once in a collective, whatever its steps: launch and set-up, handshakes and what comes last. Without the gap
-  /// before it.
+  /// Once in a collective, whatever its steps: launch and set-up, handshakes and what comes last. Without the
+  /// gap before it.
   Seconds base() const;
-  /// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it was
-  /// scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile. nullopt:
-  /// nothing, or no rate is known.
+  /// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it
+  /// was scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile.
+  /// nullopt: nothing, or no rate is known.
   std::optional<LocalCopy> local_copy() const;
   /// Of the steps that \p move takes one after another.
   Seconds latency(const Move& move) const;

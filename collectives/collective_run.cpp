@@ -102,11 +102,7 @@ bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulat
 
 Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
   const std::size_t index = index_of(rank);
-  activities_[index] = simulation_.begin_activity({.name = plan_.name,
-                                                   .kind = ActivityKind::collective,
-                                                   .gpu = rank,
-                                                   .stream = plan_.stream,
-                                                   .bytes = counted_bytes(plan_.call, members())});
+  open_activity(rank);
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
   CollectivesInFlight& in_flight = cluster_.gpu(rank).collectives(plan_.stream);
@@ -122,6 +118,16 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
   co_await done_;
   in_flight.end();
   simulation_.end_activity(activities_[index]);
+}
+
+void CollectiveRun::open_activity(int rank) {
+  ActivityId& activity = activities_[index_of(rank)];
+  if (activity != kNoActivity) return;
+  activity = simulation_.begin_activity({.name = plan_.name,
+                                         .kind = ActivityKind::collective,
+                                         .gpu = rank,
+                                         .stream = plan_.stream,
+                                         .bytes = counted_bytes(plan_.call, members())});
 }
 
 void CollectiveRun::finish() { done_.set(); }

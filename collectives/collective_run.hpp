@@ -47,6 +47,8 @@ class CollectiveRun {
   int members() const { return graph_.ranks(); }
   bool has_member(int rank) const;
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
+  /// When \p rank's first bytes moved, where that may be before it joins.
+  virtual std::optional<Seconds> began(int /*rank*/) const { return std::nullopt; }
 
  protected:
   CollectiveRun(Cluster& cluster, CollectivePlan plan);
@@ -62,6 +64,8 @@ class CollectiveRun {
   const std::vector<int>& simulated() const { return simulated_; }
   /// Position in simulated(); its size for a rank that is not there.
   std::size_t index_of(int rank) const { return index_of_rank_[static_cast<std::size_t>(rank)]; }
+  /// Begins the rank's activity, unless it is there.
+  void open_activity(int rank);
   ActivityId rank_activity(int rank) const { return activities_[index_of(rank)]; }
   /// What an observer is told of \p leg.
   ActivityInfo transfer_info(const Leg& leg, ActivityKind kind) const;

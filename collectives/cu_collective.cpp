@@ -245,7 +245,8 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
   return spec;
 }
 
-FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const {
+FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
+                                  std::vector<Demand>& demands) const {
   const auto channels = static_cast<int>(group.channels.size());
   const Bytes bytes = copy.bytes * (static_cast<double>(channels) / width_);
   for (const int rank : simulated()) {

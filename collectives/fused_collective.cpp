@@ -32,16 +32,23 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
 
 void FusedCollective::check_hardware() const {
   const GpuSpec& gpu = cluster_.spec().gpu;
-  const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", plan_.name, why)); };
-  if (cluster_.spec().nodes > 1) refuse("a kernel's stores reach the GPUs of its own node, backend = \"fused\" no others");
+  const auto refuse = [&](const std::string& why) {
+    throw InfeasibleError(fmt::format("{}: {}", plan_.name, why));
+  };
+  if (cluster_.spec().nodes > 1)
+    refuse("a kernel's stores reach the GPUs of its own node, backend = \"fused\" no others");
   if (gpu.trigger.tracker_entries == 0)
-    refuse(fmt::format("gpu '{}' has no tracker of stores, which backend = \"fused\" needs (gpu.tracker_entries)", gpu.name));
-  const bool copies = std::ranges::any_of(routes_.chunks, [](const FusedChunk& chunk) { return !chunk.copies.empty(); });
+    refuse(fmt::format(
+        "gpu '{}' has no tracker of stores, which backend = \"fused\" needs (gpu.tracker_entries)", gpu.name));
+  const bool copies =
+      std::ranges::any_of(routes_.chunks, [](const FusedChunk& chunk) { return !chunk.copies.empty(); });
   if (copies && gpu.dma.engines < routes_.lanes)
     refuse(fmt::format("needs {} copy engines, gpu '{}' has {}", routes_.lanes, gpu.name, gpu.dma.engines));
   const bool adds = reduces(plan_.call.kind) && plan_.reduction == FusedReduction::near_memory;
   if (adds && gpu.trigger.near_memory_update == 0.0)
-    refuse(fmt::format("the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\"", gpu.name));
+    refuse(fmt::format(
+        "the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\"",
+        gpu.name));
 }
 
 int FusedCollective::peer(int rank, int ahead) const {
@@ -52,17 +59,20 @@ int FusedCollective::peer(int rank, int ahead) const {
 
 void FusedCollective::start(int /*rank*/) {}
 
-// A tile more or less a chunk is made up by tiles of another size: chunks of the real kernel are equal in bytes.
+// A tile more or less a chunk is made up by tiles of another size: chunks of the real kernel are equal in
+// bytes.
 KernelDescription FusedCollective::producer(KernelDescription kernel) {
   const Bytes made = kernel.output * static_cast<double>(kernel.work_groups);
   const Bytes moved = input_bytes(plan_.call, members());
   if (kernel.split > 1)
-    throw InfeasibleError(fmt::format("{}: '{}' makes its output in {} parts of K, which are added up after it; such "
-                                      "a kernel cannot be fused",
-                                      plan_.name, kernel.name, kernel.split));
+    throw InfeasibleError(
+        fmt::format("{}: '{}' makes its output in {} parts of K, which are added up after it; such "
+                    "a kernel cannot be fused",
+                    plan_.name, kernel.name, kernel.split));
   if (std::abs(made / moved - 1.0) > 1e-6)
-    throw InfeasibleError(fmt::format("{}: moves {:.0f} B a rank, and '{}', with which it is fused, makes {:.0f} B",
-                                      plan_.name, moved.value, kernel.name, made.value));
+    throw InfeasibleError(
+        fmt::format("{}: moves {:.0f} B a rank, and '{}', with which it is fused, makes {:.0f} B", plan_.name,
+                    moved.value, kernel.name, made.value));
   const std::int64_t produced = routes_.produced;
   const std::int64_t per_chunk = (kernel.work_groups + produced - 1) / produced;
   const double smaller = static_cast<double>(kernel.work_groups) / static_cast<double>(per_chunk * produced);
@@ -85,8 +95,8 @@ void FusedCollective::program_trackers(int wavefronts) {
     Tracker& tracker = cluster_.gpu(simulated()[i]).tracker();
     for (const FusedChunk& chunk : routes_.chunks) {
       const bool tracked = chunk.is_tracked();
-      members_[i].regions.push_back(
-          tracked ? tracker.program(tiles_per_chunk_, chunk.updates(), wavefronts) : Tracker::Region{});
+      members_[i].regions.push_back(tracked ? tracker.program(tiles_per_chunk_, chunk.updates(), wavefronts)
+                                            : Tracker::Region{});
       if (tracked) left_ += tiles_per_chunk_;
     }
   }
@@ -106,6 +116,11 @@ std::vector<FusedCollective::Part> FusedCollective::parts_of(const StoreBurst& b
 }
 
 Task FusedCollective::store(StoreBurst burst) {
+  Member& source = member(burst.rank);
+  if (!source.began) {
+    source.began = simulation_.now();
+    open_activity(burst.rank);
+  }
   for (Part& part : parts_of(burst)) {
     for (const FusedHop& hop : chunk_of(part.chunk).stores)
       simulation_.spawn(plan_.name, send_part(burst, part, hop));

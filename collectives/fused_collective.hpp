@@ -1,6 +1,7 @@
 #pragma once
-/// Collectives fused with the kernel whose output they move (T3, arXiv 2401.16677): its stores go to other GPUs,
-/// a tracker counts them, complete tiles are copied on by engines that were programmed ahead, and memory adds.
+/// Collectives fused with the kernel whose output they move (T3, arXiv 2401.16677): its stores go to other
+/// GPUs, a tracker counts them, complete tiles are copied on by engines that were programmed ahead, and memory
+/// adds.
 
 #include <memory>
 #include <vector>
@@ -12,10 +13,10 @@
 
 namespace c3 {
 
-/// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer makes
-/// them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is read and not
-/// yet sent fits in TriggerSpec::staging_window. Wrong when: stores to other GPUs are held up for longer than
-/// buffers on the way last, which would hold up the work groups that make them.
+/// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer
+/// makes them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is
+/// read and not yet sent fits in TriggerSpec::staging_window. Wrong when: stores to other GPUs are held up for
+/// longer than buffers on the way last, which would hold up the work groups that make them.
 class FusedCollective final : public CollectiveRun, public OutputSink {
  public:
   FusedCollective(Cluster& cluster, CollectivePlan plan);
@@ -26,6 +27,8 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   KernelDescription producer(KernelDescription kernel);
 
   Task store(StoreBurst burst) override;
+  /// With the first store of its producer.
+  std::optional<Seconds> began(int rank) const override { return members_[index_of(rank)].began; }
 
  private:
   using Tiles = std::vector<std::int64_t>;  ///< numbers within a chunk
@@ -36,8 +39,9 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   };
   /// One simulated rank.
   struct Member {
-    std::vector<Tracker::Region> regions = {};           ///< by chunk; of tracked ones
+    std::vector<Tracker::Region> regions = {};                 ///< by chunk; of tracked ones
     std::vector<std::unique_ptr<StagingWindow>> windows = {};  ///< by lane
+    std::optional<Seconds> began = std::nullopt;
   };
 
   void start(int rank) override;
@@ -64,7 +68,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   Tracker& tracker(int rank) { return cluster_.gpu(simulated_rank(rank)).tracker(); }
 
   FusedRoutes routes_;
-  std::vector<Member> members_;      ///< by simulated()
+  std::vector<Member> members_;       ///< by simulated()
   std::int64_t tiles_per_chunk_ = 0;  ///< 0: no producer yet
   Bytes tile_bytes_;
   std::int64_t left_ = 0;        ///< tracked tiles that are not complete, of all simulated ranks

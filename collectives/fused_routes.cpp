@@ -33,8 +33,8 @@ FusedRoutes direct_reduce_scatter(int n) {
   return routes;
 }
 
-/// Appends the chunks of others that chunk \p from of each is to reach, and how. \p from stores them itself when
-/// the kernel makes it, or copies what is complete.
+/// Appends the chunks of others that chunk \p from of each is to reach, and how. \p from stores them itself
+/// when the kernel makes it, or copies what is complete.
 void add_gather(FusedRoutes& routes, int from, Algorithm algorithm, int n, bool by_kernel) {
   const auto first = static_cast<int>(routes.chunks.size());
   std::vector<FusedHop> hops;
@@ -85,10 +85,11 @@ FusedRoutes make_fused_routes(const std::string& name, CollectiveKind kind, Algo
       return routes;
     }
   }
-  throw InfeasibleError(fmt::format(
-      "{}: a {} by the {} algorithm cannot be fused with a kernel; reduce_scatter, all_gather and all_reduce can, "
-      "by ring or direct, and all_to_all direct",
-      name, name_of(kind), name_of(algorithm)));
+  throw InfeasibleError(
+      fmt::format("{}: a {} by the {} algorithm cannot be fused with a kernel; reduce_scatter, all_gather and "
+                  "all_reduce can, "
+                  "by ring or direct, and all_to_all direct",
+                  name, name_of(kind), name_of(algorithm)));
 }
 
 }  // namespace c3

@@ -1,5 +1,6 @@
 #pragma once
-/// What becomes of the output of a kernel that a collective is fused with, chunk by chunk (T3, arXiv 2401.16677).
+/// What becomes of the output of a kernel that a collective is fused with, chunk by chunk (T3, arXiv
+/// 2401.16677).
 
 #include <vector>
 
@@ -11,12 +12,13 @@ namespace c3 {
 
 /// From a chunk of one rank to one of another.
 struct FusedHop {
-  int ahead = 0;  ///< the member that is so many places further in the group, round again
-  int chunk = 0;  ///< of that member
+  int ahead = 0;                      ///< the member that is so many places further in the group, round again
+  int chunk = 0;                      ///< of that member
   TransferOp op = TransferOp::store;  ///< or update
 };
 
-/// A chunk's configuration: T3's remote_map (stores to others) and dma_map (what is local, and when it is copied).
+/// A chunk's configuration: T3's remote_map (stores to others) and dma_map (what is local, and when it is
+/// copied).
 struct FusedChunk {
   bool local = false;            ///< the kernel stores it in its GPU's memory
   std::vector<FusedHop> stores;  ///< that the kernel makes elsewhere
@@ -33,8 +35,8 @@ struct FusedChunk {
 struct FusedRoutes {
   std::vector<FusedChunk> chunks;  ///< first those that the kernel makes, in the order in which it does
   int produced = 0;                ///< how many those are
-  bool interleaved = false;        ///< tile after tile belongs to another chunk; else all tiles of one follow another
-  int lanes = 1;                   ///< of copies: one an engine
+  bool interleaved = false;  ///< tile after tile belongs to another chunk; else all tiles of one follow another
+  int lanes = 1;             ///< of copies: one an engine
 };
 
 /// Of N members, with `stores` and `updates` by the kernel and by triggered copies:

@@ -31,8 +31,8 @@ inline constexpr std::array kAlgorithms = {
     Algorithm::pat};
 
 enum class Backend {
-  cu,   ///< channels are work groups that hold CU slots (RCCL, NCCL)
-  dma,  ///< one copy engine per peer (ConCCL)
+  cu,     ///< channels are work groups that hold CU slots (RCCL, NCCL)
+  dma,    ///< one copy engine per peer (ConCCL)
   fused,  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
 };
 inline constexpr std::array kBackends = {Backend::cu, Backend::dma, Backend::fused};
@@ -114,7 +114,7 @@ struct CollectiveLibrarySpec {
   Bytes channel_outstanding;  ///< in flight at HBM for one channel: bandwidth times latency
   Bytes chunk_size;           ///< what a channel of a pipelined algorithm (tree, chain) passes on at once
   int handshake_hops =
-      0;             ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
+      0;  ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
   /// Most that a channel sends in a step of a ring before it goes round again; 0: its slices are not told.
   Bytes ring_chunk;
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and

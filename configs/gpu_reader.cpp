@@ -129,8 +129,7 @@ CacheSpec read_cache(Section& section) {
       .llc_bandwidth = section.bandwidth("llc_bandwidth")};
   if (section.has("fabric_bandwidth")) cache.fabric_bandwidth = section.bandwidth("fabric_bandwidth");
   if (section.has("l2_reuse")) cache.l2_reuse = section.fraction("l2_reuse");
-  if (section.has("replacement"))
-    cache.replacement = section.choice<Replacement>("replacement", kReplacements);
+  if (section.has("replacement")) cache.replacement = section.choice<Replacement>("replacement", kReplacements);
   if (section.has("write_back")) cache.write_back = section.choice<WriteBack>("write_back", kWriteBacks);
   return cache;
 }

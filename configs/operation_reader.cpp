@@ -175,6 +175,7 @@ Operation read_kernel(Section& entry) {
 /// Distinguishes calls of one stream that differ in more than their size.
 std::string group_text(const CollectiveCall& call) {
   std::string text;
+  if (call.in_place) text += " in place";
   if (call.root != 0) text += fmt::format(" of root {}", call.root);
   if (!call.ranks.empty()) text += " on ranks " + ranks_text(call.ranks);
   return text;
@@ -261,6 +262,7 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
     read_size(section, "size", call);
     name += " " + section.text("size", size_rule());
   }
+  if (kind == CollectiveKind::all_gather && section.has("in_place")) call.in_place = section.flag("in_place");
   const bool has_root = is_rooted(kind);
   if (has_root && section.has("root")) {
     call.root = static_cast<int>(section.integer("root", 0, kLargestRank));

@@ -114,7 +114,8 @@ class StrategyReader {
     for (const std::string_view key : {"dma", "prelaunch", "dma_host"}) {
       if (!section.has(key)) continue;
       if (says_backend && policy.backend != Backend::dma && !section.is_rehearsal())
-        section.fail(key, fmt::format("is of copy engines, and the backend is \"{}\"", name_of(policy.backend)));
+        section.fail(key,
+                     fmt::format("is of copy engines, and the backend is \"{}\"", name_of(policy.backend)));
       policy.backend = Backend::dma;
     }
     if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma", named(kDmaVariants));
@@ -125,7 +126,8 @@ class StrategyReader {
   static void read_reduction(Section& section, StreamPolicy& policy) {
     if (!section.has("reduction")) return;
     if (section.has("backend") && policy.backend != Backend::fused && !section.is_rehearsal())
-      section.fail("reduction", fmt::format("is of fused collectives, and the backend is \"{}\"", name_of(policy.backend)));
+      section.fail("reduction",
+                   fmt::format("is of fused collectives, and the backend is \"{}\"", name_of(policy.backend)));
     policy.backend = Backend::fused;
     policy.reduction = section.choice<FusedReduction>("reduction", named(kFusedReductions));
   }

@@ -41,8 +41,9 @@ void CohortRun::on_placed(int xcd, std::span<const int> cus) {
     cohort->xcd = xcd;
     cohort->number = started_++;
     cohort->placed = simulation_.now();
-    cohort->first = std::exchange(placed_in_xcd_[static_cast<std::size_t>(xcd)],
-                                  placed_in_xcd_[static_cast<std::size_t>(xcd)] + static_cast<std::int64_t>(size));
+    cohort->first =
+        std::exchange(placed_in_xcd_[static_cast<std::size_t>(xcd)],
+                      placed_in_xcd_[static_cast<std::size_t>(xcd)] + static_cast<std::int64_t>(size));
     cohort->cus.assign(cus.begin(), cus.begin() + static_cast<std::ptrdiff_t>(size));
     simulation_.spawn(kernel_.name, run_cohort(cohort));
     cus = cus.subspan(size);

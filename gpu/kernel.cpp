@@ -21,7 +21,9 @@ class ScaledTraffic final : public TrafficModel {
  public:
   ScaledTraffic(std::shared_ptr<const TrafficModel> traffic, double factor)
       : traffic_(std::move(traffic)), factor_(factor) {}
-  Traffic per_work_group(const CacheState& state) const override { return factor_ * traffic_->per_work_group(state); }
+  Traffic per_work_group(const CacheState& state) const override {
+    return factor_ * traffic_->per_work_group(state);
+  }
 
  private:
   std::shared_ptr<const TrafficModel> traffic_;

@@ -34,7 +34,7 @@ struct CacheState {
   Seconds work_group_time;      ///< of one work group
   Replacement replacement = Replacement::random;
   bool stores_bypass = false;  ///< the kernel's own stores are not inserted into the caches
-  double cus_taken = 0.0;      ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
+  double cus_taken = 0.0;  ///< share of the GPU's CUs that the kernel cannot have: masked, or held by copies
   friend bool operator==(const CacheState&, const CacheState&) = default;
 };
 

@@ -20,7 +20,8 @@ BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share);
 /// Fastest progress [1/s] that HBM alone allows work of these bytes; kUnbounded without any.
 double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written);
 
-/// Whether bytes that engines and peers move are inserted into the last-level cache, where they take others' place.
+/// Whether bytes that engines and peers move are inserted into the last-level cache, where they take others'
+/// place.
 enum class Caching { inserted, bypassed };
 
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.

@@ -86,7 +86,9 @@ std::string_view name_of(StoreOrder order) {
   throw std::logic_error("name_of: unknown store order");
 }
 
-std::string_view name_of(WriteBack write_back) { return write_back == WriteBack::spread ? "spread" : "at_once"; }
+std::string_view name_of(WriteBack write_back) {
+  return write_back == WriteBack::spread ? "spread" : "at_once";
+}
 
 std::string_view name_of(Replacement replacement) { return replacement == Replacement::lru ? "lru" : "random"; }
 

@@ -8,7 +8,8 @@
 
 namespace c3 {
 
-/// Room for a number of bytes, given in the order of asking. `co_await window.take(bytes); ... window.give(bytes);`
+/// Room for a number of bytes, given in the order of asking. `co_await window.take(bytes); ...
+/// window.give(bytes);`
 class StagingWindow {
  public:
   StagingWindow(Simulation& simulation, Bytes size) : simulation_(&simulation), size_(size), free_(size) {}

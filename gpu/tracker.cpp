@@ -24,13 +24,15 @@ Tracker::Region Tracker::program(std::int64_t tiles, int updates, int entries_pe
                     "(gpu.tracker_entries)",
                     entries_, entries_per_tile));
   }
-  regions_.push_back({updates, entries_per_tile,
-                      std::vector<std::int32_t>(static_cast<std::size_t>(tiles), kNoEntry)});
+  regions_.push_back(
+      {updates, entries_per_tile, std::vector<std::int32_t>(static_cast<std::size_t>(tiles), kNoEntry)});
   return regions_.size() - 1;
 }
 
 int Tracker::missing(const Programmed& region, const std::vector<std::int64_t>& tiles) const {
-  const auto has_none = [&](std::int64_t tile) { return region.seen[static_cast<std::size_t>(tile)] == kNoEntry; };
+  const auto has_none = [&](std::int64_t tile) {
+    return region.seen[static_cast<std::size_t>(tile)] == kNoEntry;
+  };
   return static_cast<int>(std::ranges::count_if(tiles, has_none)) * region.entries_per_tile;
 }
 

@@ -12,10 +12,10 @@
 namespace c3 {
 
 /// The tracker of one GPU, beside its memory controllers. A tile takes an entry for each of its wavefronts from
-/// the first store that is counted until the last one. Without one, stores wait, and with them the work groups or
-/// the copies that make them. Counting itself takes no time.
-/// Source: T3, arXiv 2401.16677, section 4.2. Wrong when: entries are indexed by few bits of a tile's number,
-/// so that two tiles want the same one while others are free.
+/// the first store that is counted until the last one. Without one, stores wait, and with them the work groups
+/// or the copies that make them. Counting itself takes no time. Source: T3, arXiv 2401.16677, section 4.2.
+/// Wrong when: entries are indexed by few bits of a tile's number, so that two tiles want the same one while
+/// others are free.
 class Tracker {
  public:
   Tracker(Simulation& simulation, const TriggerSpec& spec, int rank);
@@ -26,9 +26,11 @@ class Tracker {
   Region program(std::int64_t tiles, int updates, int entries_per_tile);
 
   /// Awaitable: each of \p tiles has its entries when it resumes; who waits longest is served first, of those
-  /// for whom there is room. Tiles that are stored together need their entries together: \throws InfeasibleError
-  /// when there will never be so many.
-  auto reserve(Region region, const std::vector<std::int64_t>& tiles) { return Reservation(*this, region, tiles); }
+  /// for whom there is room. Tiles that are stored together need their entries together: \throws
+  /// InfeasibleError when there will never be so many.
+  auto reserve(Region region, const std::vector<std::int64_t>& tiles) {
+    return Reservation(*this, region, tiles);
+  }
   /// Counts a store to each of \p tiles, which have entries. \returns those that are complete; their entries
   /// are free again.
   std::vector<std::int64_t> count(Region region, const std::vector<std::int64_t>& tiles);

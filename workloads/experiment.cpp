@@ -15,7 +15,8 @@ std::optional<Operator> kernel_of(const Operation& operation) {
 
 namespace {
 
-std::optional<OperationPlace> place_of_record(const std::vector<StreamSpec>& streams, const std::string& event) {
+std::optional<OperationPlace> place_of_record(const std::vector<StreamSpec>& streams,
+                                              const std::string& event) {
   for (std::size_t s = 0; s < streams.size(); ++s) {
     for (std::size_t i = 0; i < streams[s].operations.size(); ++i) {
       const auto* record = std::get_if<RecordEvent>(&streams[s].operations[i].work);

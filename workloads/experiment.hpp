@@ -74,7 +74,7 @@ struct StreamPolicy {
   std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see method_of
   std::optional<Protocol> protocol;    ///< of channels; absent: as the library chooses
   ChannelLimits channels = {};
-  DmaOptions dma = {};  ///< of its collectives on copy engines
+  DmaOptions dma = {};                                     ///< of its collectives on copy engines
   FusedReduction reduction = FusedReduction::near_memory;  ///< of its collectives that are fused
 
   bool operator==(const StreamPolicy&) const = default;
@@ -84,7 +84,7 @@ struct Strategy {
   std::string name;
   bool serial = false;             ///< streams run one after another, in `order`
   std::vector<std::string> order;  ///< in which streams enqueue at time 0; empty = order of definition
-  std::map<std::string, StreamPolicy> streams;  ///< by stream name; absent = default policy
+  std::map<std::string, StreamPolicy> streams;                   ///< by stream name; absent = default policy
   std::optional<HbmArbitration> hbm_arbitration = std::nullopt;  ///< absent = the GPU's
 
   bool operator==(const Strategy&) const = default;
@@ -112,9 +112,9 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
 };
 
-/// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream or,
-/// where it waits for an event, the one after which that was recorded. nullopt: there is none, or something stands
-/// between them.
+/// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
+/// or, where it waits for an event, the one after which that was recorded. nullopt: there is none, or something
+/// stands between them.
 std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams, OperationPlace place);
 
 }  // namespace c3

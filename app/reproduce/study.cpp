@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ranges>
 
 #include "app/reproduce/collectives/collectives_study.hpp"
 #include "app/reproduce/conccl/conccl_study.hpp"
 #include "app/reproduce/kernels/kernels_study.hpp"
+#include "app/reproduce/t3/t3_study.hpp"
+#include "configs/preset_store.hpp"
 #include "results/io_error.hpp"
 
 namespace c3 {
@@ -16,8 +19,19 @@ namespace c3 {
 namespace fs = std::filesystem;
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study()};
+  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study()};
   return kStudies;
+}
+
+fs::path study_file(std::string_view study, std::string_view name) {
+  for (const fs::path& folder : preset_folders()) {
+    fs::path file = folder / "experiments" / study / name;
+    if (fs::is_regular_file(file)) return file;
+  }
+  const auto folders =
+      preset_folders() | std::views::transform([](const fs::path& folder) { return folder.string(); });
+  throw IoError(fmt::format("experiments/{}/{}", study, name), fmt::format("reproduce {}", study),
+                fmt::format("it is in none of the folders of configurations: {}", fmt::join(folders, ", ")));
 }
 
 fs::path data_folder(const std::string& asked) {

@@ -82,6 +82,9 @@ struct Study {
 /// All of them, sorted by name.
 const std::vector<Study>& studies();
 
+/// Scenarios and experiments of \p study, in the first folder of configurations that has it. \throws IoError
+std::filesystem::path study_file(std::string_view study, std::string_view name);
+
 /// --data, else the environment's C3SIM_DATA, else the folder beside the source tree.
 std::filesystem::path data_folder(const std::string& asked);
 

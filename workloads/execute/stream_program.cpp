@@ -63,7 +63,7 @@ Task StreamProgram::run_operation(std::size_t index) {
     co_await context_.collectives[index]->join(rank_, delay, &activity);
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
     previous_ = activity;
-    note(index, collectives_, release);
+    note(index, collectives_, context_.collectives[index]->began(rank_).value_or(release));
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
     EventTable::Entry& entry = events_.entry(record->event);
     entry.recorded_after = previous_;

@@ -1,13 +1,11 @@
 #include "app/reproduce/conccl/conccl_study.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "app/reproduce/conccl/characterisation_part.hpp"
@@ -17,8 +15,6 @@
 #include "app/reproduce/conccl/sensitivity_part.hpp"
 #include "app/reproduce/simulations.hpp"
 #include "configs/experiment_reader.hpp"
-#include "configs/preset_store.hpp"
-#include "results/io_error.hpp"
 
 namespace c3 {
 namespace {
@@ -28,20 +24,6 @@ namespace fs = std::filesystem;
 /// Of a GEMM's speed while any collective is in flight. Set from results of what runs together, so nothing that
 /// comes of it is a prediction.
 constexpr double kOverlapLoss = 0.14;
-
-/// A file of the study in the first folder of configurations that has it.
-fs::path study_file(const char* name) {
-  for (const fs::path& folder : preset_folders()) {
-    fs::path file = folder / "experiments" / "conccl" / name;
-    if (fs::is_regular_file(file)) return file;
-  }
-  throw IoError(fmt::format("experiments/conccl/{}", name), "reproduce conccl",
-                fmt::format("it is in none of the folders of configurations: {}",
-                            fmt::join(preset_folders() | std::views::transform([](const fs::path& folder) {
-                                        return folder.string();
-                                      }),
-                                      ", ")));
-}
 
 /// The only place where the fitted term comes in.
 Experiment calibrated(Experiment experiment) {
@@ -138,10 +120,10 @@ class ConcclStudy {
 
 StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& published,
                               const StudyProgress& progress) {
-  ScenarioList list = read_scenarios(study_file("scenarios.csv"));
+  ScenarioList list = read_scenarios(study_file("conccl", "scenarios.csv"));
   StudyOutcome outcome{.report = {}, .broken = std::move(list.broken)};
   if (!outcome.broken.empty()) return outcome;
-  const fs::path file = study_file("one.toml");
+  const fs::path file = study_file("conccl", "one.toml");
   ExperimentFile experiment = ExperimentFile::load(file);
   check(experiment.make(std::nullopt), file);
   ConcclStudy study(input, std::move(list.scenarios), std::move(experiment));

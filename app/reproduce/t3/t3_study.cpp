@@ -1,0 +1,65 @@
+#include "app/reproduce/t3/t3_study.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+#include "app/reproduce/t3/speedup_part.hpp"
+#include "app/reproduce/t3/sublayer_results.hpp"
+#include "app/reproduce/t3/t3_sensitivity.hpp"
+#include "app/reproduce/t3/traffic_part.hpp"
+#include "configs/experiment_reader.hpp"
+
+namespace c3 {
+namespace {
+
+std::string rows_of(std::span<const SublayerResult> results) {
+  std::string text = "group,model,tp,sublayer,gemm_us,reduce_scatter_us,all_gather_us,t3_us,t3_mca_us\n";
+  constexpr double kMicro = 1e6;  // in a second
+  for (const auto& [sublayer, t] : results) {
+    text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", sublayer->group, sublayer->model,
+                        sublayer->tp, sublayer->name, kMicro * t.gemm, kMicro * t.reduce, kMicro * t.gather,
+                        kMicro * t.t3, kMicro * t.t3_mca);
+  }
+  return text;
+}
+
+StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& published,
+                          const StudyProgress& progress) {
+  SublayerList list = read_sublayers(study_file("t3", "sublayers.csv"));
+  StudyOutcome outcome{.report = {}, .broken = std::move(list.broken)};
+  if (!outcome.broken.empty()) return outcome;
+  const std::filesystem::path file = study_file("t3", "one.toml");
+  SublayerTable table(list.sublayers, ExperimentFile::load(file).make(std::nullopt));
+  TrafficPart traffic(table);
+  T3Sensitivity sensitivity(list.sublayers, file, table);
+  SimulationJobs jobs;
+  table.plan(jobs);
+  traffic.plan(jobs);
+  sensitivity.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  outcome.report = {summary_section(published, table.results()),
+                    structure_section(published, table.results()),
+                    traffic.movement(published),
+                    traffic.split(published),
+                    end_to_end_section(published, table.results()),
+                    sublayer_section(published, table.results()),
+                    sensitivity.section(published)};
+  std::erase_if(outcome.report, [](const StudySection& section) { return section.lines.empty(); });
+  if (input.wants_rows) outcome.rows_csv = rows_of(table.results());
+  return outcome;
+}
+
+}  // namespace
+
+Study t3_study() {
+  return {
+      .name = "t3",
+      .about = "A GEMM fused with the reduce-scatter of its output: track and trigger, 80-CU GPUs in a ring",
+      .files = {},
+      .run = reproduce_t3,
+      .has_rows = true};
+}
+
+}  // namespace c3

@@ -1,0 +1,136 @@
+#include "app/reproduce/t3/traffic_part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+
+namespace c3 {
+namespace {
+
+struct CuSplit {
+  int cus;                   ///< of the all-reduce
+  double all_reduce_slower;  ///< on them alone: an input
+};
+constexpr std::array<CuSplit, 2> kSplits = {{{8, 1.41}, {16, 1.07}}};
+
+std::vector<double> flat(const std::array<HbmTraffic, 2>& traffic) {
+  std::vector<double> values;
+  for (const HbmTraffic& t : traffic)
+    values.insert(values.end(), {t.gemm_read, t.gemm_written, t.reduce_read, t.reduce_written, t.gather_read,
+                                 t.gather_written});
+  return values;
+}
+
+HbmTraffic traffic_at(const std::vector<double>& values, std::size_t first) {
+  return {values.at(first),     values.at(first + 1), values.at(first + 2),
+          values.at(first + 3), values.at(first + 4), values.at(first + 5)};
+}
+
+StudyLine figure_line(const PublishedFigures& published, const std::string& id, std::string label, double value,
+                      std::size_t rows) {
+  return {.figure = {.of = published.find(id), .simulated = value}, .label = std::move(label), .rows = rows};
+}
+
+double less(double before, double after) { return 100.0 * (after / before - 1.0); }
+
+}  // namespace
+
+void TrafficPart::plan(SimulationJobs& jobs) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Sublayer& sublayer = *table_.results()[i].sublayer;
+    const auto simulate = [this, &sublayer] {
+      const Experiment experiment = experiment_of(table_.base(), sublayer);
+      std::vector<double> values;
+      for (const CuSplit& split : kSplits)
+        values.push_back(gemm_without(experiment, split.cus));
+      if (sublayer.group == "main")
+        std::ranges::copy(flat(count_traffic(experiment)), std::back_inserter(values));
+      return SimulatedTime{.values = std::move(values)};
+    };
+    jobs.push_back({simulate, [this, i, &sublayer](const SimulatedTime& simulated) {
+                      const std::vector<double>& v = simulated.values;
+                      if (v.empty()) throw std::runtime_error(sublayer.id() + ": " + simulated.said);
+                      rows_[i].gemm = {v.at(0), v.at(1)};
+                      if (sublayer.group == "main") rows_[i].traffic = {traffic_at(v, 2), traffic_at(v, 8)};
+                    }});
+  }
+}
+
+StudySection TrafficPart::movement(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Bytes at HBM, T3-MCA beside Sequential, main sub-layers",
+      .lines = {},
+      .notes = {"Counted by the simulator on both sides: GEMM, reduce-scatter and all-gather."},
+      .decimals = 3};
+  std::vector<double> totals, gemm_reads;
+  for (const int tp : {8, 16}) {
+    std::vector<double> reads, stores;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const Sublayer& sublayer = *table_.results()[i].sublayer;
+      if (sublayer.group != "main" || sublayer.tp != tp) continue;
+      const auto& [sequential, fused] = rows_[i].traffic;
+      reads.push_back(sequential.reduce_read / fused.reduce_read);
+      stores.push_back(fused.stored() / sequential.stored());
+      totals.push_back(fused.total() / sequential.total());
+      gemm_reads.push_back(sequential.gemm_read / fused.gemm_read);
+    }
+    if (reads.empty()) continue;
+    section.lines.push_back(figure_line(published, fmt::format("movement.reduce_reads.tp{}", tp),
+                                        fmt::format("RS reads, times fewer, TP {}", tp), geometric_mean(reads),
+                                        reads.size()));
+    section.lines.push_back(figure_line(published, fmt::format("movement.stores.tp{}", tp),
+                                        fmt::format("GEMM and RS writes, percent, TP {}", tp),
+                                        less(1.0, geometric_mean(stores)), stores.size()));
+  }
+  if (totals.empty()) return section;
+  section.lines.push_back(figure_line(published, "movement.mean", "all bytes, percent, geometric mean",
+                                      less(1.0, geometric_mean(totals)), totals.size()));
+  section.lines.push_back(figure_line(published, "movement.max", "all bytes, percent, most",
+                                      less(1.0, *std::ranges::min_element(totals)), totals.size()));
+  section.lines.push_back(figure_line(published, "movement.gemm_reads", "GEMM reads, times fewer",
+                                      geometric_mean(gemm_reads), gemm_reads.size()));
+  return section;
+}
+
+StudySection TrafficPart::split(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "CU split: GEMM and all-reduce of a sub-layer side by side, speedup over one after the other",
+      .lines = {},
+      .notes = {"The all-reduce is 1.41 times as long on 8 CUs and 1.07 times on 16: inputs. Main and large "
+                "sub-layers, "
+                "without OP; beside them with OP."},
+      .decimals = 3};
+  using Speedup = std::function<double(const SublayerTimes&, const Row&)>;
+  const auto add = [&](const std::string& id, std::string label, const Speedup& speedup) {
+    std::vector<double> without, all;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const SublayerResult& result = table_.results()[i];
+      all.push_back(speedup(result.times, rows_[i]));
+      if (!result.sublayer->is_output_projection()) without.push_back(all.back());
+    }
+    StudyLine line =
+        figure_line(published, "split." + id, std::move(label), geometric_mean(without), without.size());
+    line.beside = {{"with OP", geometric_mean(all)}};
+    section.lines.push_back(std::move(line));
+  };
+  add("ideal", "ideal: both as if alone", [](const SublayerTimes& t, const Row&) {
+    return t.sequential() / std::max(t.gemm, t.reduce + t.gather);
+  });
+  for (std::size_t i = 0; i < kSplits.size(); ++i) {
+    add(fmt::format("cus{}", kSplits[i].cus), fmt::format("all-reduce on {} CUs", kSplits[i].cus),
+        [i](const SublayerTimes& t, const Row& row) {
+          return t.sequential() / std::max(row.gemm[i], (t.reduce + t.gather) * kSplits[i].all_reduce_slower);
+        });
+  }
+  std::vector<double> slower;
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    slower.push_back(rows_[i].gemm[1] / table_.results()[i].times.gemm);
+  section.lines.push_back(figure_line(published, "split.gemm_on_64", "GEMM on 64 CUs over GEMM on 80",
+                                      geometric_mean(slower), slower.size()));
+  return section;
+}
+
+}  // namespace c3
