@@ -24,8 +24,8 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
   width_ = routes_.lanes;
   for (Member& member : members_) {
     for (int lane = 0; lane < routes_.lanes; ++lane)
-      member.windows.push_back(
-          std::make_unique<StagingWindow>(simulation_, cluster.spec().gpu.trigger.staging_window));
+      member.lanes.push_back(std::make_unique<Lane>(
+          StagingWindow(simulation_, cluster.spec().gpu.trigger.staging_window), TicketLine(simulation_)));
   }
   wait_for("the kernel that makes the data of " + plan_.name);
 }
@@ -84,18 +84,18 @@ KernelDescription FusedCollective::producer(KernelDescription kernel) {
   if (tiles_per_chunk_ == 0) {
     tiles_per_chunk_ = per_chunk;
     tile_bytes_ = kernel.output;
-    program_trackers(kernel.needs.waves);
+    program_trackers();
     wait_for("the end of " + plan_.name);
   }
   return kernel;
 }
 
-void FusedCollective::program_trackers(int wavefronts) {
+void FusedCollective::program_trackers() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     Tracker& tracker = cluster_.gpu(simulated()[i]).tracker();
     for (const FusedChunk& chunk : routes_.chunks) {
       const bool tracked = chunk.is_tracked();
-      members_[i].regions.push_back(tracked ? tracker.program(tiles_per_chunk_, chunk.updates(), wavefronts)
+      members_[i].regions.push_back(tracked ? tracker.program(tiles_per_chunk_, chunk.updates())
                                             : Tracker::Region{});
       if (tracked) left_ += tiles_per_chunk_;
     }
@@ -175,13 +175,15 @@ void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
 Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   const int dst = peer(rank, hop.ahead);
   const Bytes bytes = bytes_of(tiles);
-  StagingWindow& window = *member(rank).windows[static_cast<std::size_t>(lane)];
+  Lane& of = *member(rank).lanes[static_cast<std::size_t>(lane)];
+  const std::uint64_t ticket = of.line.draw();
   FifoLock& engine = cluster_.gpu(rank).dma().queue(lane);
   co_await simulation_.sleep(cluster_.spec().gpu.trigger.latency);
-  co_await window.take(bytes);
+  co_await of.window.take(bytes);
   const FlowSpec reading = read_flow(rank, tiles);
   RunningFlow read(simulation_, reading);
   co_await read;
+  co_await of.line.turn(ticket);
   co_await engine.acquire();
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, tiles);
@@ -192,7 +194,8 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   RunningFlow send(simulation_, sending);
   co_await send;
   engine.release();
-  window.give(bytes);
+  of.line.next();
+  of.window.give(bytes);
   simulation_.end_activity(activity);
   co_await simulation_.sleep(cluster_.interconnect().latency(rank, dst));
   stored(simulated_rank(dst), hop.chunk, tiles);

@@ -8,6 +8,7 @@
 
 #include "collectives/collective_run.hpp"
 #include "collectives/fused_routes.hpp"
+#include "engine/ticket_line.hpp"
 #include "gpu/output_sink.hpp"
 #include "gpu/staging_window.hpp"
 
@@ -37,16 +38,22 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
     int chunk = 0;
     Tiles tiles;
   };
+  /// Copies of a rank that one engine makes, in the order in which they were triggered: what is behind another
+  /// one may be what the tracker at the other end waits for.
+  struct Lane {
+    StagingWindow window;
+    TicketLine line;
+  };
   /// One simulated rank.
   struct Member {
-    std::vector<Tracker::Region> regions = {};                 ///< by chunk; of tracked ones
-    std::vector<std::unique_ptr<StagingWindow>> windows = {};  ///< by lane
+    std::vector<Tracker::Region> regions = {};  ///< by chunk; of tracked ones
+    std::vector<std::unique_ptr<Lane>> lanes = {};
     std::optional<Seconds> began = std::nullopt;
   };
 
   void start(int rank) override;
   void check_hardware() const;
-  void program_trackers(int wavefronts);
+  void program_trackers();
   std::vector<Part> parts_of(const StoreBurst& burst) const;
   Task store_part(StoreBurst burst, Part part);
   Task send_part(StoreBurst burst, Part part, FusedHop hop);

@@ -207,7 +207,7 @@ struct DmaSpec {
 /// Track and trigger (T3, arXiv 2401.16677): a tracker beside the memory counts stores to a kernel's output and
 /// starts copies that were programmed ahead. No GPU that is sold has it.
 struct TriggerSpec {
-  int tracker_entries = 0;  ///< tiles of wavefronts that are counted at a time; 0: there is no tracker
+  int tracker_entries = 0;  ///< tiles of work groups that are counted at a time; 0: there is no tracker
   Seconds latency = {};     ///< from the last store of a tile to the first load of its copy
   /// What a copy engine has read and not yet sent, at most. Not what it has in flight (DmaSpec::outstanding).
   Bytes staging_window{std::numeric_limits<double>::infinity()};

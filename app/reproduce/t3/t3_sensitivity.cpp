@@ -35,7 +35,7 @@ const std::vector<Swing>& swings() {
       {"update.1.5", "updates cost 1.5 writes", {"gpu.near_memory_update=1.5"}},
       {"window.128kB", "staging window 128 kB", {"gpu.staging_window=128 kB"}},
       {"window.unlimited", "no staging window", {"gpu.staging_window=1 GB"}},
-      {"tracker.256", "256 wavefronts tracked", {"gpu.tracker_entries=256"}},
+      {"tracker.1024", "1,024 work groups tracked", {"gpu.tracker_entries=1024"}},
       {"tracker.unlimited", "no limit to the tracker", {"gpu.tracker_entries=1000000"}},
       {"llc.lru", "LLC by strict LRU", {"gpu.replacement=lru"}},
       {"llc.8MB", "LLC of 8 MB", {"gpu.l2_size=8 MB"}},
