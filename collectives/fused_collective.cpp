@@ -157,9 +157,11 @@ void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
   if (left_ == 0) finish();
 }
 
-// A command for each tile; those that become ready together are told as one, as far as the window goes.
+// A command for each tile; those that become ready together are told as one, unless they are more than a part of
+// the window: while some are sent, it must have room for others to be read.
 void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
-  const double fit = cluster_.spec().gpu.trigger.staging_window / tile_bytes_;
+  constexpr double kParts = 8.0;
+  const double fit = cluster_.spec().gpu.trigger.staging_window / (kParts * tile_bytes_);
   const auto most = static_cast<std::ptrdiff_t>(std::clamp(fit, 1.0, 1e9));
   int lane = 0;
   for (const FusedHop& hop : chunk_of(chunk).copies) {

@@ -184,6 +184,10 @@ Task CohortRun::store(const Cohort* cohort, double to_hbm) {
     co_await launch_.sink->store(std::move(burst));
     co_return;
   }
+  if (gpu_.spec().cache.write_back == WriteBack::spread) {
+    simulation_.fluid().start(store_flow(*cohort, to_hbm), nullptr);  // the caches have them: nobody waits
+    co_return;
+  }
   RunningFlow stores(simulation_, store_flow(*cohort, to_hbm));
   co_await stores;
 }

@@ -63,7 +63,7 @@ enum class StoreOrder {
 /// When the caches write back what a kernel has stored in them.
 enum class WriteBack {
   at_once,  ///< as soon as it is stored
-  spread,   ///< over as long as the work groups that stored it ran
+  spread,   ///< over as long as the work groups that stored it ran; the kernel does not wait for it
 };
 
 /// Which line a cache gives up.
