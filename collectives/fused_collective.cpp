@@ -23,6 +23,7 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
   check_hardware();
   width_ = routes_.lanes;
   for (Member& member : members_) {
+    member.arrivals = std::make_unique<StagingWindow>(simulation_, cluster.spec().gpu.trigger.staging_window);
     for (int lane = 0; lane < routes_.lanes; ++lane)
       member.lanes.push_back(std::make_unique<Lane>(
           StagingWindow(simulation_, cluster.spec().gpu.trigger.staging_window), TicketLine(simulation_)));
@@ -142,11 +143,20 @@ Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
   const int dst = peer(burst.rank, hop.ahead);
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, part.tiles);
-  const FlowSpec spec = departing_flow(burst, part.tiles, dst, hop.op);
+  co_await member(dst).arrivals->take(bytes_of(part.tiles));
+  const FlowSpec spec = departing_flow(burst, part.tiles, dst);
   RunningFlow flow(simulation_, spec);
   co_await flow;
   co_await simulation_.sleep(cluster_.interconnect().latency(burst.rank, dst));
-  stored(simulated_rank(dst), hop.chunk, part.tiles);
+  co_await arrive(dst, hop, std::move(part.tiles));
+}
+
+Task FusedCollective::arrive(int dst, FusedHop hop, Tiles tiles) {
+  const FlowSpec spec = arrival_flow(dst, bytes_of(tiles), hop.op);
+  RunningFlow flow(simulation_, spec);
+  co_await flow;
+  member(dst).arrivals->give(bytes_of(tiles));
+  stored(simulated_rank(dst), hop.chunk, tiles);
 }
 
 void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
@@ -189,9 +199,10 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   co_await engine.acquire();
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, tiles);
+  co_await member(dst).arrivals->take(bytes);
   const Leg leg{.src = rank, .dst = dst, .lane = lane, .bytes = bytes, .op = hop.op};
   const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
-  FlowSpec sending = link_flow(rank, lane, tiles, dst, hop.op);
+  FlowSpec sending = link_flow(rank, lane, tiles, dst);
   sending.activity = activity;
   RunningFlow send(simulation_, sending);
   co_await send;
@@ -200,7 +211,7 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   of.window.give(bytes);
   simulation_.end_activity(activity);
   co_await simulation_.sleep(cluster_.interconnect().latency(rank, dst));
-  stored(simulated_rank(dst), hop.chunk, tiles);
+  co_await arrive(dst, hop, std::move(tiles));
 }
 
 // Past the caches, all at once.
@@ -219,13 +230,12 @@ FlowSpec FusedCollective::local_flow(const StoreBurst& burst, const Tiles& tiles
   return spec;
 }
 
-FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst, TransferOp op) {
+FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst) {
   const Memory& source = cluster_.gpu(burst.rank).memory();
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   source.add_departing(demands_, burst.stream, burst.xcd, bytes);
   cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes);
-  add_arrival(dst, bytes, op);
   FlowSpec spec;
   spec.demands = demands_;
   spec.bound = 1.0 / cluster_.spec().gpu.hbm.latency.value;
@@ -248,14 +258,13 @@ FlowSpec FusedCollective::read_flow(int rank, const Tiles& tiles) {
   return spec;
 }
 
-FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int dst, TransferOp op) {
+FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int dst) {
   const GpuSpec& gpu = cluster_.spec().gpu;
   Gpu& source = cluster_.gpu(rank);
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane);
   add_demand(demands_, source.dma().bandwidth(lane), bytes.value);
-  add_arrival(dst, bytes, op);
   FlowSpec spec;
   spec.demands = demands_;
   spec.weight = source.memory().weight(gpu.dma.outstanding, 1, bytes, (gpu.dma.engine_bandwidth / bytes).value);
@@ -264,15 +273,23 @@ FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int 
 }
 
 // Memory that adds is busy with an update for longer than with a store; an atomic reads what it adds to.
-void FusedCollective::add_arrival(int dst, Bytes bytes, TransferOp op) {
+FlowSpec FusedCollective::arrival_flow(int dst, Bytes bytes, TransferOp op) {
+  const GpuSpec& gpu = cluster_.spec().gpu;
   const Memory& memory = cluster_.gpu(simulated_rank(dst)).memory();
-  if (op == TransferOp::store) return memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
-  if (plan_.reduction == FusedReduction::near_memory) {
-    const double busy = cluster_.spec().gpu.trigger.near_memory_update;
-    return memory.add_hbm_update(demands_, plan_.stream, bytes, busy);
+  const bool in_memory = op == TransferOp::update && plan_.reduction == FusedReduction::near_memory;
+  demands_.clear();
+  if (in_memory) {
+    memory.add_hbm_update(demands_, plan_.stream, bytes, gpu.trigger.near_memory_update);
+  } else {
+    memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
+    if (op == TransferOp::update) memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
   }
-  memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
-  memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
+  FlowSpec spec;
+  spec.demands = demands_;
+  spec.bound = 1.0 / gpu.hbm.latency.value;
+  spec.weight = memory.weight(gpu.dma.outstanding, 1, bytes, spec.bound);
+  spec.priority = memory.communication_class();
+  return spec;
 }
 
 }  // namespace c3

@@ -48,6 +48,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   struct Member {
     std::vector<Tracker::Region> regions = {};  ///< by chunk; of tracked ones
     std::vector<std::unique_ptr<Lane>> lanes = {};
+    std::unique_ptr<StagingWindow> arrivals = {};  ///< what has come over links and waits for memory
     std::optional<Seconds> began = std::nullopt;
   };
 
@@ -57,15 +58,16 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   std::vector<Part> parts_of(const StoreBurst& burst) const;
   Task store_part(StoreBurst burst, Part part);
   Task send_part(StoreBurst burst, Part part, FusedHop hop);
+  Task arrive(int dst, FusedHop hop, Tiles tiles);
   Task copy(int rank, FusedHop hop, int lane, Tiles tiles);
   void stored(int rank, int chunk, const Tiles& tiles);
   void trigger(int rank, int chunk, const Tiles& tiles);
 
   FlowSpec local_flow(const StoreBurst& burst, const Tiles& tiles);
-  FlowSpec departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst, TransferOp op);
+  FlowSpec departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst);
   FlowSpec read_flow(int rank, const Tiles& tiles);
-  FlowSpec link_flow(int rank, int lane, const Tiles& tiles, int dst, TransferOp op);
-  void add_arrival(int dst, Bytes bytes, TransferOp op);
+  FlowSpec link_flow(int rank, int lane, const Tiles& tiles, int dst);
+  FlowSpec arrival_flow(int dst, Bytes bytes, TransferOp op);
 
   const FusedChunk& chunk_of(int chunk) const { return routes_.chunks[static_cast<std::size_t>(chunk)]; }
   Member& member(int rank) { return members_[index_of(simulated_rank(rank))]; }
