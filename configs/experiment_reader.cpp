@@ -161,6 +161,7 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   Section section = root.table("model", sampling);
   LayerInput layer;
   layer.tokens = section.integer("tokens", 1, 16'777'216);
+  if (section.has("tensor_parallel")) layer.tensor_parallel = section.integer("tensor_parallel", 1, 4096);
   layer.dtype = read_dtype(section, "dtype");
   layer.model = read_model(section);
   return layer;

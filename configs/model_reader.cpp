@@ -90,6 +90,8 @@ const std::vector<std::string>& layer_operations() {
   return kNames;
 }
 
+bool by_outputs(std::string_view operation) { return operation == "attn.qkv" || operation == "mlp.gate_up"; }
+
 std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_view operation) {
   if (operation == "attn.qkv") {
     return WeightShape{(model.heads + 2 * model.kv_heads) * model.head_dim(), model.hidden};

@@ -23,6 +23,8 @@ struct WeightShape {
   std::int64_t outputs = 0;
   std::int64_t inputs = 0;
 };
+/// Whether GPUs that share its weight have some of the outputs each, and so all inputs; else it is the reverse.
+bool by_outputs(std::string_view operation);
 std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_view operation);
 
 }  // namespace c3

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -20,7 +21,8 @@ namespace {
 constexpr std::int64_t kLargestExtent = 16'777'216;  // of a GEMM
 constexpr std::int64_t kLargestShapeExtent = std::int64_t{1} << 40U;
 constexpr std::int64_t kLargestRank = kMostRanks - 1;
-constexpr std::string_view kWeight = ".weight";
+/// What of an operation a size may be: its weight, and the rows of all GPUs that it takes or makes.
+constexpr std::array<std::string_view, 3> kSizes = {".weight", ".input", ".output"};
 constexpr std::string_view kNext = "next.";
 
 /// Whether one size says how much is moved.
@@ -52,8 +54,10 @@ PatternRule operation_rule(std::string_view suffix) {
 
 /// A size such as "896 MiB", or "<operation>.weight".
 const Rule& size_rule() {
-  static const Rule kRule = {
-      AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}}, {operation_rule(kWeight)}}}};
+  static const Rule kRule = {AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}},
+                                        {operation_rule(kSizes[0])},
+                                        {operation_rule(kSizes[1])},
+                                        {operation_rule(kSizes[2])}}}};
   return kRule;
 }
 
@@ -274,19 +278,28 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
   return {std::move(name), std::move(call), std::move(on)};
 }
 
+Bytes OperationReader::named_size(const std::string& what, const Origin& at, const std::string& where) const {
+  const std::size_t dot = what.rfind('.');
+  const WeightShape shape = weight(std::string_view(what).substr(0, dot), at, where);
+  const std::string_view part = std::string_view(what).substr(dot);
+  const auto bytes = [this](std::int64_t rows, std::int64_t columns) {
+    return element_size(layer_->dtype) * (static_cast<double>(rows) * static_cast<double>(columns));
+  };
+  if (part == kSizes[0]) return bytes(shape.outputs, shape.inputs);
+  return bytes(layer_->tokens, part == kSizes[1] ? shape.inputs : shape.outputs);
+}
+
 void OperationReader::read_size(Section& section, std::string_view key, CollectiveCall& call) const {
   const std::string what = section.text(key, size_rule());
-  if (what.ends_with(kWeight)) {
-    const std::string_view operation = std::string_view(what).substr(0, what.size() - kWeight.size());
-    const WeightShape shape = weight(operation, section.node(key, size_rule()).origin, section.dotted(key));
-    const double elements = static_cast<double>(shape.outputs) * static_cast<double>(shape.inputs);
-    call.bytes = element_size(layer_->dtype) * elements;
+  const auto ends_so = [&](std::string_view part) { return what.ends_with(part); };
+  if (std::ranges::any_of(kSizes, ends_so)) {
+    call.bytes = named_size(what, section.node(key, size_rule()).origin, section.dotted(key));
     call.dtype = layer_->dtype;
     return;
   }
   if (what.find_first_of("0123456789") != 0 && what.front() != '-') {
-    section.fail(key, fmt::format("'{}' is neither a size, as in '896 MiB', nor '<operation>.weight' with an "
-                                  "operation of {}",
+    section.fail(key, fmt::format("'{}' is neither a size, as in '896 MiB', nor '<operation>.weight', '.input' or "
+                                  "'.output' with an operation of {}",
                                   what, fmt::join(layer_operations(), ", ")));
   }
   call.bytes = section.bytes(key);
@@ -305,8 +318,21 @@ WeightShape OperationReader::weight(std::string_view operation, const Origin& at
   return *shape;
 }
 
+WeightShape OperationReader::own_weight(std::string_view operation, const Origin& at,
+                                        const std::string& where) const {
+  WeightShape shape = weight(operation, at, where);
+  std::int64_t& cut = by_outputs(in_this_layer(operation)) ? shape.outputs : shape.inputs;
+  if (cut % layer_->tensor_parallel != 0) {
+    throw ConfigError(at, where,
+                      fmt::format("model.tensor_parallel = {} does not divide the {} {} of '{}'", layer_->tensor_parallel,
+                                  cut, &cut == &shape.outputs ? "outputs" : "inputs", operation));
+  }
+  cut /= layer_->tensor_parallel;
+  return shape;
+}
+
 GemmShape OperationReader::layer_gemm(std::string_view name, const Origin& at, const std::string& where) const {
-  const WeightShape shape = weight(name, at, where);
+  const WeightShape shape = own_weight(name, at, where);
   return {.m = layer_->tokens, .n = shape.outputs, .k = shape.inputs, .dtype = layer_->dtype};
 }
 

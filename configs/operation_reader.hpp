@@ -14,7 +14,8 @@ namespace c3 {
 /// What the operations of a model's layer work on.
 struct LayerInput {
   ModelDimensions model;
-  std::int64_t tokens = 0;  ///< per GPU: the m of every GEMM
+  std::int64_t tokens = 0;           ///< per GPU: the m of every GEMM
+  std::int64_t tensor_parallel = 1;  ///< GPUs that share each weight: attn.qkv and mlp.gate_up by outputs
   DType dtype = DType::bf16;
 };
 
@@ -35,8 +36,11 @@ class OperationReader {
   Operation read(Section& section) const;
   Operation collective(Section& section, CollectiveKind kind) const;
   Operation detailed_collective(Section& section, CollectiveKind kind) const;
+  Bytes named_size(const std::string& what, const Origin& at, const std::string& where) const;
   void read_size(Section& section, std::string_view key, CollectiveCall& call) const;
+  /// Whole, and this GPU's part of it.
   WeightShape weight(std::string_view operation, const Origin& at, const std::string& where) const;
+  WeightShape own_weight(std::string_view operation, const Origin& at, const std::string& where) const;
   GemmShape layer_gemm(std::string_view name, const Origin& at, const std::string& where) const;
 
   const std::optional<LayerInput>& layer_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/errors.hpp"
+
 namespace c3 {
 
 Tracker::Tracker(Simulation& simulation, const TriggerSpec& spec, int rank)
@@ -20,6 +22,16 @@ Tracker::Region Tracker::program(std::int64_t tiles, int updates) {
   regions_.push_back({missing_.size(), updates});
   missing_.resize(missing_.size() + static_cast<std::size_t>(tiles), updates);
   return regions_.size() - 1;
+}
+
+void Tracker::check_fit(const std::vector<std::int64_t>& tiles) const {
+  if (tiles.empty()) return;
+  const auto [least, most] = std::ranges::minmax(tiles);
+  const auto needed = static_cast<std::size_t>(most - least + 1);
+  if (needed <= entries_) return;
+  throw InfeasibleError(fmt::format(
+      "the tracker is too small: work groups that store at once need {} entries, and it has {} (gpu.tracker_entries)",
+      needed, entries_));
 }
 
 bool Tracker::has_room(Region region, const std::vector<std::int64_t>& tiles) const {

@@ -24,8 +24,10 @@ class Tracker {
   /// Tiles 0 .. \p tiles - 1, each complete after \p updates (>= 1) stores.
   Region program(std::int64_t tiles, int updates);
 
-  /// Awaitable: each of \p tiles can be counted when it resumes.
+  /// Awaitable: each of \p tiles can be counted when it resumes. \throws InfeasibleError when they are so many
+  /// that one would wait for another of them.
   auto reserve(Region region, const std::vector<std::int64_t>& tiles) {
+    check_fit(tiles);
     return Reservation(*this, region, tiles);
   }
   /// Counts a store to each of \p tiles, for which there are entries. \returns those that are complete.
@@ -53,6 +55,7 @@ class Tracker {
     Task::Handle task_;
   };
 
+  void check_fit(const std::vector<std::int64_t>& tiles) const;
   bool has_room(Region region, const std::vector<std::int64_t>& tiles) const;
   void serve_waiting();
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gpu/kernel_model/describe.hpp"
+#include "workloads/execute/partition.hpp"
 
 namespace c3 {
 
@@ -19,14 +20,15 @@ struct RankWork {
 };
 
 /// Adds what the members of \p call's group cannot avoid. \returns what they must send together.
-Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const ClusterSpec& cluster) {
+Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const ClusterSpec& cluster,
+                     Backend backend) {
   const std::vector<int> members = members_of(call, cluster.ranks());
   for (std::size_t i = 0; i < members.size(); ++i) {
     const LeastBytes least = least_bytes(call, members, i, cluster.node.switch_reduces);
     LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
     sum.out += least.out;
     sum.in += least.in;
-    sum.hbm += least.hbm;
+    if (backend != Backend::fused) sum.hbm += least.hbm;
   }
   return least_traffic(call, members, cluster.node.switch_reduces);
 }
@@ -70,22 +72,29 @@ LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerS
 
 }  // namespace
 
-LowerBound lower_bound(const Experiment& experiment) {
+LowerBound lower_bound(const Experiment& experiment) { return lower_bound(experiment, Strategy{}); }
+
+LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   const ClusterSpec& cluster = experiment.cluster;
   std::vector<RankWork> ranks(static_cast<std::size_t>(cluster.ranks()));
   Bytes traffic;
+  bool fuses = false;
   for (const StreamSpec& stream : experiment.streams) {
+    const Backend backend = policy_of(strategy, stream.name).backend;
     for (const Operation& operation : stream.operations) {
       if (const std::optional<Operator> op = kernel_of(operation)) {
         const KernelDescription kernel = describe(operation.name, *op, cluster.gpu);
         const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
         add_kernel(ranks, kernel, hbm, operation.on);
       } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        traffic += add_collective(ranks, *call, cluster);
+        traffic += add_collective(ranks, *call, cluster, backend);
+        fuses = fuses || backend == Backend::fused;
       }
     }
   }
-  return bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
+  LowerBound bound = bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
+  if (fuses) bound.serial = bound.together();
+  return bound;
 }
 
 }  // namespace c3

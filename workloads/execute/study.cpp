@@ -202,7 +202,7 @@ class Study {
   }
 
   static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {
-    const LowerBound bound = lower_bound(experiment);
+    const LowerBound bound = lower_bound(experiment, strategy);
     return strategy.serial ? bound.serial : bound.together();
   }
 
