@@ -22,11 +22,13 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
       members_(simulated().size()) {
   check_hardware();
   width_ = routes_.lanes;
+  const Bytes window = cluster.spec().gpu.trigger.staging_window;
   for (Member& member : members_) {
-    member.arrivals = std::make_unique<StagingWindow>(simulation_, cluster.spec().gpu.trigger.staging_window);
+    for (int ahead = 0; ahead < members(); ++ahead)
+      member.arrivals.push_back(std::make_unique<StagingWindow>(simulation_, window));
     for (int lane = 0; lane < routes_.lanes; ++lane)
-      member.lanes.push_back(std::make_unique<Lane>(
-          StagingWindow(simulation_, cluster.spec().gpu.trigger.staging_window), TicketLine(simulation_)));
+      member.lanes.push_back(
+          std::make_unique<Lane>(StagingWindow(simulation_, window), TicketLine(simulation_)));
   }
   wait_for("the kernel that makes the data of " + plan_.name);
 }
@@ -123,8 +125,10 @@ Task FusedCollective::store(StoreBurst burst) {
     open_activity(burst.rank);
   }
   for (Part& part : parts_of(burst)) {
-    for (const FusedHop& hop : chunk_of(part.chunk).stores)
-      simulation_.spawn(plan_.name, send_part(burst, part, hop));
+    for (const FusedHop& hop : chunk_of(part.chunk).stores) {
+      for (Tiles& piece : pieces(part.tiles))
+        simulation_.spawn(plan_.name, send_part(burst, Part{part.chunk, std::move(piece)}, hop));
+    }
     if (chunk_of(part.chunk).local) co_await store_part(burst, std::move(part));
   }
 }
@@ -143,7 +147,7 @@ Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
   const int dst = peer(burst.rank, hop.ahead);
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, part.tiles);
-  co_await member(dst).arrivals->take(bytes_of(part.tiles));
+  co_await arrivals(dst, hop).take(bytes_of(part.tiles));
   const FlowSpec spec = departing_flow(burst, part.tiles, dst);
   RunningFlow flow(simulation_, spec);
   co_await flow;
@@ -155,7 +159,7 @@ Task FusedCollective::arrive(int dst, FusedHop hop, Tiles tiles) {
   const FlowSpec spec = arrival_flow(dst, bytes_of(tiles), hop.op);
   RunningFlow flow(simulation_, spec);
   co_await flow;
-  member(dst).arrivals->give(bytes_of(tiles));
+  arrivals(dst, hop).give(bytes_of(tiles));
   stored(simulated_rank(dst), hop.chunk, tiles);
 }
 
@@ -167,19 +171,26 @@ void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
   if (left_ == 0) finish();
 }
 
-// A command for each tile; those that become ready together are told as one, unless they are more than a part of
-// the window: while some are sent, it must have room for others to be read.
-void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
+// What is ready together is told as one, unless it is more than a part of a window: while some is sent, it must
+// have room for the next.
+std::vector<FusedCollective::Tiles> FusedCollective::pieces(const Tiles& tiles) const {
   constexpr double kParts = 8.0;
   const double fit = cluster_.spec().gpu.trigger.staging_window / (kParts * tile_bytes_);
   const auto most = static_cast<std::ptrdiff_t>(std::clamp(fit, 1.0, 1e9));
+  std::vector<Tiles> pieces;
+  for (auto first = tiles.begin(); first != tiles.end();) {
+    const auto last = first + std::min(most, tiles.end() - first);
+    pieces.emplace_back(first, last);
+    first = last;
+  }
+  return pieces;
+}
+
+void FusedCollective::trigger(int rank, int chunk, const Tiles& tiles) {
   int lane = 0;
   for (const FusedHop& hop : chunk_of(chunk).copies) {
-    for (auto first = tiles.begin(); first != tiles.end();) {
-      const auto last = first + std::min(most, tiles.end() - first);
-      simulation_.spawn(plan_.name, copy(rank, hop, lane, Tiles(first, last)));
-      first = last;
-    }
+    for (Tiles& piece : pieces(tiles))
+      simulation_.spawn(plan_.name, copy(rank, hop, lane, std::move(piece)));
     ++lane;
   }
 }
@@ -199,7 +210,7 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   co_await engine.acquire();
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, tiles);
-  co_await member(dst).arrivals->take(bytes);
+  co_await arrivals(dst, hop).take(bytes);
   const Leg leg{.src = rank, .dst = dst, .lane = lane, .bytes = bytes, .op = hop.op};
   const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
   FlowSpec sending = link_flow(rank, lane, tiles, dst);

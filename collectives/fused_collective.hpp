@@ -48,7 +48,8 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   struct Member {
     std::vector<Tracker::Region> regions = {};  ///< by chunk; of tracked ones
     std::vector<std::unique_ptr<Lane>> lanes = {};
-    std::unique_ptr<StagingWindow> arrivals = {};  ///< what has come over links and waits for memory
+    /// What has come from a member and waits for memory, by how far ahead this one is of that.
+    std::vector<std::unique_ptr<StagingWindow>> arrivals = {};
     std::optional<Seconds> began = std::nullopt;
   };
 
@@ -56,6 +57,10 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   void check_hardware() const;
   void program_trackers();
   std::vector<Part> parts_of(const StoreBurst& burst) const;
+  std::vector<Tiles> pieces(const Tiles& tiles) const;
+  StagingWindow& arrivals(int dst, FusedHop hop) {
+    return *member(dst).arrivals[static_cast<std::size_t>(hop.ahead)];
+  }
   Task store_part(StoreBurst burst, Part part);
   Task send_part(StoreBurst burst, Part part, FusedHop hop);
   Task arrive(int dst, FusedHop hop, Tiles tiles);

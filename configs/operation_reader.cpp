@@ -298,9 +298,10 @@ void OperationReader::read_size(Section& section, std::string_view key, Collecti
     return;
   }
   if (what.find_first_of("0123456789") != 0 && what.front() != '-') {
-    section.fail(key, fmt::format("'{}' is neither a size, as in '896 MiB', nor '<operation>.weight', '.input' or "
-                                  "'.output' with an operation of {}",
-                                  what, fmt::join(layer_operations(), ", ")));
+    section.fail(key,
+                 fmt::format("'{}' is neither a size, as in '896 MiB', nor '<operation>.weight', '.input' or "
+                             "'.output' with an operation of {}",
+                             what, fmt::join(layer_operations(), ", ")));
   }
   call.bytes = section.bytes(key);
 }
@@ -323,9 +324,10 @@ WeightShape OperationReader::own_weight(std::string_view operation, const Origin
   WeightShape shape = weight(operation, at, where);
   std::int64_t& cut = by_outputs(in_this_layer(operation)) ? shape.outputs : shape.inputs;
   if (cut % layer_->tensor_parallel != 0) {
-    throw ConfigError(at, where,
-                      fmt::format("model.tensor_parallel = {} does not divide the {} {} of '{}'", layer_->tensor_parallel,
-                                  cut, &cut == &shape.outputs ? "outputs" : "inputs", operation));
+    throw ConfigError(
+        at, where,
+        fmt::format("model.tensor_parallel = {} does not divide the {} {} of '{}'", layer_->tensor_parallel,
+                    cut, &cut == &shape.outputs ? "outputs" : "inputs", operation));
   }
   cut /= layer_->tensor_parallel;
   return shape;

@@ -29,9 +29,10 @@ void Tracker::check_fit(const std::vector<std::int64_t>& tiles) const {
   const auto [least, most] = std::ranges::minmax(tiles);
   const auto needed = static_cast<std::size_t>(most - least + 1);
   if (needed <= entries_) return;
-  throw InfeasibleError(fmt::format(
-      "the tracker is too small: work groups that store at once need {} entries, and it has {} (gpu.tracker_entries)",
-      needed, entries_));
+  throw InfeasibleError(
+      fmt::format("the tracker is too small: work groups that store at once need {} entries, and it has {} "
+                  "(gpu.tracker_entries)",
+                  needed, entries_));
 }
 
 bool Tracker::has_room(Region region, const std::vector<std::int64_t>& tiles) const {

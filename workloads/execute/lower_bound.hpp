@@ -17,8 +17,8 @@ struct LowerBound {
 
 /// With collectives that read and write what others have written.
 LowerBound lower_bound(const Experiment& experiment);
-/// Under \p strategy: what a fused collective stores at memory, its kernel does not, and it reads nothing that must be
-/// read; nor does it wait for its kernel, so that `serial` is no more than together().
+/// Under \p strategy: what a fused collective stores at memory, its kernel does not, and it reads nothing that
+/// must be read; nor does it wait for its kernel, so that `serial` is no more than together().
 LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy);
 
 }  // namespace c3
