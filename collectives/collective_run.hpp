@@ -47,6 +47,8 @@ class CollectiveRun {
   int members() const { return graph_.ranks(); }
   bool has_member(int rank) const;
   int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
+  /// What a user should know of how it ran; empty: nothing.
+  virtual std::string note() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.
   virtual std::optional<Seconds> began(int /*rank*/) const { return std::nullopt; }
 

@@ -23,7 +23,10 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
   check_hardware();
   width_ = routes_.lanes;
   const Bytes window = cluster.spec().gpu.trigger.staging_window;
-  for (Member& member : members_) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    Member& member = members_[i];
+    if (reduces(plan_.call.kind) && plan_.reduction == FusedReduction::cu)
+      member.adder = std::make_unique<CuAdder>(cluster, plan_, simulated()[i]);
     for (int ahead = 0; ahead < members(); ++ahead)
       member.arrivals.push_back(std::make_unique<StagingWindow>(simulation_, window));
     for (int lane = 0; lane < routes_.lanes; ++lane)
@@ -50,7 +53,7 @@ void FusedCollective::check_hardware() const {
   const bool adds = reduces(plan_.call.kind) && plan_.reduction == FusedReduction::near_memory;
   if (adds && gpu.trigger.near_memory_update == 0.0)
     refuse(fmt::format(
-        "the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\"",
+        "the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\" or \"cu\"",
         gpu.name));
 }
 
@@ -62,9 +65,7 @@ int FusedCollective::peer(int rank, int ahead) const {
 
 void FusedCollective::start(int /*rank*/) {}
 
-// A tile more or less a chunk is made up by tiles of another size: chunks of the real kernel are equal in
-// bytes.
-KernelDescription FusedCollective::producer(KernelDescription kernel) {
+void FusedCollective::check_producer(const KernelDescription& kernel) const {
   const Bytes made = kernel.output * static_cast<double>(kernel.work_groups);
   const Bytes moved = input_bytes(plan_.call, members());
   if (kernel.split > 1)
@@ -76,20 +77,37 @@ KernelDescription FusedCollective::producer(KernelDescription kernel) {
     throw InfeasibleError(
         fmt::format("{}: moves {:.0f} B a rank, and '{}', with which it is fused, makes {:.0f} B", plan_.name,
                     moved.value, kernel.name, made.value));
+}
+
+// A tile more or less a chunk is made up by tiles of another size: chunks of the real kernel are equal in
+// bytes.
+KernelDescription FusedCollective::in_chunks(KernelDescription kernel) {
   const std::int64_t produced = routes_.produced;
-  const std::int64_t per_chunk = (kernel.work_groups + produced - 1) / produced;
-  const double smaller = static_cast<double>(kernel.work_groups) / static_cast<double>(per_chunk * produced);
-  kernel.work_groups = per_chunk * produced;
+  const std::int64_t whole = kernel.work_groups;
+  tiles_per_chunk_ = (whole + produced - 1) / produced;
+  kernel.work_groups = tiles_per_chunk_ * produced;
+  if (kernel.work_groups == whole) return kernel;
+  const double smaller = static_cast<double>(whole) / static_cast<double>(kernel.work_groups);
+  note_ = fmt::format(
+      "{}: {} tiles of '{}' do not divide into {} chunks; it runs with {} of {:.1f} % of their size",
+      plan_.name, whole, kernel.name, produced, kernel.work_groups, 100.0 * smaller);
   kernel.flops = kernel.flops * smaller;
   kernel.compute_time = kernel.compute_time * smaller;
   kernel.output = kernel.output * smaller;
-  if (smaller < 1.0) kernel.traffic = scaled(kernel.traffic, smaller);
-  if (tiles_per_chunk_ == 0) {
-    tiles_per_chunk_ = per_chunk;
-    tile_bytes_ = kernel.output;
+  kernel.traffic = scaled(kernel.traffic, smaller);
+  return kernel;
+}
+
+KernelDescription FusedCollective::launch(int rank, KernelDescription kernel) {
+  check_producer(kernel);
+  const bool is_first = tiles_per_chunk_ == 0;
+  kernel = in_chunks(std::move(kernel));
+  tile_bytes_ = kernel.output;
+  if (is_first) {
     program_trackers();
     wait_for("the end of " + plan_.name);
   }
+  if (CuAdder* adder = member(rank).adder.get()) adder->start();
   return kernel;
 }
 
@@ -165,10 +183,28 @@ Task FusedCollective::arrive(int dst, FusedHop hop, Tiles tiles) {
 
 void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
   const Tracker::Region region = member(rank).regions[static_cast<std::size_t>(chunk)];
-  const Tiles complete = tracker(rank).count(region, tiles);
-  trigger(rank, chunk, complete);
-  left_ -= static_cast<std::int64_t>(complete.size());
-  if (left_ == 0) finish();
+  const Tiles whole = tracker(rank).count(region, tiles);
+  if (whole.empty()) return;
+  if (member(rank).adder && chunk < routes_.produced) {
+    simulation_.spawn(plan_.name, add(rank, chunk, whole));
+  } else {
+    complete(rank, chunk, whole);
+  }
+}
+
+Task FusedCollective::add(int rank, int chunk, Tiles tiles) {
+  co_await member(rank).adder->add(bytes_of(tiles), chunk_of(chunk).updates());
+  complete(rank, chunk, tiles);
+}
+
+void FusedCollective::complete(int rank, int chunk, const Tiles& tiles) {
+  trigger(rank, chunk, tiles);
+  left_ -= static_cast<std::int64_t>(tiles.size());
+  if (left_ > 0) return;
+  for (const Member& member : members_) {
+    if (member.adder) member.adder->end();
+  }
+  finish();
 }
 
 // What is ready together is told as one, unless it is more than a part of a window: while some is sent, it must

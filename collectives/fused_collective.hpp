@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/collective_run.hpp"
+#include "collectives/cu_adder.hpp"
 #include "collectives/fused_routes.hpp"
 #include "engine/ticket_line.hpp"
 #include "gpu/output_sink.hpp"
@@ -22,12 +23,14 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
  public:
   FusedCollective(Cluster& cluster, CollectivePlan plan);
 
-  /// \p kernel as it runs fused: with work groups for which chunks are equal, which together do what it does.
-  /// Every rank's must be the same. \throws InfeasibleError when it does not make what the collective moves, or
-  /// in parts that are added up later.
-  KernelDescription producer(KernelDescription kernel);
+  /// \p rank is about to launch \p kernel. \returns it as it runs fused: with work groups for which chunks are
+  /// equal, which together do what it does. Every rank's must be the same. \throws InfeasibleError when it does
+  /// not make what the collective moves, or in parts that are added up later.
+  KernelDescription launch(int rank, KernelDescription kernel);
 
   Task store(StoreBurst burst) override;
+  /// Of tiles that did not divide into chunks.
+  std::string note() const override { return note_; }
   /// With the first store of its producer.
   std::optional<Seconds> began(int rank) const override { return members_[index_of(rank)].began; }
 
@@ -50,6 +53,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
     std::vector<std::unique_ptr<Lane>> lanes = {};
     /// What has come from a member and waits for memory, by how far ahead this one is of that.
     std::vector<std::unique_ptr<StagingWindow>> arrivals = {};
+    std::unique_ptr<CuAdder> adder = {};  ///< of FusedReduction::cu
     std::optional<Seconds> began = std::nullopt;
   };
 
@@ -66,6 +70,11 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   Task arrive(int dst, FusedHop hop, Tiles tiles);
   Task copy(int rank, FusedHop hop, int lane, Tiles tiles);
   void stored(int rank, int chunk, const Tiles& tiles);
+  Task add(int rank, int chunk, Tiles tiles);
+  /// \p tiles hold what they are to hold.
+  void complete(int rank, int chunk, const Tiles& tiles);
+  KernelDescription in_chunks(KernelDescription kernel);
+  void check_producer(const KernelDescription& kernel) const;
   void trigger(int rank, int chunk, const Tiles& tiles);
 
   FlowSpec local_flow(const StoreBurst& burst, const Tiles& tiles);
@@ -85,6 +94,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   std::vector<Member> members_;       ///< by simulated()
   std::int64_t tiles_per_chunk_ = 0;  ///< 0: no producer yet
   Bytes tile_bytes_;
+  std::string note_;
   std::int64_t left_ = 0;        ///< tracked tiles that are not complete, of all simulated ranks
   std::vector<Demand> demands_;  ///< scratch
 };

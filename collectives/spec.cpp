@@ -43,7 +43,15 @@ std::string_view name_of(Backend backend) {
 }
 
 std::string_view name_of(FusedReduction reduction) {
-  return reduction == FusedReduction::atomics ? "atomics" : "near_memory";
+  switch (reduction) {
+    case FusedReduction::near_memory:
+      return "near_memory";
+    case FusedReduction::atomics:
+      return "atomics";
+    case FusedReduction::cu:
+      return "cu";
+  }
+  throw std::logic_error("name_of: unknown reduction");
 }
 
 std::string_view name_of(Protocol protocol) {

@@ -41,8 +41,10 @@ inline constexpr std::array kBackends = {Backend::cu, Backend::dma, Backend::fus
 enum class FusedReduction {
   near_memory,  ///< memory itself, see TriggerSpec::near_memory_update
   atomics,      ///< the memory side, which reads what it adds to
+  cu,           ///< work groups of the library, from buffers
 };
-inline constexpr std::array kFusedReductions = {FusedReduction::near_memory, FusedReduction::atomics};
+inline constexpr std::array kFusedReductions = {FusedReduction::near_memory, FusedReduction::atomics,
+                                                FusedReduction::cu};
 
 /// How finely a collective is simulated.
 enum class CollectiveGrain {

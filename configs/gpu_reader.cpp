@@ -157,6 +157,7 @@ HbmSpec read_hbm(Section& section) {
   if (section.has("hbm_lost_share_occupies"))
     hbm.lost_share_occupies = section.fraction("hbm_lost_share_occupies");
   if (section.has("hbm_service")) hbm.service = section.duration("hbm_service");
+  if (section.has("hbm_fair_share")) hbm.fair_share = section.fraction("hbm_fair_share");
   if (section.has("hbm_stream_floor")) hbm.stream_floor = section.fraction("hbm_stream_floor", 0.5);
   if (section.has("store_order")) hbm.store_order = section.choice<StoreOrder>("store_order", kStoreOrders);
   return hbm;

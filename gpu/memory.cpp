@@ -23,7 +23,7 @@ namespace {
 
 /// Of a resource, what each of the two streams is promised: kernels, then collectives.
 std::array<double, 2> stream_floors(const HbmSpec& hbm) {
-  if (hbm.arbitration == HbmArbitration::stream_fair) return {0.5, 0.5};
+  if (hbm.arbitration == HbmArbitration::stream_fair) return {hbm.fair_share, 1.0 - hbm.fair_share};
   if (hbm.arbitration == HbmArbitration::compute_first) return {0.0, hbm.stream_floor};
   return {0.0, 0.0};
 }

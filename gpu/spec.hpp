@@ -42,7 +42,7 @@ enum class HbmArbitration {
   outstanding,     ///< in proportion to bytes in flight (Little's law)
   byte_fair,       ///< equal bytes per second per requester: work group, channel, engine
   equal_slowdown,  ///< each loses the same fraction of its speed alone
-  stream_fair,     ///< computation and communication have half each while both want more
+  stream_fair,     ///< computation has HbmSpec::fair_share, communication the rest, while both want more
   compute_first,   ///< computation before communication, which is promised HbmSpec::stream_floor (T3's MCA)
 };
 inline constexpr std::array kHbmArbitrations = {HbmArbitration::outstanding, HbmArbitration::byte_fair,
@@ -174,6 +174,7 @@ struct HbmSpec {
   bool from_share = false;  ///< these rates follow from the technology's share of the peak
   Seconds latency;          ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
+  double fair_share = 0.5;    ///< of its rate, that kernels have under HbmArbitration::stream_fair at least
   double stream_floor = 0.1;  ///< of its rate, promised to communication under HbmArbitration::compute_first
   StoreOrder store_order = StoreOrder::shared;
   /// Whether HBM is busy with what a kernel's access pattern loses of its rate (KernelDescription::hbm_share),

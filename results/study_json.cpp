@@ -38,6 +38,7 @@ Json strategy_json(const StrategyResult& result) {
   for (const StreamTimes& stream : result.streams)
     json["streams"][stream.name] = side_json(stream.times);
   if (result.best_cus) json["best_cus"] = *result.best_cus;
+  if (!result.notes.empty()) json["notes"] = result.notes;
   return json;
 }
 

@@ -34,6 +34,15 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return result + line + '\n';
 }
 
+std::string strategy_notes(const StudyResult& study) {
+  std::string text;
+  for (const StrategyResult& strategy : study.strategies) {
+    for (const std::string& note : strategy.notes)
+      text += wrapped(fmt::format("{}: {}", strategy.name, note), kWidth);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string format_study(const StudyResult& study) {
@@ -42,6 +51,8 @@ std::string format_study(const StudyResult& study) {
                      format_cells(time_cells(study));
   for (const StudyCells& cells : {stream_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);
+  const std::string notes = strategy_notes(study);
+  if (!notes.empty()) text += '\n' + notes;
   if (const auto recommendation = recommend(study))
     text += '\n' + wrapped(recommendation_text(*recommendation), kWidth);
   return text;

@@ -31,7 +31,8 @@ struct Variant {
   }
 };
 
-inline constexpr Backend kBackends[] = {Backend::cu, Backend::dma};
+/// Those that need no kernel to make their data.
+inline constexpr Backend kOwnBackends[] = {Backend::cu, Backend::dma};
 inline constexpr CollectiveKind kKinds[] = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
 inline constexpr CollectiveKind kSums[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter};
 inline constexpr Algorithm kSymmetricAlgorithms[] = {Algorithm::direct, Algorithm::ring};
@@ -48,7 +49,7 @@ inline std::vector<CollectiveKind> kinds_of(Backend backend) {
 /// Calls \p check with each backend, kind, algorithm, grain, folded and explicit.
 template <class Check>
 void for_each_variant(Check check) {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const CollectiveKind kind : kinds_of(backend)) {
       for (const Algorithm algorithm : kSymmetricAlgorithms) {
         for (const CollectiveGrain grain : kGrains) {
@@ -70,7 +71,7 @@ void for_each_variant(Check check) {
 /// backends for which \p grains_agree says so. \p time_of takes a Variant.
 template <class TimeOf, class GrainsAgree>
 void check_that_times_agree(TimeOf time_of, GrainsAgree grains_agree) {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const CollectiveKind kind : kinds_of(backend)) {
       for (const Algorithm algorithm : kSymmetricAlgorithms) {
         CAPTURE(name_of(backend));

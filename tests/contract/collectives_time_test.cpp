@@ -144,7 +144,7 @@ TEST_CASE("on CUs, where all ranks move in step, folded and explicit agree to ro
 }
 
 TEST_CASE("direct algorithms have one step: grains step and edge are the same to the last bit") {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const CollectiveKind kind : kKinds) {
       for (const bool folded : {true, false}) {
         CHECK(time_of({backend, kind, Algorithm::direct, CollectiveGrain::step, folded}) ==
@@ -155,7 +155,7 @@ TEST_CASE("direct algorithms have one step: grains step and edge are the same to
 }
 
 TEST_CASE("a ring all-gather has equal steps: grains step and edge agree to rounding") {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const bool folded : {true, false}) {
       CHECK(time_of({backend, CollectiveKind::all_gather, Algorithm::ring, CollectiveGrain::step, folded})
                 .value ==
@@ -166,7 +166,7 @@ TEST_CASE("a ring all-gather has equal steps: grains step and edge agree to roun
 }
 
 TEST_CASE("ranks may join in any order: the last one's date decides, whoever it is") {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const Algorithm algorithm : kSymmetricAlgorithms) {
       Variant v{backend, CollectiveKind::all_gather, algorithm, CollectiveGrain::edge, false};
       std::vector<Seconds> delays(8);
@@ -183,7 +183,7 @@ TEST_CASE("ranks may join in any order: the last one's date decides, whoever it 
 }
 
 TEST_CASE("a collective that one rank never joins is a deadlock that names both") {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     for (const std::size_t missing : {0U, 3U, 7U}) {
       Variant v = kDirectCu;
       v.backend = backend;
@@ -214,7 +214,7 @@ TEST_CASE("what a backend cannot run is refused with what is missing") {
   wide.library.channel_lds = 65.0_KiB;
   CHECK_THROWS_WITH_AS(time_of(kDirectCu, wide), "kernel 'gather': a work group does not fit into a CU",
                        InfeasibleError);
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kOwnBackends) {
     Variant v = kDirectCu;
     v.backend = backend;
     CHECK_THROWS_WITH_AS(time_of(v, mi300x_like_cluster(1)),

@@ -107,6 +107,46 @@ TEST_CASE("every operation of a layer has the shape that follows from the model'
   CHECK(ops.at(4).name == "gemm 1x2x3 fp8");
 }
 
+TEST_CASE(
+    "GPUs that share a layer's weights have a part of each: of the outputs, or of the inputs they add up") {
+  const Experiment e =
+      experiment({kHead, kModel, "tensor_parallel = 8\n",
+                  "[[stream]]\nname = \"c\"\nrun = [\"attn.qkv\", \"attn.out\", \"mlp.gate_up\", \"mlp.down\", "
+                  "{ reduce_scatter = \"mlp.down.output\" }, { all_gather = { size = \"mlp.gate_up.input\", "
+                  "in_place = true } }, "
+                  "{ all_gather = \"mlp.down.weight\" }]\n",
+                  kStrategy});
+  const auto& ops = e.streams.at(0).operations;
+  const auto gemm = [&](std::size_t i) { return std::get<GemmShape>(ops.at(i).work); };
+  const auto call = [&](std::size_t i) { return std::get<CollectiveCall>(ops.at(i).work); };
+  CHECK(gemm(0) == GemmShape{2048, (64 + 2 * 8) * 128 / 8, 8192, DType::bf16});
+  CHECK(gemm(1) == GemmShape{2048, 8192, 8192 / 8, DType::bf16});
+  CHECK(gemm(2) == GemmShape{2048, 57344 / 8, 8192, DType::bf16});
+  CHECK(gemm(3) == GemmShape{2048, 8192, 28672 / 8, DType::bf16});
+  CHECK(call(4).bytes == Bytes{2048.0 * 8192 * 2});
+  CHECK(call(5).bytes == Bytes{2048.0 * 8192 * 2});
+  CHECK(call(5).in_place);
+  CHECK(ops.at(5).name == "all_gather mlp.gate_up.input in place");
+  CHECK(call(6).bytes == 448.0_MiB);  // whole, however many have a part
+  CHECK(refusal({kHead, kModel, "tensor_parallel = 3\n", kStreams, kStrategy}) ==
+        Part{"stream.compute.run[0]: model.tensor_parallel = 3 does not divide the 57344 outputs of "
+             "'mlp.gate_up'"});
+}
+
+TEST_CASE("a strategy may fuse, choose who adds, and arbitrate HBM its own way") {
+  const Experiment e = experiment({kHead, kModel, kStreams,
+                                   "[strategy.s]\nhbm_arbitration = \"compute_first\"\n"
+                                   "fsdp.backend = \"fused\"\n[strategy.t]\nfsdp.reduction = \"atomics\"\n"});
+  CHECK(e.strategies[0].hbm_arbitration == HbmArbitration::compute_first);
+  CHECK(e.strategies[0].streams.at("fsdp").backend == Backend::fused);
+  CHECK_FALSE(e.strategies[1].hbm_arbitration);
+  CHECK(e.strategies[1].streams.at("fsdp").backend == Backend::fused);
+  CHECK(e.strategies[1].streams.at("fsdp").reduction == FusedReduction::atomics);
+  CHECK(refused_strategy("fsdp.backend = \"dma\"\nfsdp.reduction = \"atomics\"") ==
+        Part{"strategy.s.fsdp.reduction: is of fused collectives, and the backend is \"dma\""});
+  CHECK(refused_strategy("hbm_arbitration = \"compute_frist\"") == Part{"did you mean 'compute_first'"});
+}
+
 TEST_CASE("a kernel is written with the words of a table of shapes, and runs as what they say") {
   const Experiment e = experiment(
       {kHead, "[[stream]]\nname = \"c\"\nrun = [",

@@ -67,3 +67,8 @@ TEST_CASE("a larger cache never misses more") {
   }
   CHECK(previous < 0.05);
 }
+
+TEST_CASE("strict LRU keeps all of a cycle that fits with its stream, and nothing of a larger one") {
+  CHECK(reuse_miss_fraction(1.5_MB, 0.5_MB, 2.0_MB, Replacement::lru) == 0.0);
+  CHECK(reuse_miss_fraction(1.5_MB, 0.6_MB, 2.0_MB, Replacement::lru) == 1.0);
+}

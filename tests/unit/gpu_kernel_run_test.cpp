@@ -285,3 +285,18 @@ TEST_CASE("work groups on one CU share what it can keep in flight") {
   CHECK(in_flight(compute, kernel, 1) == 20.0_kB);
   CHECK(in_flight(compute, kernel, 2) == 16.0_kB);
 }
+
+TEST_CASE("write-back that is spread goes on beside what follows, and nobody waits for it") {
+  // 20 us of latency and compute; 8 MB of stores would take 8 us at 1 TB/s, and take 20 us here.
+  GpuSpec gpu = round_gpu();
+  gpu.cache.write_back = WriteBack::spread;
+  Recording recording;
+  GpuBench bench(gpu, &recording);
+  KernelDescription kernel = plain_kernel("k", 8, 19.0_us);
+  kernel.output = 1.0_MB;
+  const auto& ran = bench.launch(0.0_s, kernel);
+  bench.run();
+  CHECK(ran.end == near(20e-6));
+  CHECK(bench.simulation.now().value == near(40e-6));
+  CHECK(recording.total("gpu0.hbm.written") == near(8e6));
+}

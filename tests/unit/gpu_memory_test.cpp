@@ -31,6 +31,7 @@ struct Stream {
   int requesters = 1;
   BytesPerSecond alone{1e12};
   bool writes = false;
+  bool communicates = false;
 };
 
 class MemoryBench {
@@ -48,6 +49,7 @@ class MemoryBench {
     FlowSpec flow;
     flow.demands = demands;
     flow.bound = (stream.alone / stream.bytes).value;
+    if (stream.communicates) flow.priority = memory.communication_class();
     flow.weight = memory.weight(stream.outstanding, stream.requesters, stream.bytes, flow.bound);
     return fluid.start(flow, nullptr);
   }
@@ -103,6 +105,59 @@ TEST_CASE("equal slowdown: each stream loses the same fraction of its speed alon
                                   {.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB, .alone = 1.0_TBps});
   CHECK(a == near(1e12 / 3));
   CHECK(b == near(2e12 / 3));
+}
+
+TEST_CASE("stream fair: a kernel and a collective have half each, however much each keeps in flight") {
+  MemoryBench bench(with_arbitration(HbmArbitration::stream_fair));
+  bench.start({.bytes = 1.0_GB, .outstanding = 10.0_kB});  // a second flow of the kernel's stream
+  const auto [a, b] = bench.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB},
+                                  {.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB, .communicates = true});
+  CHECK(a == near(0.25e12));
+  CHECK(b == near(0.5e12));
+}
+
+TEST_CASE("stream fair: a share that is not half") {
+  GpuSpec gpu = with_arbitration(HbmArbitration::stream_fair);
+  gpu.hbm.fair_share = 0.25;
+  MemoryBench bench(gpu);
+  const auto [a, b] = bench.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB},
+                                  {.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB, .communicates = true});
+  CHECK(a == near(0.25e12));
+  CHECK(b == near(0.75e12));
+}
+
+TEST_CASE("stream fair: what one stream leaves, the other has") {
+  MemoryBench bench(with_arbitration(HbmArbitration::stream_fair));
+  const auto [a, b] = bench.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB, .alone = 0.2_TBps},
+                                  {.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB, .communicates = true});
+  CHECK(a == near(0.2e12));
+  CHECK(b == near(0.8e12));
+}
+
+TEST_CASE("compute first: a collective has what a kernel leaves, and never less than it is promised") {
+  GpuSpec gpu = with_arbitration(HbmArbitration::compute_first);
+  gpu.hbm.stream_floor = 0.1;
+  const Stream collective{.tenant = 1, .bytes = 7.0_GB, .outstanding = 60.0_kB, .communicates = true};
+  MemoryBench full(gpu);
+  const auto [a, b] = full.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB}, collective);
+  CHECK(a == near(0.9e12));
+  CHECK(b == near(0.1e12));
+  MemoryBench light(gpu);
+  const auto [c, d] = light.rates({.bytes = 1.0_GB, .outstanding = 10.0_kB, .alone = 0.7_TBps}, collective);
+  CHECK(c == near(0.7e12));
+  CHECK(d == near(0.3e12));
+}
+
+TEST_CASE("an update counts as its bytes and keeps HBM busy for longer") {
+  MemoryBench bench(round_gpu());
+  std::vector<Demand> demands;
+  bench.memory.add_hbm_update(demands, 1, 1.0_GB, 1.25);
+  FlowSpec flow;
+  flow.demands = demands;
+  const FlowId update = bench.fluid.start(flow, nullptr);
+  bench.fluid.next_date();
+  CHECK(bench.fluid.rate(update) == near(1e12 / 1.25e9));
+  CHECK(bench.memory.cache_state(0, 1, 1.0_us).llc_intruder.value == 0.0);  // past the caches
 }
 
 TEST_CASE("a stream that wants less than its share leaves the rest to the other") {

@@ -35,10 +35,19 @@ StreamPolicy policy_of(const Strategy& strategy, const std::string& stream) {
   return found == strategy.streams.end() ? StreamPolicy{} : found->second;
 }
 
+namespace {
+
+bool needs_cus(const StreamPolicy& policy) {
+  return policy.backend == Backend::cu ||
+         (policy.backend == Backend::fused && policy.reduction == FusedReduction::cu);
+}
+
+}  // namespace
+
 bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy) {
   return std::ranges::any_of(stream.operations, [&](const Operation& operation) {
     return kernel_of(operation).has_value() ||
-           (std::holds_alternative<CollectiveCall>(operation.work) && policy.backend == Backend::cu);
+           (std::holds_alternative<CollectiveCall>(operation.work) && needs_cus(policy));
   });
 }
 

@@ -194,6 +194,13 @@ class Run {
       widen(result.collectives, programs_[i].collectives());
     }
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
+    if (strategy_.hbm_arbitration)
+      result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
+    for (const auto& collective : collectives_) {
+      std::string note = collective->note();
+      if (!note.empty() && std::ranges::find(result.notes, note) == result.notes.end())
+        result.notes.push_back(std::move(note));
+    }
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);

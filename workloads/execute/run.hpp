@@ -39,7 +39,8 @@ struct RunResult {
   SideSpan kernels, collectives;
   std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;
-  std::uint64_t events = 0;  ///< completed flows
+  std::uint64_t events = 0;             ///< completed flows
+  std::vector<std::string> notes = {};  ///< what a user should know of how it ran
 };
 
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.

@@ -86,7 +86,7 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
   launch.activity = &activity;
   if (FusedCollective* fused = context_.fused[index]) {
-    kernel = fused->producer(std::move(kernel));
+    kernel = fused->launch(rank_, std::move(kernel));
     launch.sink = fused;
   }
   const ActivityId before = previous_;

@@ -20,6 +20,7 @@ struct Sample {
   std::uint64_t seed = 0;
   Seconds time, kernels, collectives;
   std::vector<Seconds> streams;
+  std::vector<std::string> notes = {};
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -99,7 +100,8 @@ class Study {
       for (int seed = 0; seed < experiments_[draw].measure.seeds; ++seed) {
         setup.seed = static_cast<std::uint64_t>(seed);
         const RunResult run = run_once(experiments_[draw], strategy, setup);
-        samples.push_back({draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}});
+        samples.push_back(
+            {draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}, run.notes});
         for (const SideSpan& span : run.streams)
           samples.back().streams.push_back(span.duration());
         has_kernels_ = has_kernels_ || run.kernels.any;
@@ -180,6 +182,7 @@ class Study {
     result.time_p5 = percentile(samples, 5).time;
     result.time_p95 = percentile(samples, 95).time;
     result.recorded_seed = middle.seed;
+    result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
     result.lower_bound = bound_of(strategy, experiment);

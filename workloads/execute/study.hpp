@@ -50,6 +50,7 @@ struct StrategyResult {
   std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
   std::optional<std::uint64_t> recorded_draw;  ///< likewise; absent when nothing is drawn
+  std::vector<std::string> notes = {};         ///< what a user should know of how it ran
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

@@ -98,26 +98,36 @@ SublayerTimes SublayerTimes::from(const std::vector<double>& v) {
           .gather = v.at(2),
           .reduce_in_memory = v.at(3),
           .t3 = v.at(4),
-          .t3_mca = v.at(5)};
+          .t3_mca = v.at(5),
+          .fused_gemm = v.at(6)};
 }
 
 SublayerTimes time_sublayer(const Experiment& experiment) {
   const Strategy& sequential = strategy_of(experiment, "sequential");
-  const RunResult alone = run_once(experiment, sequential, {});
-  const auto part = [&](const RunResult& run, std::size_t i) {
-    return run.streams[stream_of(experiment, kStreams.at(i))].duration().value;
-  };
-  Experiment without_last_addition = experiment;
-  without_last_addition.cluster.library.local_rate.reset();
-  const RunSetup reduce_only{.only_stream = stream_of(experiment, kStreams[1])};
   const Strategy& t3 = strategy_of(experiment, "t3");
   const Strategy& t3_mca = strategy_of(experiment, "t3_mca");
-  return {.gemm = part(alone, 0),
-          .reduce = part(alone, 1),
-          .gather = part(alone, 2),
-          .reduce_in_memory = part(run_once(without_last_addition, sequential, reduce_only), 1),
-          .t3 = run_once(experiment, t3, {}).time.value,
-          .t3_mca = run_once(experiment, t3_mca, {}).time.value};
+  Experiment without_last_addition = experiment;
+  without_last_addition.cluster.library.local_rate.reset();
+  SublayerTimes sum;
+  const double part = 1.0 / experiment.measure.seeds;
+  for (int seed = 0; seed < experiment.measure.seeds; ++seed) {
+    const RunSetup both{.seed = static_cast<std::uint64_t>(seed)};
+    RunSetup reduce_only = both;
+    reduce_only.only_stream = stream_of(experiment, kStreams[1]);
+    const auto span = [&](const RunResult& run, std::size_t i) {
+      return part * run.streams[stream_of(experiment, kStreams.at(i))].duration().value;
+    };
+    const RunResult alone = run_once(experiment, sequential, both);
+    sum.gemm += span(alone, 0);
+    sum.reduce += span(alone, 1);
+    sum.gather += span(alone, 2);
+    sum.reduce_in_memory += span(run_once(without_last_addition, sequential, reduce_only), 1);
+    sum.t3 += part * run_once(experiment, t3, both).time.value;
+    const RunResult mca = run_once(experiment, t3_mca, both);
+    sum.t3_mca += part * mca.time.value;
+    sum.fused_gemm += part * mca.kernels.duration().value;
+  }
+  return sum;
 }
 
 std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment) {

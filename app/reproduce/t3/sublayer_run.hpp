@@ -26,6 +26,7 @@ struct SublayerTimes {
   double gemm = 0, reduce = 0, gather = 0;  ///< [s] alone
   double reduce_in_memory = 0;  ///< [s] the reduce-scatter alone when memory makes its last addition
   double t3 = 0, t3_mca = 0;    ///< [s] of all three, fused
+  double fused_gemm = 0;        ///< [s] of the GEMM in T3-MCA
 
   double sequential() const { return gemm + reduce + gather; }
   double ideal() const { return overlapped(reduce); }
@@ -35,15 +36,17 @@ struct SublayerTimes {
   /// Whether the GEMM is what an overlapped reduce-scatter hides behind.
   bool is_gemm_bound() const { return gemm > reduce; }
 
-  std::vector<double> values() const { return {gemm, reduce, gather, reduce_in_memory, t3, t3_mca}; }
+  std::vector<double> values() const {
+    return {gemm, reduce, gather, reduce_in_memory, t3, t3_mca, fused_gemm};
+  }
   static SublayerTimes from(const std::vector<double>& values);
 
  private:
   double overlapped(double with) const;
 };
 
-/// \p experiment as configs/experiments/t3/one.toml. \throws std::logic_error for one without its streams and
-/// strategies; what run_once throws
+/// Means over the seeds of \p experiment, which is as configs/experiments/t3/one.toml. \throws std::logic_error
+/// for one without its streams and strategies; what run_once throws
 SublayerTimes time_sublayer(const Experiment& experiment);
 
 /// What the sequential configuration and T3-MCA move, counted in simulations in which every stream has its own

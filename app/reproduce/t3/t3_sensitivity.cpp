@@ -42,6 +42,7 @@ const std::vector<Swing>& swings() {
       {"llc.24MB", "LLC of 24 MB", {"gpu.l2_size=24 MB"}},
       {"matrix.low", "GEMM at 0.6 of peak", {"gpu.fp16_sustained=68.8 TFLOP/s"}},
       {"matrix.high", "GEMM at 0.9 of peak", {"gpu.fp16_sustained=103.2 TFLOP/s"}},
+      {"fair.low", "communication has 3/4 under T3", {"gpu.hbm_fair_share=0.25"}},
       {"floor.low", "communication promised 0.05", {"gpu.hbm_stream_floor=0.05"}},
       {"floor.high", "communication promised 0.20", {"gpu.hbm_stream_floor=0.2"}},
       {"spread.none", "work groups in lock step", {"gpu.work_group_spread=0.0"}},
