@@ -17,8 +17,10 @@ CuAdder::CuAdder(Cluster& cluster, const CollectivePlan& plan, int rank)
   work_groups_per_cu(gpu_.spec().compute, needs_, plan.name);
 }
 
+// Ahead of the producer, which would take every CU and then wait for sums.
 void CuAdder::start() {
-  gpu_.dispatcher(plan_.stream).submit({this, needs_, channels_, plan_.range, plan_.priority, plan_.order});
+  constexpr int kBeforeQueues = -1;
+  gpu_.dispatcher(plan_.stream).submit({this, needs_, channels_, plan_.range, plan_.priority, kBeforeQueues});
 }
 
 void CuAdder::on_placed(int xcd, std::span<const int> cus) {

@@ -329,7 +329,8 @@ FlowSpec FusedCollective::arrival_flow(int dst, Bytes bytes, TransferOp op) {
     memory.add_hbm_update(demands_, plan_.stream, bytes, gpu.trigger.near_memory_update);
   } else {
     memory.add_hbm_write(demands_, plan_.stream, bytes, Caching::bypassed);
-    if (op == TransferOp::update) memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
+    const bool reads = op == TransferOp::update && plan_.reduction == FusedReduction::atomics;
+    if (reads) memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
   }
   FlowSpec spec;
   spec.demands = demands_;
