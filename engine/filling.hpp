@@ -37,11 +37,11 @@ struct Flow {
   double next_rate = 0.0;
   double next_level = 0.0;
   std::uint32_t next_bottleneck = kNoResource;
-  std::uint32_t limiting = 0;           ///< memberships at resources that can be full; they come first
-  std::vector<Membership> memberships;  ///< then those at meters
+  std::uint32_t limiting = 0;           ///< memberships at active resources; they come first
+  std::vector<Membership> memberships;  ///< then those at idle ones
 
   std::span<const Membership> limits() const { return {memberships.data(), limiting}; }
-  std::span<const Membership> meters() const { return std::span(memberships).subspan(limiting); }
+  std::span<const Membership> idle() const { return std::span(memberships).subspan(limiting); }
 };
 
 struct User {
@@ -53,21 +53,33 @@ struct User {
 /// Two cache lines: what a change of a rate touches, and the scratch of one filling.
 struct alignas(64) Resource {
   double capacity = 0.0;
-  double load = 0.0;  ///< sum of amount times rate
+  double load = 0.0;       ///< sum of amount times rate
+  double next_load = 0.0;  ///< while `planned`: after this solve
   std::vector<User> users;
   std::uint32_t load_updates = 0;  ///< since the load was last summed afresh
   std::uint32_t loading = 0;       ///< users with a rate above 0
   std::uint32_t limits = 0;        ///< flows whose bottleneck this is
   bool touched = false;
-  bool neighbour = false;  ///< used by a flow being re-solved
+  bool neighbour = false;  ///< active, and used by a flow being re-solved
+  bool active = true;      ///< fillings look at it; see FlowSolver
+  bool planned = false;    ///< idle, and the current solve changes its load
 
   alignas(64) double residual = 0.0;
   double weight = 0.0;         ///< sum of amount times weight over flows that rose when it was summed
   double most = 0.0;           ///< load that flows of the filling add when all reach their bounds
   std::uint32_t unfixed = 0;   ///< flows of the filling that still rise
   bool stale = false;          ///< a flow was fixed since `weight` was summed
+  std::uint32_t resolved = 0;  ///< of the flows in `limits`, those that are being re-solved
+  std::uint8_t quiet = 0;      ///< solves since it was last near its capacity
   double highest_level = 0.0;  ///< over all users, valid in round `highest_round`
   std::uint64_t highest_round = 0;
+};
+static_assert(sizeof(Resource) == 128);
+
+/// A resource that got full in a filling, and stopped flows.
+struct Stop {
+  double level;  ///< of the flows it stopped, and the highest of all that the filling gave its users
+  double highest_of_others;  ///< level of a user that is not being re-solved
 };
 
 /// Fills flows on the residuals that the caller has prepared in Resource::residual.
@@ -79,16 +91,23 @@ class Filler {
   /// reduces the residual of their resources (\p neighbours) by what they take. Ties: own bound before
   /// resource, lower id first.
   void fill(std::span<const std::uint32_t> flows, std::span<const ResourceId> neighbours);
+  /// Of the last filling.
+  std::span<const Stop> stops() const { return stops_; }
 
  private:
   struct Candidate {
     double level;
     std::uint32_t id;  ///< of a resource or a flow
   };
-  static bool later(const Candidate& a, const Candidate& b);
+  struct Later {
+    bool operator()(const Candidate& a, const Candidate& b) const {
+      return a.level != b.level ? a.level > b.level : a.id > b.id;
+    }
+  };
 
   Candidate candidate(ResourceId resource) const;
   void sum_weight(ResourceId resource);
+  void sort_bounds_until(double level);
   void take_lowest_stop();
   void fix(std::uint32_t flow, double rate, double level, std::uint32_t bottleneck);
   void fix_users(ResourceId resource, double level);
@@ -96,8 +115,11 @@ class Filler {
   std::vector<Resource>& resources_;
   std::vector<Flow>& flows_;
   std::vector<Candidate> full_;    ///< heap: resources by a level below which they are not full
-  std::vector<Candidate> bounds_;  ///< flows by the level of their own bound, descending
+  std::vector<Candidate> bounds_;  ///< flows by the level of their own bound: in no order, then descending
+  std::size_t unsorted_ = 0;       ///< of bounds_, all of them above the others
+  int partitions_ = 0;             ///< made of bounds_
   std::size_t left_ = 0;
+  std::vector<Stop> stops_;
 };
 
 }  // namespace c3::filling

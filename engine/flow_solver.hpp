@@ -2,6 +2,7 @@
 /// Weighted max-min rates of a changing set of flows, re-solved only where a change reaches.
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,10 @@ namespace c3 {
 /// resource on which its level (rate / weight) is the largest. That characterises the max-min allocation, so a
 /// local repair that restores it is exact: changed flows, and flows limited by a touched resource, are filled
 /// on what the others leave; whoever then lacks such a resource joins, and the filling repeats.
+///
+/// Most resources are never full. One that has long been far from full is idle: fillings pass it by, and only
+/// the loads that they would give it are compared with its capacity (as in active-set methods). Were it over,
+/// it becomes active and the repair goes on. A meter is idle always.
 ///
 /// Priority classes are served in order: class 0 first, then 1 on what is left, and so on. A class with a floor
 /// f is first promised what it can use of f times each capacity; what it then leaves of a promise is offered to
@@ -65,22 +70,20 @@ class FlowSolver {
   void mark_changed(Index flow);
   void join(Index flow);
   void enlist(Index flow, const Demand& demand);
-  void swap_memberships(filling::Flow& flow, std::uint32_t a, std::uint32_t b);
   void take_off(filling::Flow& flow);
   void pause_pausing();
   bool is_mixed() const;
 
+  // Local repair, one priority class:
   void collect_affected();
-  void collect_components();
+  void add_neighbour(ResourceId resource);
+  void repair();
+  void reset_residuals();
   void fill_on_residuals();
-  void fill_by_class();
-  bool promise_floors();
-  void serve_unused_promises();
-  bool can_rise(const filling::Flow& flow) const;
-  void select_class(PriorityClass priority);
   static void drop_rounding(filling::Resource& resource);
-
+  static bool is_over(const filling::Resource& resource, double load);
   bool add_violators();
+  static bool is_unfair(const filling::Stop& stop);
   void check_filled_flow(Index flow);
   void check_owners(ResourceId resource);
   bool finds_full_resource(Index flow);
@@ -88,10 +91,36 @@ class FlowSolver {
   double highest_level(ResourceId resource);
   double level_now(const filling::Flow& flow) const { return flow.fixed ? flow.next_level : flow.level; }
 
+  // Several priority classes:
+  void collect_components();
+  void fill_by_class();
+  bool promise_floors();
+  void serve_unused_promises();
+  bool can_rise(const filling::Flow& flow) const;
+  void select_class(PriorityClass priority);
+
+  /// Whether the rate to come is another, but for rounding: else the old one stays, and with it its date in the
+  /// event queue.
+  static bool moves(const filling::Flow& flow) {
+    constexpr double kSameRate = 1e-13;
+    return std::abs(flow.next_rate - flow.rate) > kSameRate * flow.rate;
+  }
   void commit();
   void set_bottleneck(filling::Flow& flow, std::uint32_t resource);
-  void set_rate(filling::Flow& flow, double rate);
+
+  // Loads, and who is active:
+  void set_active(ResourceId resource);
+  void set_idle(ResourceId resource);
+  void swap_memberships(filling::Flow& flow, std::uint32_t a, std::uint32_t b);
+  void activate_all_of(filling::Flow& flow);
+  void keep_all_active();
+  void rest_if_quiet(ResourceId resource);
+  void plan_loads();
+  bool activate_overfull();
+  void take_planned_loads();
+  void set_rate(filling::Flow& flow, double rate);  ///< and the loads of active resources
   void add_load(filling::Resource& resource, double amount) const;
+  void sum_load(filling::Resource& resource) const;
 
   std::vector<filling::Resource> resources_;
   std::vector<filling::Flow> flows_;
@@ -100,7 +129,8 @@ class FlowSolver {
 
   std::array<std::uint32_t, kPriorityClasses> in_class_{};
   std::array<double, kPriorityClasses> floor_{};
-  bool was_mixed_ = false;  ///< several classes were in flight at the last solve
+  bool was_mixed_ = false;   ///< several classes were in flight at the last solve
+  bool all_active_ = false;  ///< for good: there have been floors or several classes
 
   // Changes since the last solve:
   std::vector<ResourceId> touched_;
@@ -109,7 +139,8 @@ class FlowSolver {
 
   // Of the current solve:
   std::vector<Index> working_;          ///< flows being re-solved
-  std::vector<ResourceId> neighbours_;  ///< resources they use
+  std::vector<ResourceId> neighbours_;  ///< active resources they use
+  std::vector<ResourceId> planned_;     ///< idle resources whose load changes
   std::uint64_t round_ = 0;
   std::vector<Index> class_flows_;
   std::vector<double> promised_;  ///< load of guaranteed shares, shape [neighbours][kPriorityClasses]

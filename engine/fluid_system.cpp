@@ -161,9 +161,14 @@ void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag)
 
 double FluidSystem::next_date() {
   if (solver_.needs_solve()) {
-    apply_rates();
-    for (int round = 0; round < kSettlingRounds && apply_rules(round); ++round)
-      apply_rates();
+    std::span<const FlowSolver::Index> changed = solve();
+    for (int round = 0; round < kSettlingRounds && apply_rules(round); ++round) {
+      remember(changed);
+      changed = solve();
+    }
+    for (const FlowSolver::Index index : changed)
+      settle_progress(index);
+    settle_remembered();
   }
   double date = kUnbounded;
   if (!completions_.empty()) date = std::max(now_, completions_.top_date());
@@ -200,22 +205,42 @@ bool FluidSystem::apply_rules(int round) {
   return changed;
 }
 
-void FluidSystem::apply_rates() {
-  for (const FlowSolver::Index index : solver_.solve()) {
-    Slot& slot = slots_[index];
-    slot.remaining -= slot.rate * (now_ - slot.since);
-    slot.since = now_;
-    slot.rate = solver_.rate(index);
-    if (slot.rate > 0.0) {
-      completions_.schedule(index, now_ + std::max(0.0, slot.remaining) / slot.rate);
-    } else {
-      completions_.withdraw(index);
-    }
-    if (observer_ != nullptr && slot.activity != kNoActivity) {
-      observer_->rate_changed(slot.activity, now(), slot.rate);
-    }
+std::span<const FlowSolver::Index> FluidSystem::solve() {
+  const std::span<const FlowSolver::Index> changed = solver_.solve();
+  if (observer_ == nullptr) return changed;
+  for (const FlowSolver::Index index : changed) {
+    const ActivityId activity = slots_[index].activity;
+    if (activity != kNoActivity) observer_->rate_changed(activity, now(), solver_.rate(index));
   }
-  if (observer_ != nullptr) report_loads();
+  report_loads();
+  return changed;
+}
+
+// Dates follow from the last rates of an instant: flows wait for them.
+void FluidSystem::remember(std::span<const FlowSolver::Index> changed) {
+  for (const FlowSolver::Index index : changed) {
+    if (!std::exchange(slots_[index].unsettled, true)) unsettled_.push_back(index);
+  }
+}
+
+void FluidSystem::settle_remembered() {
+  for (const FlowSolver::Index index : unsettled_) {
+    if (slots_[index].unsettled) settle_progress(index);
+  }
+  unsettled_.clear();
+}
+
+void FluidSystem::settle_progress(FlowSolver::Index index) {
+  Slot& slot = slots_[index];
+  slot.unsettled = false;
+  slot.remaining -= slot.rate * (now_ - slot.since);
+  slot.since = now_;
+  slot.rate = solver_.rate(index);
+  if (slot.rate > 0.0) {
+    completions_.schedule(index, now_ + std::max(0.0, slot.remaining) / slot.rate);
+  } else {
+    completions_.withdraw(index);
+  }
 }
 
 void FluidSystem::report_loads() {

@@ -86,9 +86,10 @@ class FluidSystem {
     Completion* target = nullptr;
     std::uint64_t tag = 0;
     std::uint32_t generation = 0;
-    bool alive = false;     ///< names a flow
-    bool running = false;   ///< one that makes progress; a prepared flow may wait
-    bool prepared = false;  ///< kept when it ends
+    bool alive = false;      ///< names a flow
+    bool running = false;    ///< one that makes progress; a prepared flow may wait
+    bool prepared = false;   ///< kept when it ends
+    bool unsettled = false;  ///< the solver has another rate for it since
     ActivityId activity = kNoActivity;
   };
   struct Timer {
@@ -113,7 +114,10 @@ class FluidSystem {
 
   bool apply_rules(int round);
   bool apply(Rule& rule, int round);
-  void apply_rates();
+  std::span<const FlowSolver::Index> solve();
+  void remember(std::span<const FlowSolver::Index> changed);
+  void settle_remembered();
+  void settle_progress(FlowSolver::Index flow);
   Slot& occupy(FlowSolver::Index index, const FlowSpec& spec, Completion* target, std::uint64_t tag);
   bool is_named(FlowId flow) const;
   void finish(FlowSolver::Index flow);
@@ -123,6 +127,7 @@ class FluidSystem {
 
   FlowSolver solver_;
   std::vector<Slot> slots_;
+  std::vector<FlowSolver::Index> unsettled_;  ///< flows with that mark
   EventQueue completions_;
   std::vector<Timer> timers_;  ///< heap, earliest first
   std::uint64_t timers_set_ = 0;

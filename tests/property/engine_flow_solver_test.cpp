@@ -135,8 +135,10 @@ struct Family {
   double meters;           ///< share of resources with infinite capacity
   double gangs;            ///< share of flows that use every resource
   int classes;
-  double floor;  ///< largest promise to one class
-  bool ties;     ///< few distinct values, so that many stops coincide
+  double floor;            ///< largest promise to one class
+  bool ties;               ///< few distinct values, so that many stops coincide
+  double unbounded = 0.5;  ///< share of flows that a resource must limit
+  int solves = 100;        ///< of one system
 };
 
 /// A random system in two copies: the solver under test and the oracle.
@@ -256,7 +258,7 @@ class Systems {
   double random_bound(const std::vector<Demand>& demands) {
     const bool limited = std::ranges::any_of(
         demands, [&](const Demand& d) { return std::isfinite(oracle_.capacities[d.resource]); });
-    return limited && chance(0.5)
+    return limited && chance(family_.unbounded)
                ? kUnbounded
                : family_.capacity / family_.amount / static_cast<double>(family_.flows) * spread();
   }
@@ -316,7 +318,7 @@ void compare_with_oracle(const Family& family) {
   std::size_t rates = 0, over = 0, idle = 0, misreported = 0;
   for (std::uint64_t seed = 1; rates < kRates; ++seed) {
     Systems systems(family, seed);
-    for (int solve = 0; solve < 100; ++solve) {
+    for (int solve = 0; solve < family.solves; ++solve) {
       for (std::uint64_t changes = 1 + (seed + static_cast<std::uint64_t>(solve)) % 3; changes > 0; --changes)
         systems.change();
       systems.compare(worst_error, rates);
@@ -364,6 +366,24 @@ TEST_CASE("bytes against terabytes per second: rates of GPU-sized numbers match 
                        .classes = 1,
                        .floor = 0.0,
                        .ties = false});
+}
+
+TEST_CASE("rates stay those of brute-force filling when resources are idle for long, and then full") {
+  compare_with_oracle({.name = "ample",
+                       .resources = 10,
+                       .flows = 30,
+                       .demands = 4,
+                       .decades = 0.8,
+                       .amount = 1.0,
+                       .capacity = 10.0,
+                       .zero_capacities = 0.0,
+                       .meters = 0.05,
+                       .gangs = 0.02,
+                       .classes = 1,
+                       .floor = 0.0,
+                       .ties = false,
+                       .unbounded = 0.01,
+                       .solves = 1000});
 }
 
 TEST_CASE("where many stops coincide, rates match brute-force filling") {
