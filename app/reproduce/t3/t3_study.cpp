@@ -42,6 +42,7 @@ StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& publi
   outcome.report = {summary_section(published, table.results()),
                     structure_section(published, table.results()),
                     traffic.movement(published),
+                    traffic.classes(published),
                     traffic.split(published),
                     end_to_end_section(published, table.results()),
                     sublayer_section(published, table.results()),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
 namespace c3 {
 namespace {
@@ -92,6 +93,43 @@ StudySection TrafficPart::movement(const PublishedFigures& published) const {
                                       less(1.0, *std::ranges::min_element(totals)), totals.size()));
   section.lines.push_back(figure_line(published, "movement.gemm_reads", "GEMM reads, times fewer",
                                       geometric_mean(gemm_reads), gemm_reads.size()));
+  return section;
+}
+
+StudySection TrafficPart::classes(const PublishedFigures& published) const {
+  struct Class {
+    std::string_view id, label;
+    double (*bytes)(const HbmTraffic&);
+  };
+  constexpr std::array<Class, 5> kClasses = {{
+      {"gemm_reads", "GEMM reads", [](const HbmTraffic& t) { return t.gemm_read; }},
+      {"gemm_writes", "GEMM writes", [](const HbmTraffic& t) { return t.gemm_written; }},
+      {"reduce_reads", "RS reads", [](const HbmTraffic& t) { return t.reduce_read; }},
+      {"reduce_writes", "RS writes and updates", [](const HbmTraffic& t) { return t.reduce_written; }},
+      {"gather", "AG reads and writes", [](const HbmTraffic& t) { return t.gather_read + t.gather_written; }},
+  }};
+  StudySection section{
+      .heading = "The same by class: percent of Sequential's bytes, mean of the main sub-layers",
+      .lines = {},
+      .notes = {},
+      .value = "T3-MCA"};
+  for (const Class& of : kClasses) {
+    double sequential = 0.0, fused = 0.0;
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (table_.results()[i].sublayer->group != "main") continue;
+      const double all = rows_[i].traffic[0].total();
+      sequential += 100.0 * of.bytes(rows_[i].traffic[0]) / all;
+      fused += 100.0 * of.bytes(rows_[i].traffic[1]) / all;
+      ++rows;
+    }
+    if (rows == 0) continue;
+    const auto count = static_cast<double>(rows);
+    StudyLine line = figure_line(published, fmt::format("movement.class.{}", of.id), std::string(of.label),
+                                 fused / count, rows);
+    line.beside = {{"Sequential", sequential / count}};
+    section.lines.push_back(std::move(line));
+  }
   return section;
 }
 

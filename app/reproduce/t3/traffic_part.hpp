@@ -18,6 +18,8 @@ class TrafficPart {
   void plan(SimulationJobs& jobs);
   /// Complete when the jobs are done, and those of the table.
   StudySection movement(const PublishedFigures& published) const;
+  /// The same by class, as shares of what Sequential moves.
+  StudySection classes(const PublishedFigures& published) const;
   StudySection split(const PublishedFigures& published) const;
 
  private:
