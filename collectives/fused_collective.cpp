@@ -166,9 +166,13 @@ Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
   const Tracker::Region region = member(dst).regions[static_cast<std::size_t>(hop.chunk)];
   co_await tracker(dst).reserve(region, part.tiles);
   co_await arrivals(dst, hop).take(bytes_of(part.tiles));
-  const FlowSpec spec = departing_flow(burst, part.tiles, dst);
+  const Leg leg{.src = burst.rank, .dst = dst, .bytes = bytes_of(part.tiles), .op = hop.op};
+  const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
+  FlowSpec spec = departing_flow(burst, part.tiles, dst);
+  spec.activity = activity;
   RunningFlow flow(simulation_, spec);
   co_await flow;
+  simulation_.end_activity(activity);
   co_await simulation_.sleep(cluster_.interconnect().latency(burst.rank, dst));
   co_await arrive(dst, hop, std::move(part.tiles));
 }

@@ -84,6 +84,10 @@ TEST_CASE("bytes of a fused ring: N-1 chunks over the link, N-2 read, N-1 stored
   const double chunk = 57 * kTile;
   const auto total = [&](const char* name) { return ran.recording.total(name); };
   CHECK(total("port0.out") == near(7 * chunk));
+  double transfers = 0.0;
+  for (const auto* transfer : ran.recording.of_kind(ActivityKind::transfer))
+    transfers += transfer->bytes.value;
+  CHECK(transfers == near(7 * chunk));
   CHECK(total("gpu0.hbm.compute.written") == near(7 * chunk));
   CHECK(total("gpu0.hbm.fsdp.written") == near(7 * chunk));
   const double busy_with_updates = 0.15 * 7 * chunk;

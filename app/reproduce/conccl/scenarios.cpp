@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "app/reproduce/collectives/headed_table.hpp"
+#include "app/reproduce/checked_row.hpp"
 #include "collectives/transfer_graph.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
@@ -21,82 +20,43 @@ constexpr std::array<std::string_view, 13> kColumns = {
 constexpr std::array kTraffics = {GemmTraffic::tiled, GemmTraffic::streamed};
 constexpr double kMicro = 1e6;  // in a second
 
-/// One line of the file.
-class ScenarioReader {
- public:
-  ScenarioReader(const HeadedTable& table, const HeadedTable::Row& row) : table_(table), row_(row) {}
+constexpr std::int64_t kLargestExtent = 16'777'216;
 
-  Scenario read() const {
-    Scenario scenario;
-    scenario.id = text("id");
-    scenario.bound = one_of("bound", kBounds);
-    scenario.length = one_of("class", kLengthClasses);
-    scenario.model = text("model");
-    const std::vector<std::string> models = preset_names(PresetKind::model);
-    if (std::ranges::find(models, scenario.model) == models.end())
-      fail("model", unknown_name("model", scenario.model, models));
-    scenario.projection = text("projection");
-    scenario.gemm = {
-        .m = extent("m"), .n = extent("n"), .k = extent("k"), .dtype = one_of("dtype", kDTypesOfGemms)};
-    scenario.gemm.traffic = one_of("traffic", kTraffics);
-    scenario.collective = {.kind = one_of("collective", kCollectives),
-                           .bytes = 1.0_MiB * number("size_mib"),
-                           .dtype = scenario.gemm.dtype};
-    scenario.algorithm = one_of("algorithm", kAlgorithms);
-    if (!supports(scenario.algorithm, scenario.collective.kind))
-      fail("algorithm",
-           fmt::format("there is no {} {}", name_of(scenario.algorithm), name_of(scenario.collective.kind)));
-    scenario.gemm_alone = microseconds("gemm_alone_us");
-    scenario.collective_alone = microseconds("collective_alone_us");
-    return scenario;
-  }
+template <class Value, std::size_t N>
+Value one_of(const CheckedRow& row, std::string_view column, const std::array<Value, N>& values) {
+  std::array<std::string_view, N> names;
+  std::ranges::transform(values, names.begin(), [](Value value) { return name_of(value); });
+  return values.at(row.one_of(column, names));
+}
 
-  [[noreturn]] void fail(std::string_view column, const std::string& reason) const {
-    throw table_.error(row_, cell(column), column, reason);
-  }
+Scenario read_scenario(const CheckedRow& row) {
+  Scenario scenario;
+  scenario.id = row.text("id");
+  scenario.bound = one_of(row, "bound", kBounds);
+  scenario.length = one_of(row, "class", kLengthClasses);
+  scenario.model = row.text("model");
+  const std::vector<std::string> models = preset_names(PresetKind::model);
+  if (std::ranges::find(models, scenario.model) == models.end())
+    row.fail("model", unknown_name("model", scenario.model, models));
+  scenario.projection = row.text("projection");
+  const auto extent = [&row](std::string_view column) { return row.whole(column, kLargestExtent); };
+  scenario.gemm = {
+      .m = extent("m"), .n = extent("n"), .k = extent("k"), .dtype = one_of(row, "dtype", kDTypesOfGemms)};
+  scenario.gemm.traffic = one_of(row, "traffic", kTraffics);
+  scenario.collective = {.kind = one_of(row, "collective", kCollectives),
+                         .bytes = 1.0_MiB * row.above_0("size_mib"),
+                         .dtype = scenario.gemm.dtype};
+  scenario.algorithm = one_of(row, "algorithm", kAlgorithms);
+  if (!supports(scenario.algorithm, scenario.collective.kind))
+    row.fail("algorithm",
+             fmt::format("there is no {} {}", name_of(scenario.algorithm), name_of(scenario.collective.kind)));
+  return scenario;
+}
 
- private:
-  std::string_view cell(std::string_view column) const {
-    return row_.cells[table_.need({column}, "of every scenario")];
-  }
-
-  std::string text(std::string_view column) const {
-    if (cell(column).empty()) fail(column, "is missing");
-    return std::string(cell(column));
-  }
-
-  template <class Value, std::size_t N>
-  Value one_of(std::string_view column, const std::array<Value, N>& values) const {
-    const auto found = std::ranges::find(values, cell(column), [](Value value) { return name_of(value); });
-    if (found != values.end()) return *found;
-    std::vector<std::string> names;
-    for (const Value value : values)
-      names.emplace_back(name_of(value));
-    fail(column, unknown_name(column, cell(column), names));
-  }
-
-  double number(std::string_view column) const {
-    const std::optional<double> value = number_in(cell(column));
-    if (!value || *value <= 0.0) fail(column, fmt::format("must be a number above 0, not '{}'", cell(column)));
-    return *value;
-  }
-
-  std::int64_t extent(std::string_view column) const {
-    constexpr double kLargest = 16'777'216;
-    const std::optional<double> value = number_in(cell(column));
-    if (!value || *value < 1 || *value > kLargest || *value != std::floor(*value))
-      fail(column, fmt::format("must be a whole number from 1 to {:.0f}, not '{}'", kLargest, cell(column)));
-    return static_cast<std::int64_t>(*value);
-  }
-
-  std::optional<Seconds> microseconds(std::string_view column) const {
-    if (!table_.find({column}) || cell(column).empty()) return std::nullopt;
-    return Seconds{number(column) / kMicro};
-  }
-
-  const HeadedTable& table_;
-  const HeadedTable::Row& row_;
-};
+std::optional<Seconds> microseconds(const HeadedTable& table, const CheckedRow& row, std::string_view column) {
+  if (!table.find({column}) || row.cell(column).empty()) return std::nullopt;
+  return Seconds{row.above_0(column) / kMicro};
+}
 
 bool is_collective(const Operation& operation) {
   return std::holds_alternative<CollectiveCall>(operation.work);
@@ -119,10 +79,12 @@ ScenarioList read_scenarios(const std::filesystem::path& file) {
   ScenarioList list{.scenarios = {}, .broken = table.broken()};
   for (const HeadedTable::Row& row : table.rows()) {
     try {
-      const ScenarioReader reader(table, row);
-      Scenario scenario = reader.read();
+      const CheckedRow checked(table, row, "of every scenario");
+      Scenario scenario = read_scenario(checked);
+      scenario.gemm_alone = microseconds(table, checked, "gemm_alone_us");
+      scenario.collective_alone = microseconds(table, checked, "collective_alone_us");
       if (std::ranges::find(list.scenarios, scenario.id, &Scenario::id) != list.scenarios.end())
-        reader.fail("id", fmt::format("'{}' is there twice", scenario.id));
+        checked.fail("id", fmt::format("'{}' is there twice", scenario.id));
       list.scenarios.push_back(std::move(scenario));
     } catch (const ConfigError& error) {
       list.broken.emplace_back(error.what());
