@@ -154,6 +154,7 @@ void FlowSolver::set_priority(Index flow, PriorityClass priority) {
 }
 
 void FlowSolver::set_floor(PriorityClass priority, double fraction) {
+  if (floor_[priority] == fraction) return;  // nothing to solve again, however many GPUs say so
   auto floors = floor_;
   floors[priority] = fraction;
   if (!(fraction >= 0.0) || std::reduce(floors.begin(), floors.end()) > 1.0) {

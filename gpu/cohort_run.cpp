@@ -196,7 +196,6 @@ StoreBurst CohortRun::burst_of(const Cohort& cohort) const {
   StoreBurst burst{.rank = gpu_.rank(),
                    .stream = launch_.stream,
                    .xcd = cohort.xcd,
-                   .of_one = kernel_.output,
                    .hbm_share = kernel_.hbm_share,
                    .in_flight = cohort.in_flight,
                    .tiles = {}};

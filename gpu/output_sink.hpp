@@ -15,7 +15,6 @@ struct StoreBurst {
   int rank = 0;                     ///< of the GPU
   int stream = 0;                   ///< of the kernel
   int xcd = 0;                      ///< where the work groups are
-  Bytes of_one;                     ///< stores of one work group
   double hbm_share = 1.0;           ///< see KernelDescription
   Bytes in_flight;                  ///< of one work group
   std::vector<std::int64_t> tiles;  ///< numbers of the work groups in the order of dispatch
