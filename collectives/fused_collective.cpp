@@ -53,7 +53,7 @@ void FusedCollective::check_hardware() const {
   const bool adds = reduces(plan_.call.kind) && plan_.reduction == FusedReduction::near_memory;
   if (adds && gpu.trigger.near_memory_update == 0.0)
     refuse(fmt::format(
-        "the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = \"atomics\" or \"cu\"",
+        R"(the memory of gpu '{}' cannot add (gpu.near_memory_update); choose reduction = "atomics" or "cu")",
         gpu.name));
 }
 

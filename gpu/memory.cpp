@@ -57,9 +57,9 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
       spec_(spec),
       private_hbm_(isolation.has(SharedResource::hbm)),
       private_cache_(isolation.has(SharedResource::cache)) {
-  const std::array<double, 2> floors = stream_floors(spec.hbm);
-  for (PriorityClass stream = 0; stream < floors.size(); ++stream)
-    fluid.set_floor(stream, floors.at(stream));
+  const auto [kernels, collectives] = stream_floors(spec.hbm);
+  fluid.set_floor(0, kernels);
+  fluid.set_floor(communication_class(), collectives);
   const auto add = [&](const std::string& name, BytesPerSecond capacity) {
     return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank}, capacity.value);
   };

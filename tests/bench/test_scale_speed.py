@@ -30,7 +30,7 @@ class ScaleSpeed(unittest.TestCase):
             f"{ring['events_per_s'] / 1e6:.2f} M sends/s (to reach: 1.8), {ring['peak_rss_bytes'] / MB:.0f} MB (60); "
             f"gang {100 * gang['time_error']:+.2f} % (1 %), 1/{1 / gang['ratio_cpu']:.0f} of the CPU time (1/100)"
         )
-        self.assertEqual(ring["events"], 2 * 511 * 512 * 4)
+        self.assertEqual(ring["events"], 2 * 511 * 512 * 4 + 1)  # the sums that every rank stores are one flow
         # A send takes 17 resources, an operation of ring-512 four; but three of four sends cost no solve.
         self.assertGreater(ring["events_per_s"], 0.5 * other["events_per_s"])
         self.assertGreater(ring["ratio_limit"], 0.6)
