@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 #include "engine/errors.hpp"
@@ -142,23 +143,25 @@ Task FusedCollective::store(StoreBurst burst) {
     source.began = simulation_.now();
     open_activity(burst.rank);
   }
+  std::vector<Part> local;
   for (Part& part : parts_of(burst)) {
     for (const FusedHop& hop : chunk_of(part.chunk).stores) {
       for (Tiles& piece : pieces(part.tiles))
         simulation_.spawn(plan_.name, send_part(burst, Part{part.chunk, std::move(piece)}, hop));
     }
-    if (chunk_of(part.chunk).local) co_await store_part(burst, std::move(part));
+    if (chunk_of(part.chunk).local) local.push_back(std::move(part));
   }
-}
-
-Task FusedCollective::store_part(StoreBurst burst, Part part) {
-  const bool tracked = chunk_of(part.chunk).is_tracked();
-  const Tracker::Region region = member(burst.rank).regions[static_cast<std::size_t>(part.chunk)];
-  if (tracked) co_await tracker(burst.rank).reserve(region, part.tiles);
-  const FlowSpec spec = local_flow(burst, part.tiles);
-  RunningFlow flow(simulation_, spec);
-  co_await flow;
-  if (tracked) stored(burst.rank, part.chunk, part.tiles);
+  std::deque<RunningFlow> flows;  // of all chunks at once
+  for (const Part& part : local) {
+    const Tracker::Region region = source.regions[static_cast<std::size_t>(part.chunk)];
+    if (chunk_of(part.chunk).is_tracked()) co_await tracker(burst.rank).reserve(region, part.tiles);
+    flows.emplace_back(simulation_, local_flow(burst, part.tiles));
+  }
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    RunningFlow& flow = flows[i];
+    co_await flow;
+    if (chunk_of(local[i].chunk).is_tracked()) stored(burst.rank, local[i].chunk, local[i].tiles);
+  }
 }
 
 Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {

@@ -65,7 +65,6 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   StagingWindow& arrivals(int dst, FusedHop hop) {
     return *member(dst).arrivals[static_cast<std::size_t>(hop.ahead)];
   }
-  Task store_part(StoreBurst burst, Part part);
   Task send_part(StoreBurst burst, Part part, FusedHop hop);
   Task arrive(int dst, FusedHop hop, Tiles tiles);
   Task copy(int rank, FusedHop hop, int lane, Tiles tiles);

@@ -161,6 +161,11 @@ TEST_CASE("a kernel whose tiles do not divide into chunks does the same work in 
   run(fused_pair(CollectiveKind::reduce_scatter, switched(kRanks), gemm_of_tiles(25, 18)), fused(),
       ran);  // 450
   CHECK(ran.recording.total("port0.out") == near(450 * kTile * 7 / 8));
+  // 57 work groups in every XCD, two waves, each 450/456 of a tile's arithmetic
+  const RunResult result = run_once(
+      fused_pair(CollectiveKind::reduce_scatter, switched(kRanks), gemm_of_tiles(25, 18)), fused(), {});
+  const double arithmetic = wave_seconds() - 0.4e-6;
+  CHECK(result.kernels.end.value == near(kLaunch + 2 * (0.4e-6 + arithmetic * 450 / 456) + kStores));
 }
 
 TEST_CASE(

@@ -10,6 +10,8 @@
 namespace c3 {
 namespace {
 
+constexpr const char* kSeeds = "measure.seeds=4";  // of each row: what is judged has more
+
 struct Swing {
   std::string_view id, label;
   std::vector<std::string> sets;
@@ -66,7 +68,9 @@ T3Sensitivity::T3Sensitivity(std::span<const Sublayer> sublayers, const std::fil
   std::ranges::copy_if(sublayers, std::back_inserter(main_), in_group("main"));
   if (main_.empty()) return;
   for (const Swing& swing : swings()) {
-    Experiment base = ExperimentFile::load(file, swing.sets).make(std::nullopt);
+    std::vector<std::string> sets = swing.sets;
+    sets.emplace_back(kSeeds);
+    Experiment base = ExperimentFile::load(file, sets).make(std::nullopt);
     rows_.push_back({std::string(swing.id), std::string(swing.label), SublayerTable(main_, std::move(base))});
   }
 }
