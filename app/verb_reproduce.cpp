@@ -127,7 +127,8 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
                   "collectives: map of tables to systems (default: this project's)")
       ->type_name("FILE");
   verb.add_option("--rows", options->rows,
-                  "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw)")
+                  "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw; t3: "
+                  "every sub-layer)")
       ->type_name("FILE");
   verb.add_option("--page", options->page, "conccl: write the study as one HTML page")->type_name("FILE");
   verb.add_option("--draws", options->draws,

@@ -44,9 +44,9 @@ void TrafficPart::plan(SimulationJobs& jobs) {
     const Sublayer& sublayer = *table_.results()[i].sublayer;
     const auto simulate = [this, &sublayer] {
       const Experiment experiment = experiment_of(table_.base(), sublayer);
-      std::vector<double> values;
-      for (const CuSplit& split : kSplits)
-        values.push_back(gemm_without(experiment, split.cus));
+      std::vector<double> values(kSplits.size());
+      std::ranges::transform(kSplits, values.begin(),
+                             [&](const CuSplit& split) { return gemm_without(experiment, split.cus); });
       if (sublayer.group == "main")
         std::ranges::copy(flat(count_traffic(experiment)), std::back_inserter(values));
       return SimulatedTime{.values = std::move(values)};
