@@ -143,13 +143,11 @@ class Run {
     const auto place = producer_of(experiment_.streams, {static_cast<std::size_t>(context.index), operation});
     if (!place)
       refuse(
-          "backend = \"fused\" needs the kernel that makes its data right before it on its stream, or before "
-          "the "
+          R"(backend = "fused" needs the kernel that makes its data right before it on its stream, or before the )"
           "event that it waits for");
     StreamContext& producer = contexts_[place->stream];
     if (experiment_.measure.kernel_grain == KernelGrain::fluid)
-      refuse(
-          "backend = \"fused\" follows work groups: measure.kernel_grain must be \"cohort\" or \"work_group\"");
+      refuse(R"(backend = "fused" follows work groups: measure.kernel_grain must be "cohort" or "work_group")");
     if (std::exchange(producer.fused[place->operation], fused) != nullptr)
       refuse(fmt::format("'{}' is fused with another collective already",
                          producer.stream->operations[place->operation].name));
