@@ -18,7 +18,6 @@ class CuAdder final : public DispatchClient {
   /// \p cluster and \p plan must outlive it. \throws InfeasibleError when a channel fits on no CU
   CuAdder(Cluster& cluster, const CollectivePlan& plan, int rank);
 
-  int width() const { return channels_; }
   /// Asks for its CUs.
   void start();
   /// Sums \p parts buffers of \p bytes each into one of them.

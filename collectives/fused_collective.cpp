@@ -290,39 +290,25 @@ FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& t
   demands_.clear();
   source.add_departing(demands_, burst.stream, burst.xcd, bytes);
   cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes);
-  FlowSpec spec;
-  spec.demands = demands_;
-  spec.bound = 1.0 / cluster_.spec().gpu.hbm.latency.value;
-  spec.weight = source.weight(burst.in_flight, static_cast<int>(tiles.size()), bytes, spec.bound);
-  spec.priority = source.communication_class();
-  return spec;
+  return communicating(source, bytes, burst.in_flight, static_cast<int>(tiles.size()));
 }
 
 FlowSpec FusedCollective::read_flow(int rank, const Tiles& tiles) {
-  const GpuSpec& gpu = cluster_.spec().gpu;
   const Memory& memory = cluster_.gpu(rank).memory();
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
-  FlowSpec spec;
-  spec.demands = demands_;
-  spec.bound = 1.0 / gpu.hbm.latency.value;
-  spec.weight = memory.weight(gpu.dma.outstanding, 1, bytes, spec.bound);
-  spec.priority = memory.communication_class();
-  return spec;
+  return communicating(memory, bytes, cluster_.spec().gpu.dma.outstanding);
 }
 
 FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int dst) {
-  const GpuSpec& gpu = cluster_.spec().gpu;
   Gpu& source = cluster_.gpu(rank);
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane);
   add_demand(demands_, source.dma().bandwidth(lane), bytes.value);
-  FlowSpec spec;
-  spec.demands = demands_;
-  spec.weight = source.memory().weight(gpu.dma.outstanding, 1, bytes, (gpu.dma.engine_bandwidth / bytes).value);
-  spec.priority = source.memory().communication_class();
+  FlowSpec spec = communicating(source.memory(), bytes, cluster_.spec().gpu.dma.outstanding);
+  spec.bound = kUnbounded;  // one piece follows another without a latency
   return spec;
 }
 
@@ -339,10 +325,16 @@ FlowSpec FusedCollective::arrival_flow(int dst, Bytes bytes, TransferOp op) {
     const bool reads = op == TransferOp::update && plan_.reduction == FusedReduction::atomics;
     if (reads) memory.add_hbm_read(demands_, plan_.stream, bytes, Caching::bypassed);
   }
+  return communicating(memory, bytes, gpu.dma.outstanding);
+}
+
+// What demands_ says, in the communication stream; however few bytes, it takes a latency.
+FlowSpec FusedCollective::communicating(const Memory& memory, Bytes bytes, Bytes in_flight,
+                                        int requesters) const {
   FlowSpec spec;
   spec.demands = demands_;
-  spec.bound = 1.0 / gpu.hbm.latency.value;
-  spec.weight = memory.weight(gpu.dma.outstanding, 1, bytes, spec.bound);
+  spec.bound = 1.0 / cluster_.spec().gpu.hbm.latency.value;
+  spec.weight = memory.weight(in_flight, requesters, bytes, spec.bound);
   spec.priority = memory.communication_class();
   return spec;
 }

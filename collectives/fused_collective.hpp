@@ -81,6 +81,8 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   FlowSpec read_flow(int rank, const Tiles& tiles);
   FlowSpec link_flow(int rank, int lane, const Tiles& tiles, int dst);
   FlowSpec arrival_flow(int dst, Bytes bytes, TransferOp op);
+  /// \param in_flight of each of \p requesters
+  FlowSpec communicating(const Memory& memory, Bytes bytes, Bytes in_flight, int requesters = 1) const;
 
   const FusedChunk& chunk_of(int chunk) const { return routes_.chunks[static_cast<std::size_t>(chunk)]; }
   Member& member(int rank) { return members_[index_of(simulated_rank(rank))]; }

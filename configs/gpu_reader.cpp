@@ -206,6 +206,8 @@ TriggerSpec read_trigger(Section& section) {
   if (section.has("staging_window")) trigger.staging_window = section.bytes("staging_window");
   if (section.has("near_memory_update"))
     trigger.near_memory_update = section.fraction("near_memory_update", kMostUpdateBytes);
+  if (trigger.near_memory_update > 0.0 && trigger.near_memory_update < 1.0)
+    section.fail("near_memory_update", "must be 0, for memory that cannot add, or not below 1");
   return trigger;
 }
 

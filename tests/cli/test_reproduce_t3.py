@@ -69,6 +69,29 @@ class ReproduceT3(ScratchTest):
         self.assertEqual(done.returncode, 3)
         self.assertIn("sublayer: unknown sublayer 'XX'", done.stderr)
 
+    def own_study(self, rows, experiment=None):
+        """The study of other sub-layers, or of another experiment."""
+        study = self.folder / "configs/experiments/t3"
+        study.mkdir(parents=True)
+        text = (SOURCE / "configs/experiments/t3/one.toml").read_text()
+        (study / "one.toml").write_text(experiment(text) if experiment else text)
+        lines = (SOURCE / "configs/experiments/t3/sublayers.csv").read_text().splitlines()
+        (study / "sublayers.csv").write_text("\n".join(line for line in lines if rows(line)) + "\n")
+        with unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")}):
+            return c3sim("reproduce", "t3", "-q", "--json")
+
+    def test_what_a_list_does_not_have_is_absent_and_not_0(self):
+        done = self.own_study(lambda line: not line.startswith("main") and ("OP" in line or "," not in line or "group" in line))
+        self.assertEqual(done.stderr, "")
+        figures = {figure["id"]: figure["simulated"] for figure in json.loads(done.stdout)["figures"]}
+        self.assertIn("t3_mca.large.geomean", figures)
+        for absent in ("structure.gap", "structure.order", "training.t3_mca", "split.ideal", "movement.mean"):
+            self.assertNotIn(absent, figures)
+
+    def test_an_experiment_without_a_strategy_is_refused(self):
+        done = self.own_study(lambda line: True, lambda text: text.replace("[strategy.t3_mca]", "[strategy.other]"))
+        self.assert_one_line(done, 3, "strategy: the study needs a strategy 't3_mca'")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -37,7 +37,7 @@ TEST_CASE("a fused GEMM that is longer than its communication takes G + (N-1) ch
     const double chunk = sublayer.partial_sums().value / sublayer.tp;
     const double stores = (sublayer.tp - 1) * chunk / 850e9;
     CAPTURE(sublayer.id());
-    CHECK(times.fused_gemm == near(times.gemm + stores, 0.01));
+    CHECK(times.fused_gemm.value == near(times.gemm.value + stores, 0.01));
     ++checked;
   }
   CHECK(checked >= 8);
@@ -51,12 +51,12 @@ TEST_CASE("byte counters of every main sub-layer: (2N-1)/(N-2) fewer reads, 2N-2
     const double n = sublayer.tp;
     const double chunk = sublayer.partial_sums().value / n;
     CAPTURE(sublayer.id());
-    CHECK(sequential.reduce_read == near((2 * n - 1) * chunk, 1e-6));
-    CHECK(fused.reduce_read == near((n - 2) * chunk, 1e-6));
-    CHECK(sequential.stored() == near(2 * n * chunk, 1e-6));
-    CHECK(fused.stored() == near((2 * n - 2) * chunk, 1e-6));
-    CHECK(sequential.gather_read == near((n - 1) * chunk, 1e-6));
-    CHECK(sequential.gather_written == near((n - 1) * chunk, 1e-6));
+    CHECK(sequential.reduce_read.value == near((2 * n - 1) * chunk, 1e-6));
+    CHECK(fused.reduce_read.value == near((n - 2) * chunk, 1e-6));
+    CHECK(sequential.stored().value == near(2 * n * chunk, 1e-6));
+    CHECK(fused.stored().value == near((2 * n - 2) * chunk, 1e-6));
+    CHECK(sequential.gather_read.value == near((n - 1) * chunk, 1e-6));
+    CHECK(sequential.gather_written.value == near((n - 1) * chunk, 1e-6));
   }
 }
 
@@ -65,6 +65,6 @@ TEST_CASE("eight GPUs of T3 and one that stands for all agree within 0.2 %") {
   const SublayerTimes folded = time_sublayer(experiment);
   experiment.measure.fold = false;
   const SublayerTimes whole = time_sublayer(experiment);
-  CHECK(whole.t3 == near(folded.t3, 0.002));
-  CHECK(whole.t3_mca == near(folded.t3_mca, 0.002));
+  CHECK(whole.t3.value == near(folded.t3.value, 0.002));
+  CHECK(whole.t3_mca.value == near(folded.t3_mca.value, 0.002));
 }

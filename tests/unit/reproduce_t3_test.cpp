@@ -53,7 +53,7 @@ TEST_CASE("a row that is no sub-layer is named with its place and what it may be
 
 TEST_CASE("ideal speedups by definition: the longer of GEMM and reduce-scatter, then the all-gather") {
   const SublayerTimes times = SublayerTimes::from({4.0, 3.0, 2.0, 2.5, 8.0, 7.0, 4.5});
-  CHECK(times.sequential() == 9.0);
+  CHECK(times.sequential() == 9.0_s);
   CHECK(times.ideal() == near(9.0 / 6.0));
   CHECK(times.ideal_in_memory() == near(9.0 / 6.0));
   CHECK(times.speedup_t3() == near(9.0 / 8.0));
@@ -71,10 +71,12 @@ TEST_CASE("means are geometric, over the sub-layers that are kept") {
   std::vector<SublayerResult> results;
   for (const Sublayer& sublayer : list.sublayers)
     results.push_back({&sublayer, SublayerTimes::from({1, 1, 1, 1, 1, results.empty() ? 1.5 : 6.0, 1})});
-  const Summary summary = summarise(results, in_group("main"), [](const SublayerTimes& t) { return t.t3_mca; });
+  const Summary summary =
+      summarise(results, in_group("main"), [](const SublayerTimes& t) { return t.t3_mca.value; });
   CHECK(summary.count == 2);
   CHECK(summary.geomean == near(3.0));
   CHECK(summary.most == 6.0);
+  CHECK(summarise(results, in_group("small"), [](const SublayerTimes&) { return 1.0; }).count == 0);
 }
 
 }  // namespace c3

@@ -27,11 +27,9 @@ Experiment fused_pair(CollectiveKind kind, NodeSpec node = switched(kRanks),
   cluster.node.link.one_way = cluster.node.link.both_ways = 10.0_GBps;  // far slower than the GEMM
   cluster.gpu.dma.engine_bandwidth = 100.0_GBps;
   cluster.gpu.trigger = {.tracker_entries = 1000, .staging_window = 100.0_MB, .near_memory_update = 1.15};
-  const bool shared = kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_reduce;
   const Bytes output = Bytes{2.0} * (static_cast<double>(gemm.m) * static_cast<double>(gemm.n));
   const CollectiveCall call{.kind = kind,
                             .bytes = kind == CollectiveKind::all_gather ? kRanks * output : output};
-  CHECK((shared || kind == CollectiveKind::all_gather || kind == CollectiveKind::all_to_all));
   experiment.streams = {{"compute", {{"gemm", gemm}, {"record done", RecordEvent{"done"}}}},
                         {"fsdp", {{"wait done", WaitEvent{"done"}}, {"collective", call}}}};
   return experiment;
@@ -118,10 +116,11 @@ TEST_CASE("work groups that add hold CUs as long as the kernel, and read every p
   const double chunk = 57 * kTile;
   CHECK(ran.recording.total("gpu0.hbm.fsdp.written") == near((7 + 7) * chunk));
   CHECK(ran.recording.total("gpu0.hbm.fsdp") == near((7 + 7 + 2 * 7 + 6) * chunk));
-  // 8 channels on a CU each leave 37 of 38 in every XCD: 57 tiles are two waves as before, and end with the
-  // link
+  // until the kernel has ended at most all 304 CUs are busy, and then the 8 that add
+  const double kernel = ran.recording.of_kind(ActivityKind::kernel).front()->end.value;
   const double cus = ran.recording.total("gpu0.cus");
   CHECK(cus > 8 * (ran.time.value - 2 * kLaunch));
+  CHECK(cus < 304 * kernel + 8 * (ran.time.value - kernel) + 1e-9);
 }
 
 TEST_CASE("every kind moves its bytes over the links, by ring and directly") {
@@ -239,6 +238,17 @@ TEST_CASE("what cannot be fused is refused, with its reason") {
   bad = good;
   bad.streams[1].operations.push_back(bad.streams[1].operations[1]);
   contains(refusal(bad), "needs the kernel");
+}
+
+TEST_CASE("ranks outside of the group run the kernel as it is") {
+  Experiment experiment = fused_pair(CollectiveKind::reduce_scatter);
+  auto& call = std::get<CollectiveCall>(experiment.streams[1].operations[1].work);
+  call.ranks = {2, 3, 5, 7};
+  Ran ran;
+  run(experiment, fused(), ran);
+  CHECK(ran.recording.of_kind(ActivityKind::kernel).size() == kRanks);
+  CHECK(ran.recording.total("port0.out") == 0.0);
+  CHECK(ran.recording.total("port5.out") == near(456 * kTile * 3 / 4));
 }
 
 TEST_CASE("K that is split cannot be fused") {

@@ -12,7 +12,9 @@ ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, 
   const bool has_choice = supports(Algorithm::ring, call.kind);
   const std::optional<Algorithm> wished = has_choice ? policy.algorithm : std::nullopt;
   if (policy.backend != Backend::cu) {
-    return {.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
+    ChannelMethod method{.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
+    if (policy.backend == Backend::fused) method.channels = policy.channels;  // of work groups that add
+    return method;
   }
   return choose_method(call, cluster, {wished, policy.protocol, policy.channels});
 }

@@ -85,7 +85,8 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.delay = delay;
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
   launch.activity = &activity;
-  if (FusedCollective* fused = context_.fused[index]) {
+  FusedCollective* const fused = context_.fused[index];
+  if (fused != nullptr && fused->has_member(rank_)) {
     kernel = fused->launch(rank_, std::move(kernel));
     launch.sink = fused;
   }

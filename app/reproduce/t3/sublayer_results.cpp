@@ -33,6 +33,11 @@ SublayerFilter in_group(std::string group) {
   return [group = std::move(group)](const Sublayer& sublayer) { return sublayer.group == group; };
 }
 
+StudyLine line_of(const PublishedFigures& published, const std::string& id, std::string label, double value,
+                  std::size_t rows) {
+  return {.figure = {.of = published.find(id), .simulated = value}, .label = std::move(label), .rows = rows};
+}
+
 SublayerTable::SublayerTable(std::span<const Sublayer> sublayers, Experiment base) : base_(std::move(base)) {
   for (const Sublayer& sublayer : sublayers)
     results_.push_back({&sublayer, {}});

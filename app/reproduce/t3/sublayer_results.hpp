@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +21,7 @@ struct SublayerResult {
 
 double geometric_mean(std::span<const double> values);
 
-/// Of \p value over the sub-layers that \p of keeps.
+/// Of a value over some sub-layers; nothing without any.
 struct Summary {
   double geomean = 0.0, most = 0.0;
   std::size_t count = 0;
@@ -33,6 +32,10 @@ Summary summarise(std::span<const SublayerResult> results, const SublayerFilter&
                   const SublayerValue& value);
 
 SublayerFilter in_group(std::string group);
+
+/// What stands beside a published figure, with how many \p rows it is of.
+StudyLine line_of(const PublishedFigures& published, const std::string& id, std::string label, double value,
+                  std::size_t rows = 0);
 
 /// Times of all \p sublayers on one machine. Those with the same GEMM on as many GPUs are simulated once.
 class SublayerTable {

@@ -13,8 +13,6 @@
 namespace c3 {
 namespace {
 
-constexpr std::array<std::string_view, 3> kStreams = {"layer", "reduce", "gather"};
-
 const Strategy& strategy_of(const Experiment& experiment, std::string_view name) {
   const auto found = std::ranges::find(experiment.strategies, name, &Strategy::name);
   if (found == experiment.strategies.end())
@@ -49,8 +47,8 @@ class ByteCounter final : public Observer {
   void depends(ActivityId, ActivityId, DependencyKind) override {}
   void rate_changed(ActivityId, Seconds, double) override {}
 
-  double written(std::string_view stream) const { return bytes(fmt::format("{}.{}.written", kHbm, stream)); }
-  double read(std::string_view stream) const {
+  Bytes written(std::string_view stream) const { return bytes(fmt::format("{}.{}.written", kHbm, stream)); }
+  Bytes read(std::string_view stream) const {
     const std::string all = fmt::format("{}.{}", kHbm, stream);
     return bytes(all) - bytes(all + ".lost") - written(stream);
   }
@@ -63,9 +61,9 @@ class ByteCounter final : public Observer {
     Seconds since;
     double bytes;
   };
-  double bytes(const std::string& name) const {
+  Bytes bytes(const std::string& name) const {
     for (const auto& [id, meter] : meters_) {
-      if (meter.name == name) return meter.bytes;
+      if (meter.name == name) return Bytes{meter.bytes};
     }
     throw std::logic_error("no resource " + name);
   }
@@ -79,7 +77,7 @@ HbmTraffic count(const Experiment& experiment, const Strategy& strategy) {
   setup.isolation = Isolation().with(SharedResource::hbm);
   setup.observer = &counter;
   run_once(experiment, strategy, setup);
-  const auto [gemm, reduce, gather] = kStreams;
+  const auto [gemm, reduce, gather] = kT3Streams;
   return {.gemm_read = counter.read(gemm),
           .gemm_written = counter.written(gemm),
           .reduce_read = counter.read(reduce),
@@ -90,16 +88,21 @@ HbmTraffic count(const Experiment& experiment, const Strategy& strategy) {
 
 }  // namespace
 
-double SublayerTimes::overlapped(double with) const { return sequential() / (std::max(gemm, with) + gather); }
+double SublayerTimes::overlapped(Seconds with) const { return sequential() / (std::max(gemm, with) + gather); }
+
+std::vector<double> SublayerTimes::values() const {
+  return {gemm.value, reduce.value, gather.value,    reduce_in_memory.value,
+          t3.value,   t3_mca.value, fused_gemm.value};
+}
 
 SublayerTimes SublayerTimes::from(const std::vector<double>& v) {
-  return {.gemm = v.at(0),
-          .reduce = v.at(1),
-          .gather = v.at(2),
-          .reduce_in_memory = v.at(3),
-          .t3 = v.at(4),
-          .t3_mca = v.at(5),
-          .fused_gemm = v.at(6)};
+  return {.gemm = {v.at(0)},
+          .reduce = {v.at(1)},
+          .gather = {v.at(2)},
+          .reduce_in_memory = {v.at(3)},
+          .t3 = {v.at(4)},
+          .t3_mca = {v.at(5)},
+          .fused_gemm = {v.at(6)}};
 }
 
 SublayerTimes time_sublayer(const Experiment& experiment) {
@@ -113,19 +116,19 @@ SublayerTimes time_sublayer(const Experiment& experiment) {
   for (int seed = 0; seed < experiment.measure.seeds; ++seed) {
     const RunSetup both{.seed = static_cast<std::uint64_t>(seed)};
     RunSetup reduce_only = both;
-    reduce_only.only_stream = stream_of(experiment, kStreams[1]);
+    reduce_only.only_stream = stream_of(experiment, kT3Streams[1]);
     const auto span = [&](const RunResult& run, std::size_t i) {
-      return part * run.streams[stream_of(experiment, kStreams.at(i))].duration().value;
+      return part * run.streams[stream_of(experiment, kT3Streams.at(i))].duration();
     };
     const RunResult alone = run_once(experiment, sequential, both);
     sum.gemm += span(alone, 0);
     sum.reduce += span(alone, 1);
     sum.gather += span(alone, 2);
     sum.reduce_in_memory += span(run_once(without_last_addition, sequential, reduce_only), 1);
-    sum.t3 += part * run_once(experiment, t3, both).time.value;
+    sum.t3 += part * run_once(experiment, t3, both).time;
     const RunResult mca = run_once(experiment, t3_mca, both);
-    sum.t3_mca += part * mca.time.value;
-    sum.fused_gemm += part * mca.kernels.duration().value;
+    sum.t3_mca += part * mca.time;
+    sum.fused_gemm += part * mca.kernels.duration();
   }
   return sum;
 }
@@ -135,10 +138,10 @@ std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment) {
           count(experiment, strategy_of(experiment, "t3_mca"))};
 }
 
-double gemm_without(const Experiment& experiment, int cus) {
+Seconds gemm_without(const Experiment& experiment, int cus) {
   Strategy fewer{.name = fmt::format("{} CUs fewer", cus), .order = {}, .streams = {}};
-  fewer.streams[std::string(kStreams[0])].reserve_cus = cus;
-  return run_once(experiment, fewer, {.side = Side::kernels}).time.value;
+  fewer.streams[std::string(kT3Streams[0])].reserve_cus = cus;
+  return run_once(experiment, fewer, {.side = Side::kernels}).time;
 }
 
 }  // namespace c3

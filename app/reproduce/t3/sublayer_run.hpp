@@ -2,33 +2,37 @@
 /// One sub-layer under every configuration of T3's study.
 
 #include <array>
-#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "workloads/experiment.hpp"
 
 namespace c3 {
 
+/// What an experiment must have to be run as a sub-layer.
+inline constexpr std::array<std::string_view, 3> kT3Streams = {"layer", "reduce", "gather"};
+inline constexpr std::array<std::string_view, 3> kT3Strategies = {"sequential", "t3", "t3_mca"};
+
 /// Bytes at one GPU's HBM.
 struct HbmTraffic {
-  double gemm_read = 0, gemm_written = 0;
-  double reduce_read = 0, reduce_written = 0;
-  double gather_read = 0, gather_written = 0;
+  Bytes gemm_read, gemm_written;
+  Bytes reduce_read, reduce_written;
+  Bytes gather_read, gather_written;
 
-  double total() const {
+  Bytes total() const {
     return gemm_read + gemm_written + reduce_read + reduce_written + gather_read + gather_written;
   }
-  double stored() const { return gemm_written + reduce_written; }
+  Bytes stored() const { return gemm_written + reduce_written; }
 };
 
 /// Of a sub-layer. Speedups are over `sequential`.
 struct SublayerTimes {
-  double gemm = 0, reduce = 0, gather = 0;  ///< [s] alone
-  double reduce_in_memory = 0;  ///< [s] the reduce-scatter alone when memory makes its last addition
-  double t3 = 0, t3_mca = 0;    ///< [s] of all three, fused
-  double fused_gemm = 0;        ///< [s] of the GEMM in T3-MCA
+  Seconds gemm, reduce, gather;  ///< alone
+  Seconds reduce_in_memory;      ///< the reduce-scatter alone when memory makes its last addition
+  Seconds t3, t3_mca;            ///< of all three, fused
+  Seconds fused_gemm;            ///< of the GEMM in T3-MCA
 
-  double sequential() const { return gemm + reduce + gather; }
+  Seconds sequential() const { return gemm + reduce + gather; }
   double ideal() const { return overlapped(reduce); }
   double ideal_in_memory() const { return overlapped(reduce_in_memory); }
   double speedup_t3() const { return sequential() / t3; }
@@ -36,13 +40,12 @@ struct SublayerTimes {
   /// Whether the GEMM is what an overlapped reduce-scatter hides behind.
   bool is_gemm_bound() const { return gemm > reduce; }
 
-  std::vector<double> values() const {
-    return {gemm, reduce, gather, reduce_in_memory, t3, t3_mca, fused_gemm};
-  }
+  /// In seconds, and back.
+  std::vector<double> values() const;
   static SublayerTimes from(const std::vector<double>& values);
 
  private:
-  double overlapped(double with) const;
+  double overlapped(Seconds with) const;
 };
 
 /// Means over the seeds of \p experiment, which is as configs/experiments/t3/one.toml. \throws std::logic_error
@@ -53,7 +56,7 @@ SublayerTimes time_sublayer(const Experiment& experiment);
 /// HBM.
 std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment);
 
-/// Of the GEMM with \p cus CUs taken from it [s].
-double gemm_without(const Experiment& experiment, int cus);
+/// Of the GEMM with \p cus CUs taken from it.
+Seconds gemm_without(const Experiment& experiment, int cus);
 
 }  // namespace c3

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "app/reproduce/t3/speedup_part.hpp"
@@ -15,14 +18,28 @@ namespace c3 {
 namespace {
 
 std::string rows_of(std::span<const SublayerResult> results) {
-  std::string text = "group,model,tp,sublayer,gemm_us,reduce_scatter_us,all_gather_us,t3_us,t3_mca_us\n";
-  constexpr double kMicro = 1e6;  // in a second
+  std::string text =
+      "group,model,tp,sublayer,gemm_us,reduce_scatter_us,all_gather_us,t3_us,t3_mca_us,t3_mca_gemm_us\n";
   for (const auto& [sublayer, t] : results) {
-    text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", sublayer->group, sublayer->model,
-                        sublayer->tp, sublayer->name, kMicro * t.gemm, kMicro * t.reduce, kMicro * t.gather,
-                        kMicro * t.t3, kMicro * t.t3_mca);
+    text += fmt::format("{},{},{},{}", sublayer->group, sublayer->model, sublayer->tp, sublayer->name);
+    for (const Seconds time : {t.gemm, t.reduce, t.gather, t.t3, t.t3_mca, t.fused_gemm})
+      text += fmt::format(",{:.3f}", time / 1.0_us);
+    text += '\n';
   }
   return text;
+}
+
+/// That \p experiment has what the study runs.
+void check(const Experiment& experiment, const std::filesystem::path& file) {
+  const Origin at{std::make_shared<const std::string>(file.string()), 1, 1};
+  for (const std::string_view name : kT3Streams) {
+    if (std::ranges::find(experiment.streams, name, &StreamSpec::name) == experiment.streams.end())
+      throw ConfigError(at, "stream", fmt::format("the study needs a stream '{}'", name));
+  }
+  for (const std::string_view name : kT3Strategies) {
+    if (std::ranges::find(experiment.strategies, name, &Strategy::name) == experiment.strategies.end())
+      throw ConfigError(at, "strategy", fmt::format("the study needs a strategy '{}'", name));
+  }
 }
 
 StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& published,
@@ -31,7 +48,9 @@ StudyOutcome reproduce_t3(const StudyInput& input, const PublishedFigures& publi
   StudyOutcome outcome{.report = {}, .broken = std::move(list.broken)};
   if (!outcome.broken.empty()) return outcome;
   const std::filesystem::path file = study_file("t3", "one.toml");
-  SublayerTable table(list.sublayers, ExperimentFile::load(file).make(std::nullopt));
+  Experiment nominal = ExperimentFile::load(file).make(std::nullopt);
+  check(nominal, file);
+  SublayerTable table(list.sublayers, std::move(nominal));
   TrafficPart traffic(table);
   T3Sensitivity sensitivity(list.sublayers, file, table);
   SimulationJobs jobs;

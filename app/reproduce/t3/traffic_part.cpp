@@ -16,23 +16,20 @@ struct CuSplit {
   double all_reduce_slower;  ///< on them alone: an input
 };
 constexpr std::array<CuSplit, 2> kSplits = {{{8, 1.41}, {16, 1.07}}};
+constexpr std::size_t kClasses = 6;  // of traffic
 
 std::vector<double> flat(const std::array<HbmTraffic, 2>& traffic) {
   std::vector<double> values;
   for (const HbmTraffic& t : traffic)
-    values.insert(values.end(), {t.gemm_read, t.gemm_written, t.reduce_read, t.reduce_written, t.gather_read,
-                                 t.gather_written});
+    for (const Bytes bytes :
+         {t.gemm_read, t.gemm_written, t.reduce_read, t.reduce_written, t.gather_read, t.gather_written})
+      values.push_back(bytes.value);
   return values;
 }
 
 HbmTraffic traffic_at(const std::vector<double>& values, std::size_t first) {
-  return {values.at(first),     values.at(first + 1), values.at(first + 2),
-          values.at(first + 3), values.at(first + 4), values.at(first + 5)};
-}
-
-StudyLine figure_line(const PublishedFigures& published, const std::string& id, std::string label, double value,
-                      std::size_t rows) {
-  return {.figure = {.of = published.find(id), .simulated = value}, .label = std::move(label), .rows = rows};
+  const auto bytes = [&](std::size_t i) { return Bytes{values.at(first + i)}; };
+  return {bytes(0), bytes(1), bytes(2), bytes(3), bytes(4), bytes(5)};
 }
 
 double less(double before, double after) { return 100.0 * (after / before - 1.0); }
@@ -46,17 +43,19 @@ void TrafficPart::plan(SimulationJobs& jobs) {
       const Experiment experiment = experiment_of(table_.base(), sublayer);
       std::vector<double> values(kSplits.size());
       std::ranges::transform(kSplits, values.begin(),
-                             [&](const CuSplit& split) { return gemm_without(experiment, split.cus); });
+                             [&](const CuSplit& split) { return gemm_without(experiment, split.cus).value; });
       if (sublayer.group == "main")
         std::ranges::copy(flat(count_traffic(experiment)), std::back_inserter(values));
       return SimulatedTime{.values = std::move(values)};
     };
-    jobs.push_back({simulate, [this, i, &sublayer](const SimulatedTime& simulated) {
-                      const std::vector<double>& v = simulated.values;
-                      if (v.empty()) throw std::runtime_error(sublayer.id() + ": " + simulated.said);
-                      rows_[i].gemm = {v.at(0), v.at(1)};
-                      if (sublayer.group == "main") rows_[i].traffic = {traffic_at(v, 2), traffic_at(v, 8)};
-                    }});
+    jobs.push_back(
+        {simulate, [this, i, &sublayer](const SimulatedTime& simulated) {
+           const std::vector<double>& v = simulated.values;
+           if (v.empty()) throw std::runtime_error(sublayer.id() + ": " + simulated.said);
+           rows_[i].gemm = {Seconds{v.at(0)}, Seconds{v.at(1)}};
+           if (sublayer.group == "main")
+             rows_[i].traffic = {traffic_at(v, kSplits.size()), traffic_at(v, kSplits.size() + kClasses)};
+         }});
   }
 }
 
@@ -79,29 +78,29 @@ StudySection TrafficPart::movement(const PublishedFigures& published) const {
       gemm_reads.push_back(sequential.gemm_read / fused.gemm_read);
     }
     if (reads.empty()) continue;
-    section.lines.push_back(figure_line(published, fmt::format("movement.reduce_reads.tp{}", tp),
-                                        fmt::format("RS reads, times fewer, TP {}", tp), geometric_mean(reads),
-                                        reads.size()));
-    section.lines.push_back(figure_line(published, fmt::format("movement.stores.tp{}", tp),
-                                        fmt::format("GEMM and RS writes, percent, TP {}", tp),
-                                        less(1.0, geometric_mean(stores)), stores.size()));
+    section.lines.push_back(line_of(published, fmt::format("movement.reduce_reads.tp{}", tp),
+                                    fmt::format("RS reads, times fewer, TP {}", tp), geometric_mean(reads),
+                                    reads.size()));
+    section.lines.push_back(line_of(published, fmt::format("movement.stores.tp{}", tp),
+                                    fmt::format("GEMM and RS writes, percent, TP {}", tp),
+                                    less(1.0, geometric_mean(stores)), stores.size()));
   }
   if (totals.empty()) return section;
-  section.lines.push_back(figure_line(published, "movement.mean", "all bytes, percent, geometric mean",
-                                      less(1.0, geometric_mean(totals)), totals.size()));
-  section.lines.push_back(figure_line(published, "movement.max", "all bytes, percent, most",
-                                      less(1.0, *std::ranges::min_element(totals)), totals.size()));
-  section.lines.push_back(figure_line(published, "movement.gemm_reads", "GEMM reads, times fewer",
-                                      geometric_mean(gemm_reads), gemm_reads.size()));
+  section.lines.push_back(line_of(published, "movement.mean", "all bytes, percent, geometric mean",
+                                  less(1.0, geometric_mean(totals)), totals.size()));
+  section.lines.push_back(line_of(published, "movement.max", "all bytes, percent, most",
+                                  less(1.0, *std::ranges::min_element(totals)), totals.size()));
+  section.lines.push_back(line_of(published, "movement.gemm_reads", "GEMM reads, times fewer",
+                                  geometric_mean(gemm_reads), gemm_reads.size()));
   return section;
 }
 
 StudySection TrafficPart::classes(const PublishedFigures& published) const {
   struct Class {
     std::string_view id, label;
-    double (*bytes)(const HbmTraffic&);
+    Bytes (*bytes)(const HbmTraffic&);
   };
-  constexpr std::array<Class, 5> kClasses = {{
+  constexpr std::array<Class, 5> kShown = {{
       {"gemm_reads", "GEMM reads", [](const HbmTraffic& t) { return t.gemm_read; }},
       {"gemm_writes", "GEMM writes", [](const HbmTraffic& t) { return t.gemm_written; }},
       {"reduce_reads", "RS reads", [](const HbmTraffic& t) { return t.reduce_read; }},
@@ -113,20 +112,20 @@ StudySection TrafficPart::classes(const PublishedFigures& published) const {
       .lines = {},
       .notes = {},
       .value = "T3-MCA"};
-  for (const Class& of : kClasses) {
+  for (const Class& of : kShown) {
     double sequential = 0.0, fused = 0.0;
     std::size_t rows = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (table_.results()[i].sublayer->group != "main") continue;
-      const double all = rows_[i].traffic[0].total();
-      sequential += 100.0 * of.bytes(rows_[i].traffic[0]) / all;
-      fused += 100.0 * of.bytes(rows_[i].traffic[1]) / all;
+      const Bytes all = rows_[i].traffic[0].total();
+      sequential += 100.0 * (of.bytes(rows_[i].traffic[0]) / all);
+      fused += 100.0 * (of.bytes(rows_[i].traffic[1]) / all);
       ++rows;
     }
     if (rows == 0) continue;
     const auto count = static_cast<double>(rows);
-    StudyLine line = figure_line(published, fmt::format("movement.class.{}", of.id), std::string(of.label),
-                                 fused / count, rows);
+    StudyLine line =
+        line_of(published, fmt::format("movement.class.{}", of.id), std::string(of.label), fused / count, rows);
     line.beside = {{"Sequential", sequential / count}};
     section.lines.push_back(std::move(line));
   }
@@ -138,8 +137,7 @@ StudySection TrafficPart::split(const PublishedFigures& published) const {
       .heading = "CU split: GEMM and all-reduce of a sub-layer side by side, speedup over one after the other",
       .lines = {},
       .notes = {"The all-reduce is 1.41 times as long on 8 CUs and 1.07 times on 16: inputs. Main and large "
-                "sub-layers, "
-                "without OP; beside them with OP."},
+                "sub-layers, without OP; beside them with OP."},
       .decimals = 3};
   using Speedup = std::function<double(const SublayerTimes&, const Row&)>;
   const auto add = [&](const std::string& id, std::string label, const Speedup& speedup) {
@@ -149,8 +147,9 @@ StudySection TrafficPart::split(const PublishedFigures& published) const {
       all.push_back(speedup(result.times, rows_[i]));
       if (!result.sublayer->is_output_projection()) without.push_back(all.back());
     }
+    if (without.empty()) return;
     StudyLine line =
-        figure_line(published, "split." + id, std::move(label), geometric_mean(without), without.size());
+        line_of(published, "split." + id, std::move(label), geometric_mean(without), without.size());
     line.beside = {{"with OP", geometric_mean(all)}};
     section.lines.push_back(std::move(line));
   };
@@ -166,8 +165,8 @@ StudySection TrafficPart::split(const PublishedFigures& published) const {
   std::vector<double> slower;
   for (std::size_t i = 0; i < rows_.size(); ++i)
     slower.push_back(rows_[i].gemm[1] / table_.results()[i].times.gemm);
-  section.lines.push_back(figure_line(published, "split.gemm_on_64", "GEMM on 64 CUs over GEMM on 80",
-                                      geometric_mean(slower), slower.size()));
+  section.lines.push_back(line_of(published, "split.gemm_on_64", "GEMM on 64 CUs over GEMM on 80",
+                                  geometric_mean(slower), slower.size()));
   return section;
 }
 

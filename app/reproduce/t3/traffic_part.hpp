@@ -25,7 +25,7 @@ class TrafficPart {
  private:
   struct Row {
     std::array<HbmTraffic, 2> traffic;  ///< sequential, T3-MCA; of main sub-layers
-    std::array<double, 2> gemm = {};    ///< [s] with 8 and with 16 CUs fewer
+    std::array<Seconds, 2> gemm;        ///< with 8 and with 16 CUs fewer
   };
   const SublayerTable& table_;
   std::vector<Row> rows_;  ///< by result of the table
