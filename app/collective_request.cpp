@@ -142,7 +142,7 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   call.root = options.root;
   if (options.root != 0 && !is_rooted(call.kind))
     throw UsageError(fmt::format("--root: {} has none", options.op));
-  members = call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size());
+  members = member_count(call, cluster.ranks());
   movers = movers_of(options);
   for (const std::string& name : options.algorithms)
     algorithms.push_back(name == kAuto ? std::nullopt

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <stdexcept>
 
@@ -27,6 +28,18 @@ void check_group(const CollectiveCall& call, const std::vector<int>& members, in
   if (members.size() < 2) refuse(call, "a collective needs at least two ranks");
   if (is_rooted(call.kind) && std::ranges::find(members, call.root) == members.end()) {
     refuse(call, fmt::format("root {} is not in the group", call.root));
+  }
+}
+
+void check_groups(const CollectiveCall& call, int ranks) {
+  const auto& [size, stride] = *call.groups;
+  if (!call.ranks.empty()) refuse(call, "has one group (ranks) or several (groups), not both");
+  if (is_rooted(call.kind)) refuse(call, "has one root, of one group (ranks), and not of several (groups)");
+  if (size < 2) refuse(call, fmt::format("a group needs at least two ranks, not {}", size));
+  if (stride < 1) refuse(call, fmt::format("members of a group are at least 1 apart, not {}", stride));
+  if (ranks % (std::int64_t{size} * stride) != 0) {
+    refuse(call,
+           fmt::format("groups of {} ranks that are {} apart do not divide {} ranks", size, stride, ranks));
   }
 }
 
@@ -108,8 +121,21 @@ bool sends_in_pairs(CollectiveKind kind) {
          kind == CollectiveKind::send_receive;
 }
 
+int group_number(const RankGroups& groups, int rank) {
+  return rank / groups.block() * groups.stride + rank % groups.stride;
+}
+
+std::vector<int> group_of(const RankGroups& groups, int rank) {
+  const int first = rank / groups.block() * groups.block() + rank % groups.stride;
+  std::vector<int> members;
+  for (int i = 0; i < groups.size; ++i)
+    members.push_back(first + i * groups.stride);
+  return members;
+}
+
 std::vector<int> members_of(const CollectiveCall& call, int ranks) {
-  std::vector<int> members = call.ranks;
+  if (call.groups) check_groups(call, ranks);
+  std::vector<int> members = call.groups ? group_of(*call.groups, 0) : call.ranks;
   if (members.empty()) {
     members.resize(static_cast<std::size_t>(std::max(ranks, 0)));
     std::iota(members.begin(), members.end(), 0);
@@ -117,6 +143,29 @@ std::vector<int> members_of(const CollectiveCall& call, int ranks) {
   check_group(call, members, ranks);
   check_sizes(call, members.size());
   return members;
+}
+
+int member_count(const CollectiveCall& call, int ranks) {
+  if (call.groups) return call.groups->size;
+  return call.ranks.empty() ? ranks : static_cast<int>(call.ranks.size());
+}
+
+std::vector<CollectiveCall> calls_by_group(const CollectiveCall& call, int ranks) {
+  members_of(call, ranks);  // refuses what is wrong
+  if (!call.groups) return {call};
+  std::vector<CollectiveCall> calls;
+  for (int block = 0; block < ranks; block += call.groups->block()) {
+    for (int first = block; first < block + call.groups->stride; ++first) {
+      CollectiveCall& of_group = calls.emplace_back(call);
+      of_group.ranks = group_of(*call.groups, first);
+      of_group.groups.reset();
+    }
+  }
+  return calls;
+}
+
+bool any_takes_part(const std::vector<int>& members, const std::vector<int>& on) {
+  return on.empty() || std::ranges::find_first_of(members, on) != members.end();
 }
 
 Bytes counted_bytes(const CollectiveCall& call, int members) {

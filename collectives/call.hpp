@@ -40,7 +40,23 @@ bool is_rooted(CollectiveKind kind);
 /// Whether libraries run it as sends and receives, each pair of ranks by itself (NCCL's and RCCL's ncclSend).
 bool sends_in_pairs(CollectiveKind kind);
 
-/// One collective over a group of ranks.
+/// All ranks in groups of `size`: members are `stride` apart, within blocks of size x stride ranks. With stride
+/// 1 neighbours, as of tensor parallelism; with stride t those that are alike in groups of t, as of data
+/// parallelism.
+struct RankGroups {
+  int size = 0;  ///< >= 2
+  int stride = 1;
+
+  int block() const { return size * stride; }
+  bool operator==(const RankGroups&) const = default;
+};
+
+/// Of which group \p rank is, counted from 0: block after block, in each by its first rank.
+int group_number(const RankGroups& groups, int rank);
+/// The members of \p rank's group, in their order.
+std::vector<int> group_of(const RankGroups& groups, int rank);
+
+/// One collective over a group of ranks, or the same in several groups at once, each by itself.
 struct CollectiveCall {
   CollectiveKind kind = CollectiveKind::all_gather;
   /// Total buffer as nccl-tests counts it: of one rank for all_reduce, broadcast, reduce and send_receive;
@@ -49,17 +65,27 @@ struct CollectiveCall {
   Bytes bytes = {};
   std::optional<DType> dtype = std::nullopt;  ///< absent when only a size was asked for
   std::vector<int> ranks = {};                ///< the group, in its order; empty: all ranks of the cluster
-  int root = 0;                               ///< of rooted kinds: one of the group
-  bool in_place = false;                      ///< all_gather: every rank's shard is where it belongs already
+  std::optional<RankGroups> groups = std::nullopt;  ///< instead of `ranks`: several groups
+  int root = 0;                                     ///< of rooted kinds: one of the group
+  bool in_place = false;          ///< all_gather: every rank's shard is where it belongs already
   std::vector<Bytes> sends = {};  ///< all_to_all_v: what member i sends to member j at i * members + j
 
   bool operator==(const CollectiveCall&) const = default;
 };
 
-/// The group of \p call on a cluster of \p ranks. \throws InfeasibleError, naming the call, for a rank that it
-/// has not, a rank twice, fewer than two ranks, a root outside the group, a size that is not positive, or
-/// sends that are not one for each pair.
+/// The group of \p call on a cluster of \p ranks; of several rank 0's. \throws InfeasibleError, naming the
+/// call, for a rank that it has not, a rank twice, fewer than two ranks, a root outside the group, a size that
+/// is not positive, sends that are not one for each pair, or groups that do not divide the ranks or have a
+/// root.
 std::vector<int> members_of(const CollectiveCall& call, int ranks);
+/// How many they are.
+int member_count(const CollectiveCall& call, int ranks);
+/// \p call in each of its groups, by group_number, with their ranks written out; else itself. \throws
+/// InfeasibleError as members_of.
+std::vector<CollectiveCall> calls_by_group(const CollectiveCall& call, int ranks);
+
+/// Whether a collective of \p members has any that are \p on the ranks that take part; empty: all do.
+bool any_takes_part(const std::vector<int>& members, const std::vector<int>& on);
 
 /// The buffer that bandwidths refer to: the call's bytes; of all_to_all_v what the busiest rank sends, itself
 /// included; of a barrier a flag from each rank.

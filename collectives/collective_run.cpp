@@ -67,6 +67,8 @@ std::vector<TurningRing> lazy_rings(const CollectivePlan& plan, const Cluster& c
 }  // namespace
 
 std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
+  if (plan.call.groups && !cluster.setup().folded)
+    throw std::logic_error("CollectiveRun: a run is of one group");
   switch (plan.backend) {
     case Backend::cu:
       return std::make_unique<CuCollective>(cluster, std::move(plan));
@@ -89,9 +91,11 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       all_joined_(simulation_),
       done_(simulation_, "the end of " + plan_.name),
       activities_(simulated_.size(), kNoActivity) {
-  index_of_rank_.assign(static_cast<std::size_t>(cluster.ranks()), simulated_.size());
+  const auto [first, last] = std::ranges::minmax(simulated_);
+  first_rank_ = first;
+  index_of_rank_.assign(static_cast<std::size_t>(last - first + 1), simulated_.size());
   for (std::size_t i = 0; i < simulated_.size(); ++i)
-    index_of_rank_[static_cast<std::size_t>(simulated_[i])] = i;
+    index_of_rank_[static_cast<std::size_t>(simulated_[i] - first)] = i;
   if (!rings_.empty()) return;
   const int chunks = chunk_count(graph_, plan_, cluster.spec());
   check_flows(graph_, plan_, chunks);
@@ -131,6 +135,10 @@ void CollectiveRun::open_activity(int rank) {
 }
 
 void CollectiveRun::finish() { done_.set(); }
+
+int CollectiveRun::alike() const {
+  return plan_.call.groups ? std::min(plan_.call.groups->block(), cluster_.spec().node.gpus) : 0;
+}
 
 std::string CollectiveRun::absent_ranks() const {
   constexpr std::size_t kNamed = 16;
@@ -175,7 +183,7 @@ void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
   source.add_hbm_read(demands, stream, leg.bytes * carriage.read);
   const Interconnect& links = cluster_.interconnect();
   const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
-  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane, leg.messages);
+  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane, leg.messages, alike());
   target.add_hbm_write(demands, stream, leg.bytes * carriage.write + 0.5 * staging);
   target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
   if (!carriage.through_l2) return;

@@ -33,7 +33,8 @@ struct CollectivePlan {
 /// Runs a plan on a cluster. Nothing moves before every member of the group has joined.
 class CollectiveRun {
  public:
-  /// \throws InfeasibleError when the backend cannot run the plan on this cluster.
+  /// \throws InfeasibleError when the backend cannot run the plan on this cluster; std::logic_error for a call
+  /// in several groups, which GroupRuns makes runs of, unless rank 0's stands for all.
   static std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan);
   virtual ~CollectiveRun() = default;
   CollectiveRun(const CollectiveRun&) = delete;
@@ -65,7 +66,10 @@ class CollectiveRun {
   /// Members that are simulated: the whole group, or rank 0 when folded.
   const std::vector<int>& simulated() const { return simulated_; }
   /// Position in simulated(); its size for a rank that is not there.
-  std::size_t index_of(int rank) const { return index_of_rank_[static_cast<std::size_t>(rank)]; }
+  std::size_t index_of(int rank) const {
+    const auto place = static_cast<std::size_t>(rank - first_rank_);  // huge for those before
+    return place < index_of_rank_.size() ? index_of_rank_[place] : simulated_.size();
+  }
   /// Begins the rank's activity, unless it is there.
   void open_activity(int rank);
   ActivityId rank_activity(int rank) const { return activities_[index_of(rank)]; }
@@ -81,6 +85,9 @@ class CollectiveRun {
     double read = 1.0;        ///< bytes read at the source; 0 for what a command has read already
     double write = 1.0;       ///< bytes written at the target
   };
+  /// Of how many GPUs of a node each sends as far ahead as the first, for Interconnect::add_route: 0 means of
+  /// all.
+  int alike() const;
   /// Memory at both ends and the wire.
   std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
 
@@ -99,7 +106,8 @@ class CollectiveRun {
   std::string absent_ranks() const;  ///< those that have not joined yet
 
   std::vector<int> simulated_;
-  std::vector<std::size_t> index_of_rank_;
+  int first_rank_ = 0;                      ///< the lowest of simulated()
+  std::vector<std::size_t> index_of_rank_;  ///< by rank, from there to the highest
   std::size_t joined_ = 0;
   std::vector<bool> has_joined_;  ///< by simulated()
   Event all_joined_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 #include "collectives/transfer_graph.hpp"
 
@@ -30,13 +31,15 @@ TransferGraph fold(const TransferGraph& graph) {
   TransferGraph folded{
       .members = graph.members, .lanes = graph.lanes, .steps = graph.steps, .node_gpus = graph.node_gpus};
   const auto ranks = graph.members.size();
+  std::unordered_map<int, std::size_t> place;  // in the group
+  for (const int rank : graph.members)
+    place.emplace(rank, place.size());
   for (const Transfer& transfer : graph.transfers) {
     Class& its = classes[class_of(transfer)];
     if (its.sent.empty()) {
       its = {std::vector<bool>(ranks), std::vector<bool>(ranks), transfer.bytes, classes_before(transfer), 0};
     }
-    const auto src = static_cast<std::size_t>(transfer.src);
-    const auto dst = static_cast<std::size_t>(transfer.dst);
+    const std::size_t src = place.at(transfer.src), dst = place.at(transfer.dst);
     if (its.bytes != transfer.bytes) asymmetric("transfers of a step differ in bytes");
     if (its.after != classes_before(transfer)) asymmetric("transfers of a step wait for different steps");
     if (its.sent[src] || its.received[dst]) asymmetric("a rank sends or receives twice in a step");

@@ -289,7 +289,8 @@ FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& t
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   source.add_departing(demands_, burst.stream, burst.xcd, bytes);
-  cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes);
+  cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes, /*lane=*/0,
+                                    /*messages=*/1.0, alike());
   return communicating(source, bytes, burst.in_flight, static_cast<int>(tiles.size()));
 }
 
@@ -305,7 +306,7 @@ FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int 
   Gpu& source = cluster_.gpu(rank);
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
-  cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane);
+  cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane, /*messages=*/1.0, alike());
   add_demand(demands_, source.dma().bandwidth(lane), bytes.value);
   FlowSpec spec = communicating(source.memory(), bytes, cluster_.spec().gpu.dma.outstanding);
   spec.bound = kUnbounded;  // one piece follows another without a latency

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "collectives/group_runs.hpp"
+
 namespace c3 {
 namespace {
 
@@ -74,12 +76,28 @@ std::string limit_of(const BusyMeter& meter, Seconds time, Backend backend) {
   return backend == Backend::cu ? "channels" : "engines";
 }
 
+CollectivePlan plan_of(const CollectiveCall& call, const MeasuredMethod& how, const ClusterSpec& spec) {
+  CollectivePlan plan;
+  plan.name = name_of(call.kind);
+  plan.call = call;
+  plan.backend = how.backend;
+  plan.algorithm = how.method.algorithm;
+  plan.protocol = how.method.protocol;
+  plan.channels = how.method.channels;
+  plan.grain = how.grain;
+  plan.dma = how.dma;
+  plan.range = {0, spec.gpu.compute.cus_per_xcd};
+  return plan;
+}
+
 /// One of many back to back: a host is ahead of the GPUs unless it launches on all of a node's in turn.
-Seconds as_launched(Seconds on_device, const MeasuredMethod& how, const ClusterSpec& spec, int members) {
+Seconds as_launched(Seconds on_device, const MeasuredMethod& how, const ClusterSpec& spec,
+                    const CollectiveCall& call) {
   if (how.backend != Backend::cu || how.launch == LaunchPath::graph) return on_device;
   const Seconds launched = on_device + spec.library.eager_gap;
   if (how.launch == LaunchPath::eager) return std::max(launched, spec.library.host_launch);
-  return std::max(launched, spec.library.host_launch * static_cast<double>(std::min(members, spec.node.gpus)));
+  const int launches = call.groups ? spec.ranks() : member_count(call, spec.ranks());
+  return std::max(launched, spec.library.host_launch * static_cast<double>(std::min(launches, spec.node.gpus)));
 }
 
 }  // namespace
@@ -93,25 +111,16 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   setup.folded = is_symmetric(spec.network()) && is_symmetric(call, how.method.algorithm, spec) &&
                  (how.backend == Backend::cu || is_symmetric(how.dma));
   Cluster cluster(simulation, spec, setup);
-  CollectivePlan plan;
-  plan.name = name_of(call.kind);
-  plan.call = call;
-  plan.backend = how.backend;
-  plan.algorithm = how.method.algorithm;
-  plan.protocol = how.method.protocol;
-  plan.channels = how.method.channels;
-  plan.grain = how.grain;
-  plan.dma = how.dma;
-  plan.range = {0, spec.gpu.compute.cus_per_xcd};
-  const auto run = CollectiveRun::make(cluster, std::move(plan));
+  const GroupRuns runs(cluster, call, {},
+                       [&](const CollectiveCall& of_group) { return plan_of(of_group, how, spec); });
   const std::string name = fmt::format("{} on {}", name_of(call.kind), spec.name);
   for (int rank = 0; rank < cluster.simulated_ranks(); ++rank) {
-    if (run->has_member(rank))
+    if (CollectiveRun* const run = runs.of(rank))
       simulation.spawn(name, run->join(rank, how.gap.value_or(spec.gpu.dispatch.dependent_gap), nullptr));
   }
   simulation.run();
-  const Seconds time = as_launched(simulation.now(), how, spec, run->members());
-  return {time, run->width(), limit_of(meter, simulation.now(), how.backend)};
+  const Seconds time = as_launched(simulation.now(), how, spec, call);
+  return {time, runs.all().front()->width(), limit_of(meter, simulation.now(), how.backend)};
 }
 
 }  // namespace c3

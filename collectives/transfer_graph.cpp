@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <stdexcept>
 
 #include "collectives/algorithms.hpp"
@@ -36,24 +37,48 @@ bool supports(Algorithm algorithm, CollectiveKind kind) {
   throw std::logic_error("supports: unknown algorithm");
 }
 
+namespace {
+
+/// What a group uses of a cluster.
+struct GroupShape {
+  int ranks, nodes;
+  bool one_gpu;  ///< of each node
+};
+
+/// Of each rank's group, where all see the cluster alike: all ranks, part of a node, or a GPU of every so many
+/// nodes.
+std::optional<GroupShape> common_shape(const CollectiveCall& call, const ClusterSpec& cluster) {
+  if (!call.ranks.empty()) return std::nullopt;
+  const int gpus = cluster.node.gpus;
+  if (!call.groups || call.groups->size == cluster.ranks())
+    return GroupShape{cluster.ranks(), cluster.nodes, gpus == 1};
+  members_of(call, cluster.ranks());  // refuses groups that there cannot be
+  const RankGroups& groups = *call.groups;
+  if (gpus % groups.block() == 0) return GroupShape{groups.size, 1, false};
+  const bool spans_nodes = groups.stride % gpus == 0 && groups.block() == cluster.ranks();
+  return spans_nodes ? std::optional(GroupShape{groups.size, groups.size, true}) : std::nullopt;
+}
+
+}  // namespace
+
 bool is_symmetric(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster) {
-  if (!call.ranks.empty() || is_rooted(call.kind) || call.kind == CollectiveKind::all_to_all_v) return false;
-  const bool one_gpu = cluster.node.gpus == 1;
+  const std::optional<GroupShape> group = common_shape(call, cluster);
+  if (!group || is_rooted(call.kind) || call.kind == CollectiveKind::all_to_all_v) return false;
   switch (algorithm) {
     case Algorithm::direct:
     case Algorithm::hierarchical:
     case Algorithm::collnet:
       // A shift sends to another node from the last GPU of one only.
-      return call.kind != CollectiveKind::send_receive || cluster.nodes == 1 || one_gpu;
+      return call.kind != CollectiveKind::send_receive || group->nodes == 1 || group->one_gpu;
     case Algorithm::ring:  // a GPU's NIC is loaded by its own ring alone, which is another for each
-      return cluster.nodes == 1 || one_gpu;
+      return group->nodes == 1 || group->one_gpu;
     case Algorithm::nvls:
-      return cluster.nodes == 1;
+      return group->nodes == 1;
     case Algorithm::halving_doubling:  // partners at different distances share a link of a mesh both ways
-      return std::has_single_bit(static_cast<unsigned>(cluster.ranks())) &&
-             (one_gpu || cluster.node.topology == NodeTopology::switched);
+      return std::has_single_bit(static_cast<unsigned>(group->ranks)) &&
+             (group->one_gpu || cluster.node.topology == NodeTopology::switched);
     case Algorithm::pat:
-      return one_gpu;
+      return group->one_gpu;
     case Algorithm::tree:
     case Algorithm::nvls_tree:
       return false;
@@ -68,7 +93,7 @@ namespace {
 bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster) {
   const CollectiveLibrarySpec& library = cluster.library;
   if (!cluster.node.switch_reduces || library.nvls_channels == 0 || cluster.nodes > 1) return false;
-  const double n = call.ranks.empty() ? cluster.ranks() : static_cast<double>(call.ranks.size());
+  const double n = member_count(call, cluster.ranks());
   return n > 2.0 &&
          (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
 }

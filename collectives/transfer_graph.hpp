@@ -65,7 +65,8 @@ struct GraphForm {
 bool supports(Algorithm algorithm, CollectiveKind kind);
 
 /// Whether every rank of \p cluster does the same at the same time, so that one may stand for all (where they
-/// see the same links, too).
+/// see the same links, too). In groups: where each is within a node, or has one GPU of every so many nodes.
+/// \throws InfeasibleError as members_of for groups
 bool is_symmetric(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster);
 
 /// What a backend runs unless it is told otherwise. Channels, as NCCL and RCCL: the switch for an all_reduce
@@ -92,7 +93,7 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
                                   const GraphForm& form = {});
 
 /// The transfers that rank 0 sends, for a run with one representative. Transfers of a (lane, step) must be
-/// alike: one from each rank and one to each, equal bytes, dependencies on alike transfers; each dependency
+/// alike: one from each member and one to each, equal bytes, dependencies on alike transfers; each dependency
 /// becomes rank 0's. \throws std::logic_error when the graph is not symmetric.
 TransferGraph fold(const TransferGraph& graph);
 

@@ -32,7 +32,7 @@ class Tuner {
         caps_(channel_caps(library_.rules, cluster.gpu.family)),
         over_pcie_(cluster.node.topology == NodeTopology::wired && !library_.ll128 &&
                    library_.rules == TunerRules::nccl),
-        ranks_(call.ranks.empty() ? cluster.ranks() : static_cast<int>(call.ranks.size())),
+        ranks_(member_count(call, cluster.ranks())),
         nodes_(layout_of(members_of(call, cluster.ranks()), cluster.node.gpus).node_count()),
         fabric_(cluster.fabric
                     ? cluster.fabric->nic.both_ways * static_cast<double>(cluster.fabric->nics_per_node)

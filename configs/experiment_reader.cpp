@@ -201,8 +201,7 @@ void check_groups(const Experiment& experiment, const Node& document) {
       if (call == nullptr) continue;
       try {
         const std::vector<int> members = members_of(*call, ranks);
-        const std::vector<int>& on = stream.operations[i].on;
-        if (!on.empty() && std::ranges::find_first_of(members, on) == members.end()) {
+        if (!call->groups && !any_takes_part(members, stream.operations[i].on)) {
           refuse(fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));
         }
       } catch (const InfeasibleError& error) {

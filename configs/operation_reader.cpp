@@ -91,6 +91,16 @@ std::vector<int> read_ranks(Section& section, std::string_view key) {
   return ranks;
 }
 
+/// `groups = { size = 4, stride = 1 }`: how all ranks are grouped.
+std::optional<RankGroups> read_groups(Section& section) {
+  if (!section.has("groups")) return std::nullopt;
+  Section table = section.table("groups");
+  RankGroups groups{.size = static_cast<int>(table.integer("size", 2, kMostRanks))};
+  if (table.has("stride")) groups.stride = static_cast<int>(table.integer("stride", 1, kMostRanks));
+  table.finish();
+  return groups;
+}
+
 /// Sizes by sender, then receiver, row after row.
 std::vector<Bytes> read_sends(Section& section) {
   static const Rule kSize = {QuantityRule{Dimension::bytes, Sign::not_negative}};
@@ -182,6 +192,8 @@ std::string group_text(const CollectiveCall& call) {
   if (call.in_place) text += " in place";
   if (call.root != 0) text += fmt::format(" of root {}", call.root);
   if (!call.ranks.empty()) text += " on ranks " + ranks_text(call.ranks);
+  if (call.groups) text += fmt::format(" in groups of {}", call.groups->size);
+  if (call.groups && call.groups->stride > 1) text += fmt::format(", {} apart", call.groups->stride);
   return text;
 }
 
@@ -272,6 +284,9 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
     call.root = static_cast<int>(section.integer("root", 0, kLargestRank));
   }
   call.ranks = read_ranks(section, "ranks");
+  call.groups = read_groups(section);
+  if (call.groups && !call.ranks.empty() && !section.is_rehearsal())
+    section.fail("groups", "cannot be given with 'ranks', which is one group");
   std::vector<int> on = read_ranks(section, "on");
   section.finish();
   name += group_text(call);

@@ -6,8 +6,8 @@ namespace c3 {
 namespace {
 
 /// One full-duplex link for each pair: each direction carries at most `one_way`, and both together at most
-/// twice `both_ways`, because reverse traffic takes acknowledgement slots. Folded, the reverse of link 0 -> k
-/// carries what 0 -> N-k carries, so a transfer loads the shared part of both.
+/// twice `both_ways`, because reverse traffic takes acknowledgement slots. Folded, what 0 sends
+/// over one link comes to it over another, so a transfer loads the shared part of both.
 class FullMesh final : public LinkSet {
  public:
   FullMesh(LinkLayout& layout, const NodeSpec& spec, bool folded)
@@ -30,10 +30,10 @@ class FullMesh final : public LinkSet {
     }
   }
 
-  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes, int from) const override {
     route.add(direction_[index(src, dst)], wire_bytes);
     route.add(duplex_[index(src, dst)], wire_bytes);
-    if (folded_) route.add(duplex_[index(0, gpus_ - dst)], wire_bytes);
+    if (folded_) route.add(duplex_[index(0, from)], wire_bytes);
   }
 
   Seconds latency(int /*src*/, int /*dst*/) const override { return latency_; }

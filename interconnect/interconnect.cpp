@@ -107,11 +107,12 @@ Route Interconnect::route_in(std::vector<Demand>& demands, int stream, int rank)
 }
 
 void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
-                             int lane, double messages) const {
+                             int lane, double messages, int alike) const {
   if (src == dst || (folded_ && src != 0)) throw std::logic_error("Interconnect::add_route: no such route");
   Route from = route_in(demands, stream, src);
   if (node_of(src) == node_of(dst)) {
-    links_->add_route(from, gpu_of(src), gpu_of(dst), wire_bytes);
+    const int around = alike > 0 ? alike : network_.node.gpus;
+    links_->add_route(from, gpu_of(src), gpu_of(dst), wire_bytes, around - gpu_of(dst));
     return;
   }
   Route to = route_in(demands, stream, dst);

@@ -34,8 +34,10 @@ class Interconnect {
   /// Appends what \p wire_bytes from \p src to \p dst take. Requires src != dst, both in [0, ranks); src == 0
   /// when folded. \param lane of the flow: where paths are chosen by a hash, each lane has its own.
   /// \param messages between nodes at least, whatever their size; a part of one where it is sent in parts
+  /// \param alike folded: of so many GPUs, from 0 on, each sends as far ahead as 0 does, round again; 0: of all
+  /// of the node
   void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes, int lane = 0,
-                 double messages = 1.0) const;
+                 double messages = 1.0, int alike = 0) const;
   /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
   /// gets from there. Requires rank in [0, ranks); 0 when folded. \throws InfeasibleError when GPUs are not
   /// joined by a switch

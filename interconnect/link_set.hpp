@@ -16,8 +16,9 @@ class LinkSet {
   LinkSet& operator=(const LinkSet&) = delete;
   virtual ~LinkSet() = default;
 
-  /// Appends what \p wire_bytes from \p src to \p dst take; src != dst, and src == 0 when folded.
-  virtual void add_route(Route& route, int src, int dst, Bytes wire_bytes) const = 0;
+  /// Appends what \p wire_bytes from \p src to \p dst take; src != dst. Folded, src == 0, and GPU \p from sends
+  /// as much to it.
+  virtual void add_route(Route& route, int src, int dst, Bytes wire_bytes, int from) const = 0;
   virtual Seconds latency(int src, int dst) const = 0;  ///< of the way between two different GPUs
 
   /// What goes between \p gpu and the vertex of NodeSpec::nic_at where a NIC is, and its latency. Only a wired

@@ -21,7 +21,7 @@ class Switched final : public LinkSet {
     }
   }
 
-  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes, int /*from*/) const override {
     const auto from = static_cast<std::size_t>(src);
     const std::size_t to = folded_ ? from : static_cast<std::size_t>(dst);
     add_port(route, out_, from, wire_bytes);

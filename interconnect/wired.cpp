@@ -30,7 +30,24 @@ class Wired final : public LinkSet {
     }
   }
 
-  void add_route(Route& route, int src, int dst, Bytes wire_bytes) const override {
+  void add_route(Route& route, int src, int dst, Bytes wire_bytes, int /*from*/) const override {
+    add_path(route, src, dst, wire_bytes);
+  }
+
+  Seconds latency(int src, int dst) const override { return wiring_.latency(src, dst); }
+
+  void add_to_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
+    add_path(route, gpu, vertex, wire_bytes);
+  }
+  void add_from_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
+    add_path(route, vertex, gpu, wire_bytes);
+  }
+  Seconds nic_latency(int gpu, int vertex) const override {
+    return gpu == vertex ? Seconds{} : wiring_.latency(gpu, vertex);
+  }
+
+ private:
+  void add_path(Route& route, int src, int dst, Bytes wire_bytes) const {
     if (src == dst) return;
     const std::vector<Hop>& hops = wiring_.route(src, dst);
     if (hops.empty()) throw std::logic_error("Wired: no path between two vertices");
@@ -41,19 +58,6 @@ class Wired final : public LinkSet {
     }
   }
 
-  Seconds latency(int src, int dst) const override { return wiring_.latency(src, dst); }
-
-  void add_to_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
-    add_route(route, gpu, vertex, wire_bytes);
-  }
-  void add_from_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
-    add_route(route, vertex, gpu, wire_bytes);
-  }
-  Seconds nic_latency(int gpu, int vertex) const override {
-    return gpu == vertex ? Seconds{} : wiring_.latency(gpu, vertex);
-  }
-
- private:
   Wiring wiring_;
   std::vector<DuplexPart> wires_;  ///< by NodeSpec::wires
 };

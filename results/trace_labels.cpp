@@ -61,24 +61,9 @@ ElementType element_type(const std::optional<DType>& dtype) {
   throw std::logic_error("element_type: unknown data type");
 }
 
-/// The groups of ranks that communicate, all ranks first. PyTorch calls the default group "0".
-std::vector<std::vector<int>> process_groups(const Experiment& experiment) {
-  std::vector<int> all(static_cast<std::size_t>(experiment.cluster.ranks()));
-  std::iota(all.begin(), all.end(), 0);
-  std::vector<std::vector<int>> groups = {all};
-  for (const auto& stream : experiment.streams) {
-    for (const auto& operation : stream.operations) {
-      const auto* call = std::get_if<CollectiveCall>(&operation.work);
-      if (call == nullptr || call->ranks.empty()) continue;
-      if (std::ranges::find(groups, call->ranks) == groups.end()) groups.push_back(call->ranks);
-    }
-  }
-  return groups;
-}
-
-Json group_config(const Experiment& experiment) {
+Json group_config(const ProcessGroups& groups) {
   Json config = Json::array();
-  for (const auto& ranks : process_groups(experiment)) {
+  for (const auto& ranks : groups.all()) {
     const std::size_t number = config.size();
     config.push_back({{"pg_name", std::to_string(number)},
                       {"pg_desc", number == 0 ? "default_pg" : "group"},
@@ -98,13 +83,11 @@ std::string kernel_name(const CollectiveCall& call, Backend backend, const Chann
                      on_channels ? "_" + upper_case(name_of(method.protocol)) : "");
 }
 
-}  // namespace
-
-CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy,
-                                 const Experiment& experiment) {
-  const auto groups = process_groups(experiment);
-  const auto group = call.ranks.empty() ? groups.begin() : std::ranges::find(groups, call.ranks);
-  const int members = static_cast<int>(group->size());
+/// Of a call in one group.
+CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy, const Experiment& experiment,
+                         const ProcessGroups& groups) {
+  const std::vector<int> ranks = members_of(call, experiment.cluster.ranks());
+  const int members = static_cast<int>(ranks.size());
   const auto type = element_type(call.dtype);
   const auto elements = [&](Bytes bytes) { return std::llround(bytes / type.size); };
   const Json args = {{"Collective name", name_of(call.kind)},
@@ -112,14 +95,48 @@ CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy&
                      {"Out msg nelems", elements(output_bytes(call, members))},
                      {"Group size", members},
                      {"dtype", type.torch},
-                     {"Process Group Name", std::to_string(group - groups.begin())}};
+                     {"Process Group Name", std::to_string(groups.number_of(ranks))}};
   const ChannelMethod method = method_of(call, policy, experiment.cluster);
   return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),
           .backend = policy.backend};
 }
 
-std::string trace_header(const Experiment& experiment, const Strategy& strategy, int rank) {
+}  // namespace
+
+ProcessGroups::ProcessGroups(const Experiment& experiment) {
+  std::vector<int> all(static_cast<std::size_t>(experiment.cluster.ranks()));
+  std::iota(all.begin(), all.end(), 0);
+  add(all);
+  std::vector<RankGroups> seen;  // few, of many members
+  for (const auto& stream : experiment.streams) {
+    for (const auto& operation : stream.operations) {
+      const auto* call = std::get_if<CollectiveCall>(&operation.work);
+      if (call == nullptr || (call->groups && std::ranges::find(seen, *call->groups) != seen.end())) continue;
+      if (call->groups) seen.push_back(*call->groups);
+      for (const CollectiveCall& of_group : calls_by_group(*call, experiment.cluster.ranks()))
+        add(members_of(of_group, experiment.cluster.ranks()));
+    }
+  }
+}
+
+void ProcessGroups::add(const std::vector<int>& ranks) {
+  if (numbers_.emplace(ranks, groups_.size()).second) groups_.push_back(ranks);
+}
+
+CollectiveLabels::CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy,
+                                   const Experiment& experiment, const ProcessGroups& groups)
+    : groups_(call.groups) {
+  for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks()))
+    labels_.push_back(label_of(of_group, policy, experiment, groups));
+}
+
+const CollectiveLabel& CollectiveLabels::of(int rank) const {
+  return labels_[groups_ ? static_cast<std::size_t>(group_number(*groups_, rank)) : 0];
+}
+
+std::string trace_header(const Experiment& experiment, const ProcessGroups& process_groups,
+                         const Strategy& strategy, int rank) {
   const auto& gpu = experiment.cluster.gpu;
   const int ranks = experiment.cluster.ranks();
   const Json device = {{"id", rank},
@@ -127,7 +144,7 @@ std::string trace_header(const Experiment& experiment, const Strategy& strategy,
                        {"totalGlobalMem", std::llround(gpu.hbm.size.value)},
                        {"numSms", gpu.compute.cus()}};
   const bool folded = folds(experiment, strategy);
-  const Json groups = group_config(experiment);
+  const Json groups = group_config(process_groups);
   const Json header = {
       {"schemaVersion", kKinetoSchemaVersion},
       {"deviceProperties", Json::array({device})},

@@ -2,7 +2,10 @@
 /// What PyTorch's profiler calls things: trace readers (HolisticTraceAnalysis, Chakra's converter) go by these
 /// names.
 
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "workloads/experiment.hpp"
 
@@ -15,11 +18,36 @@ struct CollectiveLabel {
   Backend backend = Backend::cu;
 };
 
-CollectiveLabel collective_label(const CollectiveCall& call, const StreamPolicy& policy,
-                                 const Experiment& experiment);
+/// The groups of ranks that communicate, all ranks first: their numbers are their names. PyTorch calls the
+/// default group "0".
+class ProcessGroups {
+ public:
+  explicit ProcessGroups(const Experiment& experiment);
+  const std::vector<std::vector<int>>& all() const { return groups_; }
+  std::size_t number_of(const std::vector<int>& ranks) const { return numbers_.at(ranks); }
+
+ private:
+  void add(const std::vector<int>& ranks);
+
+  std::vector<std::vector<int>> groups_;
+  std::map<std::vector<int>, std::size_t> numbers_;
+};
+
+/// What a collective of an experiment is called, by its groups.
+class CollectiveLabels {
+ public:
+  CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy, const Experiment& experiment,
+                   const ProcessGroups& groups);
+  const CollectiveLabel& of(int rank) const;
+
+ private:
+  std::optional<RankGroups> groups_;
+  std::vector<CollectiveLabel> labels_;  ///< by group_number
+};
 
 /// \returns the members of a trace that precede its events, as an indented JSON object. Readers find the rank
 /// by a pattern that wants white space after the colon.
-std::string trace_header(const Experiment& experiment, const Strategy& strategy, int rank);
+std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
+                         int rank);
 
 }  // namespace c3

@@ -56,10 +56,11 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
                          const Strategy& strategy) {
   make_folder(folder / strategy.name);
   const int ranks = experiment.cluster.ranks();
+  const ProcessGroups groups(experiment);
   for (int rank = 0; rank < (folds(experiment, strategy) ? 1 : ranks); ++rank) {
     const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
-    auto& file =
-        *files_.emplace_back(std::make_unique<TraceFile>(path, trace_header(experiment, strategy, rank)));
+    auto& file = *files_.emplace_back(
+        std::make_unique<TraceFile>(path, trace_header(experiment, groups, strategy, rank)));
     file.name_process(rank, fmt::format("GPU {}", rank), experiment.cluster.gpu.name, 2 * rank + 1);
     file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
     for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
@@ -74,7 +75,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
     for (const auto& operation : experiment.streams[stream].operations) {
       if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
         labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
-                        collective_label(*call, policy, experiment));
+                        CollectiveLabels(*call, policy, experiment, groups));
     }
   }
 }
@@ -163,7 +164,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
     work["flop"] = activity.flops.value;
     return write(activity.name, "kernel", work);
   }
-  const auto& label = labels_.at({activity.stream, activity.name});
+  const auto& label = labels_.at({activity.stream, activity.name}).of(activity.gpu);
   if (activity.kind == ActivityKind::transfer) {
     work["bytes"] = activity.bytes.value;
     return write(label.name, "gpu_memcpy", work);

@@ -62,11 +62,11 @@ class TraceWriter : public Observer {
   void write_step(Counter& counter);
   TraceTrack track_of(const OpenActivity& activity);
 
-  std::vector<std::unique_ptr<TraceFile>> files_;                  ///< by simulated rank
-  std::map<std::pair<int, std::string>, CollectiveLabel> labels_;  ///< by stream and operation
-  std::set<std::pair<int, int>> named_engines_;                    ///< rank and engine whose track has a name
-  std::unordered_map<ActivityId, OpenActivity> open_;              ///< of those that become slices
-  std::vector<Counter> counters_;                                  ///< by ResourceId
+  std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by simulated rank
+  std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
+  std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name
+  std::unordered_map<ActivityId, OpenActivity> open_;               ///< of those that become slices
+  std::vector<Counter> counters_;                                   ///< by ResourceId
 };
 
 }  // namespace c3

@@ -32,7 +32,7 @@ struct WaitEvent {
 struct Operation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
   std::variant<GemmShape, AttentionShape, VectorShape, CollectiveCall, RecordEvent, WaitEvent> work;
-  std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's group
+  std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's groups
 
   bool operator==(const Operation&) const = default;
 };

@@ -25,7 +25,7 @@ dtype = "bf16"
 [[stream]]
 name = "a"
 run = ["next.mlp.down", { gemm = { m = 8, n = 8, k = 8, dtype = "fp8" } }, { all_gather = "1 GiB" }, { record = "e" },
-  { broadcast = { size = "1 MiB", root = 3, ranks = [1, 3] } },
+  { broadcast = { size = "1 MiB", root = 3, ranks = [1, 3] } }, { all_reduce = { size = "4 MiB", groups = { size = 2, stride = 2 } } },
   { all_to_all_v = { ranks = [0, 1], sends = [["0 B", "1 MB"], ["2 MB", "0 B"]] } }, { barrier = { on = [0, 1] } }, { reduce = "mlp.down.weight" }]
 [[stream]]
 name = "b"
@@ -59,6 +59,9 @@ MISTAKES = {
     "a root where there is none": ("{ barrier = { on", "{ barrier = { root = 0, on"),
     "a rank that is a text": ("ranks = [1, 3]", 'ranks = [1, "3"]'),
     "a rank below 0": ("on = [0, 1]", "on = [0, -1]"),
+    "a group of one": ("{ size = 2,", "{ size = 1,"),
+    "groups without a size": ("{ size = 2, stride = 2 }", "{ stride = 2 }"),
+    "groups without a distance": ("stride = 2", "stride = 0"),
     "no ranks": ("ranks = [1, 3]", "ranks = []"),
     "a size that is a rate": ('"2 MB"', '"2 MB/s"'),
     "a barrier of a size": ("{ on = [0, 1] }", '"1 MiB"'),

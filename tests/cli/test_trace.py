@@ -295,6 +295,27 @@ run = [{ all_reduce = { size = "8 MiB", ranks = [0, 2] } }, { reduce_scatter = "
             self.assertEqual([name for name, _ in self.kernels(rank)],
                              [names[key] for key in expected.get(rank, ("scatter",))])
 
+    def test_each_rank_is_in_one_of_several_groups_at_once(self):
+        (self.folder / "pairs.toml").write_text("""
+schema = 1
+system = "mi300x-8"
+[[stream]]
+name = "comm"
+run = [{ all_gather = { size = "8 MiB", groups = { size = 2, stride = 4 } } }]
+[strategy.now]
+""")
+        for fold, ranks in (("true", 1), ("false", GPUS)):
+            done = c3sim("run", "pairs.toml", "--trace", fold, *QUICK, "--set", f"measure.fold={fold}", folder=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(list((self.folder / fold / "now").iterdir())), ranks)
+            for rank in range(ranks):
+                trace = Trace(self.folder / fold / f"now/rank{rank}.json")
+                groups = [group["ranks"] for group in trace.top["distributedInfo"]["pg_config"]]
+                self.assertEqual(groups, [list(range(GPUS)), [0, 4], [1, 5], [2, 6], [3, 7]])
+                (event,) = trace.of("X", "kernel")
+                self.assertEqual(event["args"]["Process Group Name"], str(1 + rank % 4))
+                self.assertEqual(event["args"]["Group size"], 2)
+
     def test_arguments_are_the_group_s(self):
         (_, reduced), (_, scattered) = self.kernels(2)
         self.assertEqual((reduced["Process Group Name"], reduced["Group size"]), ("1", 2))

@@ -5,24 +5,28 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "collectives/collective_run.hpp"
+#include "collectives/group_runs.hpp"
 #include "tests/support/recording.hpp"
 
 namespace c3::test {
 
 class CollectiveBench {
  public:
-  /// A plan without CUs gets all.
+  /// A plan without CUs gets all. Every group of its call runs.
   CollectiveBench(const ClusterSpec& cluster, CollectivePlan plan, bool folded = true, Isolation isolation = {})
       : spec_(cluster),
         simulation_(&recording),
         cluster_(simulation_, spec_, {.gpu = {.streams = {"comm"}, .isolation = isolation}, .folded = folded}) {
     if (plan.range.size() == 0) plan.range = {0, cluster.gpu.compute.cus_per_xcd};
-    run_ = CollectiveRun::make(cluster_, std::move(plan));
+    const auto plan_of = [&plan](const CollectiveCall& of_group) {
+      CollectivePlan planned = plan;
+      planned.call = of_group;
+      return planned;
+    };
+    runs_ = GroupRuns(cluster_, plan.call, /*on=*/{}, plan_of);
     ended.resize(static_cast<std::size_t>(cluster_.simulated_ranks()));
   }
 
@@ -30,7 +34,7 @@ class CollectiveBench {
   /// date of the last end.
   Seconds run(const std::vector<Seconds>& delays) {
     for (std::size_t rank = 0; rank < delays.size(); ++rank) {
-      if (delays[rank] < Seconds{} || !run_->has_member(static_cast<int>(rank))) continue;
+      if (delays[rank] < Seconds{} || runs_.of(static_cast<int>(rank)) == nullptr) continue;
       names_.push_back(fmt::format("rank {}", rank));
       simulation_.spawn(names_.back(), take_part(this, static_cast<int>(rank), delays[rank]));
     }
@@ -47,14 +51,15 @@ class CollectiveBench {
 
  private:
   static Task take_part(CollectiveBench* bench, int rank, Seconds delay) {
-    co_await bench->run_->join(rank, delay, nullptr);
+    CollectiveRun& run = *bench->runs_.of(rank);
+    co_await run.join(rank, delay, nullptr);
     bench->ended[static_cast<std::size_t>(rank)] = bench->simulation_.now();
   }
 
   const ClusterSpec spec_;
   Simulation simulation_;
   Cluster cluster_;
-  std::unique_ptr<CollectiveRun> run_;
+  GroupRuns runs_;
   std::deque<std::string> names_;
 };
 

@@ -201,6 +201,45 @@ TEST_CASE(
   CHECK(text == Part{"hbm_write = { value = \"5.14 TB/s\", kind = \"measured\", source = \""});
 }
 
+TEST_CASE("groups of ranks are read, and say so in the operation's name") {
+  const std::string run =
+      "run = [{ all_reduce = { size = \"64 MiB\", groups = { size = 4, stride = 2 } } }, "
+      "{ all_gather = { size = \"mlp.down.weight\", groups = { size = 2 } } }]\n";
+  const Parts parts = {kHead, kModel, "[[stream]]\nname = \"comm\"\n", run, kStrategy};
+  const Experiment e = experiment(parts);
+  const auto& ops = e.streams.at(0).operations;
+  CHECK(ops.at(0).name == "all_reduce 64 MiB in groups of 4, 2 apart");
+  CHECK(std::get<CollectiveCall>(ops.at(0).work).groups == RankGroups{4, 2});
+  CHECK(ops.at(1).name == "all_gather mlp.down.weight in groups of 2");
+  CHECK(std::get<CollectiveCall>(ops.at(1).work).groups == RankGroups{2, 1});
+  const ScratchFolder folder;
+  const ExperimentFile file = ExperimentFile::load(folder.write("e.toml", joined(parts)));
+  const ExperimentFile again = ExperimentFile::load(folder.write("resolved.toml", file.resolved_toml()));
+  CHECK(again.make(std::nullopt).streams == e.streams);
+}
+
+TEST_CASE("groups with a mistake are refused where they are written") {
+  const auto refused = [](const std::string& keys) {
+    return refused_run("{ all_reduce = { size = \"1 MiB\", " + keys + " } }");
+  };
+  CHECK(refused("groups = { size = 4 }") == "no error");
+  CHECK(
+      refused("groups = { size = 4 }, ranks = [0, 1]") ==
+      Part{"9:50: stream.compute.run[0].all_reduce.groups: cannot be given with 'ranks', which is one group"});
+  CHECK(refused("groups = { size = 1 }") ==
+        Part{"stream.compute.run[0].all_reduce.groups.size: must be between 2 and"});
+  CHECK(refused("groups = { size = 2, stride = 0 }") ==
+        Part{"stream.compute.run[0].all_reduce.groups.stride: must be between 1 and"});
+  CHECK(refused("groups = { stride = 2 }") == Part{"groups.size: is missing"});
+  CHECK(refused("groups = { size = 2, strid = 2 }") == Part{"unknown key; did you mean 'stride'?"});
+  CHECK(refused("groups = 4") == Part{"groups: must be a table"});
+  CHECK(
+      refused("groups = { size = 3 }") ==
+      Part{"9:8: stream.compute.run[0]: all_reduce: groups of 3 ranks that are 1 apart do not divide 8 ranks"});
+  CHECK(refused_run("{ broadcast = { size = \"1 MiB\", groups = { size = 4 } } }") ==
+        Part{"stream.compute.run[0]: broadcast: has one root"});
+}
+
 TEST_CASE("overrides replace numbers of the presets, wherever the file gives them") {
   const Experiment e =
       experiment({kHead, "[gpu]\nhbm_arbitration = \"byte_fair\"\nxcds = 4\n[node]\ngpus = 4\n",

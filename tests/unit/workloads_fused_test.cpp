@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
@@ -249,6 +253,65 @@ TEST_CASE("ranks outside of the group run the kernel as it is") {
   CHECK(ran.recording.of_kind(ActivityKind::kernel).size() == kRanks);
   CHECK(ran.recording.total("port0.out") == 0.0);
   CHECK(ran.recording.total("port5.out") == near(456 * kTile * 3 / 4));
+}
+
+namespace {
+
+/// The output of each kernel, collected or added up in groups.
+Experiment fused_in_groups(CollectiveKind kind, RankGroups groups, NodeSpec node) {
+  Experiment experiment = fused_pair(kind, std::move(node));
+  auto& call = std::get<CollectiveCall>(experiment.streams[1].operations[1].work);
+  const Bytes output = Bytes{456 * kTile};
+  call.bytes = kind == CollectiveKind::all_gather ? groups.size * output : output;
+  call.groups = groups;
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("in groups every kernel stores at its own rank's group, and one rank stands for all") {
+  for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+                                    CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    for (const RankGroups groups : {RankGroups{2, 1}, RankGroups{2, 4}, RankGroups{4, 1}, RankGroups{4, 2}}) {
+      CAPTURE(name_of(kind));
+      CAPTURE(groups.size);
+      CAPTURE(groups.stride);
+      Experiment experiment = fused_in_groups(kind, groups, full_mesh(kRanks));
+      Ran folded, whole;
+      run(experiment, fused(Algorithm::direct), folded);
+      experiment.measure.fold = false;
+      run(experiment, fused(Algorithm::direct), whole);
+      CHECK(whole.time.value == near(folded.time.value, 0.002));
+      for (int dst = 1; dst < kRanks; ++dst) {
+        const std::vector<int> members = group_of(groups, 0);
+        const bool is_peer = std::ranges::find(members, dst) != members.end();
+        const std::string link = "link0-" + std::to_string(dst);
+        CHECK((folded.recording.total(link) > 0.0) == is_peer);
+        CHECK((whole.recording.total(link) > 0.0) == is_peer);
+        if (is_peer) CHECK(whole.recording.total(link) == near(folded.recording.total(link)));
+      }
+      CHECK(whole.recording.of_kind(ActivityKind::collective).size() == kRanks);
+    }
+  }
+}
+
+TEST_CASE("a fused ring in groups of four: as many bytes on each port as four GPUs alone") {
+  Experiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 2}, switched(kRanks));
+  experiment.measure.fold = false;
+  Ran ran;
+  run(experiment, fused(), ran);
+  for (const char* port : {"port0.out", "port5.out", "port7.in"})
+    CHECK(ran.recording.total(port) == near(456 * kTile * 3 / 4));
+}
+
+TEST_CASE("a kernel of a rank that does not take part in the groups is not fused") {
+  Experiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 1}, switched(kRanks));
+  experiment.streams[1].operations[1].on = {4, 5, 6, 7};
+  Ran ran;
+  run(experiment, fused(), ran);
+  CHECK(ran.recording.of_kind(ActivityKind::kernel).size() == kRanks);
+  CHECK(ran.recording.total("port0.out") == 0.0);
+  CHECK(ran.recording.total("port4.out") == near(456 * kTile * 3 / 4));
 }
 
 TEST_CASE("K that is split cannot be fused") {

@@ -27,7 +27,9 @@ bool folds(const Experiment& experiment, const Strategy& strategy) {
       const auto* call = std::get_if<CollectiveCall>(&operation.work);
       if (!operation.on.empty()) return false;
       if (call == nullptr) return true;
-      if (policy.backend == Backend::dma && !may_fold(policy.dma)) return false;
+      // One thread that feeds all groups comes to one after another.
+      const bool fed_alike = call->groups ? is_symmetric(policy.dma) : may_fold(policy.dma);
+      if (policy.backend == Backend::dma && !fed_alike) return false;
       return is_symmetric(*call, method_of(*call, policy, experiment.cluster).algorithm, experiment.cluster);
     });
     if (!alike) return false;

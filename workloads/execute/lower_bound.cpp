@@ -19,10 +19,9 @@ struct RankWork {
   LeastBytes collectives;
 };
 
-/// Adds what the members of \p call's group cannot avoid. \returns what they must send together.
-Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, const ClusterSpec& cluster,
-                     Backend backend) {
-  const std::vector<int> members = members_of(call, cluster.ranks());
+/// Adds what \p members, a group of \p call, cannot avoid. \returns what they must send together.
+Bytes add_group(std::vector<RankWork>& ranks, const CollectiveCall& call, const std::vector<int>& members,
+                const ClusterSpec& cluster, Backend backend) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const LeastBytes least = least_bytes(call, members, i, cluster.node.switch_reduces);
     LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
@@ -31,6 +30,17 @@ Bytes add_collective(std::vector<RankWork>& ranks, const CollectiveCall& call, c
     if (backend != Backend::fused) sum.hbm += least.hbm;
   }
   return least_traffic(call, members, cluster.node.switch_reduces);
+}
+
+/// Adds what all groups of \p call cannot avoid of which a rank runs \p operation.
+Bytes add_collective(std::vector<RankWork>& ranks, const Operation& operation, const CollectiveCall& call,
+                     const ClusterSpec& cluster, Backend backend) {
+  Bytes traffic;
+  for (const CollectiveCall& of_group : calls_by_group(call, cluster.ranks())) {
+    const std::vector<int> members = members_of(of_group, cluster.ranks());
+    if (any_takes_part(members, operation.on)) traffic += add_group(ranks, of_group, members, cluster, backend);
+  }
+  return traffic;
 }
 
 /// What no kernel can find in the caches: a vector operator's tensors may be there from the operator before.
@@ -87,7 +97,7 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
         const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
         add_kernel(ranks, kernel, hbm, operation.on);
       } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        traffic += add_collective(ranks, *call, cluster, backend);
+        traffic += add_collective(ranks, operation, *call, cluster, backend);
         fuses = fuses || backend == Backend::fused;
       }
     }

@@ -93,10 +93,10 @@ class Run {
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
                            policy_of(strategy_, stream.name), ranges[i], side_of(i),
-                           std::vector<CollectiveRun*>(stream.operations.size(), nullptr),
-                           std::vector<FusedCollective*>(stream.operations.size(), nullptr)});
+                           std::vector<GroupRuns>(stream.operations.size()),
+                           std::vector<const GroupRuns*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)
-        make_collective(contexts_.back(), j);
+        make_collectives(contexts_.back(), j);
     }
   }
 
@@ -104,15 +104,28 @@ class Run {
     return setup_.only_stream.value_or(stream) == stream ? setup_.side : Side::none;
   }
 
-  void make_collective(StreamContext& context, std::size_t operation) {
+  void make_collectives(StreamContext& context, std::size_t operation) {
     const Operation& spec = context.stream->operations[operation];
     const auto* call = std::get_if<CollectiveCall>(&spec.work);
     if (call == nullptr || !context.has(Side::collectives)) return;
+    const auto plan_of_group = [&](const CollectiveCall& of_group) {
+      return plan_of(context, spec.name, of_group);
+    };
+    try {
+      context.collectives[operation] = GroupRuns(cluster_, *call, spec.on, plan_of_group);
+    } catch (const InfeasibleError& error) {
+      throw InfeasibleError(
+          fmt::format("strategy '{}', stream '{}': {}", strategy_.name, context.stream->name, error.what()));
+    }
+  }
+
+  CollectivePlan plan_of(const StreamContext& context, const std::string& name,
+                         const CollectiveCall& call) const {
     CollectivePlan plan;
-    plan.name = spec.name;
-    plan.call = *call;
+    plan.name = name;
+    plan.call = call;
     plan.backend = context.policy.backend;
-    const ChannelMethod method = method_of(*call, context.policy, experiment_.cluster);
+    const ChannelMethod method = method_of(call, context.policy, experiment_.cluster);
     plan.algorithm = method.algorithm;
     plan.protocol = method.protocol;
     plan.channels = method.channels;
@@ -123,22 +136,16 @@ class Run {
     plan.priority = context.policy.priority;
     plan.order = context.order;
     plan.range = context.range;
-    try {
-      collectives_.push_back(CollectiveRun::make(cluster_, std::move(plan)));
-    } catch (const InfeasibleError& error) {
-      throw InfeasibleError(
-          fmt::format("strategy '{}', stream '{}': {}", strategy_.name, context.stream->name, error.what()));
-    }
-    context.collectives[operation] = collectives_.back().get();
+    return plan;
   }
 
   /// Hands a fused collective to the kernel that makes its data.
   void fuse(const StreamContext& context, std::size_t operation) {
-    auto* fused = dynamic_cast<FusedCollective*>(context.collectives[operation]);
-    if (fused == nullptr) return;
+    const GroupRuns& fused = context.collectives[operation];
+    if (fused.is_empty() || context.policy.backend != Backend::fused) return;
     const auto refuse = [&](const std::string& why) {
       throw InfeasibleError(fmt::format("strategy '{}', stream '{}': {}: {}", strategy_.name,
-                                        context.stream->name, fused->plan().name, why));
+                                        context.stream->name, context.stream->operations[operation].name, why));
     };
     const auto place = producer_of(experiment_.streams, {static_cast<std::size_t>(context.index), operation});
     if (!place)
@@ -148,7 +155,7 @@ class Run {
     StreamContext& producer = contexts_[place->stream];
     if (experiment_.measure.kernel_grain == KernelGrain::fluid)
       refuse(R"(backend = "fused" follows work groups: measure.kernel_grain must be "cohort" or "work_group")");
-    if (std::exchange(producer.fused[place->operation], fused) != nullptr)
+    if (std::exchange(producer.fused[place->operation], &fused) != nullptr)
       refuse(fmt::format("'{}' is fused with another collective already",
                          producer.stream->operations[place->operation].name));
   }
@@ -194,16 +201,22 @@ class Run {
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     if (strategy_.hbm_arbitration)
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
-    for (const auto& collective : collectives_) {
-      std::string note = collective->note();
-      if (!note.empty() && std::ranges::find(result.notes, note) == result.notes.end())
-        result.notes.push_back(std::move(note));
+    for (const StreamContext& context : contexts_) {
+      for (const GroupRuns& collective : context.collectives)
+        add_notes(result.notes, collective);
     }
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);
     }
     return result;
+  }
+
+  static void add_notes(std::vector<std::string>& notes, const GroupRuns& collective) {
+    for (const auto& run : collective.all()) {
+      std::string note = run ? run->note() : std::string();
+      if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+    }
   }
 
   /// A host sees the end of one stream in any case; only of several must it gather the ends.
@@ -215,7 +228,7 @@ class Run {
 
   void add_records(RunResult& result, int rank, std::size_t stream) {
     for (std::size_t i = 0; i < contexts_[stream].collectives.size(); ++i) {
-      const CollectiveRun* run = contexts_[stream].collectives[i];
+      const CollectiveRun* run = contexts_[stream].collectives[i].of(rank);
       if (run == nullptr) continue;
       const CollectivePlan& plan = run->plan();
       const SideSpan& span = program(rank, stream).operations()[i];
@@ -239,7 +252,6 @@ class Run {
   Cluster cluster_;
   std::vector<std::size_t> order_;  ///< streams as enqueued
   std::deque<StreamContext> contexts_;
-  std::vector<std::unique_ptr<CollectiveRun>> collectives_;
   std::deque<EventTable> events_;       ///< by simulated rank
   std::deque<StreamProgram> programs_;  ///< by simulated rank, then stream
 };

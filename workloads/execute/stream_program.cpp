@@ -41,8 +41,13 @@ Task StreamProgram::run(Event* first) {
 bool StreamProgram::runs(std::size_t index) const {
   const std::vector<int>& on = context_.stream->operations[index].on;
   if (!on.empty() && std::ranges::find(on, rank_) == on.end()) return false;
-  const CollectiveRun* collective = context_.collectives[index];
-  return collective == nullptr || collective->has_member(rank_);
+  const GroupRuns& collective = context_.collectives[index];
+  return collective.is_empty() || collective.of(rank_) != nullptr;
+}
+
+FusedCollective* StreamProgram::fused_with(std::size_t index) const {
+  const GroupRuns* const fused = context_.fused[index];
+  return fused == nullptr ? nullptr : dynamic_cast<FusedCollective*>(fused->of(rank_));
 }
 
 Task StreamProgram::run_operation(std::size_t index) {
@@ -60,10 +65,11 @@ Task StreamProgram::run_operation(std::size_t index) {
     if (!context_.has(Side::collectives)) co_return;
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
-    co_await context_.collectives[index]->join(rank_, delay, &activity);
+    CollectiveRun& collective = *context_.collectives[index].of(rank_);
+    co_await collective.join(rank_, delay, &activity);
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
     previous_ = activity;
-    note(index, collectives_, context_.collectives[index]->began(rank_).value_or(release));
+    note(index, collectives_, collective.began(rank_).value_or(release));
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
     EventTable::Entry& entry = events_.entry(record->event);
     entry.recorded_after = previous_;
@@ -85,8 +91,7 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.delay = delay;
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
   launch.activity = &activity;
-  FusedCollective* const fused = context_.fused[index];
-  if (fused != nullptr && fused->has_member(rank_)) {
+  if (FusedCollective* const fused = fused_with(index)) {
     kernel = fused->launch(rank_, std::move(kernel));
     launch.sink = fused;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/fused_collective.hpp"
+#include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -38,8 +39,8 @@ struct StreamContext {
   StreamPolicy policy;
   CuRange range;
   Side side = Side::both;
-  std::vector<CollectiveRun*> collectives;  ///< by operation; null where it is none
-  std::vector<FusedCollective*> fused;      ///< by operation: what a kernel is fused with, or null
+  std::vector<GroupRuns> collectives;   ///< by operation; empty where it is none
+  std::vector<const GroupRuns*> fused;  ///< by operation: fused collectives of what a kernel makes, or null
 
   bool has(Side operations) const { return side == Side::both || side == operations; }
 };
@@ -60,6 +61,8 @@ class StreamProgram {
 
  private:
   bool runs(std::size_t index) const;  ///< whether this rank takes part in an operation
+  /// What moves the output of the kernel at \p index from this rank, or null.
+  FusedCollective* fused_with(std::size_t index) const;
   Task run_operation(std::size_t index);
   Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task wait_for(const WaitEvent& wait);

@@ -1,0 +1,34 @@
+#pragma once
+/// One call at work in each of its groups.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "collectives/collective_run.hpp"
+
+namespace c3 {
+
+/// A run for each group, which none of the others knows; or rank 0's alone where it stands for all.
+class GroupRuns {
+ public:
+  using PlanOf = std::function<CollectivePlan(const CollectiveCall& of_group)>;
+
+  /// Of no collective.
+  GroupRuns() = default;
+  /// \param on ranks that take part; empty: all. A group without any has no run.
+  /// \throws InfeasibleError as calls_by_group and CollectiveRun::make.
+  GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on, const PlanOf& plan_of);
+
+  bool is_empty() const { return runs_.empty(); }
+  /// The one that \p rank joins; null where it is a member of none, or not simulated.
+  CollectiveRun* of(int rank) const;
+  /// By group; null for one that has no run.
+  const std::vector<std::unique_ptr<CollectiveRun>>& all() const { return runs_; }
+
+ private:
+  std::optional<RankGroups> groups_;  ///< by which runs are numbered, where they are several
+  std::vector<std::unique_ptr<CollectiveRun>> runs_;
+};
+
+}  // namespace c3
