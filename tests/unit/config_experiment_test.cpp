@@ -304,9 +304,10 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
   CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
         "4:1: gpu.hbm_raed: unknown key; did you mean 'hbm_read'?");
   CHECK(refusal({kHead, "[model]\nuse = \"lama-70b\"\ntokens = 1\ndtype = \"bf16\"\n", kStreams, kStrategy}) ==
-        "4:7: model.use: unknown model preset 'lama-70b'; known: bert-large, gpt2-large, gpt3-2.7b, "
-        "gpt3-xl-neusight, llama-405b, llama-70b, opt-1.3b, switch-xl-4; did you mean "
-        "'llama-70b'?");
+        "4:7: model.use: unknown model preset 'lama-70b'; known: bert-large, gpt2-large, gpt2-xl, "
+        "gpt3-1.3b, gpt3-13b, gpt3-175b, gpt3-2.7b, gpt3-6.7b, gpt3-xl-neusight, llama-2-13b, llama-2-70b, "
+        "llama-2-7b, llama-3-70b, llama-3-8b, llama-405b, llama-70b, mistral-7b, opt-1.3b, switch-xl-4; "
+        "did you mean 'llama-70b'?");
   CHECK(refused_run("\"mlp.gateup\"") ==
         "9:8: stream.compute.run[0]: unknown operation 'mlp.gateup'; known: attn.qkv, attn.out, mlp.gate_up, "
         "mlp.down; "
