@@ -18,7 +18,9 @@
 #include "configs/strategy_reader.hpp"
 #include "configs/stream_reader.hpp"
 #include "configs/toml_text.hpp"
+#include "configs/training_reader.hpp"
 #include "engine/errors.hpp"
+#include "workloads/training/training_step.hpp"
 
 namespace c3 {
 namespace {
@@ -51,12 +53,13 @@ struct PresetReference {
 };
 
 /// A system's GPU and library are named by the node's preset, so the node comes first.
-constexpr std::array<PresetReference, 5> kReferences = {{
+constexpr std::array<PresetReference, 6> kReferences = {{
     {"", "system", PresetKind::node, "node"},
     {"node", "gpu", PresetKind::gpu, "gpu"},
     {"node", "library", PresetKind::library, "library"},
     {"model", "use", PresetKind::model, "model"},
     {"fabric", "use", PresetKind::fabric, "fabric"},
+    {"training", "framework", PresetKind::framework, "framework"},
 }};
 
 /// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
@@ -85,7 +88,7 @@ void put_preset(Table& root, const PresetReference& reference) {
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key : {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model",
-                                     "stream", "strategy", "measure"}) {
+                                     "framework", "training", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -124,6 +127,7 @@ Measure read_measure(Section& root) {
   if (section.has("collective_grain")) {
     measure.collective_grain = section.choice<CollectiveGrain>("collective_grain", kCollectiveGrains);
   }
+  if (section.has("exact")) measure.exact = section.flag("exact");
   if (section.has("fold")) measure.fold = section.flag("fold");
   section.finish();
   return measure;
@@ -152,6 +156,7 @@ Table measure_table(const Measure& measure, const Table* written) {
   put("loss_split", measure.loss_split);
   put("kernel_grain", name_in<KernelGrain>(kKernelGrains, measure.kernel_grain));
   put("collective_grain", name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain));
+  put("exact", measure.exact);
   put("fold", measure.fold);
   return table;
 }
@@ -167,6 +172,16 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   return layer;
 }
 
+/// Streams that are written out, or those of a training step.
+void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
+  if (!root.has("training")) {
+    experiment.streams = read_streams(root, read_layer(root, sampling));
+    return;
+  }
+  experiment.training = read_training(root, sampling, experiment.cluster.ranks());
+  compose_training(experiment);
+}
+
 /// How ranges are sampled under the seed of the file.
 using SamplingOf = std::function<Sampling(std::uint64_t seed)>;
 
@@ -177,7 +192,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.measure = read_measure(root);
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
-  experiment.streams = read_streams(root, read_layer(root, sampling));
+  read_work(root, sampling, experiment);
   experiment.strategies = read_strategies(root, experiment.streams, experiment.cluster.gpu);
   root.finish();
   return experiment;
@@ -185,6 +200,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
 
 /// Groups, roots and sizes of collectives, which depend on the node.
 void check_groups(const Experiment& experiment, const Node& document) {
+  if (experiment.training) return;
   const Array& streams = *document.table()->find("stream")->array();
   for (std::size_t s = 0; s < experiment.streams.size(); ++s) {
     const StreamSpec& stream = experiment.streams[s];

@@ -58,6 +58,7 @@ void read_parts(Section& section, ModelDimensions& model) {
   if (section.has("norm")) model.norm = section.choice<Norm>("norm", kNorms);
   if (section.has("norm_after")) model.norm_after = section.flag("norm_after");
   if (section.has("biases")) model.biases = section.flag("biases");
+  if (section.has("tied_embedding")) model.tied_embedding = section.flag("tied_embedding");
   if (section.has("activation")) model.activation = section.choice<Activation>("activation", kActivations);
   if (section.has("family")) model.family = section.choice<EagerFamily>("family", kFamilies);
   if (section.has("experts")) model.experts = read_experts(section.table("experts"), model.layers);

@@ -27,12 +27,13 @@ struct Kind {
   std::string_view folder;
 };
 
-constexpr std::array<Kind, 5> kKinds = {{
+constexpr std::array<Kind, 6> kKinds = {{
     {PresetKind::gpu, "gpu", "gpus"},
     {PresetKind::node, "node", "nodes"},
     {PresetKind::library, "library", "libraries"},
     {PresetKind::model, "model", "models"},
     {PresetKind::fabric, "fabric", "fabrics"},
+    {PresetKind::framework, "framework", "frameworks"},
 }};
 
 std::string_view folder_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).folder; }
@@ -68,6 +69,9 @@ void read(PresetKind kind, Section& section) {
       return;
     case PresetKind::fabric:
       read_fabric(section);
+      return;
+    case PresetKind::framework:
+      read_framework(section);
       return;
   }
 }
@@ -182,6 +186,12 @@ FabricSpec load_fabric(const std::string& name) {
   const Node preset = load_preset(PresetKind::fabric, name, kNoFile, "fabric");
   Section section(preset, "fabric");
   return read_fabric(section);
+}
+
+Framework load_framework(const std::string& name) {
+  const Node preset = load_preset(PresetKind::framework, name, kNoFile, "framework");
+  Section section(preset, "framework");
+  return read_framework(section);
 }
 
 ModelDimensions load_model(const std::string& name) {

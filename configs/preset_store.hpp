@@ -14,12 +14,13 @@
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/training/setup.hpp"
 
 namespace c3 {
 
-enum class PresetKind { gpu, node, library, model, fabric };
-inline constexpr std::array kPresetKinds = {PresetKind::gpu, PresetKind::node, PresetKind::library,
-                                            PresetKind::model, PresetKind::fabric};
+enum class PresetKind { gpu, node, library, model, fabric, framework };
+inline constexpr std::array kPresetKinds = {PresetKind::gpu,   PresetKind::node,   PresetKind::library,
+                                            PresetKind::model, PresetKind::fabric, PresetKind::framework};
 
 /// Folders that are searched, first match wins: those of the environment variable C3SIM_CONFIGS (separated by
 /// `:`), then the source tree's configs/, or the installed share/c3sim/configs when there is no source tree.
@@ -37,7 +38,7 @@ Node read_preset(PresetKind kind, const std::filesystem::path& file);
 /// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
 std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
 
-/// "gpu", "node", "library", "model" or "fabric".
+/// "gpu", "node", "library", "model", "fabric" or "framework".
 std::string_view noun_of(PresetKind kind);
 
 /// What a preset of \p kind may hold.
@@ -60,5 +61,6 @@ GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets = {}
 CollectiveLibrarySpec load_library(const std::string& name);
 ModelDimensions load_model(const std::string& name);
 FabricSpec load_fabric(const std::string& name);
+Framework load_framework(const std::string& name);
 
 }  // namespace c3

@@ -9,6 +9,7 @@
 #include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
+#include "workloads/training/setup.hpp"
 
 namespace c3 {
 
@@ -17,6 +18,7 @@ GpuSpec read_gpu(Section& section);
 NodeSpec read_node(Section& section);
 FabricSpec read_fabric(Section& section);  ///< nics_per_node 0: as many as the node has, see join
 CollectiveLibrarySpec read_library(Section& section);
+Framework read_framework(Section& section);
 
 /// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
 LinkSpec read_link(Section& section, const std::string& prefix);

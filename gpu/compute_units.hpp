@@ -53,8 +53,27 @@ class ComputeUnits {
   Unit& at(int xcd, int cu) { return units_[index(xcd, cu)]; }
   const Unit& at(int xcd, int cu) const { return units_[index(xcd, cu)]; }
 
+  bool fits(const Unit& unit, const WorkGroupNeeds& needs) const {
+    return unit.waves >= needs.waves && unit.lds >= needs.lds.value && unit.registers >= needs.registers.value;
+  }
+  /// The words, 64 CUs each, that tell which CUs of an XCD have so many residents.
+  std::uint64_t* with_residents(int xcd, int residents) {
+    return by_residents_.data() +
+           (static_cast<std::size_t>(xcd) * levels_ + static_cast<std::size_t>(residents)) * words_;
+  }
+  int& count(int xcd, int residents) {
+    return with_[static_cast<std::size_t>(xcd) * levels_ + static_cast<std::size_t>(residents)];
+  }
+  int first_fit(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range);
+  void move(int xcd, int cu, int from, int to);
+
   int cus_per_xcd_;
+  std::size_t levels_;  ///< numbers of residents that a CU may have, 0 among them
+  std::size_t words_;
   std::vector<Unit> units_;
+  std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by XCD, then by number of residents
+  std::vector<int> with_;                    ///< CUs, by XCD, then by number of residents
+  std::vector<int> fewest_;                  ///< residents of the emptiest CU, by XCD
   int busy_ = 0;
   int copies_ = 0;  ///< work groups that only copy
   std::uint64_t changes_ = 0;

@@ -15,6 +15,8 @@
 #include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_run.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/training/setup.hpp"
+#include "workloads/training/step_facts.hpp"
 
 namespace c3 {
 
@@ -33,6 +35,7 @@ struct Operation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
   std::variant<GemmShape, AttentionShape, VectorShape, CollectiveCall, RecordEvent, WaitEvent> work;
   std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's groups
+  std::string range = {};    ///< of the timeline to which it belongs, e.g. "layer 3 forward"; empty: none
 
   bool operator==(const Operation&) const = default;
 };
@@ -97,9 +100,29 @@ struct Measure {
   bool loss_split = true;
   KernelGrain kernel_grain = KernelGrain::cohort;
   CollectiveGrain collective_grain = CollectiveGrain::edge;
-  bool fold = true;  ///< simulate one representative where all ranks do the same at the same time
+  bool exact = false;  ///< simulate every layer and micro-batch of a training step
+  bool fold = true;    ///< simulate one representative where all ranks do the same at the same time
 
   bool operator==(const Measure&) const = default;
+};
+
+/// One thing that a rank's host does.
+struct HostStep {
+  std::optional<OperationPlace> launches = std::nullopt;
+  std::string waits_for = {};  ///< an event; empty: it does not wait
+  Seconds cost = {};           ///< of its time, before the launch
+
+  bool operator==(const HostStep&) const = default;
+};
+
+/// The thread of each rank that launches the operations of all streams in one order, ahead of its GPU.
+struct HostProgram {
+  std::vector<HostStep> steps;  ///< launches every operation of every stream once, those of a stream in order
+  int launch_queue = 1024;      ///< operations launched and not yet ended, after which the host waits
+  int hardware_queues = 0;  ///< streams are dealt into so many, each of which starts operations in the order of
+                            ///< launch; 0: one for each stream
+
+  bool operator==(const HostProgram&) const = default;
 };
 
 struct Experiment {
@@ -108,6 +131,9 @@ struct Experiment {
   std::vector<StreamSpec> streams;
   std::vector<Strategy> strategies;  ///< in file order
   Measure measure;
+  std::optional<HostProgram> host = std::nullopt;        ///< absent: hosts are never late
+  std::optional<TrainingSetup> training = std::nullopt;  ///< of which streams and host are one step
+  std::optional<StepFacts> step = std::nullopt;          ///< of that step
 
   bool operator==(const Experiment&) const = default;
 };

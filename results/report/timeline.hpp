@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/report/intervals.hpp"
+#include "engine/intervals.hpp"
 #include "results/report/use_curve.hpp"
 #include "results/result_reader.hpp"
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "workloads/execute/steady_state.hpp"
+
 namespace c3 {
 namespace {
 
@@ -66,7 +68,7 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
       if ((subset >> p & 1U) != 0) isolation = isolation.with(players[p]);
     }
     for (const std::uint64_t seed : seeds) {
-      const RunResult run = run_once(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation});
+      const RunResult run = run_step(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation});
       mean_time[subset] += run.time / static_cast<double>(seeds.size());
       ran();
     }

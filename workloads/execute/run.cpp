@@ -168,9 +168,18 @@ class Run {
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       EventTable& events = events_.emplace_back(simulation_, rank);
+      const Seconds launch = launches[static_cast<std::size_t>(rank)];
+      HostThread* const host = make_host(events, rank, launch);
       for (const StreamContext& context : contexts_)
-        programs_.emplace_back(cluster_, context, events, rank, launches[static_cast<std::size_t>(rank)]);
+        programs_.emplace_back(cluster_, context, events, host, rank, launch);
     }
+  }
+
+  HostThread* make_host(EventTable& events, int rank, Seconds start) {
+    if (!experiment_.host) return nullptr;
+    const HostOrder order = strategy_.serial ? HostOrder::one_by_one : HostOrder::by_queue;
+    return &hosts_.emplace_back(simulation_, *experiment_.host, experiment_.streams, order, events, rank,
+                                start);
   }
 
   StreamProgram& program(int rank, std::size_t stream) {
@@ -183,7 +192,11 @@ class Run {
       for (const std::size_t stream : order_) {
         StreamProgram& next = program(rank, stream);
         simulation_.spawn(next.name(), next.run(first));
-        if (strategy_.serial) first = &next.ended();
+        if (strategy_.serial && !experiment_.host) first = &next.ended();
+      }
+      if (experiment_.host) {
+        HostThread& host = hosts_[static_cast<std::size_t>(rank)];
+        simulation_.spawn(host.name(), host.run());
       }
     }
   }
@@ -209,7 +222,20 @@ class Run {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);
     }
+    if (experiment_.training) result.step = step_times(operations_of_first_rank(), result.time);
     return result;
+  }
+
+  std::vector<TimedOperation> operations_of_first_rank() {
+    std::vector<TimedOperation> timed;
+    for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
+      const std::vector<SideSpan>& spans = program(0, stream).operations();
+      for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (spans[i].any)
+          timed.push_back({&contexts_[stream].stream->operations[i], spans[i].release, spans[i].end});
+      }
+    }
+    return timed;
   }
 
   static void add_notes(std::vector<std::string>& notes, const GroupRuns& collective) {
@@ -253,6 +279,7 @@ class Run {
   std::vector<std::size_t> order_;  ///< streams as enqueued
   std::deque<StreamContext> contexts_;
   std::deque<EventTable> events_;       ///< by simulated rank
+  std::deque<HostThread> hosts_;        ///< by simulated rank; none where the experiment has no host
   std::deque<StreamProgram> programs_;  ///< by simulated rank, then stream
 };
 

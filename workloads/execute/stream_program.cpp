@@ -15,12 +15,13 @@ EventTable::Entry& EventTable::entry(const std::string& name) {
   return entry;
 }
 
-StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank,
-                             Seconds launch)
+StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
+                             HostThread* host, int rank, Seconds launch)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
       context_(context),
       events_(events),
+      host_(host),
       rank_(rank),
       launch_(launch),
       name_(cluster.setup().folded ? fmt::format("stream '{}'", context.stream->name)
@@ -34,8 +35,37 @@ Task StreamProgram::run(Event* first) {
     is_first_ = false;
   }
   for (std::size_t i = 0; i < context_.stream->operations.size(); ++i)
-    co_await run_operation(i);
+    co_await take_turn(i);
   ended_.set();
+}
+
+// An operation that is left out still takes its place in the host's order.
+Task StreamProgram::take_turn(std::size_t index) {
+  const auto stream = static_cast<std::size_t>(context_.index);
+  if (host_ != nullptr) {
+    co_await host_->turn(stream, index);
+    if (!is_wait(index)) host_->started(stream);
+  }
+  if (runs(index)) co_await run_operation(index);
+  if (host_ == nullptr) co_return;
+  if (is_wait(index)) host_->started(stream);
+  host_->ended(stream);
+}
+
+bool StreamProgram::is_wait(std::size_t index) const {
+  return std::holds_alternative<WaitEvent>(context_.stream->operations[index].work);
+}
+
+// Launched early it waits for the gap after what was before it on the stream, late for its launch.
+Seconds StreamProgram::launch_delay(std::size_t index) const {
+  const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
+  const Seconds now = simulation_.now();
+  if (host_ == nullptr)
+    return std::max(Seconds{}, launch_ - now) + (is_first_ ? dispatch.launch_latency : dispatch.dependent_gap);
+  const Seconds launched =
+      host_->launched(static_cast<std::size_t>(context_.index), index) + dispatch.launch_latency;
+  const Seconds begin = is_first_ ? launched : std::max(launched, free_ + dispatch.dependent_gap);
+  return std::max(Seconds{}, begin - now);
 }
 
 bool StreamProgram::runs(std::size_t index) const {
@@ -51,12 +81,9 @@ FusedCollective* StreamProgram::fused_with(std::size_t index) const {
 }
 
 Task StreamProgram::run_operation(std::size_t index) {
-  if (!runs(index)) co_return;
   const auto& work = context_.stream->operations[index].work;
-  const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds release = simulation_.now();
-  const Seconds host = std::max(Seconds{}, launch_ - release);
-  const Seconds delay = host + (is_first_ ? dispatch.launch_latency : dispatch.dependent_gap);
+  const Seconds delay = launch_delay(index);
   if (const std::optional<Operator> op = kernel_of(context_.stream->operations[index])) {
     if (!context_.has(Side::kernels)) co_return;
     co_await run_operator(*op, index, delay);
@@ -115,6 +142,7 @@ Task StreamProgram::wait_for(const WaitEvent& wait) {
 void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
   is_first_ = false;
   const Seconds end = simulation_.now();
+  free_ = end;
   operations_[index] = {release, end, true};
   side.release = side.any ? std::min(side.release, release) : release;
   side.end = std::max(side.end, end);

@@ -10,6 +10,7 @@
 #include "collectives/fused_collective.hpp"
 #include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
+#include "workloads/execute/host_thread.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3 {
@@ -47,8 +48,9 @@ struct StreamContext {
 
 class StreamProgram {
  public:
-  /// No operation is launched before \p launch, the date at which the rank's host comes to it.
-  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, int rank, Seconds launch);
+  /// Operations wait for \p host to launch them; where it is null they are all launched at date \p launch.
+  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, HostThread* host, int rank,
+                Seconds launch);
 
   const std::string& name() const { return name_; }
   /// Runs all operations; \p first (may be null) must be set before. `ended()` is set after the last.
@@ -60,10 +62,13 @@ class StreamProgram {
   const std::vector<SideSpan>& operations() const { return operations_; }
 
  private:
+  bool is_wait(std::size_t index) const;
   bool runs(std::size_t index) const;  ///< whether this rank takes part in an operation
   /// What moves the output of the kernel at \p index from this rank, or null.
   FusedCollective* fused_with(std::size_t index) const;
+  Task take_turn(std::size_t index);
   Task run_operation(std::size_t index);
+  Seconds launch_delay(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task wait_for(const WaitEvent& wait);
   void note(std::size_t index, SideSpan& side, Seconds release);
@@ -72,10 +77,12 @@ class StreamProgram {
   Simulation& simulation_;
   const StreamContext& context_;
   EventTable& events_;
+  HostThread* host_;
   int rank_;
   Seconds launch_;
   std::string name_;
   bool is_first_ = true;
+  Seconds free_;  ///< date at which its last kernel or collective ended
   ActivityId previous_ = kNoActivity;
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> operations_;

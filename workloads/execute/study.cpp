@@ -10,6 +10,7 @@
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/lower_bound.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
 namespace {
@@ -21,6 +22,7 @@ struct Sample {
   Seconds time, kernels, collectives;
   std::vector<Seconds> streams;
   std::vector<std::string> notes = {};
+  std::optional<StepTimes> step = {};
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -99,9 +101,10 @@ class Study {
     for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
       for (int seed = 0; seed < experiments_[draw].measure.seeds; ++seed) {
         setup.seed = static_cast<std::uint64_t>(seed);
-        const RunResult run = run_once(experiments_[draw], strategy, setup);
+        const RunResult run = run_step(experiments_[draw], strategy, setup);
         samples.push_back(
             {draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}, run.notes});
+        samples.back().step = run.step;
         for (const SideSpan& span : run.streams)
           samples.back().streams.push_back(span.duration());
         has_kernels_ = has_kernels_ || run.kernels.any;
@@ -185,6 +188,7 @@ class Study {
     result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
+    if (middle.step) result.step = step_result(*experiment.step, *middle.step, middle.time);
     result.lower_bound = bound_of(strategy, experiment);
     check_bounds(strategy, samples);
 
@@ -202,6 +206,14 @@ class Study {
     }
     if (has_loss_split(strategy)) result.loss = loss(strategy, middle.draw, cus);
     return result;
+  }
+
+  static StepResult step_result(const StepFacts& facts, const StepTimes& times, Seconds time) {
+    return {.facts = facts,
+            .times = times,
+            .tokens_per_second = static_cast<double>(facts.tokens) / time.value,
+            .mfu = facts.model_flops / facts.peak / time,
+            .hfu = facts.hardware_flops / facts.peak / time};
   }
 
   static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {
@@ -259,7 +271,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.cus = result.cus;
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
-  return run_once(experiment, *strategy, setup).records;
+  return run_once(abridged(experiment), *strategy, setup).records;
 }
 
 }  // namespace c3

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "workloads/execute/step_times.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
@@ -35,6 +36,15 @@ struct StreamTimes {
   SideTimes times;
 };
 
+/// A training step under one strategy.
+struct StepResult {
+  StepFacts facts;
+  StepTimes times;           ///< of the median's run
+  double tokens_per_second;  ///< of all GPUs
+  double mfu = 0;            ///< model flops / (time x peak)
+  double hfu = 0;            ///< the same of all flops, recomputed ones too
+};
+
 struct StrategyResult {
   std::string name;
   Seconds time, time_p5, time_p95;  ///< nearest-rank percentiles over seeds (and draws); time is the median
@@ -49,8 +59,9 @@ struct StrategyResult {
   std::optional<int> best_cus;           ///< the chosen value of a swept partition
   std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
-  std::optional<std::uint64_t> recorded_draw;  ///< likewise; absent when nothing is drawn
-  std::vector<std::string> notes = {};         ///< what a user should know of how it ran
+  std::optional<std::uint64_t> recorded_draw;     ///< likewise; absent when nothing is drawn
+  std::vector<std::string> notes = {};            ///< what a user should know of how it ran
+  std::optional<StepResult> step = std::nullopt;  ///< of a training step
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

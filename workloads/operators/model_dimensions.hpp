@@ -54,7 +54,8 @@ struct ModelDimensions {
   Norm norm = Norm::rmsnorm;
   bool norm_after =
       false;  ///< after the residual sum, as in BERT; else in front of each block, and once at the end
-  bool biases = false;  ///< of every projection
+  bool biases = false;         ///< of every projection
+  bool tied_embedding = true;  ///< the head's weights are the embedding's
   Activation activation = Activation::silu;
   std::optional<EagerFamily> family =
       std::nullopt;  ///< absent: there is no list of operators of the whole model
@@ -66,7 +67,7 @@ struct ModelDimensions {
   bool operator==(const ModelDimensions&) const = default;
 };
 
-/// Weights, with the head's tied to the embedding and without a classifier's or pooler's.
+/// Weights, without a classifier's or pooler's.
 std::int64_t parameters(const ModelDimensions& model);
 
 }  // namespace c3

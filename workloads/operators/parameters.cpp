@@ -40,7 +40,9 @@ std::int64_t parameters(const ModelDimensions& model) {
   const std::int64_t stacks = two_stacks ? 2 : 1;
   const std::int64_t attentions =
       (two_stacks ? 3 : 1) * model.layers;  // a decoder's layer of two stacks has two
-  const std::int64_t embeddings = (model.vocabulary + model.positions + model.token_types) * model.hidden;
+  const std::int64_t heads = model.tied_embedding ? 0 : model.vocabulary;
+  const std::int64_t embeddings =
+      (model.vocabulary + heads + model.positions + model.token_types) * model.hidden;
   // One norm after the embedding (norm_after) or one at the end of each stack.
   return embeddings + attentions * attention(model) +
          stacks * (feed_forwards(model) + norm(model) + model.relative_buckets * model.heads);

@@ -1,4 +1,4 @@
-#include "results/report/intervals.hpp"
+#include "engine/intervals.hpp"
 
 #include <algorithm>
 

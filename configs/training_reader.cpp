@@ -1,0 +1,123 @@
+#include "configs/training_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "configs/model_reader.hpp"
+#include "configs/spec_readers.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::int64_t kLongest = 16'777'216;
+constexpr std::int64_t kMost = 65'536;
+
+constexpr std::array<std::pair<std::string_view, Sharding>, 4> kShardings = {{
+    {"ddp", Sharding::none},
+    {"zero1", Sharding::optimizer},
+    {"zero2", Sharding::gradients},
+    {"fsdp", Sharding::parameters},
+}};
+
+constexpr std::array<std::pair<std::string_view, Recompute>, 4> kRecomputes = {{
+    {"none", Recompute::none},
+    {"selective", Recompute::selective},
+    {"attention", Recompute::attention},
+    {"full", Recompute::full},
+}};
+
+/// Sequences: of a micro-batch, and how many micro-batches, which a global batch may say.
+void read_batch(Section& section, TrainingSetup& setup, int ranks) {
+  setup.sequence = section.integer("sequence", 1, kLongest);
+  setup.micro_batch = section.integer("micro_batch", 1, kMost);
+  if (section.has("micro_batches")) setup.micro_batches = section.integer("micro_batches", 1, kMost);
+  if (!section.has("global_batch")) return;
+  const std::int64_t global = section.integer("global_batch", 1, kMost * kMost);
+  if (section.is_rehearsal()) return;
+  if (section.has("micro_batches"))
+    section.fail("global_batch", "says how many micro_batches there are: one of the two");
+  const std::int64_t at_once = setup.micro_batch * (ranks / setup.tensor_parallel);
+  if (global % at_once != 0)
+    section.fail("global_batch",
+                 fmt::format("{} is not a multiple of {}, micro_batch times {} data-parallel ranks", global,
+                             at_once, ranks / setup.tensor_parallel));
+  setup.micro_batches = global / at_once;
+}
+
+void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
+  if (section.has("sharding")) setup.sharding = section.choice<Sharding>("sharding", kShardings);
+  if (section.has("reshard_after_forward")) setup.reshard_after_forward = section.flag("reshard_after_forward");
+  if (section.has("tensor_parallel"))
+    setup.tensor_parallel = static_cast<int>(section.integer("tensor_parallel", 1, 4096));
+  if (section.has("sequence_parallel")) setup.sequence_parallel = section.flag("sequence_parallel");
+  if (section.has("async_chunks"))
+    setup.async_chunks = static_cast<int>(section.integer("async_chunks", 1, 64));
+  if (section.is_rehearsal()) return;
+  if (ranks % setup.tensor_parallel != 0)
+    section.fail("tensor_parallel",
+                 fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
+  if (setup.tensor_parallel > 1) return;
+  if (setup.sequence_parallel)
+    section.fail("sequence_parallel", "is of tensor_parallel ranks, and there is one");
+  if (setup.async_chunks > 1) section.fail("async_chunks", "is of tensor_parallel ranks, and there is one");
+}
+
+void read_recompute(Section& section, TrainingSetup& setup) {
+  if (section.has("recompute")) setup.recompute = section.choice<Recompute>("recompute", kRecomputes);
+  if (section.has("recompute_every")) setup.recompute_every = section.integer("recompute_every", 1, 4096);
+}
+
+/// What the model must be for a step of it.
+void check_model(Section& section, const TrainingSetup& setup) {
+  const ModelDimensions& model = setup.model;
+  const int share = setup.tensor_parallel;
+  const auto divides = [&](std::string_view what, std::int64_t count) {
+    if (count % share == 0) return;
+    section.fail("tensor_parallel", fmt::format("{} does not divide {}, which is {}", share, what, count));
+  };
+  divides("the model's heads", model.heads);
+  divides("the model's kv_heads", model.kv_heads);
+  divides("the model's ffn", model.ffn);
+  if (setup.sequence_parallel) divides("the tokens of a micro-batch", setup.tokens());
+  if (setup.tokens() % setup.async_chunks != 0)
+    section.fail("async_chunks", fmt::format("{} does not divide the tokens of a micro-batch, which are {}",
+                                             setup.async_chunks, setup.tokens()));
+  if (setup.recompute_every > model.layers)
+    section.fail("recompute_every", fmt::format("the model has {} layers", model.layers));
+}
+
+void check_model(Section& model, const ModelDimensions& dimensions) {
+  const auto refuse = [&](std::string_view key, std::string_view why) {
+    throw ConfigError(model.origin(), model.dotted(key), why);
+  };
+  if (dimensions.vocabulary == 0)
+    refuse("vocabulary", "is missing: a training step has an embedding and logits");
+  if (dimensions.experts) refuse("experts", "training steps of models with experts are not known");
+  if (dimensions.structure == Structure::encoder_decoder)
+    refuse("structure", "training steps of models with two stacks are not known");
+  if (dimensions.norm_after)
+    refuse("norm_after", "training steps are known of models with norms before their blocks");
+}
+
+}  // namespace
+
+TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) {
+  Section section = root.table("training", sampling);
+  Section framework = root.table("framework", sampling);
+  Section model = root.table("model", sampling);
+  TrainingSetup setup;
+  setup.framework = read_framework(framework);
+  setup.dtype = read_dtype(model, "dtype");
+  setup.model = read_model(model);
+  read_parallelism(section, setup, ranks);
+  read_batch(section, setup, ranks);
+  read_recompute(section, setup);
+  section.finish();
+  if (section.is_rehearsal()) return setup;
+  check_model(model, setup.model);
+  check_model(section, setup);
+  return setup;
+}
+
+}  // namespace c3

@@ -1,0 +1,178 @@
+#include "workloads/execute/steady_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "workloads/training/training_step.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kSteady = 0.01;  // of a period, by which the next may differ
+
+/// Three sizes of a step, equally far apart, from which larger ones follow.
+struct Sizes {
+  std::array<std::int64_t, 3> of;
+  std::int64_t whole = 0;
+
+  bool is_shortened() const { return whole > of.back(); }
+  std::int64_t last() const { return is_shortened() ? of[2] : whole; }
+  /// What lies beyond the last, in distances between two.
+  double beyond() const {
+    return is_shortened() ? static_cast<double>(whole - of[2]) / static_cast<double>(of[2] - of[1]) : 0.0;
+  }
+};
+
+Sizes layers_of(const TrainingSetup& setup) {
+  // Every so many layers are alike where only one of so many is recomputed.
+  const std::int64_t period = std::max<std::int64_t>(2, setup.recompute_every);
+  const std::int64_t rest = setup.model.layers % period;
+  return {{period + 1 + rest, 2 * period + 1 + rest, 3 * period + 1 + rest}, setup.model.layers};
+}
+
+Sizes micro_batches_of(const TrainingSetup& setup) { return {{2, 3, 4}, setup.micro_batches}; }
+
+Experiment resized(const Experiment& experiment, std::int64_t layers, std::int64_t micro_batches) {
+  Experiment smaller = experiment;
+  smaller.training->model.layers = layers;
+  smaller.training->micro_batches = micro_batches;
+  compose_training(smaller);
+  return smaller;
+}
+
+/// a + factor (a - b), of every time and count.
+class Extrapolation {
+ public:
+  explicit Extrapolation(double factor) : factor_(factor) {}
+
+  RunResult operator()(const RunResult& a, const RunResult& b) const {
+    RunResult result = a;
+    result.time = beyond(a.time, b.time);
+    result.kernels = beyond(a.kernels, b.kernels);
+    result.collectives = beyond(a.collectives, b.collectives);
+    for (std::size_t i = 0; i < a.streams.size(); ++i)
+      result.streams[i] = beyond(a.streams[i], b.streams[i]);
+    if (a.step) result.step = beyond(*a.step, *b.step);
+    return result;
+  }
+
+ private:
+  Seconds beyond(Seconds a, Seconds b) const { return a + factor_ * (a - b); }
+  SideSpan beyond(const SideSpan& a, const SideSpan& b) const {
+    return {a.release, a.release + beyond(a.duration(), b.duration()), a.any};
+  }
+  StepTimes beyond(const StepTimes& a, const StepTimes& b) const {
+    StepTimes times{.kernels = beyond(a.kernels, b.kernels),
+                    .communication = beyond(a.communication, b.communication),
+                    .exposed = beyond(a.exposed, b.exposed),
+                    .idle = beyond(a.idle, b.idle),
+                    .classes = a.classes};
+    for (ClassTime& its : times.classes) {
+      const auto other = std::ranges::find(b.classes, its.name, &ClassTime::name);
+      if (other == b.classes.end()) continue;
+      its.time = beyond(its.time, other->time);
+      its.count += factor_ * (its.count - other->count);
+    }
+    return times;
+  }
+
+  double factor_;
+};
+
+class SteadyState {
+ public:
+  SteadyState(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup)
+      : experiment_(experiment),
+        strategy_(strategy),
+        setup_(setup),
+        layers_(layers_of(*experiment.training)),
+        micro_batches_(micro_batches_of(*experiment.training)) {}
+
+  bool is_shortened() const { return layers_.is_shortened() || micro_batches_.is_shortened(); }
+
+  std::optional<RunResult> run() {
+    if (!is_steady()) return std::nullopt;
+    RunResult result = of_micro_batches(micro_batches_.last());
+    if (micro_batches_.is_shortened())
+      result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
+    result.notes.push_back(note());
+    return result;
+  }
+
+ private:
+  bool is_steady() {
+    const std::int64_t last_layers = layers_.last();
+    const std::int64_t last_batches = micro_batches_.last();
+    const auto steady = [&](const Sizes& sizes, auto time_of) {
+      if (!sizes.is_shortened()) return true;
+      const Seconds first = time_of(sizes.of[1]) - time_of(sizes.of[0]);
+      const Seconds second = time_of(sizes.of[2]) - time_of(sizes.of[1]);
+      return std::abs((second - first).value) <= kSteady * second.value;
+    };
+    return steady(layers_, [&](std::int64_t n) { return simulated(n, last_batches).time; }) &&
+           steady(micro_batches_, [&](std::int64_t n) { return simulated(last_layers, n).time; });
+  }
+
+  RunResult of_micro_batches(std::int64_t count) {
+    const RunResult& last = simulated(layers_.last(), count);
+    if (!layers_.is_shortened()) return last;
+    return Extrapolation(layers_.beyond())(last, simulated(layers_.of[1], count));
+  }
+
+  const RunResult& simulated(std::int64_t layers, std::int64_t micro_batches) {
+    const auto key = std::pair(layers, micro_batches);
+    auto found = runs_.find(key);
+    if (found == runs_.end()) {
+      const Experiment smaller = resized(experiment_, layers, micro_batches);
+      found = runs_.emplace(key, run_once(smaller, strategy_, setup_)).first;
+    }
+    return found->second;
+  }
+
+  std::string note() const {
+    const auto part = [](const Sizes& sizes, const char* what) {
+      if (!sizes.is_shortened()) return std::string();
+      return fmt::format(" {} of {} {}", sizes.of[2], sizes.whole, what);
+    };
+    const std::string layers = part(layers_, "layers");
+    const std::string batches = part(micro_batches_, "micro-batches");
+    return "steady state from" + layers + (layers.empty() || batches.empty() ? "" : " and") + batches +
+           " (--exact simulates all)";
+  }
+
+  const Experiment& experiment_;
+  const Strategy& strategy_;
+  const RunSetup& setup_;
+  Sizes layers_, micro_batches_;
+  std::map<std::pair<std::int64_t, std::int64_t>, RunResult> runs_;
+};
+
+}  // namespace
+
+RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+  if (!experiment.training || experiment.measure.exact || setup.observer != nullptr)
+    return run_once(experiment, strategy, setup);
+  SteadyState steady(experiment, strategy, setup);
+  if (!steady.is_shortened()) return run_once(experiment, strategy, setup);
+  std::optional<RunResult> result = steady.run();
+  if (result) return std::move(*result);
+  RunResult whole = run_once(experiment, strategy, setup);
+  whole.notes.emplace_back(
+      "layers or micro-batches do not repeat in equal times: the whole step was simulated");
+  return whole;
+}
+
+Experiment abridged(const Experiment& experiment) {
+  if (!experiment.training || experiment.measure.exact) return experiment;
+  const Sizes layers = layers_of(*experiment.training);
+  const Sizes micro_batches = micro_batches_of(*experiment.training);
+  return resized(experiment, layers.last(), micro_batches.last());
+}
+
+}  // namespace c3

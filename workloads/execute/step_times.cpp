@@ -1,0 +1,67 @@
+#include "workloads/execute/step_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/intervals.hpp"
+
+namespace c3 {
+namespace {
+
+std::string class_of(const VectorShape& shape) {
+  switch (shape.chain.first()) {
+    case VectorOp::softmax:
+      return "softmax";
+    case VectorOp::layernorm:
+    case VectorOp::rmsnorm:
+      return "norm";
+    case VectorOp::embedding:
+      return "embedding";
+    case VectorOp::sgd:
+    case VectorOp::adam:
+      return "optimizer";
+    default:
+      return "elementwise";
+  }
+}
+
+Interval picoseconds(Seconds begin, Seconds end) {
+  return {std::llround(begin.value * 1e12), std::llround(end.value * 1e12)};
+}
+
+Seconds length_of(const Intervals& set) { return Seconds{static_cast<double>(length(set)) * 1e-12}; }
+
+}  // namespace
+
+std::string class_of(const Operation& operation) {
+  if (std::holds_alternative<GemmShape>(operation.work)) return "gemm";
+  if (std::holds_alternative<AttentionShape>(operation.work)) return "attention";
+  if (const auto* vector = std::get_if<VectorShape>(&operation.work)) return class_of(*vector);
+  if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) return std::string(name_of(call->kind));
+  return {};
+}
+
+StepTimes step_times(const std::vector<TimedOperation>& operations, Seconds time) {
+  std::vector<Interval> kernels, collectives;
+  StepTimes times;
+  for (const TimedOperation& timed : operations) {
+    const bool is_collective = std::holds_alternative<CollectiveCall>(timed.operation->work);
+    (is_collective ? collectives : kernels).push_back(picoseconds(timed.begin, timed.end));
+    const std::string name = class_of(*timed.operation);
+    auto found = std::ranges::find(times.classes, name, &ClassTime::name);
+    if (found == times.classes.end()) found = times.classes.insert(found, {.name = name, .time = {}});
+    found->time += timed.end - timed.begin;
+    found->count += 1.0;
+  }
+  const Intervals busy = united(std::move(kernels));
+  const Intervals moving = united(std::move(collectives));
+  const Intervals whole = {picoseconds({}, time)};
+  const Seconds both = length_of(intersection(busy, moving));
+  times.kernels = length_of(busy);
+  times.communication = length_of(moving);
+  times.exposed = times.communication - both;
+  times.idle = length_of(whole) - (times.kernels + times.exposed);
+  return times;
+}
+
+}  // namespace c3

@@ -1,0 +1,43 @@
+#pragma once
+/// Where the time of one rank's step goes.
+
+#include <string>
+#include <vector>
+
+#include "engine/units.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+/// Operations of one kind together: "gemm", "attention", "norm", "elementwise", "softmax", "embedding",
+/// "optimizer", or a collective's name.
+struct ClassTime {
+  std::string name;
+  Seconds time;      ///< from release to end, added up over operations
+  double count = 0;  ///< operations; of an extrapolated step not always a whole number
+
+  bool operator==(const ClassTime&) const = default;
+};
+
+/// Of one rank, from unions of intervals.
+struct StepTimes {
+  Seconds kernels;                      ///< in which at least one kernel ran
+  Seconds communication;                ///< in which at least one collective was in flight
+  Seconds exposed;                      ///< of that, in which no kernel ran
+  Seconds idle;                         ///< in which there was neither
+  std::vector<ClassTime> classes = {};  ///< in the order of first launch
+};
+
+/// An operation of a rank, from its release to its end.
+struct TimedOperation {
+  const Operation* operation = nullptr;
+  Seconds begin, end;
+};
+
+/// \param time of the whole step, which began at 0
+StepTimes step_times(const std::vector<TimedOperation>& operations, Seconds time);
+
+/// Of which class an operation is; empty for events.
+std::string class_of(const Operation& operation);
+
+}  // namespace c3

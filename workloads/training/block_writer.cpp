@@ -1,0 +1,412 @@
+#include "workloads/training/block_writer.hpp"
+
+#include <iterator>
+
+namespace c3 {
+
+BlockWriter::BlockWriter(const TrainingSetup& setup)
+    : setup_(setup),
+      model_(setup.model),
+      tokens_(setup.tokens()),
+      width_(model_.attention_width() / setup.tensor_parallel),
+      kv_width_(model_.kv_heads * model_.head_dim() / setup.tensor_parallel),
+      ffn_(model_.ffn / setup.tensor_parallel),
+      words_((model_.vocabulary + setup.tensor_parallel - 1) / setup.tensor_parallel) {}
+
+BlockWriter::Rows BlockWriter::stream() const {
+  return {setup_.sequence_parallel ? tokens_ / setup_.tensor_parallel : tokens_, model_.hidden};
+}
+
+BlockWriter::Rows BlockWriter::scores() const {
+  return {setup_.micro_batch * model_.heads / setup_.tensor_parallel * setup_.sequence, setup_.sequence};
+}
+
+Bytes BlockWriter::size(Rows tensor) const {
+  return element_size(setup_.dtype) * static_cast<double>(tensor.rows * tensor.cols);
+}
+
+Bytes BlockWriter::wide_size(Rows tensor) const {
+  return element_size(DType::fp32) * static_cast<double>(tensor.rows * tensor.cols);
+}
+
+bool BlockWriter::repeats_heads() const {
+  return !setup_.framework.grouped_heads && model_.kv_heads < model_.heads;
+}
+
+void BlockWriter::part(const std::string& name) {
+  block_.backward.insert(block_.backward.begin(), std::make_move_iterator(part_backward_.begin()),
+                         std::make_move_iterator(part_backward_.end()));
+  part_backward_.clear();
+  part_ = name;
+}
+
+BlockKernels BlockWriter::take() {
+  part({});
+  return std::move(block_);
+}
+
+void BlockWriter::forward(const Operator& op, Bytes kept) {
+  block_.forward.push_back({.part = part_, .op = op, .kept = kept});
+}
+
+void BlockWriter::backward(const Operator& op, Bytes gradient) {
+  part_backward_.push_back({.part = part_, .op = op, .gradient = gradient});
+}
+
+void BlockWriter::forward(VectorChain chain, Rows tensor, Bytes kept) {
+  forward(VectorShape{.chain = chain, .rows = tensor.rows, .cols = tensor.cols, .dtype = setup_.dtype}, kept);
+}
+
+void BlockWriter::backward(VectorChain chain, Rows tensor, Pass pass) {
+  backward(VectorShape{
+      .chain = chain, .rows = tensor.rows, .cols = tensor.cols, .dtype = setup_.dtype, .pass = pass});
+}
+
+void BlockWriter::forward_wide(VectorChain chain, Rows tensor, Bytes kept) {
+  forward(VectorShape{.chain = chain, .rows = tensor.rows, .cols = tensor.cols, .dtype = DType::fp32}, kept);
+}
+
+void BlockWriter::backward_wide(VectorChain chain, Rows tensor, Pass pass) {
+  backward(VectorShape{
+      .chain = chain, .rows = tensor.rows, .cols = tensor.cols, .dtype = DType::fp32, .pass = pass});
+}
+
+// One side of the copy has four bytes an element: as many bytes as fp32's share of a copy of fp32.
+void BlockWriter::cast(Rows tensor, Bytes kept) {
+  if (setup_.dtype == DType::fp32) return;
+  forward(VectorOp::copy, {tensor.rows, tensor.cols * 3 / 2}, kept);
+}
+
+void BlockWriter::cast_back(Rows tensor) {
+  if (setup_.dtype == DType::fp32) return;
+  backward(VectorOp::copy, {tensor.rows, tensor.cols * 3 / 2});
+}
+
+// Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
+void BlockWriter::linear(const Product& product) {
+  const GemmShape gemm{.m = product.tokens, .n = product.outputs, .k = product.inputs, .dtype = setup_.dtype};
+  forward(gemm, product.kept);
+  block_.forward.back().survives = ++products_ % 2 == 1;
+  const auto weights = static_cast<double>(product.outputs * product.inputs);
+  const auto [input, weight] = c3::backward(gemm);
+  backward(input);
+  backward(weight, element_size(setup_.dtype) * weights);
+  block_.parameters += product.outputs * product.inputs;
+  if (!product.bias) return;
+  backward(VectorOp::reduce, {product.outputs, product.tokens});
+  part_backward_.back().gradient = size({product.outputs, 1});
+  block_.parameters += product.outputs;
+}
+
+void BlockWriter::norm(const std::string& name) {
+  part(name);
+  const Rows tensor = stream();
+  const bool is_layernorm = model_.norm == Norm::layernorm;
+  block_.parameters += is_layernorm ? 2 * model_.hidden : model_.hidden;
+  if (!is_layernorm && is(KernelStyle::eager)) return eager_rmsnorm();
+  const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
+  // Its input, and its output for the product after it.
+  const Bytes kept = size(tensor) + size(tensor);
+  if (after_residual_) {  // two tensors in, two out: the sum and its norm; backward a gradient more comes in
+    forward(op, {tensor.rows, 2 * tensor.cols}, kept);
+    backward(op, {tensor.rows, tensor.cols * 4 / 3}, Pass::backward);
+  } else {
+    forward(op, tensor, kept);
+    backward(op, tensor, Pass::backward);
+  }
+  after_residual_ = false;
+  // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
+  backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows});
+}
+
+// x rsqrt(mean(x^2) + epsilon) in fp32, then times the weight in the layer's type, a kernel each.
+void BlockWriter::eager_rmsnorm() {
+  const Rows tensor = stream();
+  const Rows row_numbers{tensor.rows, 1};
+  cast(tensor, wide_size(tensor));
+  forward_wide(VectorOp::pow_scalar, tensor);
+  forward_wide(VectorOp::reduce, tensor);
+  forward_wide(VectorOp::add_scalar, row_numbers);
+  forward_wide(VectorOp::pow_scalar, row_numbers);
+  forward_wide(VectorOp::mul_scalar, tensor);
+  cast(tensor, size(tensor));
+  forward(VectorOp::mul_scalar, tensor, size(tensor));
+
+  backward(VectorOp::mul_scalar, tensor);  // by the weight; its own gradient is a product and a sum
+  backward(VectorOp::mul, tensor);
+  backward(VectorOp::reduce, {tensor.cols, tensor.rows});
+  cast_back(tensor);
+  backward_wide(VectorOp::mul_scalar, tensor);  // by the root; of the root a product and a sum
+  backward_wide(VectorOp::mul, tensor);
+  backward_wide(VectorOp::reduce, tensor);
+  backward_wide(VectorOp::pow_scalar, row_numbers);
+  backward_wide(VectorOp::reduce, tensor, Pass::backward);  // the mean's, spread over the row
+  backward_wide(VectorOp::mul_scalar, tensor);              // the square's
+  backward_wide(VectorOp::mul, tensor);
+  backward_wide(VectorOp::add, tensor);
+  cast_back(tensor);
+}
+
+void BlockWriter::self_attention() {
+  norm("attn.norm");
+  part("attn.qkv");
+  projections();
+  if (model_.positions == 0) rope();
+  if (setup_.framework.attention_kernel) {
+    attention_kernel();
+  } else {
+    scores_and_values();
+  }
+  part("attn.out");
+  linear({.tokens = tokens_, .outputs = model_.hidden, .inputs = width_, .bias = model_.biases});
+  residual("attn.residual");
+}
+
+// Without rotation queries, keys and values are kept as they are.
+void BlockWriter::projections() {
+  const bool kept = model_.positions > 0;
+  const auto project = [&](std::int64_t outputs) {
+    linear({.tokens = tokens_,
+            .outputs = outputs,
+            .inputs = model_.hidden,
+            .bias = model_.biases,
+            .kept = kept ? size({tokens_, outputs}) : Bytes{}});
+  };
+  if (!setup_.framework.separate_projections) return project(width_ + 2 * kv_width_);
+  for (const std::int64_t outputs : {width_, kv_width_, kv_width_})
+    project(outputs);
+  // Three gradients of one input.
+  backward(VectorOp::add, {tokens_, model_.hidden});
+  backward(VectorOp::add, {tokens_, model_.hidden});
+}
+
+// Complex numbers in fp32 are eager code's; compilers leave them as they are. Values are not rotated.
+void BlockWriter::rope() {
+  part("attn.rope");
+  for (const std::int64_t width : {width_, kv_width_}) {
+    const Rows tensor{tokens_, width};
+    const Bytes kept = repeats_heads() && width != width_ ? Bytes{} : size(tensor);
+    if (is(KernelStyle::megatron)) {
+      forward(VectorOp::mul_scalar, tensor, kept);
+      backward(VectorOp::mul_scalar, tensor);
+      continue;
+    }
+    cast(tensor);
+    forward_wide(VectorOp::mul_scalar, tensor);
+    cast(tensor, kept);
+    cast_back(tensor);
+    backward_wide(VectorOp::mul_scalar, tensor);
+    cast_back(tensor);
+  }
+  if (!repeats_heads()) {
+    block_.forward.back().kept += size({tokens_, kv_width_});  // the values
+    return;
+  }
+  for (int tensor = 0; tensor < 2; ++tensor) {  // keys and values, once for each query head
+    forward(VectorOp::copy, {tokens_, (width_ + kv_width_) / 2}, size(heads()));
+    backward(VectorOp::copy, {tokens_, (width_ + kv_width_) / 2});
+  }
+}
+
+void BlockWriter::attention_kernel() {
+  part("attn.kernel");
+  const int ranks = setup_.tensor_parallel;
+  AttentionShape shape{.batch = setup_.micro_batch,
+                       .heads = model_.heads / ranks,
+                       .kv_heads = (repeats_heads() ? model_.heads : model_.kv_heads) / ranks,
+                       .queries = setup_.sequence,
+                       .keys = setup_.sequence,
+                       .head_dim = model_.head_dim(),
+                       .causal = model_.structure == Structure::decoder,
+                       .dtype = setup_.dtype};
+  const Bytes sums = wide_size({tokens_, shape.heads});  // of exponentials, a number for each row
+  forward(shape, size(heads()) + sums);
+  block_.forward.back().survives = true;
+  shape.pass = Pass::backward;
+  backward(shape);
+}
+
+void BlockWriter::scores_and_values() {
+  const std::int64_t batch = setup_.micro_batch * model_.heads / setup_.tensor_parallel;
+  const std::int64_t length = setup_.sequence;
+  const std::int64_t width = model_.head_dim();
+  const auto product = [&](std::int64_t n, std::int64_t k, Bytes kept) {
+    const GemmShape gemm{.m = length, .n = n, .k = k, .dtype = setup_.dtype, .batch = batch};
+    forward(gemm, kept);
+    for (const GemmShape& gradient : c3::backward(gemm))
+      backward(gradient);
+  };
+  part("attn.scores");
+  product(length, width, {});
+  part("attn.softmax");
+  if (is(KernelStyle::eager)) {
+    for (const VectorOp op : {VectorOp::mul_scalar, VectorOp::add_scalar})
+      forward(op, scores());
+    backward(VectorOp::softmax, scores(), Pass::backward);
+    backward(VectorOp::mul_scalar, scores());
+  } else {  // scaled and masked by the softmax's kernel
+    backward(VectorOp::softmax, scores(), Pass::backward);
+  }
+  forward(VectorOp::softmax, scores(), size(scores()));
+  if (setup_.framework.dropout) {
+    const Bytes mask{static_cast<double>(scores().rows * scores().cols)};
+    forward(VectorOp::mul_scalar, scores(), size(scores()) + mask);
+    part_backward_.insert(part_backward_.begin(), {.part = part_,
+                                                   .op = VectorShape{.chain = VectorOp::mul_scalar,
+                                                                     .rows = scores().rows,
+                                                                     .cols = scores().cols,
+                                                                     .dtype = setup_.dtype}});
+  }
+  part("attn.values");
+  product(width, length, {});
+  forward(VectorOp::copy, heads(), size(heads()));  // heads of a token side by side again
+  for (int tensor = 0; tensor < 2; ++tensor)
+    backward(VectorOp::copy, heads());
+}
+
+// What comes through the block is added to what runs past it; so are their gradients.
+void BlockWriter::residual(const std::string& name) {
+  part(name);
+  const Rows tensor = stream();
+  const Bytes mask{setup_.framework.dropout ? static_cast<double>(tensor.rows * tensor.cols) : 0.0};
+  if (joins_residual() && name == "attn.residual") {
+    after_residual_ = true;
+    return;
+  }
+  VectorChain sum = VectorOp::add;
+  if (setup_.framework.dropout && is(KernelStyle::eager)) {
+    forward(VectorOp::mul_scalar, tensor, mask);
+  } else if (setup_.framework.dropout) {
+    sum = VectorOp::mul_scalar;
+    sum.append(VectorOp::add);
+  }
+  forward(sum, tensor, mask);
+  if (!joins_residual()) backward(VectorOp::add, tensor);
+  if (setup_.framework.dropout) backward(VectorOp::mul_scalar, tensor);
+}
+
+void BlockWriter::feed_forward() {
+  norm("mlp.norm");
+  part("mlp.gate_up");
+  const bool separate = model_.gated && setup_.framework.separate_projections;
+  const std::int64_t products = separate ? 2 : 1;
+  const std::int64_t outputs = (model_.gated ? 2 : 1) * ffn_ / products;
+  for (std::int64_t i = 0; i < products; ++i) {
+    linear({.tokens = tokens_,
+            .outputs = outputs,
+            .inputs = model_.hidden,
+            .bias = model_.biases,
+            .kept = size({tokens_, outputs})});
+  }
+  if (separate) backward(VectorOp::add, {tokens_, model_.hidden});
+  activation();
+  part("mlp.down");
+  linear({.tokens = tokens_, .outputs = model_.hidden, .inputs = ffn_, .bias = model_.biases});
+  residual("mlp.residual");
+}
+
+// silu and gelu read and write alike.
+void BlockWriter::activation() {
+  part("mlp.activation");
+  const VectorOp function = model_.activation == Activation::relu ? VectorOp::relu : VectorOp::gelu;
+  if (!model_.gated) {
+    forward(function, wide(), size(wide()));
+    backward(function, wide(), Pass::backward);
+    return;
+  }
+  if (is(KernelStyle::eager)) {
+    forward(function, wide(), size(wide()));
+    forward(VectorOp::mul, wide(), size(wide()));
+    backward(VectorOp::mul, wide());
+    backward(VectorOp::mul, wide());
+    backward(function, wide(), Pass::backward);
+    return;
+  }
+  VectorChain chain = function;
+  chain.append(VectorOp::mul);
+  // A compiler makes the product again from its factors, in the kernel that makes their gradients.
+  forward(chain, wide(), is(KernelStyle::compiled) ? Bytes{} : size(wide()));
+  backward(chain, wide(), Pass::backward);
+}
+
+void BlockWriter::embedding() {
+  part("embedding");
+  const Rows tensor{tokens_, model_.hidden};
+  forward(VectorOp::embedding, tensor);
+  backward(VectorOp::reduce, {words_, model_.hidden}, Pass::backward);  // zeros, written only
+  backward(VectorOp::embedding, tensor, Pass::backward);
+  part_backward_.back().gradient = size({words_, model_.hidden});
+  block_.parameters += words_ * model_.hidden;
+  for (const std::int64_t table : {model_.positions, model_.token_types}) {
+    if (table == 0) continue;
+    forward(VectorOp::embedding, tensor);
+    forward(VectorOp::add, tensor);
+    backward(VectorOp::embedding, tensor, Pass::backward);
+    block_.parameters += table * model_.hidden;
+  }
+  if (!setup_.framework.dropout) return;
+  forward(VectorOp::mul_scalar, tensor, Bytes{static_cast<double>(tensor.rows * tensor.cols)});
+  backward(VectorOp::mul_scalar, tensor);
+}
+
+void BlockWriter::head() {
+  norm("final.norm");
+  part("head.logits");
+  linear({.tokens = tokens_, .outputs = words_, .inputs = model_.hidden});
+  if (model_.tied_embedding) block_.parameters -= words_ * model_.hidden;
+  loss();
+}
+
+// The logarithm of the softmax in fp32, and the share of each token's own word; backward zeros but for those.
+void BlockWriter::loss() {
+  part("loss");
+  const Rows logits{tokens_, words_};
+  const bool wide = setup_.framework.loss_dtype == DType::fp32;
+  if (is(KernelStyle::megatron)) return megatron_loss();
+  if (wide) {
+    cast(logits);
+    forward_wide(VectorOp::softmax, logits, wide_size(logits));
+    if (!is(KernelStyle::compiled)) backward_wide(VectorOp::reduce, logits, Pass::backward);
+    backward_wide(VectorOp::softmax, logits, Pass::backward);
+    cast_back(logits);
+    return;
+  }
+  forward(VectorOp::softmax, logits, size(logits));
+  backward(VectorOp::reduce, logits, Pass::backward);
+  backward(VectorOp::softmax, logits, Pass::backward);
+}
+
+// As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
+// quotient less one at each token's own word, times the gradient.
+void BlockWriter::megatron_loss() {
+  const Rows logits{tokens_, words_};
+  cast(logits);
+  forward_wide(VectorOp::reduce, logits);
+  for (const VectorOp op : {VectorOp::sub_scalar, VectorOp::exp})
+    forward_wide(op, logits);
+  forward_wide(VectorOp::reduce, logits);
+  forward_wide(VectorOp::div_scalar, logits, wide_size(logits));
+  backward_wide(VectorOp::mul_scalar, logits);
+  cast_back(logits);
+}
+
+BlockKernels layer_kernels(const TrainingSetup& setup) {
+  BlockWriter writer(setup);
+  writer.self_attention();
+  writer.feed_forward();
+  return writer.take();
+}
+
+BlockKernels embedding_kernels(const TrainingSetup& setup) {
+  BlockWriter writer(setup);
+  writer.embedding();
+  return writer.take();
+}
+
+BlockKernels head_kernels(const TrainingSetup& setup) {
+  BlockWriter writer(setup);
+  writer.head();
+  return writer.take();
+}
+
+}  // namespace c3

@@ -1,0 +1,87 @@
+#include "workloads/training/data_parallel.hpp"
+
+#include <utility>
+
+#include "workloads/training/fully_sharded.hpp"
+#include "workloads/training/gradient_buckets.hpp"
+
+namespace c3 {
+
+VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
+  constexpr std::int64_t kRow = 1024;
+  return {.chain = op, .rows = (count + kRow - 1) / kRow, .cols = kRow, .dtype = dtype};
+}
+
+std::unique_ptr<DataParallel> DataParallel::make(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                                 DataParallelGroup group, StepProgram& program) {
+  if (setup.sharding == Sharding::parameters && group.size > 1)
+    return std::make_unique<FullyShardedParameters>(setup, std::move(units), group, program);
+  return std::make_unique<GradientBuckets>(setup, std::move(units), group, program);
+}
+
+DataParallel::DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                           DataParallelGroup group, StepProgram& program)
+    : setup_(setup),
+      units_(std::move(units)),
+      group_(group),
+      program_(program),
+      compute_(program.stream("compute")) {}
+
+std::int64_t DataParallel::shard(std::size_t unit) const {
+  return (units_[unit].parameters + group_.size - 1) / group_.size;
+}
+
+CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
+  CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = setup_.dtype};
+  if (group_.stride > 1) call.groups = RankGroups{.size = group_.size, .stride = group_.stride};
+  return call;
+}
+
+Bytes DataParallel::of_parameters(std::int64_t count) const {
+  return element_size(setup_.dtype) * static_cast<double>(count);
+}
+
+Bytes DataParallel::of_gradients(std::int64_t count) const {
+  return element_size(setup_.framework.gradient_dtype) * static_cast<double>(count);
+}
+
+void DataParallel::gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op,
+                                   std::int64_t count) {
+  program_.kernel(stream, name, flat(op, count, setup_.framework.gradient_dtype));
+}
+
+void DataParallel::cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count) {
+  const DType from = setup_.dtype;
+  const DType to = setup_.framework.gradient_dtype;
+  // Half of the copy has either size.
+  const double both = 0.5 * (element_size(from) + element_size(to)).value / element_size(to).value;
+  const auto numbers = static_cast<std::int64_t>(static_cast<double>(count) * both);
+  program_.kernel(stream, name, flat(VectorOp::copy, numbers, to));
+}
+
+// fp32 moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
+void DataParallel::hold_states() {
+  std::int64_t all = 0, own = 0;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    all += units_[unit].parameters;
+    own += updated(unit);
+  }
+  const Framework& framework = setup_.framework;
+  const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
+  MemoryLedger& memory = program_.memory();
+  constexpr double kMoments = 2.0;
+  memory.allocate(compute_, MemoryClass::optimizer, "moments",
+                  element_size(DType::fp32) * (kMoments * count(own)));
+  if (setup_.sharding == Sharding::parameters) {
+    memory.allocate(compute_, MemoryClass::weights, "shards",
+                    element_size(framework.parameter_dtype) * count(own));
+    return;
+  }
+  const DType held = framework.master_copy ? setup_.dtype : framework.parameter_dtype;
+  memory.allocate(compute_, MemoryClass::weights, "parameters", element_size(held) * count(all));
+  if (framework.master_copy)
+    memory.allocate(compute_, MemoryClass::optimizer, "master copy",
+                    element_size(framework.parameter_dtype) * count(own));
+}
+
+}  // namespace c3

@@ -1,0 +1,78 @@
+#pragma once
+/// What data parallelism adds to a step: collectives on parameters and gradients, and the memory for them.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "workloads/training/step_program.hpp"
+
+namespace c3 {
+
+/// Parameters that are gathered and reduced together: unit 0 is what is before and after the layers, unit i
+/// is layer i - 1.
+struct ParameterUnit {
+  std::string name;             ///< "root", "layer 3"
+  std::int64_t parameters = 0;  ///< of this rank of a tensor-parallel group
+};
+
+/// Where a collective among data-parallel ranks takes place.
+struct DataParallelGroup {
+  int size = 1;    ///< ranks
+  int stride = 1;  ///< between their numbers
+};
+
+/// Told of a step's course, in the order in which the host launches it.
+class DataParallel {
+ public:
+  virtual ~DataParallel() = default;
+  DataParallel(const DataParallel&) = delete;
+  DataParallel& operator=(const DataParallel&) = delete;
+
+  virtual void begin_step() {}
+  virtual void before_forward(std::size_t /*unit*/) {}
+  virtual void after_forward(std::size_t /*unit*/) {}
+  virtual void before_backward(std::size_t /*unit*/) {}
+  /// Its backward kernels have been launched.
+  virtual void after_backward(std::size_t unit) = 0;
+  /// \p first, \p last: of the step's micro-batches.
+  virtual void begin_micro_batch(bool first, bool last) {
+    is_first_ = first;
+    is_last_ = last;
+  }
+  /// Gradients are complete when this has passed on the compute stream.
+  virtual void end_backward() = 0;
+  /// Of the parameters that this rank updates; the optimizer has run.
+  virtual void after_optimizer() {}
+  /// Parameters that this rank updates, of \p unit, in numbers.
+  virtual std::int64_t updated(std::size_t unit) const = 0;
+
+  static std::unique_ptr<DataParallel> make(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                            DataParallelGroup group, StepProgram& program);
+
+ protected:
+  DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
+               StepProgram& program);
+
+  std::int64_t shard(std::size_t unit) const;  ///< of one rank, padded
+  CollectiveCall call(CollectiveKind kind, Bytes bytes) const;
+  Bytes of_parameters(std::int64_t count) const;  ///< in the type in which layers compute
+  Bytes of_gradients(std::int64_t count) const;   ///< as they are kept and reduced
+  /// A kernel that goes through \p count numbers of gradients.
+  void gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op, std::int64_t count);
+  /// One that reads gradients as layers make them and writes them as they are reduced, or the reverse order.
+  void cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count);
+  void hold_states();
+
+  const TrainingSetup& setup_;
+  std::vector<ParameterUnit> units_;
+  DataParallelGroup group_;
+  StepProgram& program_;
+  StepProgram::Stream compute_;
+  bool is_first_ = true, is_last_ = true;
+};
+
+/// Elements as a tensor of rows that kernels without rows take.
+VectorShape flat(VectorOp op, std::int64_t count, DType dtype);
+
+}  // namespace c3

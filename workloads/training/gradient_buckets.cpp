@@ -1,0 +1,101 @@
+#include "workloads/training/gradient_buckets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace c3 {
+
+GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                 DataParallelGroup group, StepProgram& program)
+    : DataParallel(setup, std::move(units), group, program),
+      reductions_(group.size > 1 ? program.stream("gradients") : compute_),
+      gradients_(units_.size()) {}
+
+std::int64_t GradientBuckets::updated(std::size_t unit) const {
+  return is_sharded() ? shard(unit) : units_[unit].parameters;
+}
+
+std::int64_t GradientBuckets::all() const {
+  std::int64_t sum = 0;
+  for (const ParameterUnit& unit : units_)
+    sum += unit.parameters;
+  return sum;
+}
+
+void GradientBuckets::begin_step() {
+  hold_states();
+  const std::int64_t kept = keeps_all_gradients() ? all() : (all() + group_.size - 1) / group_.size;
+  program_.memory().allocate(compute_, MemoryClass::gradients, keeps_all_gradients() ? "of layers" : "shards",
+                             of_gradients(kept));
+}
+
+void GradientBuckets::before_backward(std::size_t unit) {
+  if (keeps_all_gradients()) return;
+  gradients_[unit] = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
+                                                of_gradients(units_[unit].parameters));
+}
+
+void GradientBuckets::after_backward(std::size_t unit) {
+  const std::string& name = units_[unit].name;
+  const std::int64_t count = units_[unit].parameters;
+  if (!is_first_ && keeps_all_gradients()) {
+    gradient_kernel(compute_, name + " accumulate", VectorOp::add, count);
+  } else if (setup_.framework.gradient_dtype != setup_.dtype) {
+    cast_gradients(compute_, name + " cast gradients", count);
+  }
+  if (!reduces()) return;
+  ready_ += count;
+  if (setup_.framework.overlaps_gradients) reduce_full_buckets();
+  if (gradients_[unit]) program_.memory().release(*std::exchange(gradients_[unit], std::nullopt));
+}
+
+std::int64_t GradientBuckets::capacity() const {
+  const Bytes bytes = buckets_ == 0 ? setup_.framework.first_bucket : setup_.framework.bucket;
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(bytes / element_size(setup_.framework.gradient_dtype)));
+}
+
+void GradientBuckets::reduce_full_buckets() {
+  for (std::int64_t count = capacity(); ready_ >= count; count = capacity())
+    reduce(count);
+}
+
+// Copied together and divided by the number of ranks, in one go.
+void GradientBuckets::reduce(std::int64_t count) {
+  ready_ -= count;
+  const std::string name = fmt::format("bucket {}", buckets_++);
+  gradient_kernel(compute_, name + " copy in", VectorOp::mul_scalar, count);
+  program_.order(compute_, reductions_, name + " ready");
+  const CollectiveKind kind = is_sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
+  program_.collective(reductions_, fmt::format("{} {}", name, name_of(kind)), call(kind, of_gradients(padded)));
+  reduced_ = program_.record(reductions_, name + " reduced");
+}
+
+void GradientBuckets::end_backward() {
+  if (reduces()) {
+    reduce_full_buckets();
+    if (ready_ > 0) reduce(ready_);
+  }
+  if (reduced_) program_.wait(compute_, *std::exchange(reduced_, std::nullopt));
+  buckets_ = 0;
+}
+
+void GradientBuckets::after_optimizer() {
+  if (!is_sharded() || group_.size == 1) return;
+  const auto gathers = program_.stream("all_gather");
+  program_.order(compute_, gathers, "parameters updated");
+  const std::int64_t most = std::max<std::int64_t>(
+      group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(setup_.dtype)));
+  for (std::int64_t left = all(); left > 0; left -= most) {
+    const std::int64_t count = std::min(left, most);
+    const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
+    program_.collective(gathers, "parameters all_gather",
+                        call(CollectiveKind::all_gather, of_parameters(padded)));
+  }
+  program_.order(gathers, compute_, "parameters gathered");
+}
+
+}  // namespace c3

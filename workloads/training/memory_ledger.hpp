@@ -1,0 +1,52 @@
+#pragma once
+/// What a GPU's memory holds as its host launches a step.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "workloads/training/memory_pool.hpp"
+#include "workloads/training/step_facts.hpp"
+
+namespace c3 {
+
+/// Tensors are allocated and released in the order in which the host launches what uses them, as PyTorch's
+/// caching allocator does it: the peak follows from the program alone. What is in use fits together; what is
+/// reserved has a pool for each stream and cannot always use what is free in pieces (MemoryPool). Wrong when: a
+/// tensor is kept until another stream has passed.
+class MemoryLedger {
+ public:
+  using Tensor = std::size_t;
+
+  /// \param pool number of the stream that allocates it
+  Tensor allocate(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes);
+  /// \pre \p tensor was not released before.
+  void release(Tensor tensor);
+  /// From now on: what a peak is named after.
+  void set_moment(std::string moment) { moment_ = std::move(moment); }
+
+  Bytes in_use() const { return in_use_; }
+  MemoryPeak peak() const;
+  Bytes reserved() const;  ///< most that all pools together took
+
+ private:
+  struct Entry {
+    std::string name;
+    MemoryClass memory_class;
+    Bytes bytes;
+    std::size_t pool = 0;
+    MemoryPool::Address address = 0;
+    std::size_t from = 0;  ///< change that allocated it
+    std::size_t to = 0;    ///< that released it; 0: none
+  };
+
+  std::vector<Entry> entries_;
+  std::map<std::size_t, MemoryPool> pools_;
+  std::size_t changes_ = 0;
+  std::string moment_, peak_moment_;
+  Bytes in_use_, peak_;
+  std::size_t peak_change_ = 0;
+};
+
+}  // namespace c3

@@ -1,0 +1,95 @@
+#pragma once
+/// A training step: the model, how it is spread over ranks, and how its framework runs it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/units.hpp"
+#include "gpu/spec.hpp"
+#include "workloads/operators/model_dimensions.hpp"
+
+namespace c3 {
+
+/// What data-parallel ranks keep a part of instead of all of it (ZeRO, arXiv 1910.02054, section 5).
+enum class Sharding {
+  none,        ///< DDP: gradients are summed in buckets
+  optimizer,   ///< ZeRO-1: each updates its part, parameters are gathered after
+  gradients,   ///< ZeRO-2: buckets of gradients are reduced to the rank that updates them
+  parameters,  ///< ZeRO-3, FSDP: a layer's parameters are gathered before it runs, forward and backward
+};
+std::string_view name_of(Sharding sharding);
+
+/// Which activations a backward pass finds and which it computes again.
+enum class Recompute {
+  none,
+  selective,  ///< kept: the output of attention and of every second product of a layer (PyTorch's)
+  attention,  ///< computed again: scores to values (Megatron-LM's selective, arXiv 2205.05198); nothing where
+              ///< attention is one kernel
+  full,       ///< kept: each layer's input
+};
+std::string_view name_of(Recompute recompute);
+
+/// Which kernels a layer's code launches.
+enum class KernelStyle {
+  eager,     ///< PyTorch modules as they are written
+  compiled,  ///< elementwise neighbours in one kernel, as Inductor makes them
+  megatron,  ///< Megatron-LM's fused kernels: norm, bias and activation, bias, dropout and residual
+};
+std::string_view name_of(KernelStyle style);
+
+/// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
+struct Framework {
+  std::string name;
+  KernelStyle kernels = KernelStyle::eager;
+  bool attention_kernel = true;  ///< attention in one kernel that keeps no scores
+  bool grouped_heads = true;     ///< that kernel knows keys and values that several heads share
+  bool dropout = false;
+  bool separate_projections = false;    ///< queries, keys, values, gate and up each by a product of its own
+  DType parameter_dtype = DType::fp32;  ///< of what the optimizer updates
+  bool master_copy = false;             ///< beside parameters of the type that computes, one in parameter_dtype
+  DType gradient_dtype = DType::fp32;   ///< of gradients that are kept and reduced
+  DType loss_dtype = DType::fp32;       ///< of logits in the loss
+  bool fused_optimizer = true;          ///< one kernel for all that it does to a unit's numbers
+  bool clips_gradients = true;          ///< by their norm
+  bool syncs = false;                   ///< the host waits for the gradients' norm before the optimizer
+  bool overlaps_gradients = true;       ///< gradients are reduced while the backward pass goes on
+  bool overlaps_tensor = true;          ///< sums over tensor-parallel ranks run beside gradients of weights
+  bool one_communicator = true;         ///< FSDP's gathers and reductions run in the order of launch
+  Bytes bucket, first_bucket;           ///< of gradients that are reduced together
+  int prefetch = 1;                     ///< layers whose parameters are gathered ahead
+  bool gathers_wait_on_host = false;    ///< the host waits for room before it launches a gather (FSDP 1)
+  Seconds forward_launch;               ///< host, for each kernel of the forward pass
+  Seconds backward_launch;              ///< of the backward pass, recomputation included
+  Seconds collective_launch;            ///< for each collective
+  Seconds event_launch;                 ///< to record an event or to wait for one on a stream
+  Seconds layer_forward;    ///< of a layer's forward pass beyond its launches: modules, views, hooks
+  Seconds layer_backward;   ///< of its backward pass
+  int launch_queue = 1024;  ///< launches that wait for the GPU, after which the host waits
+  int hardware_queues = 8;  ///< into which streams are dealt
+  Bytes reserved;           ///< of a GPU's memory, by the driver's context and by collective libraries
+
+  bool operator==(const Framework&) const = default;
+};
+
+struct TrainingSetup {
+  ModelDimensions model;
+  Framework framework;
+  DType dtype = DType::bf16;       ///< in which layers compute
+  std::int64_t sequence = 0;       ///< tokens
+  std::int64_t micro_batch = 1;    ///< sequences of one data-parallel rank at once
+  std::int64_t micro_batches = 1;  ///< one after another, whose gradients add up
+  int tensor_parallel = 1;         ///< neighbouring ranks that share each weight
+  bool sequence_parallel = false;  ///< between a layer's blocks each has a part of the tokens
+  int async_chunks = 1;  ///< products and the collectives beside them in so many parts that overlap (async TP)
+  Sharding sharding = Sharding::parameters;
+  bool reshard_after_forward = true;  ///< of Sharding::parameters
+  Recompute recompute = Recompute::none;
+  std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
+
+  std::int64_t tokens() const { return micro_batch * sequence; }  ///< of a micro-batch
+
+  bool operator==(const TrainingSetup&) const = default;
+};
+
+}  // namespace c3

@@ -1,0 +1,343 @@
+#include "workloads/training/step_composer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "workloads/training/tensor_parallel.hpp"
+
+namespace c3 {
+namespace {
+
+std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const BlockKernels& embedding,
+                                    const BlockKernels& layer, const BlockKernels& head) {
+  std::vector<ParameterUnit> units{{"root", embedding.parameters + head.parameters}};
+  for (std::int64_t i = 0; i < setup.model.layers; ++i)
+    units.push_back({fmt::format("layer {}", i), layer.parameters});
+  return units;
+}
+
+/// \p op on one of \p chunks parts of its tokens.
+Operator chunk_of(Operator op, std::int64_t chunks) {
+  if (auto* gemm = std::get_if<GemmShape>(&op)) gemm->m /= chunks;
+  if (auto* vector = std::get_if<VectorShape>(&op)) vector->rows = (vector->rows + chunks - 1) / chunks;
+  return op;
+}
+
+}  // namespace
+
+StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
+    : setup_(setup),
+      ranks_(ranks),
+      embedding_(embedding_kernels(setup)),
+      layer_(layer_kernels(setup)),
+      head_(head_kernels(setup)),
+      program_(setup.framework),
+      compute_(program_.stream("compute")),
+      units_(units_of(setup, embedding_, layer_, head_)),
+      data_parallel_(DataParallel::make(
+          setup, units_, {.size = ranks / setup.tensor_parallel, .stride = setup.tensor_parallel}, program_)),
+      layers_(static_cast<std::size_t>(setup.model.layers)) {}
+
+TrainingStep StepComposer::compose() {
+  begin("start", HostPass::forward);
+  data_parallel_->begin_step();
+  for (std::int64_t i = 0; i < setup_.micro_batches; ++i)
+    micro_batch(i);
+  micro_batch_.clear();
+  optimizer();
+  TrainingStep step;
+  step.facts.tokens = setup_.tokens() * setup_.micro_batches * ranks_ / setup_.tensor_parallel;
+  step.facts.model_flops = model_flops_;
+  step.facts.hardware_flops = hardware_flops_;
+  step.facts.memory = program_.memory().peak();
+  step.streams = program_.take_streams();
+  step.host = program_.take_host();
+  return step;
+}
+
+void StepComposer::begin(const std::string& what, HostPass pass) {
+  program_.begin_range(micro_batch_ + what, pass);
+}
+
+void StepComposer::micro_batch(std::int64_t index) {
+  if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", index);
+  data_parallel_->begin_micro_batch(index == 0, index + 1 == setup_.micro_batches);
+  forward_pass();
+  backward_pass();
+}
+
+void StepComposer::forward_pass() {
+  begin("forward, embedding", HostPass::forward);
+  data_parallel_->before_forward(0);
+  forward_block(embedding_, embedding_state_, false);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    begin(fmt::format("forward, layer {}", i), HostPass::forward);
+    program_.host_work(setup_.framework.layer_forward);
+    data_parallel_->before_forward(i + 1);
+    forward_block(layer_, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
+    data_parallel_->after_forward(i + 1);
+  }
+  begin("forward, head", HostPass::forward);
+  holds_outputs_ = true;  // logits, until there is a loss
+  forward_block(head_, head_state_, false);
+  holds_outputs_ = false;
+  release_outputs();
+}
+
+void StepComposer::backward_pass() {
+  begin("backward, head", HostPass::backward);
+  data_parallel_->before_backward(0);
+  const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
+                                                     "gradients of activations", stream_bytes());
+  backward_block(head_, head_state_, false);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    begin(fmt::format("backward, layer {}", i), HostPass::backward);
+    program_.host_work(setup_.framework.layer_backward);
+    data_parallel_->before_backward(i + 1);
+    backward_block(layer_, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
+    data_parallel_->after_backward(i + 1);
+  }
+  begin("backward, embedding", HostPass::backward);
+  backward_block(embedding_, embedding_state_, false);
+  program_.memory().release(gradient);
+  data_parallel_->after_backward(0);
+  data_parallel_->end_backward();
+}
+
+void StepComposer::forward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+  if (recomputed && setup_.recompute != Recompute::attention) {
+    state.input =
+        program_.memory().allocate(compute_, MemoryClass::activations, "layer inputs", stream_bytes());
+  }
+  for (const StepKernel& kernel : block.forward)
+    model_flops_ += 3.0 * matrix_flops(kernel.op);
+  run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
+}
+
+void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+  const bool whole = recomputed && setup_.recompute != Recompute::attention;
+  if (whole) recompute(block, state);
+  std::span<const StepKernel> rest = block.backward;
+  while (!rest.empty()) {
+    const std::string& part = rest.front().part;
+    const auto end = std::ranges::find_if(rest, [&](const StepKernel& kernel) { return kernel.part != part; });
+    const auto count = static_cast<std::size_t>(end - rest.begin());
+    if (recomputed && !whole && part == "attn.values") recompute(block, state);
+    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr);
+    release_part(state, part);
+    rest = rest.subspan(count);
+  }
+  for (const Kept& kept : state.kept)  // of parts without a backward kernel
+    program_.memory().release(kept.tensor);
+  state.kept.clear();
+  if (state.input) program_.memory().release(*std::exchange(state.input, std::nullopt));
+}
+
+void StepComposer::recompute(const BlockKernels& block, BlockState& state) {
+  std::vector<StepKernel> again;
+  std::ranges::copy_if(block.forward, std::back_inserter(again),
+                       [&](const StepKernel& kernel) { return runs_again(kernel); });
+  const std::string range = program_.range();
+  program_.begin_range(range + ", recompute", HostPass::forward);
+  if (setup_.recompute != Recompute::attention) program_.host_work(setup_.framework.layer_forward);
+  run_parts(again, Pass::forward, Keeping::rest, &state);
+  program_.begin_range(range, HostPass::backward);
+}
+
+bool StepComposer::is_recomputed(std::int64_t layer) const {
+  return setup_.recompute != Recompute::none && (layer + 1) % setup_.recompute_every == 0;
+}
+
+// PyTorch's checkpoints end with the last tensor that is needed, Megatron-LM's run the whole layer.
+bool StepComposer::runs_again(const StepKernel& kernel) const {
+  switch (setup_.recompute) {
+    case Recompute::none:
+      return false;
+    case Recompute::attention:
+      return kernel.part == "attn.scores" || kernel.part == "attn.softmax" || kernel.part == "attn.values";
+    case Recompute::full:
+      return setup_.framework.kernels == KernelStyle::megatron ||
+             (kernel.part != "mlp.down" && kernel.part != "mlp.residual");
+    case Recompute::selective:
+      return !kernel.survives && kernel.part != "mlp.down" && kernel.part != "mlp.residual";
+  }
+  return false;
+}
+
+Bytes StepComposer::kept_bytes(const StepKernel& kernel, Keeping keeping) const {
+  if (keeping == Keeping::all) return kernel.kept;
+  const bool selective = setup_.recompute == Recompute::selective;
+  const Bytes survives =
+      !runs_again(kernel) && setup_.recompute != Recompute::full
+          ? (selective && kernel.survives ? std::max(kernel.kept, output_bytes(kernel.op)) : kernel.kept)
+          : Bytes{};
+  return keeping == Keeping::survivors ? survives : kernel.kept;
+}
+
+void StepComposer::run_parts(const std::vector<StepKernel>& kernels, Pass pass, Keeping keeping,
+                             BlockState* state) {
+  std::span<const StepKernel> rest = kernels;
+  while (!rest.empty()) {
+    const auto end =
+        std::ranges::find_if(rest, [&](const StepKernel& kernel) { return kernel.part != rest.front().part; });
+    const auto count = static_cast<std::size_t>(end - rest.begin());
+    run_part(rest.first(count), pass, keeping, state);
+    rest = rest.subspan(count);
+  }
+}
+
+// Gradients of weights wait for nobody: they run beside the sum over ranks.
+void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keeping keeping,
+                            BlockState* state) {
+  const std::string& part = kernels.front().part;
+  const PartCollectives collectives = collectives_of(setup_, part, pass);
+  const bool any = collectives.gathers || collectives.reduces;
+  const int chunks = any ? setup_.async_chunks : 1;
+  const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<std::string>{};
+  const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    if (!gathered.empty()) program_.wait(compute_, gathered[static_cast<std::size_t>(chunk)]);
+    for (const StepKernel& kernel : kernels) {
+      if (kernel.gradient.value > 0.0) continue;
+      if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
+      if (chunk > 0) run_chunk(kernel, chunks);
+    }
+    if (defers) reduce_tokens(part, chunks);
+  }
+  for (const StepKernel& kernel : kernels) {
+    if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
+  }
+  if (collectives.reduces && !defers) reduce_tokens(part, 1);
+  if (collectives.reduces)
+    program_.order(program_.stream(part == "embedding" ? "vocabulary" : "tensor"), compute_, part + " reduced");
+  if (part == "loss" && pass == Pass::forward) loss_sums();
+}
+
+std::vector<std::string> StepComposer::gather_tokens(const std::string& part, int chunks) {
+  const auto stream = program_.stream(part == "embedding" ? "vocabulary" : "tensor_gather");
+  program_.order(compute_, stream, part + " ready");
+  std::vector<std::string> events;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    program_.collective(stream, part + " all_gather",
+                        tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));
+    events.push_back(program_.record(stream, part + " gathered"));
+  }
+  return events;
+}
+
+void StepComposer::reduce_tokens(const std::string& part, int chunks) {
+  const auto stream = program_.stream(part == "embedding" ? "vocabulary" : "tensor");
+  program_.order(compute_, stream, part + " ready");
+  const auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  program_.collective(stream, fmt::format("{} {}", part, name_of(kind)),
+                      tensor_call(kind, hidden_bytes() / chunks));
+}
+
+// Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.
+void StepComposer::loss_sums() {
+  if (setup_.tensor_parallel == 1) return;
+  const auto stream = program_.stream("vocabulary");
+  program_.order(compute_, stream, "loss ready");
+  const Bytes bytes = element_size(DType::fp32) * static_cast<double>(setup_.tokens());
+  for (const char* what : {"largest logit", "sum of exponentials", "right logit"})
+    program_.collective(stream, what, tensor_call(CollectiveKind::all_reduce, bytes));
+  program_.order(stream, compute_, "loss summed");
+}
+
+void StepComposer::run_kernel(const StepKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
+                              int chunks) {
+  const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
+  const bool is_there = keeping == Keeping::rest && kernel.survives;
+  if (kept.value > 0.0 && !is_there) {
+    state->kept.push_back(
+        {kernel.part, program_.memory().allocate(compute_, MemoryClass::activations, kernel.part, kept)});
+    if (!holds_outputs_) release_outputs();
+  } else if (kernel.gradient.value <= 0.0) {
+    hold_output(kernel);
+  }
+  run_chunk(kernel, chunks);
+}
+
+void StepComposer::run_chunk(const StepKernel& kernel, int chunks) {
+  const Operator op = chunk_of(kernel.op, chunks);
+  hardware_flops_ += matrix_flops(op);
+  program_.kernel(compute_, kernel.part, op);
+}
+
+// A kernel's output is needed by the next one, and no longer.
+void StepComposer::hold_output(const StepKernel& kernel) {
+  const Bytes bytes = output_bytes(kernel.op);
+  const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "not kept", bytes);
+  if (!holds_outputs_) release_outputs();
+  outputs_.push_back(tensor);
+}
+
+void StepComposer::release_outputs() {
+  for (const Tensor tensor : std::exchange(outputs_, {}))
+    program_.memory().release(tensor);
+}
+
+void StepComposer::release_part(BlockState& state, const std::string& part) {
+  std::erase_if(state.kept, [&](const Kept& kept) {
+    if (kept.part != part) return false;
+    program_.memory().release(kept.tensor);
+    return true;
+  });
+}
+
+// Their norm over all ranks, then all times what makes it small enough.
+void StepComposer::clip_gradients() {
+  const DType dtype = setup_.framework.gradient_dtype;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit)
+    program_.kernel(compute_, "clip", flat(VectorOp::reduce, data_parallel_->updated(unit), dtype));
+  if (ranks_ > 1) {
+    const auto stream = program_.stream("norm");
+    program_.order(compute_, stream, "squares summed");
+    program_.collective(stream, "gradients' norm",
+                        {.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32});
+    program_.order(stream, compute_, "norm known");
+  }
+  if (setup_.framework.syncs) program_.host_wait(program_.record(compute_, "norm seen"));
+  for (std::size_t unit = 0; unit < units_.size(); ++unit)
+    program_.kernel(compute_, "clip", flat(VectorOp::mul_scalar, data_parallel_->updated(unit), dtype));
+}
+
+void StepComposer::optimizer() {
+  begin("optimizer", HostPass::forward);
+  release_outputs();
+  if (setup_.framework.clips_gradients) clip_gradients();
+  // Its own loops over lists of tensors where one kernel does not do it all: decay, first moment, second moment
+  // (two), root, correction, epsilon, update.
+  static const std::vector<VectorOp> kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
+                                               VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
+                                               VectorOp::add_scalar, VectorOp::add};
+  const DType dtype = setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const std::int64_t count = data_parallel_->updated(unit);
+    if (setup_.framework.fused_optimizer) {
+      program_.kernel(compute_, "adam", flat(VectorOp::adam, count, dtype));
+      continue;
+    }
+    for (const VectorOp op : kLoops)
+      program_.kernel(compute_, "adam", flat(op, count, DType::fp32));
+  }
+  data_parallel_->after_optimizer();
+}
+
+CollectiveCall StepComposer::tensor_call(CollectiveKind kind, Bytes bytes) const {
+  CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = setup_.dtype};
+  if (setup_.tensor_parallel < ranks_) call.groups = RankGroups{.size = setup_.tensor_parallel, .stride = 1};
+  return call;
+}
+
+Bytes StepComposer::hidden_bytes() const {
+  return element_size(setup_.dtype) * static_cast<double>(setup_.tokens() * setup_.model.hidden);
+}
+
+Bytes StepComposer::stream_bytes() const {
+  return hidden_bytes() / (setup_.sequence_parallel ? setup_.tensor_parallel : 1);
+}
+
+}  // namespace c3

@@ -1,0 +1,84 @@
+#pragma once
+/// Composes a training step of blocks, passes and collectives.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "workloads/training/block_kernels.hpp"
+#include "workloads/training/data_parallel.hpp"
+#include "workloads/training/step_program.hpp"
+#include "workloads/training/training_step.hpp"
+
+namespace c3 {
+
+class StepComposer {
+ public:
+  StepComposer(const TrainingSetup& setup, int ranks);
+  TrainingStep compose();
+
+ private:
+  using Tensor = MemoryLedger::Tensor;
+  /// A part's tensor that its backward pass needs.
+  struct Kept {
+    std::string part;
+    Tensor tensor;
+  };
+  /// One block of one micro-batch between its passes.
+  struct BlockState {
+    std::vector<Kept> kept = {};
+    std::optional<Tensor> input = {};
+  };
+  /// Of which kernels outputs are kept, and which run.
+  enum class Keeping {
+    all,        ///< what the backward pass needs
+    survivors,  ///< what the recomputation does not make again
+    rest,       ///< what it does make again
+  };
+
+  void micro_batch(std::int64_t index);
+  void forward_pass();
+  void backward_pass();
+  void optimizer();
+  void clip_gradients();
+
+  void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void recompute(const BlockKernels& block, BlockState& state);
+  void run_parts(const std::vector<StepKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
+  void run_part(std::span<const StepKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
+  std::vector<std::string> gather_tokens(const std::string& part, int chunks);
+  void reduce_tokens(const std::string& part, int chunks);
+  void run_kernel(const StepKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
+  void run_chunk(const StepKernel& kernel, int chunks);
+  void loss_sums();
+  void hold_output(const StepKernel& kernel);
+  void release_outputs();
+  void release_part(BlockState& state, const std::string& part);
+
+  bool is_recomputed(std::int64_t layer) const;
+  bool runs_again(const StepKernel& kernel) const;
+  Bytes kept_bytes(const StepKernel& kernel, Keeping keeping) const;
+  CollectiveCall tensor_call(CollectiveKind kind, Bytes bytes) const;
+  Bytes hidden_bytes() const;  ///< of all tokens of a micro-batch
+  Bytes stream_bytes() const;  ///< of what runs past the blocks on one rank
+  void begin(const std::string& what, HostPass pass);
+
+  const TrainingSetup& setup_;
+  const int ranks_;
+  BlockKernels embedding_, layer_, head_;
+  StepProgram program_;
+  StepProgram::Stream compute_;
+  std::vector<ParameterUnit> units_;
+  std::unique_ptr<DataParallel> data_parallel_;
+  std::string micro_batch_;  ///< "micro-batch 3, ", or nothing where there is one
+  BlockState embedding_state_, head_state_;
+  std::vector<BlockState> layers_;
+  std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
+  bool holds_outputs_ = false;   ///< until release_outputs()
+  Flops model_flops_, hardware_flops_;
+};
+
+}  // namespace c3

@@ -1,0 +1,53 @@
+#pragma once
+/// What is known of a training step before it is simulated.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/units.hpp"
+
+namespace c3 {
+
+/// What a GPU's memory holds.
+enum class MemoryClass : std::uint8_t { weights, gradients, optimizer, activations, communication };
+inline constexpr std::array kMemoryClasses = {MemoryClass::weights, MemoryClass::gradients,
+                                              MemoryClass::optimizer, MemoryClass::activations,
+                                              MemoryClass::communication};
+std::string_view name_of(MemoryClass memory_class);
+
+struct MemoryTenant {
+  std::string name;  ///< of all tensors alike, e.g. "mlp.gate_up"
+  MemoryClass memory_class = MemoryClass::activations;
+  Bytes bytes;
+
+  bool operator==(const MemoryTenant&) const = default;
+};
+
+/// What one GPU holds at the moment at which it holds most.
+struct MemoryPeak {
+  Bytes bytes;          ///< of all tensors
+  Bytes reserved = {};  ///< that the allocator has taken for them by the end of the step
+  std::array<Bytes, kMemoryClasses.size()> by_class = {};
+  std::string moment = {};                 ///< e.g. "micro-batch 1, loss backward, loss"
+  std::vector<MemoryTenant> tenants = {};  ///< largest first
+
+  Bytes of(MemoryClass memory_class) const { return by_class[static_cast<std::size_t>(memory_class)]; }
+  bool operator==(const MemoryPeak&) const = default;
+};
+
+struct StepFacts {
+  std::int64_t tokens = 0;  ///< of all ranks
+  Flops model_flops;        ///< of one GPU: three times the forward pass' products and attention
+  Flops hardware_flops;     ///< of one GPU: of all products and attention that it computes
+  FlopsPerSecond peak;      ///< of one GPU in the type in which layers compute
+  MemoryPeak memory;
+  Bytes memory_size;  ///< that a framework has of a GPU's
+
+  bool fits() const { return memory.reserved <= memory_size; }
+  bool operator==(const StepFacts&) const = default;
+};
+
+}  // namespace c3

@@ -1,0 +1,56 @@
+#pragma once
+/// A step as its host launches it: operations of several streams in one order, and the memory they need.
+
+#include <string>
+#include <vector>
+
+#include "workloads/experiment.hpp"
+#include "workloads/training/memory_ledger.hpp"
+#include "workloads/training/setup.hpp"
+
+namespace c3 {
+
+/// Of which pass launches are: they cost the host unlike times.
+enum class HostPass { forward, backward };
+
+class StepProgram {
+ public:
+  using Stream = std::size_t;
+
+  explicit StepProgram(const Framework& framework) : framework_(framework) {}
+
+  /// The stream \p name, made at first mention.
+  Stream stream(const std::string& name);
+
+  /// What follows belongs to range \p name of the timeline.
+  void begin_range(std::string name, HostPass pass);
+  const std::string& range() const { return range_; }
+
+  void kernel(Stream stream, const std::string& name, const Operator& op);
+  void collective(Stream stream, const std::string& name, CollectiveCall call);
+  /// \p name with the number of its occurrence becomes the event. \returns that.
+  std::string record(Stream stream, const std::string& name);
+  void wait(Stream stream, const std::string& event);
+  void host_wait(const std::string& event);
+  /// The host does something for \p time before it goes on.
+  void host_work(Seconds time);
+  /// \p later begins what follows when all that \p earlier has so far has ended.
+  void order(Stream earlier, Stream later, const std::string& name) { wait(later, record(earlier, name)); }
+
+  MemoryLedger& memory() { return memory_; }
+  std::vector<StreamSpec> take_streams() { return std::move(streams_); }
+  HostProgram take_host();
+
+ private:
+  void launch(Stream stream, Operation operation, Seconds cost);
+
+  const Framework& framework_;
+  std::vector<StreamSpec> streams_;
+  HostProgram host_;
+  MemoryLedger memory_;
+  std::string range_;
+  HostPass pass_ = HostPass::forward;
+  std::size_t events_ = 0;
+};
+
+}  // namespace c3

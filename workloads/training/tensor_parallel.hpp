@@ -1,0 +1,24 @@
+#pragma once
+/// What tensor parallelism adds to the parts of a layer: which collectives stand before and after their
+/// products.
+
+#include <string>
+
+#include "gpu/kernel_model/operator.hpp"
+#include "workloads/training/setup.hpp"
+
+namespace c3 {
+
+/// Collectives of one part of a layer in one pass. All are of every token of a micro-batch times the hidden
+/// width.
+struct PartCollectives {
+  bool gathers = false;  ///< before: each rank has a part of the tokens
+  bool reduces = false;  ///< after: each rank has a part of the sum
+};
+
+/// Forward, `attn.out` and `mlp.down` end in a sum over ranks; backward, `attn.qkv`, `mlp.gate_up` and
+/// `head.logits`. With sequence parallelism the sum is scattered by tokens, and the parts that the sums' owners
+/// feed begin with a gather (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4).
+PartCollectives collectives_of(const TrainingSetup& setup, const std::string& part, Pass pass);
+
+}  // namespace c3
