@@ -223,6 +223,7 @@ TEST_CASE("groups with a mistake are refused where they are written") {
     return refused_run("{ all_reduce = { size = \"1 MiB\", " + keys + " } }");
   };
   CHECK(refused("groups = { size = 4 }") == "no error");
+  CHECK(refused("groups = { size = 4 }, on = [4, 5, 6, 7]") == "no error");
   CHECK(
       refused("groups = { size = 4 }, ranks = [0, 1]") ==
       Part{"9:50: stream.compute.run[0].all_reduce.groups: cannot be given with 'ranks', which is one group"});
