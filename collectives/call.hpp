@@ -84,7 +84,7 @@ int member_count(const CollectiveCall& call, int ranks);
 /// InfeasibleError as members_of.
 std::vector<CollectiveCall> calls_by_group(const CollectiveCall& call, int ranks);
 
-/// Whether a collective of \p members has any that are \p on the ranks that take part; empty: all do.
+/// Whether one of \p members is among \p on, the ranks that take part; empty: all do.
 bool any_takes_part(const std::vector<int>& members, const std::vector<int>& on);
 
 /// The buffer that bandwidths refer to: the call's bytes; of all_to_all_v what the busiest rank sends, itself

@@ -125,10 +125,12 @@ void ProcessGroups::add(const std::vector<int>& ranks) {
 }
 
 CollectiveLabels::CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy,
-                                   const Experiment& experiment, const ProcessGroups& groups)
+                                   const Experiment& experiment, const ProcessGroups& groups, bool folded)
     : groups_(call.groups) {
-  for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks()))
+  for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks())) {
     labels_.push_back(label_of(of_group, policy, experiment, groups));
+    if (folded) break;
+  }
 }
 
 const CollectiveLabel& CollectiveLabels::of(int rank) const {

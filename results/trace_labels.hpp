@@ -33,11 +33,11 @@ class ProcessGroups {
   std::map<std::vector<int>, std::size_t> numbers_;
 };
 
-/// What a collective of an experiment is called, by its groups.
+/// What a collective of an experiment is called, by its groups; folded, in rank 0's alone.
 class CollectiveLabels {
  public:
   CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy, const Experiment& experiment,
-                   const ProcessGroups& groups);
+                   const ProcessGroups& groups, bool folded);
   const CollectiveLabel& of(int rank) const;
 
  private:

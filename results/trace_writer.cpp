@@ -55,9 +55,9 @@ bool becomes_slice(const ActivityInfo& info) {
 TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& experiment,
                          const Strategy& strategy) {
   make_folder(folder / strategy.name);
-  const int ranks = experiment.cluster.ranks();
+  const bool folded = folds(experiment, strategy);
   const ProcessGroups groups(experiment);
-  for (int rank = 0; rank < (folds(experiment, strategy) ? 1 : ranks); ++rank) {
+  for (int rank = 0; rank < (folded ? 1 : experiment.cluster.ranks()); ++rank) {
     const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
     auto& file = *files_.emplace_back(
         std::make_unique<TraceFile>(path, trace_header(experiment, groups, strategy, rank)));
@@ -75,7 +75,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
     for (const auto& operation : experiment.streams[stream].operations) {
       if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
         labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
-                        CollectiveLabels(*call, policy, experiment, groups));
+                        CollectiveLabels(*call, policy, experiment, groups, folded));
     }
   }
 }

@@ -154,7 +154,7 @@ TEST_CASE("a trace names each rank's own group") {
       on(mi300x_like_cluster(), {{"comm", {{"sum", call}, {"again", call}, {"all", gather()}}}});
   const ProcessGroups groups(experiment);
   CHECK(groups.all() == std::vector<std::vector<int>>{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 2, 4, 6}, {1, 3, 5, 7}});
-  const CollectiveLabels labels(call, {}, experiment, groups);
+  const CollectiveLabels labels(call, {}, experiment, groups, /*folded=*/false);
   for (int rank = 0; rank < 8; ++rank) {
     const std::string name = R"("Process Group Name":")" + std::to_string(1 + rank % 2) + "\"";
     CHECK(labels.of(rank).args.find(name) != std::string::npos);
