@@ -113,8 +113,14 @@ Node resolve(const Node& document) {
   return resolved;
 }
 
+/// A training step has hundreds of kernels without a matrix product for each that has one.
+KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
+  return root.has("training") ? KernelGrain::fluid : kernel_grain;
+}
+
 Measure read_measure(Section& root) {
   Measure measure;
+  measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
   if (!root.has("measure")) return measure;
   Section section = root.table("measure");
   if (section.has("seeds")) measure.seeds = static_cast<int>(section.integer("seeds", 1, kMostRuns));
@@ -124,6 +130,9 @@ Measure read_measure(Section& root) {
   if (section.has("kernel_grain")) {
     measure.kernel_grain = section.choice<KernelGrain>("kernel_grain", kKernelGrains);
   }
+  measure.vector_grain = section.has("vector_grain")
+                             ? section.choice<KernelGrain>("vector_grain", kKernelGrains)
+                             : usual_vector_grain(root, measure.kernel_grain);
   if (section.has("collective_grain")) {
     measure.collective_grain = section.choice<CollectiveGrain>("collective_grain", kCollectiveGrains);
   }
@@ -155,6 +164,7 @@ Table measure_table(const Measure& measure, const Table* written) {
   put("seed", static_cast<std::int64_t>(measure.seed));
   put("loss_split", measure.loss_split);
   put("kernel_grain", name_in<KernelGrain>(kKernelGrains, measure.kernel_grain));
+  put("vector_grain", name_in<KernelGrain>(kKernelGrains, measure.vector_grain));
   put("collective_grain", name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain));
   put("exact", measure.exact);
   put("fold", measure.fold);

@@ -11,11 +11,17 @@ constexpr std::array<std::pair<std::string_view, KernelStyle>, 3> kStyles = {{
     {"megatron", KernelStyle::megatron},
 }};
 
+constexpr std::array<std::pair<std::string_view, AttentionCode>, 3> kAttentions = {{
+    {"products", AttentionCode::products},
+    {"flash2", AttentionCode::flash2},
+    {"newest", AttentionCode::newest},
+}};
+
 constexpr std::int64_t kMostQueued = 1'048'576;
 
 void read_kernels(Section& section, Framework& framework) {
   framework.kernels = section.choice<KernelStyle>("kernels", kStyles);
-  framework.attention_kernel = section.sourced_flag("attention_kernel");
+  framework.attention = section.choice<AttentionCode>("attention", kAttentions);
   framework.grouped_heads = section.sourced_flag("grouped_heads");
   framework.separate_projections = section.sourced_flag("separate_projections");
   framework.dropout = section.sourced_flag("dropout");

@@ -13,6 +13,10 @@ std::optional<Operator> kernel_of(const Operation& operation) {
       operation.work);
 }
 
+KernelGrain grain_of(const Measure& measure, const Operator& op) {
+  return std::holds_alternative<VectorShape>(op) ? measure.vector_grain : measure.kernel_grain;
+}
+
 namespace {
 
 std::optional<OperationPlace> place_of_record(const std::vector<StreamSpec>& streams,

@@ -99,6 +99,7 @@ struct Measure {
   std::uint64_t seed = 1;
   bool loss_split = true;
   KernelGrain kernel_grain = KernelGrain::cohort;
+  KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;
   bool exact = false;  ///< simulate every layer and micro-batch of a training step
   bool fold = true;    ///< simulate one representative where all ranks do the same at the same time
@@ -137,6 +138,9 @@ struct Experiment {
 
   bool operator==(const Experiment&) const = default;
 };
+
+/// At which grain \p op runs.
+KernelGrain grain_of(const Measure& measure, const Operator& op);
 
 /// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
 /// or, where it waits for an event, the one after which that was recorded. nullopt: there is none, or something

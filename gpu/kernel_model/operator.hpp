@@ -37,6 +37,12 @@ struct GemmShape {
   bool operator==(const GemmShape&) const = default;
 };
 
+/// Which kernel computes attention.
+enum class AttentionKernel : std::uint8_t {
+  newest,  ///< the vendor's libraries', with all that a GPU has
+  flash2,  ///< FlashAttention-2, without what came with Hopper
+};
+
 /// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.
 struct AttentionShape {
   std::int64_t batch = 1;
@@ -48,6 +54,7 @@ struct AttentionShape {
   bool causal = false;  ///< a query sees the keys up to its own place; the last query sees all
   DType dtype = DType::bf16;
   Pass pass = Pass::forward;
+  AttentionKernel kernel = AttentionKernel::newest;
 
   bool operator==(const AttentionShape&) const = default;
 };

@@ -153,7 +153,8 @@ class Run {
           R"(backend = "fused" needs the kernel that makes its data right before it on its stream, or before the )"
           "event that it waits for");
     StreamContext& producer = contexts_[place->stream];
-    if (experiment_.measure.kernel_grain == KernelGrain::fluid)
+    const Operation& kernel = producer.stream->operations[place->operation];
+    if (grain_of(experiment_.measure, *kernel_of(kernel)) == KernelGrain::fluid)
       refuse(R"(backend = "fused" follows work groups: measure.kernel_grain must be "cohort" or "work_group")");
     if (std::exchange(producer.fused[place->operation], &fused) != nullptr)
       refuse(fmt::format("'{}' is fused with another collective already",
@@ -222,7 +223,7 @@ class Run {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);
     }
-    if (experiment_.training) result.step = step_times(operations_of_first_rank(), result.time);
+    if (experiment_.training) result.step = step_breakdown(operations_of_first_rank(), result.time);
     return result;
   }
 

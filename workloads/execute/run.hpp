@@ -8,7 +8,7 @@
 #include "engine/observer.hpp"
 #include "gpu/isolation.hpp"
 #include "workloads/execute/partition.hpp"
-#include "workloads/execute/step_times.hpp"
+#include "workloads/execute/step_breakdown.hpp"
 #include "workloads/execute/study.hpp"
 #include "workloads/experiment.hpp"
 
@@ -40,9 +40,9 @@ struct RunResult {
   SideSpan kernels, collectives;
   std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;
-  std::optional<StepTimes> step = std::nullopt;  ///< of rank 0, of a training step
-  std::uint64_t events = 0;                      ///< completed flows
-  std::vector<std::string> notes = {};           ///< what a user should know of how it ran
+  std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
+  std::uint64_t events = 0;                          ///< completed flows
+  std::vector<std::string> notes = {};               ///< what a user should know of how it ran
 };
 
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.

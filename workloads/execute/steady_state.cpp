@@ -67,12 +67,12 @@ class Extrapolation {
   SideSpan beyond(const SideSpan& a, const SideSpan& b) const {
     return {a.release, a.release + beyond(a.duration(), b.duration()), a.any};
   }
-  StepTimes beyond(const StepTimes& a, const StepTimes& b) const {
-    StepTimes times{.kernels = beyond(a.kernels, b.kernels),
-                    .communication = beyond(a.communication, b.communication),
-                    .exposed = beyond(a.exposed, b.exposed),
-                    .idle = beyond(a.idle, b.idle),
-                    .classes = a.classes};
+  StepBreakdown beyond(const StepBreakdown& a, const StepBreakdown& b) const {
+    StepBreakdown times{.kernels = beyond(a.kernels, b.kernels),
+                        .communication = beyond(a.communication, b.communication),
+                        .exposed = beyond(a.exposed, b.exposed),
+                        .idle = beyond(a.idle, b.idle),
+                        .classes = a.classes};
     for (ClassTime& its : times.classes) {
       const auto other = std::ranges::find(b.classes, its.name, &ClassTime::name);
       if (other == b.classes.end()) continue;

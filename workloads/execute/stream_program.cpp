@@ -114,7 +114,7 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.priority = context_.policy.priority;
   launch.order = context_.order;
   launch.range = context_.range;
-  launch.grain = context_.experiment->measure.kernel_grain;
+  launch.grain = grain_of(context_.experiment->measure, op);
   launch.delay = delay;
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
   launch.activity = &activity;

@@ -22,7 +22,7 @@ struct Sample {
   Seconds time, kernels, collectives;
   std::vector<Seconds> streams;
   std::vector<std::string> notes = {};
-  std::optional<StepTimes> step = {};
+  std::optional<StepBreakdown> step = {};
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -208,7 +208,7 @@ class Study {
     return result;
   }
 
-  static StepResult step_result(const StepFacts& facts, const StepTimes& times, Seconds time) {
+  static StepResult step_result(const StepFacts& facts, const StepBreakdown& times, Seconds time) {
     return {.facts = facts,
             .times = times,
             .tokens_per_second = static_cast<double>(facts.tokens) / time.value,

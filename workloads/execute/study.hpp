@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
-#include "workloads/execute/step_times.hpp"
+#include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
@@ -39,7 +39,7 @@ struct StreamTimes {
 /// A training step under one strategy.
 struct StepResult {
   StepFacts facts;
-  StepTimes times;           ///< of the median's run
+  StepBreakdown times;       ///< of the median's run
   double tokens_per_second;  ///< of all GPUs
   double mfu = 0;            ///< model flops / (time x peak)
   double hfu = 0;            ///< the same of all flops, recomputed ones too

@@ -152,7 +152,7 @@ void BlockWriter::self_attention() {
   part("attn.qkv");
   projections();
   if (model_.positions == 0) rope();
-  if (setup_.framework.attention_kernel) {
+  if (setup_.framework.attention != AttentionCode::products) {
     attention_kernel();
   } else {
     scores_and_values();
@@ -219,6 +219,7 @@ void BlockWriter::attention_kernel() {
                        .head_dim = model_.head_dim(),
                        .causal = model_.structure == Structure::decoder,
                        .dtype = setup_.dtype};
+  if (setup_.framework.attention == AttentionCode::flash2) shape.kernel = AttentionKernel::flash2;
   const Bytes sums = wide_size({tokens_, shape.heads});  // of exponentials, a number for each row
   forward(shape, size(heads()) + sums);
   block_.forward.back().survives = true;

@@ -38,12 +38,19 @@ enum class KernelStyle {
 };
 std::string_view name_of(KernelStyle style);
 
+/// What computes attention.
+enum class AttentionCode {
+  products,  ///< two batched products and a softmax, which keep the scores
+  flash2,    ///< AttentionKernel::flash2
+  newest,    ///< AttentionKernel::newest
+};
+
 /// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
 struct Framework {
   std::string name;
   KernelStyle kernels = KernelStyle::eager;
-  bool attention_kernel = true;  ///< attention in one kernel that keeps no scores
-  bool grouped_heads = true;     ///< that kernel knows keys and values that several heads share
+  AttentionCode attention = AttentionCode::newest;
+  bool grouped_heads = true;  ///< that kernel knows keys and values that several heads share
   bool dropout = false;
   bool separate_projections = false;    ///< queries, keys, values, gate and up each by a product of its own
   DType parameter_dtype = DType::fp32;  ///< of what the optimizer updates

@@ -20,7 +20,7 @@ struct ClassTime {
 };
 
 /// Of one rank, from unions of intervals.
-struct StepTimes {
+struct StepBreakdown {
   Seconds kernels;                      ///< in which at least one kernel ran
   Seconds communication;                ///< in which at least one collective was in flight
   Seconds exposed;                      ///< of that, in which no kernel ran
@@ -35,7 +35,7 @@ struct TimedOperation {
 };
 
 /// \param time of the whole step, which began at 0
-StepTimes step_times(const std::vector<TimedOperation>& operations, Seconds time);
+StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seconds time);
 
 /// Of which class an operation is; empty for events.
 std::string class_of(const Operation& operation);

@@ -1,4 +1,4 @@
-#include "workloads/execute/step_times.hpp"
+#include "workloads/execute/step_breakdown.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,9 +41,9 @@ std::string class_of(const Operation& operation) {
   return {};
 }
 
-StepTimes step_times(const std::vector<TimedOperation>& operations, Seconds time) {
+StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seconds time) {
   std::vector<Interval> kernels, collectives;
-  StepTimes times;
+  StepBreakdown times;
   for (const TimedOperation& timed : operations) {
     const bool is_collective = std::holds_alternative<CollectiveCall>(timed.operation->work);
     (is_collective ? collectives : kernels).push_back(picoseconds(timed.begin, timed.end));
