@@ -56,6 +56,7 @@ void read_host(Section& section, Framework& framework) {
   framework.launch_queue = static_cast<int>(section.integer("launch_queue", 1, kMostQueued));
   framework.hardware_queues = static_cast<int>(section.integer("hardware_queues", 1, 1024));
   framework.syncs = section.sourced_flag("syncs");
+  framework.syncs_passes = section.sourced_flag("syncs_passes");
 }
 
 }  // namespace

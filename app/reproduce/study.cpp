@@ -11,6 +11,7 @@
 #include "app/reproduce/conccl/conccl_study.hpp"
 #include "app/reproduce/kernels/kernels_study.hpp"
 #include "app/reproduce/t3/t3_study.hpp"
+#include "app/reproduce/training/training_study.hpp"
 #include "configs/preset_store.hpp"
 #include "results/io_error.hpp"
 
@@ -19,7 +20,8 @@ namespace c3 {
 namespace fs = std::filesystem;
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study()};
+  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study(),
+                                              training_study()};
   return kStudies;
 }
 

@@ -26,6 +26,7 @@ struct BlockKernels {
   std::vector<StepKernel> forward;
   std::vector<StepKernel> backward;
   std::int64_t parameters = 0;  ///< of this rank, in numbers
+  int parameter_tensors = 0;    ///< that these are in
 };
 
 /// One layer. Parts: `attn.norm`, `attn.qkv`, `attn.rope`, `attn.kernel` or `attn.scores`, `attn.softmax` and

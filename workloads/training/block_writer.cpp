@@ -91,18 +91,24 @@ void BlockWriter::linear(const Product& product) {
   const auto [input, weight] = c3::backward(gemm);
   backward(input);
   backward(weight, element_size(setup_.dtype) * weights);
-  block_.parameters += product.outputs * product.inputs;
+  add_parameters(product.outputs * product.inputs);
   if (!product.bias) return;
   backward(VectorOp::reduce, {product.outputs, product.tokens});
   part_backward_.back().gradient = size({product.outputs, 1});
-  block_.parameters += product.outputs;
+  add_parameters(product.outputs);
+}
+
+void BlockWriter::add_parameters(std::int64_t count) {
+  block_.parameters += count;
+  ++block_.parameter_tensors;
 }
 
 void BlockWriter::norm(const std::string& name) {
   part(name);
   const Rows tensor = stream();
   const bool is_layernorm = model_.norm == Norm::layernorm;
-  block_.parameters += is_layernorm ? 2 * model_.hidden : model_.hidden;
+  add_parameters(model_.hidden);
+  if (is_layernorm) add_parameters(model_.hidden);
   if (!is_layernorm && is(KernelStyle::eager)) return eager_rmsnorm();
   const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
   // Its input, and its output for the product after it.
@@ -337,13 +343,13 @@ void BlockWriter::embedding() {
   backward(VectorOp::reduce, {words_, model_.hidden}, Pass::backward);  // zeros, written only
   backward(VectorOp::embedding, tensor, Pass::backward);
   part_backward_.back().gradient = size({words_, model_.hidden});
-  block_.parameters += words_ * model_.hidden;
+  add_parameters(words_ * model_.hidden);
   for (const std::int64_t table : {model_.positions, model_.token_types}) {
     if (table == 0) continue;
     forward(VectorOp::embedding, tensor);
     forward(VectorOp::add, tensor);
     backward(VectorOp::embedding, tensor, Pass::backward);
-    block_.parameters += table * model_.hidden;
+    add_parameters(table * model_.hidden);
   }
   if (!setup_.framework.dropout) return;
   forward(VectorOp::mul_scalar, tensor, Bytes{static_cast<double>(tensor.rows * tensor.cols)});
@@ -354,7 +360,10 @@ void BlockWriter::head() {
   norm("final.norm");
   part("head.logits");
   linear({.tokens = tokens_, .outputs = words_, .inputs = model_.hidden});
-  if (model_.tied_embedding) block_.parameters -= words_ * model_.hidden;
+  if (model_.tied_embedding) {
+    block_.parameters -= words_ * model_.hidden;
+    --block_.parameter_tensors;
+  }
   loss();
 }
 

@@ -41,6 +41,7 @@ class BlockWriter {
   void cast(Rows tensor, Bytes kept = {});
   void cast_back(Rows tensor);
 
+  void add_parameters(std::int64_t count);  ///< in one tensor
   void linear(const Product& product);
   void projections();
   void norm(const std::string& name);

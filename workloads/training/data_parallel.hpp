@@ -14,6 +14,7 @@ namespace c3 {
 struct ParameterUnit {
   std::string name;             ///< "root", "layer 3"
   std::int64_t parameters = 0;  ///< of this rank of a tensor-parallel group
+  int tensors = 1;              ///< that they are in
 };
 
 /// Where a collective among data-parallel ranks takes place.

@@ -41,7 +41,8 @@ void GradientBuckets::after_backward(std::size_t unit) {
   const std::string& name = units_[unit].name;
   const std::int64_t count = units_[unit].parameters;
   if (!is_first_ && keeps_all_gradients()) {
-    gradient_kernel(compute_, name + " accumulate", VectorOp::add, count);
+    for (int tensor = 0; tensor < units_[unit].tensors; ++tensor)
+      gradient_kernel(compute_, name + " accumulate", VectorOp::add, count / units_[unit].tensors);
   } else if (setup_.framework.gradient_dtype != setup_.dtype) {
     cast_gradients(compute_, name + " cast gradients", count);
   }

@@ -11,8 +11,9 @@ namespace c3 {
 
 /// A bucket is reduced as soon as enough gradients are ready, or after the backward pass where the framework
 /// does not overlap. With ZeRO every rank gets its part of the sums, updates it, and all gather the parameters.
-/// DDP and ZeRO-1 sum once a step, ZeRO-2 for each micro-batch. Wrong when: gradients of one layer are ready
-/// long before the others', since a layer's are taken as ready together.
+/// DDP and ZeRO-1 sum once a step, ZeRO-2 for each micro-batch. Gradients of later
+/// micro-batches are added tensor by tensor. Wrong when: gradients of one layer are ready long before the
+/// others', since a layer's are taken as ready together.
 class GradientBuckets final : public DataParallel {
  public:
   GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,

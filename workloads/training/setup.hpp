@@ -60,6 +60,7 @@ struct Framework {
   bool fused_optimizer = true;          ///< one kernel for all that it does to a unit's numbers
   bool clips_gradients = true;          ///< by their norm
   bool syncs = false;                   ///< the host waits for the gradients' norm before the optimizer
+  bool syncs_passes = false;            ///< and after each pass of a micro-batch, to time it
   bool overlaps_gradients = true;       ///< gradients are reduced while the backward pass goes on
   bool overlaps_tensor = true;          ///< sums over tensor-parallel ranks run beside gradients of weights
   bool one_communicator = true;         ///< FSDP's gathers and reductions run in the order of launch

@@ -12,9 +12,10 @@ namespace {
 
 std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const BlockKernels& embedding,
                                     const BlockKernels& layer, const BlockKernels& head) {
-  std::vector<ParameterUnit> units{{"root", embedding.parameters + head.parameters}};
+  std::vector<ParameterUnit> units{
+      {"root", embedding.parameters + head.parameters, embedding.parameter_tensors + head.parameter_tensors}};
   for (std::int64_t i = 0; i < setup.model.layers; ++i)
-    units.push_back({fmt::format("layer {}", i), layer.parameters});
+    units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors});
   return units;
 }
 
@@ -65,7 +66,13 @@ void StepComposer::micro_batch(std::int64_t index) {
   if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", index);
   data_parallel_->begin_micro_batch(index == 0, index + 1 == setup_.micro_batches);
   forward_pass();
+  end_pass();
   backward_pass();
+  end_pass();
+}
+
+void StepComposer::end_pass() {
+  if (setup_.framework.syncs_passes) program_.host_wait(program_.record(compute_, "end of pass"));
 }
 
 void StepComposer::forward_pass() {

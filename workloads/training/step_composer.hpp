@@ -39,6 +39,7 @@ class StepComposer {
   };
 
   void micro_batch(std::int64_t index);
+  void end_pass();
   void forward_pass();
   void backward_pass();
   void optimizer();

@@ -97,11 +97,26 @@ void HeadedTable::read_remarks(std::string_view text) {
   });
 }
 
+/// Whether the file begins with a comment that names as many columns as there are numbers in its first row.
+bool HeadedTable::read_marked_header(std::string_view text, std::string_view first_row) {
+  const std::string_view first = text.substr(0, text.find_first_of("\r\n"));
+  std::vector<std::string_view> names, cells;
+  if (!first.starts_with('#') || !cut_cells(first.substr(1), names) || !cut_cells(first_row, cells))
+    return false;
+  if (names.size() != cells.size() || !number_in(cells.front())) return false;
+  header_ = trimmed(first.substr(1));
+  return true;
+}
+
 void HeadedTable::read_comma_separated(std::string_view text) {
   CsvLines lines(text);
   if (!lines.next()) throw ConfigError({file_, 1, 1}, "header", "is missing: the file has no line");
-  header_ = lines.line();
-  header_line_ = lines.number();
+  if (read_marked_header(text, lines.line())) {
+    lines = CsvLines(text);
+  } else {
+    header_ = lines.line();
+    header_line_ = lines.number();
+  }
   std::vector<std::string_view> names;
   const bool well_formed = cut_cells(header_, names);
   if (!well_formed) throw header_error("", "a quoted name does not end");

@@ -1,5 +1,6 @@
 #pragma once
-/// A table in a text file whose columns have names: comma-separated, or as nccl-tests prints it.
+/// A table in a text file whose columns have names: comma-separated (the header may be a comment, as in
+/// `# GPUs,time`), or as nccl-tests prints it.
 
 #include <cstdint>
 #include <filesystem>
@@ -55,6 +56,7 @@ class HeadedTable {
  private:
   void read_remarks(std::string_view text);
   void read_comma_separated(std::string_view text);
+  bool read_marked_header(std::string_view text, std::string_view first_row);
   void read_printed(std::string_view text);
   void name_printed_columns(std::string_view header);
 

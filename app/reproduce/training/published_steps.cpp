@@ -1,0 +1,77 @@
+#include "app/reproduce/training/published_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "configs/experiment_reader.hpp"
+#include "workloads/execute/steady_state.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+constexpr double kPercent = 100.0;
+
+double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
+  return static_cast<double>(experiment.step->tokens) / experiment.cluster.ranks() / time.value;
+}
+
+}  // namespace
+
+PublishedStepsPart::PublishedStepsPart() {
+  const std::filesystem::path file = study_file("training", "llama3_8b_fsdp8.toml");
+  for (const std::string_view name : {"eager", "compiled"}) {
+    const std::vector<std::string> sets = {fmt::format("training.framework=\"pytorch-{}\"", name)};
+    variants_.push_back({.name = name, .experiment = ExperimentFile::load(file, sets).make(std::nullopt)});
+  }
+}
+
+void PublishedStepsPart::plan(SimulationJobs& jobs) {
+  for (Variant& variant : variants_) {
+    for (int seed = 0; seed < variant.experiment.measure.seeds; ++seed) {
+      const auto run = [&variant, seed] {
+        const RunSetup setup{.seed = static_cast<std::uint64_t>(seed)};
+        const RunResult result = run_step(variant.experiment, variant.experiment.strategies.front(), setup);
+        return SimulatedTime{.time = result.time,
+                             .values = {result.step->exposed.value, result.step->idle.value}};
+      };
+      jobs.push_back({run, [&variant](const SimulatedTime& found) {
+                        variant.times.push_back(found.time.value());
+                        variant.exposed = Seconds{found.values.at(0)};
+                        variant.idle = Seconds{found.values.at(1)};
+                      }});
+    }
+  }
+}
+
+StudySection PublishedStepsPart::section(const PublishedFigures& published) const {
+  StudySection section{.heading = "LLaMA 3.1 8B, FSDP over 8 H100 (96 GB, 500 W): tokens/s a GPU; memory",
+                       .lines = {},
+                       .notes = {}};
+  for (const Variant& variant : variants_) {
+    std::vector<Seconds> times = variant.times;
+    std::ranges::sort(times);
+    const Seconds median = times.at((times.size() - 1) / 2);
+    const StepFacts& facts = *variant.experiment.step;
+    StudyLine speed{.figure = {.of = published.find(fmt::format("titan.{}.speed", variant.name))},
+                    .label = fmt::format("{}, tokens/s", variant.name)};
+    speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median);
+    speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median)},
+                    {"exposed [%]", kPercent * (variant.exposed / median)},
+                    {"idle [%]", kPercent * (variant.idle / median)}};
+    section.lines.push_back(std::move(speed));
+    StudyLine memory{.figure = {.of = published.find(fmt::format("titan.{}.memory", variant.name))},
+                     .label = fmt::format("{}, GiB reserved", variant.name)};
+    memory.figure.simulated = facts.memory.reserved.value / kGiB;
+    memory.beside = {{"in use at most [GiB]", facts.memory.bytes.value / kGiB}};
+    section.lines.push_back(std::move(memory));
+  }
+  section.notes = {
+      "MFU: flops of all products and of unmasked attention, three times forward, over 989 TFLOP/s."};
+  return section;
+}
+
+}  // namespace c3

@@ -1,0 +1,31 @@
+#pragma once
+/// LLaMA 3.1 8B by FSDP on 8 H100, as torchtitan publishes it: speed and memory, eager and compiled.
+
+#include <string_view>
+#include <vector>
+
+#include "app/reproduce/simulations.hpp"
+#include "app/reproduce/study.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+class PublishedStepsPart {
+ public:
+  /// Reads `training/llama3_8b_fsdp8.toml` with either framework. \throws ConfigError, IoError
+  PublishedStepsPart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Variant {
+    std::string_view name;  ///< "eager"
+    Experiment experiment;
+    std::vector<Seconds> times = {};  ///< by seed
+    Seconds exposed = {}, idle = {};  ///< of one of them
+  };
+
+  std::vector<Variant> variants_;
+};
+
+}  // namespace c3
