@@ -9,6 +9,7 @@
 
 #include "configs/experiment_reader.hpp"
 #include "workloads/execute/loss_split.hpp"
+#include "workloads/execute/partition.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/steady_state.hpp"
 
@@ -102,8 +103,10 @@ void GathersPart::plan(SimulationJobs& jobs) {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     for (int seed = 0; seed < experiment_.measure.seeds; ++seed) {
       const auto run = [this, i, seed] {
-        const RunSetup setup{.seed = static_cast<std::uint64_t>(seed)};
-        return SimulatedTime{.time = run_step(experiment_, experiment_.strategies[i], setup).time};
+        const Strategy& strategy = experiment_.strategies[i];
+        const RunSetup setup{.cus = cu_choices(experiment_, strategy).front(),
+                             .seed = static_cast<std::uint64_t>(seed)};
+        return SimulatedTime{.time = run_step(experiment_, strategy, setup).time};
       };
       jobs.push_back(
           {run, [this, i](const SimulatedTime& found) { runs_[i].times.push_back(found.time.value()); }});
