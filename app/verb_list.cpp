@@ -87,6 +87,19 @@ Row model_row(const std::string& name) {
           {"heads", model.heads}, {"kv_heads", model.kv_heads}, {"layers", model.layers}};
 }
 
+Row framework_row(const std::string& name) {
+  const Framework framework = load_framework(name);
+  return {{"name", framework.name},
+          {"kernels", name_of(framework.kernels)},
+          {"parameters", name_of(framework.parameter_dtype)},
+          {"gradients", name_of(framework.gradient_dtype)},
+          {"bucket_mib", framework.bucket.value / (1 << 20)},
+          {"prefetch", framework.prefetch},
+          {"forward_launch_us", framework.forward_launch.value * 1e6},
+          {"backward_launch_us", framework.backward_launch.value * 1e6},
+          {"hardware_queues", framework.hardware_queues}};
+}
+
 Row experiment_row(const std::filesystem::path& file) {
   const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
   return {{"name", experiment.name},
@@ -117,6 +130,7 @@ const std::map<std::string, PresetList>& preset_lists() {
       {"libraries", {PresetKind::library, library_row}},
       {"models", {PresetKind::model, model_row}},
       {"fabrics", {PresetKind::fabric, fabric_row}},
+      {"frameworks", {PresetKind::framework, framework_row}},
   };
   return kLists;
 }

@@ -175,7 +175,7 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   if (!root.has("model")) return std::nullopt;
   Section section = root.table("model", sampling);
   LayerInput layer;
-  layer.tokens = section.integer("tokens", 1, 16'777'216);
+  if (!section.is_rehearsal() || section.has("tokens")) layer.tokens = section.integer("tokens", 1, 16'777'216);
   if (section.has("tensor_parallel")) layer.tensor_parallel = section.integer("tensor_parallel", 1, 4096);
   layer.dtype = read_dtype(section, "dtype");
   layer.model = read_model(section);
@@ -184,12 +184,19 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
 
 /// Streams that are written out, or those of a training step.
 void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
-  if (!root.has("training")) {
-    experiment.streams = read_streams(root, read_layer(root, sampling));
+  const bool trains = root.has("training");
+  // That there must be streams or a step, and tokens with streams, is said in experiment_rule().
+  const bool has_streams = root.has("stream");
+  if (root.is_rehearsal()) experiment.streams = {{.name = slug_rule().example, .operations = {}}};
+  if (!trains) {
+    const std::optional<LayerInput> layer = read_layer(root, sampling);
+    if (has_streams || !root.is_rehearsal()) experiment.streams = read_streams(root, layer);
     return;
   }
+  if (has_streams && !root.is_rehearsal())
+    root.fail("stream", "streams are those of the [training] step: one of the two");
   experiment.training = read_training(root, sampling, experiment.cluster.ranks());
-  compose_training(experiment);
+  if (!root.is_rehearsal()) compose_training(experiment);
 }
 
 /// How ranges are sampled under the seed of the file.
@@ -284,10 +291,11 @@ TableRule experiment_rule() {
                {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
   for (const PresetReference& reference : kReferences)
     allow_reference(rule, reference);
+  rule.find("training")->with.clear();     // a framework by name, and a model by `use`
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;
-  rule.at_least_one = {"system", "node"};
+  rule.at_least_one = {{"system", "node"}, {"stream", "training"}, {"model.tokens", "training"}};
   return rule;
 }
 

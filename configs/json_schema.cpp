@@ -28,6 +28,12 @@ std::string chosen_keys(const TableRule& rule) {
   return from_end_to_end(not_fixed + slug_rule().regex);
 }
 
+Json requirement(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  if (dot == std::string::npos) return {{"required", {key}}};
+  return {{"properties", {{key.substr(0, dot), requirement(key.substr(dot + 1))}}}};
+}
+
 /// What must be there and what goes with what. Apart from the properties, because a file that extends another
 /// may leave everything to it. Lists are replaced whole, so their elements keep their own requirements.
 Json requirements(const TableRule& rule) {
@@ -45,8 +51,12 @@ Json requirements(const TableRule& rule) {
       out["properties"][key.key] = std::move(of_table);
     }
   }
-  for (const std::string& key : rule.at_least_one)
-    out["anyOf"].push_back(Json{{"required", {key}}});
+  for (const std::vector<std::string>& keys : rule.at_least_one) {
+    Json any = Json::array();
+    for (const std::string& key : keys)
+      any.push_back(requirement(key));
+    out["allOf"].push_back(Json{{"anyOf", std::move(any)}});
+  }
   return out;
 }
 

@@ -57,9 +57,11 @@ struct AnyOfRule {
   std::vector<Rule> alternatives;
 };
 struct TableRule {
-  std::list<KeyRule> keys;                ///< a list: rules keep their place while others are added
-  bool has_one_key = false;               ///< exactly one of `keys`
-  std::vector<std::string> at_least_one;  ///< of these keys; empty: no such rule
+  std::list<KeyRule> keys;   ///< a list: rules keep their place while others are added
+  bool has_one_key = false;  ///< exactly one of `keys`
+  /// Of each of these lists at least one key; one of a table, as "model.tokens", only where there is that
+  /// table.
+  std::vector<std::vector<std::string>> at_least_one;
 
   KeyRule* find(std::string_view key);  ///< nullptr when absent
 };

@@ -73,7 +73,7 @@ class OneKernel(ScratchTest):
             ((*GEMM,), 2, "--gpu is required"),
             ((*GEMM, "--gpu", "mi300x", "--set", "gpu.hbm_raed=1"), 3, "did you mean 'hbm_read'"),
             ((*GEMM, "--gpu", "mi300x", "--cus", "305"), 4, "305"),
-            ((*GEMM, "--gpu", "H100"), 3, "did you mean 'h100-pcie'"),
+            ((*GEMM, "--gpu", "h100-pci"), 3, "did you mean 'h100-pcie'"),
             ((*GEMM, "--gpu", "mi300x", "--cus", "0"), 2, "--cus: '0'"),
             ((*GEMM, "--gpu", "mi300x", "--hbm-share", "0"), 2, "--hbm-share"),
             ((*GEMM, "--gpu", "mi300x", "--cache-share", "nan"), 2, "--cache-share"),

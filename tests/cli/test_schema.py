@@ -13,7 +13,8 @@ import unittest.mock
 import jsonschema
 from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
 
-FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "fabric": "fabrics", "experiment": "experiments"}
+FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "fabric": "fabrics",
+           "framework": "frameworks", "experiment": "experiments"}
 
 EXPERIMENT = """\
 schema = 1

@@ -31,8 +31,8 @@ class SearchPath {
 };
 
 std::string_view folder_of(PresetKind kind) {
-  static constexpr std::array<std::string_view, 5> kFolders = {"gpus", "nodes", "libraries", "models",
-                                                               "fabrics"};
+  static constexpr std::array<std::string_view, kKinds.size()> kFolders = {"gpus",   "nodes",   "libraries",
+                                                                           "models", "fabrics", "frameworks"};
   return kFolders.at(static_cast<std::size_t>(kind));
 }
 
