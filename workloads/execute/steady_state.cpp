@@ -30,10 +30,11 @@ struct Sizes {
 };
 
 Sizes layers_of(const TrainingSetup& setup) {
-  // Every so many layers are alike where only one of so many is recomputed.
+  // Every so many layers are alike where only one of so many is recomputed: what is left out is whole periods.
   const std::int64_t period = std::max<std::int64_t>(2, setup.recompute_every);
   const std::int64_t rest = setup.model.layers % period;
-  return {{period + 1 + rest, 2 * period + 1 + rest, 3 * period + 1 + rest}, setup.model.layers};
+  const std::int64_t fewest = rest == 0 ? 2 * period : period + rest;
+  return {{fewest, fewest + period, fewest + 2 * period}, setup.model.layers};
 }
 
 Sizes micro_batches_of(const TrainingSetup& setup) { return {{2, 3, 4}, setup.micro_batches}; }

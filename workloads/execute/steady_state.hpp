@@ -7,9 +7,10 @@ namespace c3 {
 
 /// As run_once. A step of many layers or micro-batches (`Measure::exact` is not set) is not simulated whole:
 /// once the layers in the middle, and the micro-batches after the first ones, each add the same time, the rest
-/// of them are counted at that. Steps of 3, 5 and 7 layers and of 2, 3 and 4 micro-batches tell whether they
-/// do, within 1 %; where they do not, the whole step is simulated. A note says which it was.
-/// Wrong when: something drifts by less than that from layer to layer, such as how far a host is ahead.
+/// of them are counted at that. Steps of 3, 5 and 7 layers (4, 6 and 8 of an even number) and of 2, 3 and 4
+/// micro-batches tell whether they do, within 1 %; where they do not, the whole step is simulated. A note says
+/// which it was. Wrong when: something drifts by less than that from layer to layer, such as how far a host is
+/// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
 /// \p experiment with as few layers and micro-batches as its time was taken from: what a timeline shows.
