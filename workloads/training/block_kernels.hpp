@@ -3,6 +3,7 @@
 /// framework launches them on one rank of a tensor-parallel group.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,11 @@ namespace c3 {
 struct StepKernel {
   std::string part;  ///< of the model, e.g. "attn.qkv"
   Operator op;
-  Bytes kept = {};        ///< forward: that the backward pass of the part needs
-  bool survives = false;  ///< Recompute::selective keeps its output and does not run it again
-  Bytes gradient = {};    ///< backward: of weights that it makes
+  Bytes kept = {};                   ///< forward: that the backward pass of the part needs
+  Bytes kept_input = {};             ///< of that, what is there before the block runs
+  bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
+  Bytes gradient = {};               ///< backward: of weights that it makes
+  std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
 
   bool operator==(const StepKernel&) const = default;
 };

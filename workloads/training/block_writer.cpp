@@ -1,6 +1,7 @@
 #include "workloads/training/block_writer.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace c3 {
 
@@ -46,7 +47,7 @@ BlockKernels BlockWriter::take() {
 }
 
 void BlockWriter::forward(const Operator& op, Bytes kept) {
-  block_.forward.push_back({.part = part_, .op = op, .kept = kept});
+  block_.forward.push_back({.part = part_, .op = op, .kept = kept + std::exchange(unmade_, {})});
 }
 
 void BlockWriter::backward(const Operator& op, Bytes gradient) {
@@ -72,14 +73,43 @@ void BlockWriter::backward_wide(VectorChain chain, Rows tensor, Pass pass) {
 }
 
 // One side of the copy has four bytes an element: as many bytes as fp32's share of a copy of fp32.
-void BlockWriter::cast(Rows tensor, Bytes kept) {
-  if (setup_.dtype == DType::fp32) return;
-  forward(VectorOp::copy, {tensor.rows, tensor.cols * 3 / 2}, kept);
+VectorShape BlockWriter::cast_of(Rows tensor) const {
+  return {.chain = VectorOp::copy, .rows = tensor.rows, .cols = tensor.cols * 3 / 2, .dtype = setup_.dtype};
 }
 
-void BlockWriter::cast_back(Rows tensor) {
+void BlockWriter::widen(Rows tensor, Bytes kept) {
+  if (setup_.dtype == DType::fp32) {
+    unmade_ += kept;
+    return;
+  }
+  forward(cast_of(tensor), kept);
+  block_.forward.back().output = wide_size(tensor);
+}
+
+void BlockWriter::narrow(Rows tensor, Bytes kept) {
+  if (setup_.dtype == DType::fp32) {
+    block_.forward.back().kept += kept;
+    return;
+  }
+  forward(cast_of(tensor), kept);
+  block_.forward.back().output = size(tensor);
+}
+
+void BlockWriter::widen_back(Rows tensor) {
   if (setup_.dtype == DType::fp32) return;
-  backward(VectorOp::copy, {tensor.rows, tensor.cols * 3 / 2});
+  backward(cast_of(tensor));
+  part_backward_.back().output = wide_size(tensor);
+}
+
+void BlockWriter::narrow_back(Rows tensor) {
+  if (setup_.dtype == DType::fp32) return;
+  backward(cast_of(tensor));
+  part_backward_.back().output = size(tensor);
+}
+
+// With sequence parallelism a product is of all tokens. Megatron-LM keeps a rank's part and gathers it again.
+Bytes BlockWriter::norm_output() const {
+  return is(KernelStyle::megatron) ? size(stream()) : size({tokens_, model_.hidden});
 }
 
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
@@ -112,7 +142,7 @@ void BlockWriter::norm(const std::string& name) {
   if (!is_layernorm && is(KernelStyle::eager)) return eager_rmsnorm();
   const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
   // Its input, and its output for the product after it.
-  const Bytes kept = size(tensor) + size(tensor);
+  const Bytes kept = size(tensor) + norm_output();
   if (after_residual_) {  // two tensors in, two out: the sum and its norm; backward a gradient more comes in
     forward(op, {tensor.rows, 2 * tensor.cols}, kept);
     backward(op, {tensor.rows, tensor.cols * 4 / 3}, Pass::backward);
@@ -120,28 +150,31 @@ void BlockWriter::norm(const std::string& name) {
     forward(op, tensor, kept);
     backward(op, tensor, Pass::backward);
   }
+  if (name == "attn.norm") block_.forward.back().kept_input = size(tensor);
   after_residual_ = false;
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
   backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows});
+  part_backward_.back().gradient = size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
 // x rsqrt(mean(x^2) + epsilon) in fp32, then times the weight in the layer's type, a kernel each.
 void BlockWriter::eager_rmsnorm() {
   const Rows tensor = stream();
   const Rows row_numbers{tensor.rows, 1};
-  cast(tensor, wide_size(tensor));
+  widen(tensor, wide_size(tensor));
   forward_wide(VectorOp::pow_scalar, tensor);
   forward_wide(VectorOp::reduce, tensor);
   forward_wide(VectorOp::add_scalar, row_numbers);
   forward_wide(VectorOp::pow_scalar, row_numbers);
   forward_wide(VectorOp::mul_scalar, tensor);
-  cast(tensor, size(tensor));
-  forward(VectorOp::mul_scalar, tensor, size(tensor));
+  narrow(tensor, size(tensor));
+  forward(VectorOp::mul_scalar, tensor, norm_output());
 
   backward(VectorOp::mul_scalar, tensor);  // by the weight; its own gradient is a product and a sum
   backward(VectorOp::mul, tensor);
   backward(VectorOp::reduce, {tensor.cols, tensor.rows});
-  cast_back(tensor);
+  part_backward_.back().gradient = size({1, tensor.cols});
+  widen_back(tensor);
   backward_wide(VectorOp::mul_scalar, tensor);  // by the root; of the root a product and a sum
   backward_wide(VectorOp::mul, tensor);
   backward_wide(VectorOp::reduce, tensor);
@@ -150,7 +183,7 @@ void BlockWriter::eager_rmsnorm() {
   backward_wide(VectorOp::mul_scalar, tensor);              // the square's
   backward_wide(VectorOp::mul, tensor);
   backward_wide(VectorOp::add, tensor);
-  cast_back(tensor);
+  narrow_back(tensor);
 }
 
 void BlockWriter::self_attention() {
@@ -197,12 +230,12 @@ void BlockWriter::rope() {
       backward(VectorOp::mul_scalar, tensor);
       continue;
     }
-    cast(tensor);
+    widen(tensor);
     forward_wide(VectorOp::mul_scalar, tensor);
-    cast(tensor, kept);
-    cast_back(tensor);
+    narrow(tensor, kept);
+    widen_back(tensor);
     backward_wide(VectorOp::mul_scalar, tensor);
-    cast_back(tensor);
+    narrow_back(tensor);
   }
   if (!repeats_heads()) {
     block_.forward.back().kept += size({tokens_, kv_width_});  // the values
@@ -340,7 +373,8 @@ void BlockWriter::embedding() {
   part("embedding");
   const Rows tensor{tokens_, model_.hidden};
   forward(VectorOp::embedding, tensor);
-  backward(VectorOp::reduce, {words_, model_.hidden}, Pass::backward);  // zeros, written only
+  backward(VectorOp::reduce, {words_, model_.hidden}, Pass::backward);  // zeros, written only: the gradient
+  in_place(part_backward_);
   backward(VectorOp::embedding, tensor, Pass::backward);
   part_backward_.back().gradient = size({words_, model_.hidden});
   add_parameters(words_ * model_.hidden);
@@ -349,11 +383,13 @@ void BlockWriter::embedding() {
     forward(VectorOp::embedding, tensor);
     forward(VectorOp::add, tensor);
     backward(VectorOp::embedding, tensor, Pass::backward);
+    part_backward_.back().gradient = size({table, model_.hidden});
     add_parameters(table * model_.hidden);
   }
   if (!setup_.framework.dropout) return;
-  forward(VectorOp::mul_scalar, tensor, Bytes{static_cast<double>(tensor.rows * tensor.cols)});
-  backward(VectorOp::mul_scalar, tensor);
+  part("embedding.dropout");
+  forward(VectorOp::mul_scalar, stream(), Bytes{static_cast<double>(stream().rows * stream().cols)});
+  backward(VectorOp::mul_scalar, stream());
 }
 
 void BlockWriter::head() {
@@ -374,11 +410,11 @@ void BlockWriter::loss() {
   const bool wide = setup_.framework.loss_dtype == DType::fp32;
   if (is(KernelStyle::megatron)) return megatron_loss();
   if (wide) {
-    cast(logits);
+    widen(logits);
     forward_wide(VectorOp::softmax, logits, wide_size(logits));
     if (!is(KernelStyle::compiled)) backward_wide(VectorOp::reduce, logits, Pass::backward);
     backward_wide(VectorOp::softmax, logits, Pass::backward);
-    cast_back(logits);
+    narrow_back(logits);
     return;
   }
   forward(VectorOp::softmax, logits, size(logits));
@@ -387,17 +423,20 @@ void BlockWriter::loss() {
 }
 
 // As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
-// quotient less one at each token's own word, times the gradient.
+// quotient less one at each token's own word, times the gradient. All from the difference on in its memory.
 void BlockWriter::megatron_loss() {
   const Rows logits{tokens_, words_};
-  cast(logits);
+  widen(logits);
   forward_wide(VectorOp::reduce, logits);
-  for (const VectorOp op : {VectorOp::sub_scalar, VectorOp::exp})
-    forward_wide(op, logits);
+  forward_wide(VectorOp::sub_scalar, logits, wide_size(logits));
+  forward_wide(VectorOp::exp, logits);
+  in_place(block_.forward);
   forward_wide(VectorOp::reduce, logits);
-  forward_wide(VectorOp::div_scalar, logits, wide_size(logits));
+  forward_wide(VectorOp::div_scalar, logits);
+  in_place(block_.forward);
   backward_wide(VectorOp::mul_scalar, logits);
-  cast_back(logits);
+  in_place(part_backward_);
+  narrow_back(logits);
 }
 
 BlockKernels layer_kernels(const TrainingSetup& setup) {

@@ -37,9 +37,14 @@ class BlockWriter {
   /// The same in fp32, where a norm or a loss is computed so.
   void forward_wide(VectorChain chain, Rows tensor, Bytes kept = {});
   void backward_wide(VectorChain chain, Rows tensor, Pass pass = Pass::forward);
-  /// Between the layer's type and fp32.
-  void cast(Rows tensor, Bytes kept = {});
-  void cast_back(Rows tensor);
+  /// From the layer's type to fp32, and from that to the layer's type.
+  void widen(Rows tensor, Bytes kept = {});
+  void narrow(Rows tensor, Bytes kept = {});
+  void widen_back(Rows tensor);
+  void narrow_back(Rows tensor);
+  VectorShape cast_of(Rows tensor) const;
+  /// The last of \p kernels writes over what it reads.
+  static void in_place(std::vector<StepKernel>& kernels) { kernels.back().output = Bytes{}; }
 
   void add_parameters(std::int64_t count);  ///< in one tensor
   void linear(const Product& product);
@@ -54,7 +59,8 @@ class BlockWriter {
   void loss();
   void megatron_loss();
 
-  Rows stream() const;  ///< what runs past the blocks: all tokens, or a rank's part of them
+  Rows stream() const;        ///< what runs past the blocks: all tokens, or a rank's part of them
+  Bytes norm_output() const;  ///< as a norm's product keeps it
   Rows heads() const { return {tokens_, width_}; }
   Rows scores() const;
   Rows wide() const { return {tokens_, ffn_}; }
@@ -70,6 +76,7 @@ class BlockWriter {
   std::string part_;
   bool after_residual_ = false;  ///< the sum before this norm is made by the norm's kernel
   int products_ = 0;             ///< of this layer so far
+  Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
   BlockKernels block_;
   std::vector<StepKernel> part_backward_;  ///< of the part that is being written
 };

@@ -32,7 +32,8 @@ std::int64_t DataParallel::shard(std::size_t unit) const {
 }
 
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
-  CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = setup_.dtype};
+  const DType dtype = reduces(kind) ? setup_.framework.gradient_dtype : setup_.dtype;
+  CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = dtype};
   if (group_.stride > 1) call.groups = RankGroups{.size = group_.size, .stride = group_.stride};
   return call;
 }
@@ -51,12 +52,18 @@ void DataParallel::gradient_kernel(StepProgram::Stream stream, const std::string
 }
 
 void DataParallel::cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count) {
-  const DType from = setup_.dtype;
-  const DType to = setup_.framework.gradient_dtype;
-  // Half of the copy has either size.
-  const double both = 0.5 * (element_size(from) + element_size(to)).value / element_size(to).value;
-  const auto numbers = static_cast<std::int64_t>(static_cast<double>(count) * both);
-  program_.kernel(stream, name, flat(VectorOp::copy, numbers, to));
+  program_.kernel(stream, name, cast(count, setup_.framework.gradient_dtype));
+}
+
+// Half of the copy has either size.
+VectorShape DataParallel::cast(std::int64_t count, DType other) const {
+  const double both =
+      0.5 * (element_size(setup_.dtype) + element_size(other)).value / element_size(other).value;
+  return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
+}
+
+DType DataParallel::held_dtype() const {
+  return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
 
 // fp32 moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
@@ -77,8 +84,7 @@ void DataParallel::hold_states() {
                     element_size(framework.parameter_dtype) * count(own));
     return;
   }
-  const DType held = framework.master_copy ? setup_.dtype : framework.parameter_dtype;
-  memory.allocate(compute_, MemoryClass::weights, "parameters", element_size(held) * count(all));
+  memory.allocate(compute_, MemoryClass::weights, "parameters", element_size(held_dtype()) * count(all));
   if (framework.master_copy)
     memory.allocate(compute_, MemoryClass::optimizer, "master copy",
                     element_size(framework.parameter_dtype) * count(own));

@@ -61,7 +61,11 @@ class DataParallel {
   Bytes of_gradients(std::int64_t count) const;   ///< as they are kept and reduced
   /// A kernel that goes through \p count numbers of gradients.
   void gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op, std::int64_t count);
-  /// One that reads gradients as layers make them and writes them as they are reduced, or the reverse order.
+  /// A kernel that reads \p count numbers in the type in which layers compute and writes them in \p other, or
+  /// the reverse order.
+  VectorShape cast(std::int64_t count, DType other) const;
+  DType held_dtype() const;  ///< of parameters that every rank has
+  /// One that reads gradients as layers make them and writes them as they are reduced.
   void cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count);
   void hold_states();
 

@@ -1,5 +1,6 @@
 #include "workloads/training/fully_sharded.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace c3 {
@@ -18,21 +19,17 @@ bool FullyShardedParameters::stays(std::size_t unit) const {
   return unit == 0 || unit + 1 == units_.size() || !setup_.reshard_after_forward;
 }
 
-void FullyShardedParameters::gather(std::size_t unit, int ahead) {
+void FullyShardedParameters::gather(std::size_t unit) {
   if (state_[unit].parameters || state_[unit].gathered) return;
-  const auto before = static_cast<std::size_t>(ahead);
-  if (copied_out_.size() > before) {
-    const std::string& room = copied_out_[copied_out_.size() - 1 - before];
-    if (setup_.framework.gathers_wait_on_host) program_.host_wait(room);
-    program_.wait(gathers_, room);
+  if (const auto room = std::exchange(room_, std::nullopt)) {
+    if (setup_.framework.gathers_wait_on_host) program_.host_wait(*room);
+    program_.wait(gathers_, *room);
   }
   const std::string& name = units_[unit].name;
   const Bytes bytes = of_parameters(padded(unit));
   state_[unit].buffer = program_.memory().allocate(gathers_, MemoryClass::communication, "gathered", bytes);
   if (setup_.framework.parameter_dtype != setup_.dtype) {
-    // From the shard's type: half of the copy has either size.
-    program_.kernel(gathers_, name + " cast",
-                    flat(VectorOp::copy, shard(unit) * 3 / 4, setup_.framework.parameter_dtype));
+    program_.kernel(gathers_, name + " cast", cast(shard(unit), setup_.framework.parameter_dtype));
   }
   follow(gathers_);
   program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
@@ -46,27 +43,36 @@ void FullyShardedParameters::follow(StepProgram::Stream stream) {
   program_.wait(stream, last_collective_->second);
 }
 
-void FullyShardedParameters::release_buffer(std::optional<Tensor>& buffer) {
-  if (buffer) program_.memory().release(*std::exchange(buffer, std::nullopt));
+void FullyShardedParameters::release(std::optional<Tensor>& tensor) {
+  if (tensor) program_.memory().release(*std::exchange(tensor, std::nullopt));
 }
 
-void FullyShardedParameters::copy_out(std::size_t unit) {
+// Whatever is gathered into them from now on waits until they have been read.
+void FullyShardedParameters::release_buffers(int but) {
+  for (; copied_out_.size() > static_cast<std::size_t>(but); copied_out_.pop_front()) {
+    program_.memory().release(copied_out_.front().buffer);
+    room_ = copied_out_.front().done;
+  }
+}
+
+void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   if (!state_[unit].gathered) return;
   const std::string& name = units_[unit].name;
   program_.wait(compute_, *std::exchange(state_[unit].gathered, std::nullopt));
-  release_buffer(last_buffer_);
+  release_buffers(std::max(buffers - 1, 0));
   state_[unit].parameters = program_.memory().allocate(compute_, MemoryClass::weights, "gathered parameters",
                                                        of_parameters(units_[unit].parameters));
   program_.kernel(compute_, name + " copy out", flat(VectorOp::copy, units_[unit].parameters, setup_.dtype));
-  copied_out_.push_back(program_.record(compute_, name + " copied out"));
-  last_buffer_ = std::exchange(state_[unit].buffer, std::nullopt);
+  copied_out_.push_back({program_.record(compute_, name + " copied out"), *state_[unit].buffer});
+  state_[unit].buffer.reset();
+  release_buffers(buffers);
 }
 
-void FullyShardedParameters::reshard(std::size_t unit) { release_buffer(state_[unit].parameters); }
+void FullyShardedParameters::reshard(std::size_t unit) { release(state_[unit].parameters); }
 
 void FullyShardedParameters::before_forward(std::size_t unit) {
-  gather(unit, setup_.framework.prefetch);
-  copy_out(unit);
+  gather(unit);
+  copy_out(unit, setup_.framework.prefetch);
 }
 
 void FullyShardedParameters::after_forward(std::size_t unit) {
@@ -74,12 +80,11 @@ void FullyShardedParameters::after_forward(std::size_t unit) {
 }
 
 void FullyShardedParameters::before_backward(std::size_t unit) {
-  gather(unit, 0);
-  copy_out(unit);
-  release_buffer(last_buffer_);
-  for (int i = 1; i <= setup_.framework.prefetch; ++i) {
-    const auto ahead = static_cast<std::size_t>(i);
-    if (unit > ahead) gather(unit - ahead, i - 1);
+  gather(unit);
+  copy_out(unit, 0);
+  release_buffers(0);
+  for (std::size_t ahead = 1; ahead <= static_cast<std::size_t>(setup_.framework.prefetch); ++ahead) {
+    if (unit > ahead) gather(unit - ahead);
   }
   state_[unit].gradients = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
                                                       of_parameters(units_[unit].parameters));
@@ -92,7 +97,7 @@ void FullyShardedParameters::after_backward(std::size_t unit) {
   const Tensor input =
       program_.memory().allocate(compute_, MemoryClass::communication, "to be scattered", bytes);
   cast_gradients(compute_, name + " copy in", padded(unit));
-  release_buffer(state_[unit].gradients);
+  release(state_[unit].gradients);
   if (unit > 0) reshard(unit);
   program_.order(compute_, reductions_, name + " gradients");
   follow(reductions_);

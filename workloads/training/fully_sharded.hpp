@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters that are gathered for as long as their unit runs (FSDP, ZeRO-3).
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,10 +12,11 @@
 namespace c3 {
 
 /// As PyTorch's fully_shard does it. Forward, the gather of a unit may run when the unit before the one before
-/// it has been copied out of its buffer; backward, the next unit's is launched when a unit's has been waited
-/// for. A unit's gradients are cast into one buffer and scattered behind the backward pass of the next, which
-/// waits for the one before. Unit 0 stays gathered, and so does the last layer between its passes.
-/// Wrong when: a unit has frozen parameters; gradients are reduced only once for several micro-batches.
+/// it has been copied out of its buffer (Framework::prefetch = 1; with 2 there is one buffer more); backward,
+/// the next units' are launched when a unit's has been waited for, and may run when that has been copied out. A
+/// unit's gradients are cast into one buffer and scattered behind the backward pass of the next, which waits
+/// for the one before. Unit 0 stays gathered, and so does the last layer between its passes. Wrong when: a unit
+/// has frozen parameters; gradients are reduced only once for several micro-batches.
 class FullyShardedParameters final : public DataParallel {
  public:
   FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
@@ -36,6 +38,10 @@ class FullyShardedParameters final : public DataParallel {
     std::optional<Tensor> parameters = {};     ///< while it can run
     std::optional<Tensor> gradients = {};      ///< of this rank's own tokens
   };
+  struct CopiedOut {
+    std::string done;  ///< event
+    Tensor buffer;
+  };
   struct Reduction {
     std::string done;  ///< event
     Tensor input;
@@ -43,19 +49,20 @@ class FullyShardedParameters final : public DataParallel {
 
   std::int64_t padded(std::size_t unit) const { return shard(unit) * group_.size; }
   bool stays(std::size_t unit) const;
-  /// \param ahead units that may be gathered before one of them has been copied out
-  void gather(std::size_t unit, int ahead);
+  void gather(std::size_t unit);
   void follow(StepProgram::Stream stream);
-  void copy_out(std::size_t unit);
+  /// Keeps so many buffers of units that have been copied out for as long as that takes.
+  void copy_out(std::size_t unit, int buffers);
+  void release_buffers(int but);
   void reshard(std::size_t unit);
-  void release_buffer(std::optional<Tensor>& buffer);
+  void release(std::optional<Tensor>& tensor);
   void finish_reduction();
 
   StepProgram::Stream gathers_, reductions_;
   std::vector<Unit> state_;
-  std::vector<std::string> copied_out_;  ///< events, in order
+  std::deque<CopiedOut> copied_out_;  ///< units whose buffers are in use
+  std::optional<std::string> room_;   ///< event for which the next gather waits
   std::vector<bool> has_gradient_shard_;
-  std::optional<Tensor> last_buffer_;  ///< which the next copy releases
   std::optional<std::pair<StepProgram::Stream, std::string>> last_collective_;  ///< and the event after it
   std::optional<Reduction> reduction_;                                          ///< in flight
 };

@@ -11,7 +11,8 @@ GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<Paramet
                                  DataParallelGroup group, StepProgram& program)
     : DataParallel(setup, std::move(units), group, program),
       reductions_(group.size > 1 ? program.stream("gradients") : compute_),
-      gradients_(units_.size()) {}
+      gradients_(units_.size()),
+      computed_(units_.size()) {}
 
 std::int64_t GradientBuckets::updated(std::size_t unit) const {
   return is_sharded() ? shard(unit) : units_[unit].parameters;
@@ -29,6 +30,16 @@ void GradientBuckets::begin_step() {
   const std::int64_t kept = keeps_all_gradients() ? all() : (all() + group_.size - 1) / group_.size;
   program_.memory().allocate(compute_, MemoryClass::gradients, keeps_all_gradients() ? "of layers" : "shards",
                              of_gradients(kept));
+  if (group_.size > 1 && keeps_buckets())
+    program_.memory().allocate(compute_, MemoryClass::communication, "buckets", of_gradients(all()));
+}
+
+void GradientBuckets::before_forward(std::size_t unit) {
+  if (!casts_parameters()) return;
+  const std::int64_t count = units_[unit].parameters;
+  computed_[unit] = program_.memory().allocate(compute_, MemoryClass::weights, "parameters that compute",
+                                               of_parameters(count));
+  program_.kernel(compute_, units_[unit].name + " cast", cast(count, held_dtype()));
 }
 
 void GradientBuckets::before_backward(std::size_t unit) {
@@ -46,6 +57,7 @@ void GradientBuckets::after_backward(std::size_t unit) {
   } else if (setup_.framework.gradient_dtype != setup_.dtype) {
     cast_gradients(compute_, name + " cast gradients", count);
   }
+  if (computed_[unit]) program_.memory().release(*std::exchange(computed_[unit], std::nullopt));
   if (!reduces()) return;
   ready_ += count;
   if (setup_.framework.overlaps_gradients) reduce_full_buckets();
@@ -65,14 +77,32 @@ void GradientBuckets::reduce_full_buckets() {
 
 // Copied together and divided by the number of ranks, in one go.
 void GradientBuckets::reduce(std::int64_t count) {
+  constexpr std::size_t kBuckets = 2;
   ready_ -= count;
+  Bucket bucket{.count = count, .reduced = {}};
+  if (!keeps_buckets()) {
+    if (in_flight_.size() == kBuckets) finish_oldest();
+    bucket.memory =
+        program_.memory().allocate(compute_, MemoryClass::communication, "buckets", of_gradients(count));
+  }
   const std::string name = fmt::format("bucket {}", buckets_++);
   gradient_kernel(compute_, name + " copy in", VectorOp::mul_scalar, count);
   program_.order(compute_, reductions_, name + " ready");
   const CollectiveKind kind = is_sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
   program_.collective(reductions_, fmt::format("{} {}", name, name_of(kind)), call(kind, of_gradients(padded)));
-  reduced_ = program_.record(reductions_, name + " reduced");
+  if (!is_first_ && !keeps_all_gradients())
+    gradient_kernel(reductions_, name + " accumulate", VectorOp::add, padded / group_.size);
+  bucket.reduced = program_.record(reductions_, name + " reduced");
+  in_flight_.push_back(std::move(bucket));
+}
+
+void GradientBuckets::finish_oldest() {
+  const Bucket& bucket = in_flight_.front();
+  program_.wait(compute_, bucket.reduced);
+  if (!is_sharded()) gradient_kernel(compute_, "copy out", VectorOp::copy, bucket.count);
+  if (bucket.memory) program_.memory().release(*bucket.memory);
+  in_flight_.pop_front();
 }
 
 void GradientBuckets::end_backward() {
@@ -80,7 +110,8 @@ void GradientBuckets::end_backward() {
     reduce_full_buckets();
     if (ready_ > 0) reduce(ready_);
   }
-  if (reduced_) program_.wait(compute_, *std::exchange(reduced_, std::nullopt));
+  while (!in_flight_.empty())
+    finish_oldest();
   buckets_ = 0;
 }
 
@@ -89,12 +120,13 @@ void GradientBuckets::after_optimizer() {
   const auto gathers = program_.stream("all_gather");
   program_.order(compute_, gathers, "parameters updated");
   const std::int64_t most = std::max<std::int64_t>(
-      group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(setup_.dtype)));
+      group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(held_dtype())));
   for (std::int64_t left = all(); left > 0; left -= most) {
     const std::int64_t count = std::min(left, most);
     const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
-    program_.collective(gathers, "parameters all_gather",
-                        call(CollectiveKind::all_gather, of_parameters(padded)));
+    program_.collective(
+        gathers, "parameters all_gather",
+        call(CollectiveKind::all_gather, element_size(held_dtype()) * static_cast<double>(padded)));
   }
   program_.order(gathers, compute_, "parameters gathered");
 }

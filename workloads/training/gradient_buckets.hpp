@@ -1,6 +1,7 @@
 #pragma once
 /// Parameters that every rank has, whose gradients are summed in buckets (DDP, ZeRO-1 and ZeRO-2).
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,16 +11,21 @@
 namespace c3 {
 
 /// A bucket is reduced as soon as enough gradients are ready, or after the backward pass where the framework
-/// does not overlap. With ZeRO every rank gets its part of the sums, updates it, and all gather the parameters.
-/// DDP and ZeRO-1 sum once a step, ZeRO-2 for each micro-batch. Gradients of later
-/// micro-batches are added tensor by tensor. Wrong when: gradients of one layer are ready long before the
-/// others', since a layer's are taken as ready together.
+/// does not overlap. DDP copies sums back to the gradients; its buckets are there for the whole step where it
+/// overlaps. With ZeRO every rank gets its part of the sums, updates it, and all gather the parameters. But for
+/// DDP that overlaps there are two buckets, of which one is filled while the other is reduced. DDP and ZeRO-1
+/// sum once a step, ZeRO-2 for each micro-batch. Where parameters are of another type than layers compute in, a
+/// layer has a copy of its own in that type from its forward pass to its gradients (autocast). Gradients of
+/// later micro-batches are added tensor by tensor. Wrong when: gradients of one layer are ready long before the
+/// others', since a layer's are taken as ready together; those of the head are with the embedding's, ready
+/// last.
 class GradientBuckets final : public DataParallel {
  public:
   GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
                   StepProgram& program);
 
   void begin_step() override;
+  void before_forward(std::size_t unit) override;
   void before_backward(std::size_t unit) override;
   void after_backward(std::size_t unit) override;
   void end_backward() override;
@@ -27,19 +33,30 @@ class GradientBuckets final : public DataParallel {
   std::int64_t updated(std::size_t unit) const override;
 
  private:
+  using Tensor = MemoryLedger::Tensor;
+  struct Bucket {
+    std::int64_t count = 0;
+    std::string reduced;                ///< event
+    std::optional<Tensor> memory = {};  ///< absent: there for the whole step
+  };
+
   bool is_sharded() const { return setup_.sharding != Sharding::none; }
-  bool keeps_all_gradients() const { return setup_.sharding != Sharding::gradients; }
+  bool keeps_all_gradients() const { return setup_.sharding != Sharding::gradients || group_.size == 1; }
+  bool keeps_buckets() const { return !is_sharded() && setup_.framework.overlaps_gradients; }
+  bool casts_parameters() const { return held_dtype() != setup_.dtype; }
   bool reduces() const { return group_.size > 1 && (is_last_ || !keeps_all_gradients()); }
   void reduce_full_buckets();
   void reduce(std::int64_t count);
+  void finish_oldest();
   std::int64_t capacity() const;  ///< of the next bucket, in numbers
   std::int64_t all() const;
 
   StepProgram::Stream reductions_;
-  std::vector<std::optional<MemoryLedger::Tensor>> gradients_;  ///< by unit; of ZeRO-2
-  std::int64_t ready_ = 0;                                      ///< numbers that no bucket has taken
-  int buckets_ = 0;                                             ///< of this micro-batch
-  std::optional<std::string> reduced_;                          ///< event of the last bucket
+  std::vector<std::optional<Tensor>> gradients_;  ///< by unit; of ZeRO-2
+  std::vector<std::optional<Tensor>> computed_;   ///< by unit: parameters in the type in which layers compute
+  std::int64_t ready_ = 0;                        ///< numbers that no bucket has taken
+  int buckets_ = 0;                               ///< of this micro-batch
+  std::deque<Bucket> in_flight_;
 };
 
 }  // namespace c3

@@ -1,5 +1,6 @@
 #include "workloads/training/memory_pool.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -7,7 +8,7 @@ namespace c3 {
 
 MemoryPool::Address MemoryPool::allocate(Bytes bytes) {
   constexpr double kBlock = 512.0;
-  const auto size = static_cast<Address>(std::ceil(bytes.value / kBlock) * kBlock);
+  const auto size = static_cast<Address>(std::max(1.0, std::ceil(bytes.value / kBlock)) * kBlock);
   const auto fitting = by_size_.lower_bound({size, 0});
   Address begin = end_;
   if (fitting != by_size_.end()) {

@@ -18,7 +18,7 @@ class MemoryPool {
  public:
   using Address = std::uint64_t;
 
-  /// \param bytes rounded up to 512. \returns where it begins
+  /// \param bytes rounded up to 512, and at least so many. \returns where it begins
   Address allocate(Bytes bytes);
   /// \pre \p address was returned by allocate() and not released since.
   void release(Address address);

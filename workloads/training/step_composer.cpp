@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "workloads/training/tensor_parallel.hpp"
@@ -159,28 +160,38 @@ bool StepComposer::is_recomputed(std::int64_t layer) const {
 
 // PyTorch's checkpoints end with the last tensor that is needed, Megatron-LM's run the whole layer.
 bool StepComposer::runs_again(const StepKernel& kernel) const {
+  const Framework& framework = setup_.framework;
+  const bool is_needed = framework.dropout || (kernel.part != "mlp.down" && kernel.part != "mlp.residual");
   switch (setup_.recompute) {
     case Recompute::none:
       return false;
     case Recompute::attention:
       return kernel.part == "attn.scores" || kernel.part == "attn.softmax" || kernel.part == "attn.values";
     case Recompute::full:
-      return setup_.framework.kernels == KernelStyle::megatron ||
-             (kernel.part != "mlp.down" && kernel.part != "mlp.residual");
+      return is_needed || framework.kernels == KernelStyle::megatron;
     case Recompute::selective:
-      return !kernel.survives && kernel.part != "mlp.down" && kernel.part != "mlp.residual";
+      return is_needed && !kernel.survives;
   }
   return false;
 }
 
+// The product after attention keeps its output: gradients of that product's weights are made before attention
+// is computed again.
 Bytes StepComposer::kept_bytes(const StepKernel& kernel, Keeping keeping) const {
-  if (keeping == Keeping::all) return kernel.kept;
-  const bool selective = setup_.recompute == Recompute::selective;
-  const Bytes survives =
-      !runs_again(kernel) && setup_.recompute != Recompute::full
-          ? (selective && kernel.survives ? std::max(kernel.kept, output_bytes(kernel.op)) : kernel.kept)
-          : Bytes{};
-  return keeping == Keeping::survivors ? survives : kernel.kept;
+  const bool attention = setup_.recompute == Recompute::attention;
+  const bool survives = !runs_again(kernel) || (attention && kernel.part == "attn.values");
+  switch (keeping) {
+    case Keeping::all:
+      return kernel.kept;
+    case Keeping::survivors:
+      if (!survives || setup_.recompute == Recompute::full) return {};
+      return setup_.recompute == Recompute::selective && kernel.survives
+                 ? std::max(kernel.kept, output_bytes(kernel.op))
+                 : kernel.kept;
+    case Keeping::rest:
+      return survives ? Bytes{} : kernel.kept - kernel.kept_input;
+  }
+  throw std::logic_error("StepComposer: unknown keeping");
 }
 
 void StepComposer::run_parts(const std::vector<StepKernel>& kernels, Pass pass, Keeping keeping,
@@ -195,7 +206,7 @@ void StepComposer::run_parts(const std::vector<StepKernel>& kernels, Pass pass, 
   }
 }
 
-// Gradients of weights wait for nobody: they run beside the sum over ranks.
+// Gradients of weights wait for nobody: they run beside the sum over ranks, or before what is summed.
 void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keeping keeping,
                             BlockState* state) {
   const std::string& part = kernels.front().part;
@@ -203,7 +214,16 @@ void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keep
   const bool any = collectives.gathers || collectives.reduces;
   const int chunks = any ? setup_.async_chunks : 1;
   const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<std::string>{};
+  const auto inputs = collectives.gathers_input ? gather_tokens(part, 1) : std::vector<std::string>{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
+  const auto gradients_of_weights = [&] {
+    for (const std::string& event : inputs)
+      program_.wait(compute_, event);
+    for (const StepKernel& kernel : kernels) {
+      if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
+    }
+  };
+  if (collectives.reduces && !defers) gradients_of_weights();
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (!gathered.empty()) program_.wait(compute_, gathered[static_cast<std::size_t>(chunk)]);
     for (const StepKernel& kernel : kernels) {
@@ -213,9 +233,7 @@ void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keep
     }
     if (defers) reduce_tokens(part, chunks);
   }
-  for (const StepKernel& kernel : kernels) {
-    if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
-  }
+  if (!collectives.reduces || defers) gradients_of_weights();
   if (collectives.reduces && !defers) reduce_tokens(part, 1);
   if (collectives.reduces)
     program_.order(program_.stream(part == "embedding" ? "vocabulary" : "tensor"), compute_, part + " reduced");
@@ -256,8 +274,7 @@ void StepComposer::loss_sums() {
 void StepComposer::run_kernel(const StepKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
                               int chunks) {
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
-  const bool is_there = keeping == Keeping::rest && kernel.survives;
-  if (kept.value > 0.0 && !is_there) {
+  if (kept.value > 0.0) {
     state->kept.push_back(
         {kernel.part, program_.memory().allocate(compute_, MemoryClass::activations, kernel.part, kept)});
     if (!holds_outputs_) release_outputs();
@@ -275,7 +292,8 @@ void StepComposer::run_chunk(const StepKernel& kernel, int chunks) {
 
 // A kernel's output is needed by the next one, and no longer.
 void StepComposer::hold_output(const StepKernel& kernel) {
-  const Bytes bytes = output_bytes(kernel.op);
+  const Bytes bytes = kernel.output.value_or(output_bytes(kernel.op));
+  if (bytes.value <= 0.0) return;
   const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "not kept", bytes);
   if (!holds_outputs_) release_outputs();
   outputs_.push_back(tensor);
@@ -299,11 +317,13 @@ void StepComposer::clip_gradients() {
   const DType dtype = setup_.framework.gradient_dtype;
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     program_.kernel(compute_, "clip", flat(VectorOp::reduce, data_parallel_->updated(unit), dtype));
-  if (ranks_ > 1) {
+  // Ranks that have all gradients of a weight know its share of the norm.
+  const bool is_sharded = setup_.sharding != Sharding::none && ranks_ > setup_.tensor_parallel;
+  if (is_sharded || setup_.tensor_parallel > 1) {
     const auto stream = program_.stream("norm");
     program_.order(compute_, stream, "squares summed");
-    program_.collective(stream, "gradients' norm",
-                        {.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32});
+    const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
+    program_.collective(stream, "gradients' norm", is_sharded ? all : tensor_call(all.kind, all.bytes));
     program_.order(stream, compute_, "norm known");
   }
   if (setup_.framework.syncs) program_.host_wait(program_.record(compute_, "norm seen"));

@@ -23,7 +23,9 @@ PartCollectives collectives_of(const TrainingSetup& setup, const std::string& pa
   const bool split = setup.sequence_parallel;
   if (pass == Pass::forward)
     return {.gathers = split && by_outputs(part), .reduces = by_inputs(part) || part == "embedding"};
-  return {.gathers = split && (by_inputs(part) || part == "embedding"), .reduces = by_outputs(part)};
+  return {.gathers = split && (by_inputs(part) || part == "embedding"),
+          .reduces = by_outputs(part),
+          .gathers_input = split && by_outputs(part) && setup.framework.kernels == KernelStyle::megatron};
 }
 
 }  // namespace c3

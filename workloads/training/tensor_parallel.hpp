@@ -12,13 +12,17 @@ namespace c3 {
 /// Collectives of one part of a layer in one pass. All are of every token of a micro-batch times the hidden
 /// width.
 struct PartCollectives {
-  bool gathers = false;  ///< before: each rank has a part of the tokens
-  bool reduces = false;  ///< after: each rank has a part of the sum
+  bool gathers = false;        ///< before: each rank has a part of the tokens
+  bool reduces = false;        ///< after: each rank has a part of the sum
+  bool gathers_input = false;  ///< before gradients of weights: each rank has kept a part of the tokens
 };
 
 /// Forward, `attn.out` and `mlp.down` end in a sum over ranks; backward, `attn.qkv`, `mlp.gate_up` and
 /// `head.logits`. With sequence parallelism the sum is scattered by tokens, and the parts that the sums' owners
-/// feed begin with a gather (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4).
+/// feed begin with a gather (arXiv 1909.08053, section 3; arXiv 2205.05198, section 4). Megatron-LM keeps a
+/// rank's part of what it gathered and gathers it once more for gradients of weights (section 4.2.2 there).
+/// Wrong when: sequence parallelism, which also sums gradients of norms' weights over ranks, a small
+/// all-reduce.
 PartCollectives collectives_of(const TrainingSetup& setup, const std::string& part, Pass pass);
 
 }  // namespace c3
