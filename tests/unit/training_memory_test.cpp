@@ -1,0 +1,162 @@
+// Addresses of tensors, and what a GPU holds when it holds most.
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tests/support/print_units.hpp"
+#include "workloads/training/memory_ledger.hpp"
+#include "workloads/training/memory_pool.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+
+namespace {
+
+constexpr double kBlock = 512.0;
+Bytes blocks(int count) { return Bytes{kBlock * count}; }
+
+/// The same rules on an array of blocks, of which each is free or not.
+class BlockArray {
+ public:
+  std::size_t allocate(std::size_t size) {
+    std::size_t best = taken_.size(), best_size = SIZE_MAX;
+    for (std::size_t at = 0; at < taken_.size();) {
+      std::size_t end = at;
+      while (end < taken_.size() && !taken_[end])
+        ++end;
+      const std::size_t hole = end - at;
+      if (hole >= size && hole < best_size) std::tie(best, best_size) = std::pair(at, hole);
+      at = end + 1;
+    }
+    if (best_size == SIZE_MAX) {
+      while (best > 0 && !taken_[best - 1])
+        --best;
+      taken_.resize(best + size);
+    }
+    std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(best), size, true);
+    return best;
+  }
+  void release(std::size_t at, std::size_t size) {
+    std::fill_n(taken_.begin() + static_cast<std::ptrdiff_t>(at), size, false);
+  }
+  std::size_t size() const { return taken_.size(); }
+
+ private:
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+TEST_CASE("a tensor gets the smallest free block that it fits in, the first of equal ones") {
+  // a 4 | b 1 | c 2 | d 1 | e 2 | f 1, in blocks. Holes of 4, 2 and 2: one block goes to the first hole of two
+  // and leaves one behind it, into which the next one fits best.
+  MemoryPool pool;
+  const auto a = pool.allocate(blocks(4));
+  pool.allocate(blocks(1));
+  const auto c = pool.allocate(blocks(2));
+  pool.allocate(blocks(1));
+  const auto e = pool.allocate(blocks(2));
+  pool.allocate(blocks(1));
+  for (const auto hole : {a, c, e})
+    pool.release(hole);
+  CHECK(pool.allocate(blocks(1)) == 5 * 512);
+  CHECK(pool.allocate(blocks(1)) == 6 * 512);
+  CHECK(pool.allocate(blocks(2)) == 8 * 512);
+  CHECK(pool.allocate(blocks(3)) == 0);
+  CHECK(pool.reserved() == blocks(11));
+}
+
+TEST_CASE("free neighbours become one block, whichever of them is released last") {
+  for (const std::vector<int>& order : {std::vector{0, 1, 2}, {2, 1, 0}, {0, 2, 1}}) {
+    MemoryPool pool;
+    std::vector<MemoryPool::Address> tensors;
+    for (int i = 0; i < 3; ++i)
+      tensors.push_back(pool.allocate(blocks(1)));
+    pool.allocate(blocks(1));
+    for (const int i : order)
+      pool.release(tensors[static_cast<std::size_t>(i)]);
+    CHECK(pool.allocate(blocks(3)) == 0);
+    CHECK(pool.reserved() == blocks(4));
+  }
+}
+
+TEST_CASE("what is free at the end grows by what is missing, what is free before a tensor does not") {
+  MemoryPool pool;
+  const auto first = pool.allocate(blocks(2));
+  const auto last = pool.allocate(blocks(3));
+  pool.release(last);
+  CHECK(pool.allocate(blocks(5)) == 2 * 512);
+  CHECK(pool.reserved() == blocks(7));
+  pool.release(first);
+  CHECK(pool.allocate(blocks(3)) == 7 * 512);
+  CHECK(pool.reserved() == blocks(10));
+}
+
+TEST_CASE("sizes are rounded up to 512 bytes, and nothing takes a block as well") {
+  MemoryPool pool;
+  CHECK(pool.allocate(Bytes{1}) == 0);
+  CHECK(pool.allocate(Bytes{513}) == 512);
+  CHECK(pool.allocate(Bytes{0}) == 3 * 512);
+  CHECK(pool.allocate(Bytes{512}) == 4 * 512);
+}
+
+TEST_CASE("property: a pool is an array of blocks, of which the best hole is taken") {
+  CHECK(rc::check([](const std::vector<std::uint8_t>& choices) {
+    MemoryPool pool;
+    BlockArray array;
+    std::vector<std::pair<std::size_t, std::size_t>> live;  // block and size
+    for (const std::uint8_t choice : choices) {
+      if (choice >= 112 && !live.empty()) {
+        const auto which = live.begin() + choice % static_cast<int>(live.size());
+        pool.release(which->first * 512);
+        array.release(which->first, which->second);
+        live.erase(which);
+        continue;
+      }
+      const std::size_t size = 1 + choice % 7;
+      const std::size_t at = array.allocate(size);
+      RC_ASSERT(pool.allocate(blocks(static_cast<int>(size))) == at * 512);
+      RC_ASSERT(pool.reserved() == blocks(static_cast<int>(array.size())));
+      live.emplace_back(at, size);
+    }
+  }));
+}
+
+TEST_CASE("the peak is what was in use at once, by class and by name, at the moment that it is named after") {
+  // 100 weights and twice 10 of "x" are 120 at "forward", before one of them goes: no later moment has as much.
+  MemoryLedger ledger;
+  ledger.set_moment("start");
+  ledger.allocate(0, MemoryClass::weights, "parameters", Bytes{100});
+  ledger.set_moment("forward");
+  const auto x = ledger.allocate(0, MemoryClass::activations, "x", Bytes{10});
+  ledger.allocate(1, MemoryClass::activations, "x", Bytes{10});
+  ledger.release(x);
+  ledger.set_moment("backward");
+  ledger.allocate(0, MemoryClass::gradients, "of layers", Bytes{5});
+  ledger.allocate(0, MemoryClass::gradients, "of layers", Bytes{5});
+  CHECK(ledger.in_use() == Bytes{120});
+  const MemoryPeak peak = ledger.peak();
+  CHECK(peak.bytes == Bytes{120});
+  CHECK(peak.moment == "forward");
+  CHECK(peak.of(MemoryClass::weights) == Bytes{100});
+  CHECK(peak.of(MemoryClass::activations) == Bytes{20});
+  CHECK(peak.of(MemoryClass::gradients) == Bytes{0});
+  CHECK(peak.tenants == std::vector<MemoryTenant>{{"parameters", MemoryClass::weights, Bytes{100}},
+                                                  {"x", MemoryClass::activations, Bytes{20}}});
+  // Pool 0: 100, x and two gradients, of which one is where x was; pool 1: x.
+  CHECK(peak.reserved == blocks(4));
+}
+
+TEST_CASE("a tensor that is released twice is a bug that names it") {
+  MemoryLedger ledger;
+  const auto tensor = ledger.allocate(0, MemoryClass::weights, "parameters", Bytes{1});
+  ledger.release(tensor);
+  CHECK_THROWS_WITH_AS(ledger.release(tensor), "MemoryLedger: 'parameters' is released twice",
+                       std::logic_error);
+}

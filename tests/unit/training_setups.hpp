@@ -1,0 +1,184 @@
+#pragma once
+/// Small models and frameworks without host costs, whose kernels, bytes and streams can be counted by hand.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "workloads/training/block_kernels.hpp"
+#include "workloads/training/training_step.hpp"
+
+namespace c3::test {
+
+/// Gated, four heads for each two of keys and values, a head of its own. A layer has 3 h^2 + 3 h f + 2 h
+/// weights.
+inline ModelDimensions llama_like(std::int64_t layers = 3) {
+  ModelDimensions model;
+  model.name = "llama-like";
+  model.hidden = 512;
+  model.ffn = 1536;
+  model.heads = 8;
+  model.kv_heads = 4;
+  model.layers = layers;
+  model.gated = true;
+  model.vocabulary = 1000;
+  model.tied_embedding = false;
+  return model;
+}
+
+/// A layer has 12 h^2 + 13 h weights and biases.
+inline ModelDimensions gpt_like(std::int64_t layers = 2) {
+  ModelDimensions model;
+  model.name = "gpt-like";
+  model.hidden = 512;
+  model.ffn = 2048;
+  model.heads = model.kv_heads = 8;
+  model.layers = layers;
+  model.vocabulary = 1024;
+  model.positions = 256;
+  model.norm = Norm::layernorm;
+  model.activation = Activation::gelu;
+  model.biases = true;
+  return model;
+}
+
+/// fp32 parameters, fp32 gradients, all overlapped; hosts cost nothing.
+inline Framework eager_framework() {
+  Framework framework;
+  framework.name = "eager";
+  framework.attention = AttentionCode::flash2;
+  framework.grouped_heads = false;
+  framework.separate_projections = true;
+  framework.bucket = Bytes{25 << 20};
+  framework.first_bucket = Bytes{1 << 20};
+  return framework;
+}
+
+/// fp16 with a master copy, products for attention, dropout, nothing overlapped.
+inline Framework megatron_framework() {
+  Framework framework = eager_framework();
+  framework.name = "megatron";
+  framework.kernels = KernelStyle::megatron;
+  framework.attention = AttentionCode::products;
+  framework.grouped_heads = true;
+  framework.separate_projections = false;
+  framework.dropout = true;
+  framework.master_copy = true;
+  framework.gradient_dtype = DType::fp16;
+  framework.overlaps_gradients = framework.overlaps_tensor = false;
+  return framework;
+}
+
+inline TrainingSetup llama_setup(std::int64_t layers = 3) {
+  return {.model = llama_like(layers), .framework = eager_framework(), .sequence = 128, .micro_batch = 2};
+}
+
+inline TrainingSetup gpt_setup(std::int64_t layers = 2) {
+  return {.model = gpt_like(layers),
+          .framework = megatron_framework(),
+          .dtype = DType::fp16,
+          .sequence = 128,
+          .micro_batch = 2,
+          .sharding = Sharding::none};
+}
+
+inline const StreamSpec* stream_of(const TrainingStep& step, const std::string& name) {
+  const auto found = std::ranges::find(step.streams, name, &StreamSpec::name);
+  return found == step.streams.end() ? nullptr : &*found;
+}
+
+/// Calls of one kind, in the order of their stream; none where there is no such stream.
+inline std::vector<CollectiveCall> calls_of(const TrainingStep& step, const std::string& stream,
+                                            CollectiveKind kind) {
+  std::vector<CollectiveCall> calls;
+  const StreamSpec* const its = stream_of(step, stream);
+  if (its == nullptr) return calls;
+  for (const Operation& operation : its->operations) {
+    const auto* call = std::get_if<CollectiveCall>(&operation.work);
+    if (call != nullptr && call->kind == kind) calls.push_back(*call);
+  }
+  return calls;
+}
+
+inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
+  Bytes sum;
+  for (const CollectiveCall& call : calls)
+    sum += call.bytes;
+  return sum;
+}
+
+/// What has ended before an operation may begin: by streams, events and what the host waits for, but not
+/// because it was launched earlier.
+class HappensBefore {
+ public:
+  explicit HappensBefore(const TrainingStep& step) {
+    std::map<std::string, std::size_t> records;
+    for (const StreamSpec& stream : step.streams) {
+      first_.push_back(after_.size());
+      for (const Operation& operation : stream.operations) {
+        if (const auto* record = std::get_if<RecordEvent>(&operation.work))
+          records[record->event] = after_.size();
+        after_.emplace_back();
+      }
+    }
+    for (std::size_t s = 0; s < step.streams.size(); ++s) {
+      const std::vector<Operation>& operations = step.streams[s].operations;
+      for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (i > 0) after_[node({s, i})].push_back(node({s, i - 1}));
+        if (const auto* wait = std::get_if<WaitEvent>(&operations[i].work))
+          after_[node({s, i})].push_back(records.at(wait->event));
+      }
+    }
+    std::vector<std::size_t> seen_by_host;
+    for (const HostStep& host : step.host.steps) {
+      if (!host.waits_for.empty()) seen_by_host.push_back(records.at(host.waits_for));
+      if (!host.launches) continue;
+      std::vector<std::size_t>& before = after_[node(*host.launches)];
+      before.insert(before.end(), seen_by_host.begin(), seen_by_host.end());
+    }
+  }
+
+  bool operator()(OperationPlace first, OperationPlace then) const {
+    std::vector<char> visited(after_.size());
+    std::vector<std::size_t> open{node(then)};
+    while (!open.empty()) {
+      const std::size_t next = open.back();
+      open.pop_back();
+      if (next == node(first)) return true;
+      if (std::exchange(visited[next], 1) != 0) continue;
+      open.insert(open.end(), after_[next].begin(), after_[next].end());
+    }
+    return false;
+  }
+
+ private:
+  using Node = std::size_t;
+  Node node(OperationPlace place) const { return first_[place.stream] + place.operation; }
+  std::vector<Node> first_;
+  std::vector<std::vector<Node>> after_;  ///< by operation: what has ended before
+};
+
+struct Placed {
+  OperationPlace place;
+  const Operation* operation;
+};
+
+/// Operations of \p stream whose name begins with \p name, in order.
+inline std::vector<Placed> named(const TrainingStep& step, const std::string& stream, const std::string& name) {
+  std::vector<Placed> found;
+  const StreamSpec* const its = stream_of(step, stream);
+  if (its == nullptr) return found;
+  const auto s = static_cast<std::size_t>(its - step.streams.data());
+  for (std::size_t i = 0; i < its->operations.size(); ++i) {
+    const Operation& operation = its->operations[i];
+    const bool is_event = !kernel_of(operation) && !std::holds_alternative<CollectiveCall>(operation.work);
+    if (!is_event && operation.name.starts_with(name)) found.push_back({{s, i}, &operation});
+  }
+  return found;
+}
+
+}  // namespace c3::test
