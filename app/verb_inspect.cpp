@@ -30,9 +30,11 @@ struct InspectOptions {
 };
 
 const std::map<std::string, std::string> kTables{
-    {"activities", "activities"}, {"dependencies", "dependencies"}, {"collectives", "collectives"},
-    {"summary", "summary"},       {"streams", "streams"},           {"resources", "resources/list"},
-    {"steps", "resources/steps"}};
+    {"activities", "activities"},     {"dependencies", "dependencies"},
+    {"collectives", "collectives"},   {"summary", "summary"},
+    {"streams", "streams"},           {"resources", "resources/list"},
+    {"steps", "resources/steps"},     {"step", "step"},
+    {"step_classes", "step_classes"}, {"memory", "memory"}};
 
 std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
   auto all = file.strategies();
@@ -74,8 +76,10 @@ void add_inspect_verb(CLI::App& app, VerbAction& action) {
       "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
   verb->add_option("FILE", options->file, "Result file (HDF5) of c3sim run")->required();
   verb->add_option("--strategy", options->strategy, "Only this strategy (default: all)")->type_name("NAME");
-  auto* table = verb->add_option("--table", options->table,
-                                 "activities, dependencies, collectives, resources, steps or summary");
+  auto* table =
+      verb->add_option("--table", options->table,
+                       "activities, dependencies, collectives, resources, steps, summary or streams;\n"
+                       "of a training step also step, step_classes or memory");
   table->type_name("TABLE")->check(CLI::IsMember(kTables));
   auto* csv = verb->add_flag("--csv", options->csv, "The table as CSV, with a column 'strategy'")->needs(table);
   verb->add_flag("--json", options->json, "As JSON")->excludes(csv);

@@ -20,6 +20,7 @@
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
 #include "results/trace_writer.hpp"
+#include "workloads/execute/out_of_memory.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
@@ -96,6 +97,10 @@ void say_what_was_written(const RunOptions& options, const std::filesystem::path
 int run(const RunOptions& options) {
   const auto configuration = ExperimentFile::load(options.file, options.sets);
   const auto make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
+  if (const auto verdict = out_of_memory(make)) {
+    fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));
+    return kExitInfeasible;
+  }
   const auto nominal = make(std::nullopt);
   const auto output = output_path(options, nominal.name);
   install_interrupt_handler();  // before there is a file to leave behind
@@ -123,7 +128,9 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
   auto* verb = app.add_subcommand("run", "Simulate every strategy of an experiment");
   verb->footer(
       "Prints one row a strategy: time (median, 5-95 % over seeds) and its lower bound, speedup over serial,\n"
-      "share of the ideal speedup, and the loss split in us. Writes the timeline to an HDF5 file, in ps.\n"
+      "share of the ideal speedup, and the loss split in us; of a training step also tokens/s, MFU, exposed\n"
+      "communication, operators and memory. Writes the timeline to an HDF5 file, in ps. A step that does not\n"
+      "fit in a GPU's memory is not simulated: that is the result, with exit code 4.\n"
       "Values of --set are TOML; quantities are texts with a unit.\n\n"
       "Examples:\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
@@ -141,6 +148,10 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
                    "Also write timelines as Chrome JSON (us) for Perfetto and HolisticTraceAnalysis:\n"
                    "DIR/<strategy>/rank<r>.json")
       ->type_name("DIR");
+  verb->add_flag_callback(
+      "--exact", [options] { options->sets.emplace_back("measure.exact=true"); },
+      "Simulate every layer and micro-batch of a training step instead of counting the repeating ones\n"
+      "(as --set measure.exact=true)");
   verb->add_flag("--json", options->json, "The table as JSON; times in us");
   verb->callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;

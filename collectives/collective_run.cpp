@@ -104,9 +104,9 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
 
 bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }
 
-Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
+Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity, ActivityId parent) {
   const std::size_t index = index_of(rank);
-  open_activity(rank);
+  open_activity(rank, parent);
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
   CollectivesInFlight& in_flight = cluster_.gpu(rank).collectives(plan_.stream);
@@ -124,13 +124,14 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity) {
   simulation_.end_activity(activities_[index]);
 }
 
-void CollectiveRun::open_activity(int rank) {
+void CollectiveRun::open_activity(int rank, ActivityId parent) {
   ActivityId& activity = activities_[index_of(rank)];
   if (activity != kNoActivity) return;
   activity = simulation_.begin_activity({.name = plan_.name,
                                          .kind = ActivityKind::collective,
                                          .gpu = rank,
                                          .stream = plan_.stream,
+                                         .parent = parent,
                                          .bytes = counted_bytes(plan_.call, members())});
 }
 

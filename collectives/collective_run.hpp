@@ -41,8 +41,9 @@ class CollectiveRun {
   CollectiveRun& operator=(const CollectiveRun&) = delete;
 
   /// One member's part: \p delay after its release it joins; ends when the rank holds all its bytes and has
-  /// sent its own. \p activity receives the collective's activity on this rank when it starts.
-  Task join(int rank, Seconds delay, ActivityId* activity);
+  /// sent its own. \p activity receives the collective's activity on this rank when it starts, which is a part
+  /// of \p parent unless it has begun before.
+  Task join(int rank, Seconds delay, ActivityId* activity, ActivityId parent = kNoActivity);
 
   const CollectivePlan& plan() const { return plan_; }
   int members() const { return graph_.ranks(); }
@@ -70,8 +71,8 @@ class CollectiveRun {
     const auto place = static_cast<std::size_t>(rank - first_rank_);  // huge for those before
     return place < index_of_rank_.size() ? index_of_rank_[place] : simulated_.size();
   }
-  /// Begins the rank's activity, unless it is there.
-  void open_activity(int rank);
+  /// Begins the rank's activity as a part of \p parent, unless it is there.
+  void open_activity(int rank, ActivityId parent = kNoActivity);
   ActivityId rank_activity(int rank) const { return activities_[index_of(rank)]; }
   /// What an observer is told of \p leg.
   ActivityInfo transfer_info(const Leg& leg, ActivityKind kind) const;

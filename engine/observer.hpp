@@ -25,6 +25,7 @@ enum class ActivityKind : std::uint8_t {
   transfer = 4,    ///< bytes on one edge
   command = 5,     ///< a DMA engine's command: schedule, copy, sync
   wait = 6,        ///< a stream that waits for an event
+  range = 7,       ///< operations of a stream that have a name together, such as a layer's
 };
 
 /// Why an activity could not start before another ended. Values are part of the HDF5 format.

@@ -26,6 +26,7 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
                                                          .kind = ActivityKind::kernel,
                                                          .gpu = gpu.rank(),
                                                          .stream = launch.stream,
+                                                         .parent = launch.parent,
                                                          .flops = kernel.useful_flops});
   if (launch.activity != nullptr) *launch.activity = activity;
   co_await simulation.sleep(launch.delay);

@@ -27,6 +27,7 @@ constexpr std::array kActivityKinds{
     EnumMember<ActivityKind>{ActivityKind::transfer, "transfer"},
     EnumMember<ActivityKind>{ActivityKind::command, "command"},
     EnumMember<ActivityKind>{ActivityKind::wait, "wait"},
+    EnumMember<ActivityKind>{ActivityKind::range, "range"},
 };
 constexpr std::array kDependencyKinds{
     EnumMember<DependencyKind>{DependencyKind::stream_order, "stream_order"},

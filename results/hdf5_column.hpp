@@ -56,6 +56,14 @@ class Column {
   std::vector<T> buffer_;
 };
 
+/// A column of one row.
+template <class T>
+void write_one(const H5Id& group, const ColumnSpec& spec, T value) {
+  Column<T> column(group, spec);
+  column.push(value);
+  column.flush();
+}
+
 /// Writes \p texts as variable-length UTF-8.
 void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std::string> texts);
 

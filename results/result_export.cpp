@@ -12,10 +12,12 @@
 namespace c3 {
 namespace {
 
-/// Units that are one word ("ps", "B/s") become a suffix; "1", "see unit" and the flop of "flops" do not.
+/// Units that are one word ("ps", "B/s") become a suffix; "1", "1/s", "see unit" and the flop of "flops" do
+/// not.
 std::string heading(const ColumnSpec& spec) {
   const bool is_word = spec.units.find(' ') == std::string::npos;
-  if (spec.units == "1" || !is_word || spec.name.starts_with(spec.units)) return spec.name;
+  if (spec.units.starts_with('1') || !is_word || spec.name.find(spec.units) != std::string::npos)
+    return spec.name;
   std::string suffix = spec.units;
   if (const auto slash = suffix.find('/'); slash != std::string::npos) suffix.replace(slash, 1, "_per_");
   return spec.name + "_" + suffix;

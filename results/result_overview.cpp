@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/schema.hpp"
+#include "results/step_tables.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {
@@ -25,8 +26,7 @@ struct ResourceUse {
 };
 
 /// Integral of used / capacity over the steps of every resource, divided by the run's length, largest first.
-std::vector<ResourceUse> resource_use(const ResultReader& file, const std::string& strategy,
-                                      std::int64_t makespan) {
+std::vector<ResourceUse> resource_use(const ResultReader& file, const std::string& strategy) {
   struct Integral {
     double sum = 0;          ///< of share * ps
     double share = 0;        ///< since `since`
@@ -42,6 +42,7 @@ std::vector<ResourceUse> resource_use(const ResultReader& file, const std::strin
   const auto& time = steps.values<std::int64_t>("time");
   const auto& used = steps.values<double>("used");
   const auto& capacity = steps.values<double>("capacity");
+  const std::int64_t makespan = recorded_picoseconds(file, strategy);
   std::map<std::string, Integral> integrals;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
     integrals[resource[row]].advance(time[row], capacity[row] > 0 ? used[row] / capacity[row] : 0);
@@ -85,7 +86,7 @@ std::string strategy_text(const ResultReader& file, const std::string& strategy)
   for (const auto* table : kTables)
     text += fmt::format(" {} {},", table, file.rows(strategy, table));
   text.back() = '\n';
-  const auto use = resource_use(file, strategy, time);
+  const auto use = resource_use(file, strategy);
   if (!use.empty()) text += "  busiest, mean over the run:";
   for (std::size_t i = 0; i < std::min(use.size(), kShownResources); ++i) {
     text += fmt::format(" {} {:.0f}%,", use[i].name, 100 * use[i].mean);
@@ -120,7 +121,7 @@ std::string overview_json(const ResultReader& file, const std::vector<std::strin
         {"strategy", strategy}, {"time_ps", time}, {"rows", Json::object()}, {"mean_use", Json::object()}};
     for (const auto* table : kTables)
       entry["rows"][table] = file.rows(strategy, table);
-    for (const auto& [name, mean] : resource_use(file, strategy, time))
+    for (const auto& [name, mean] : resource_use(file, strategy))
       entry["mean_use"][name] = mean;
     json["strategies"].push_back(std::move(entry));
   }

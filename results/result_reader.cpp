@@ -118,6 +118,13 @@ std::vector<std::string> ResultReader::strategies() const {
   return h5_links(h5_open_group(file_, "strategies"));
 }
 
+std::optional<std::string> ResultReader::attribute(const std::string& strategy, const std::string& table,
+                                                   const std::string& name) const {
+  const H5Id group = h5_open_group(file_, group_path(strategy, table));
+  if (!h5_has_attribute(group, name)) return std::nullopt;
+  return h5_attribute(group, name);
+}
+
 bool ResultReader::has_table(const std::string& strategy, const std::string& table) const {
   const std::vector<std::string> tables = h5_links(h5_open_group(file_, "strategies/" + strategy));
   return std::ranges::find(tables, table) != tables.end();

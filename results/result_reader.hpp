@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,9 @@ class ResultReader {
   std::uint64_t number(const std::string& attribute) const;  ///< likewise, and when it is no number
   std::vector<std::string> streams() const;                  ///< names, by the number that activities have
   std::vector<std::string> strategies() const;
+  /// Of a table; absent when it has none of this name.
+  std::optional<std::string> attribute(const std::string& strategy, const std::string& table,
+                                       const std::string& name) const;
   bool has_table(const std::string& strategy, const std::string& table) const;
   /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
   /// activities, resources and so on are texts, not numbers.

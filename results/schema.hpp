@@ -7,7 +7,7 @@ namespace c3 {
 
 inline constexpr std::string_view kRunFileSchema = "c3sim.run";
 inline constexpr std::string_view kRunFileSchemaVersion =
-    "1.2.0";                                  ///< semantic: a new major one breaks readers
+    "1.3.0";                                  ///< semantic: a new major one breaks readers
 inline constexpr int kJsonSchemaVersion = 1;  ///< of every verb's --json; a new one breaks readers
 
 }  // namespace c3

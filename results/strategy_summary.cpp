@@ -1,17 +1,13 @@
 #include "results/strategy_summary.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "results/hdf5_column.hpp"
 #include "results/picoseconds.hpp"
 
 namespace c3 {
 namespace {
-
-template <class T>
-void write_one(const H5Id& group, const ColumnSpec& spec, T value) {
-  Column<T> column(group, spec);
-  column.push(value);
-  column.flush();
-}
 
 void write_time(const H5Id& group, const std::string& name, const std::string& long_name, Seconds time) {
   write_one(group, {name, "ps", long_name}, picoseconds(time));
@@ -75,6 +71,7 @@ void write_summary(const H5Id& strategy, const StrategyResult& result) {
     write_one<std::int32_t>(group, {"best_cus", "1", "CUs of the best partition of the sweep"},
                             *result.best_cus);
   }
+  if (!result.notes.empty()) h5_set_attribute(group, kNotes, fmt::format("{}", fmt::join(result.notes, "\n")));
   h5_set_attribute(group, "recorded_seed", result.recorded_seed);
   if (result.recorded_draw) h5_set_attribute(group, "recorded_draw", *result.recorded_draw);
 }

@@ -6,6 +6,9 @@
 
 namespace c3 {
 
+/// Attribute of the summary: what a user should know of how it ran, a line each.
+inline constexpr const char* kNotes = "notes";
+
 /// Numbers that are absent in \p result have no column: a reader must not mistake "not computed" for 0.
 void write_summary(const H5Id& strategy, const StrategyResult& result);
 

@@ -8,14 +8,12 @@
 namespace c3 {
 namespace {
 
-constexpr const char* kAbsent = "-";
-
 std::string format_times(const SideTimes& times, const TimeUnit& unit) {
   return fmt::format("{} > {}", unit.format(times.alone), unit.format(times.together));
 }
 
 std::string format_side(const std::optional<SideTimes>& side, const TimeUnit& unit) {
-  return side ? format_times(*side, unit) : kAbsent;
+  return side ? format_times(*side, unit) : kAbsentCell;
 }
 
 }  // namespace
@@ -41,9 +39,9 @@ StudyCells time_cells(const StudyResult& study) {
     cells.rows.push_back(
         {s.name, unit.format(s.time), fmt::format("{} - {}", unit.format(s.time_p5), unit.format(s.time_p95)),
          unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup), fmt::format("{:.3f}", s.ideal_speedup),
-         s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsent,
+         s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell,
          format_side(s.kernel, unit), format_side(s.collective, unit),
-         s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsent});
+         s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
   }
   return cells;
 }

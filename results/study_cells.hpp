@@ -9,9 +9,11 @@
 
 namespace c3 {
 
+inline constexpr const char* kAbsentCell = "-";
+
 struct StudyCells {
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;  ///< as many cells as the header; absent numbers are "-"
+  std::vector<std::vector<std::string>> rows;  ///< as many cells as the header; absent numbers are kAbsentCell
   std::string notes;                           ///< lines that explain the columns
 };
 

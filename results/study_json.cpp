@@ -23,6 +23,43 @@ Json loss_json(const std::optional<LossSplit>& loss) {
           {"hbm", us(loss->hbm)},           {"links", us(loss->links)}, {"interaction", us(loss->interaction)}};
 }
 
+/// Of one GPU at its peak.
+Json memory_json(const StepFacts& step) {
+  const MemoryPeak& peak = step.memory;
+  Json by_class = Json::object(), tenants = Json::array();
+  for (const MemoryClass memory_class : kMemoryClasses)
+    by_class[std::string(name_of(memory_class))] = peak.of(memory_class).value;
+  for (const MemoryTenant& tenant : peak.tenants)
+    tenants.push_back(
+        {{"name", tenant.name}, {"class", name_of(tenant.memory_class)}, {"bytes", tenant.bytes.value}});
+  return {{"peak_bytes", peak.bytes.value},
+          {"reserved_bytes", peak.reserved.value},
+          {"limit_bytes", step.memory_size.value},
+          {"fits", step.fits()},
+          {"moment", peak.moment},
+          {"by_class", std::move(by_class)},
+          {"tenants", std::move(tenants)}};
+}
+
+Json step_json(const std::optional<StepResult>& step) {
+  if (!step) return nullptr;
+  Json classes = Json::array();
+  for (const ClassTime& its : step->times.classes)
+    classes.push_back({{"name", its.name}, {"time_us", us(its.time)}, {"count", its.count}});
+  return {{"tokens_per_second", step->tokens_per_second},
+          {"tokens_per_second_per_gpu", step->tokens_per_second_per_gpu()},
+          {"mfu", step->mfu},
+          {"hfu", step->hfu},
+          {"kernels_us", us(step->times.kernels)},
+          {"communication_us", us(step->times.communication)},
+          {"exposed_us", us(step->times.exposed)},
+          {"idle_us", us(step->times.idle)},
+          {"classes", std::move(classes)},
+          {"memory", memory_json(step->facts)},
+          {"model_flops", step->facts.model_flops.value},
+          {"hardware_flops", step->facts.hardware_flops.value}};
+}
+
 Json strategy_json(const StrategyResult& result) {
   Json json{{"strategy", result.name},
             {"time_us", us(result.time)},
@@ -34,7 +71,8 @@ Json strategy_json(const StrategyResult& result) {
             {"share_of_ideal", result.share_of_ideal ? Json(*result.share_of_ideal) : Json()},
             {"kernel", side_json(result.kernel)},
             {"collective", side_json(result.collective)},
-            {"loss_us", loss_json(result.loss)}};
+            {"loss_us", loss_json(result.loss)},
+            {"step", step_json(result.step)}};
   for (const StreamTimes& stream : result.streams)
     json["streams"][stream.name] = side_json(stream.times);
   if (result.best_cus) json["best_cus"] = *result.best_cus;
@@ -50,6 +88,15 @@ Json recommendation_json(const StudyResult& study) {
 }
 
 }  // namespace
+
+std::string out_of_memory_json(const OutOfMemory& verdict) {
+  Json json{{"schema_version", kJsonSchemaVersion},
+            {"experiment", verdict.experiment},
+            {"verdict", "out_of_memory"},
+            {"memory", memory_json(verdict.step)}};
+  if (!verdict.draws.empty()) json["draws"] = verdict.draws;
+  return json.dump(2) + "\n";
+}
 
 std::string study_json(const StudyResult& study, const std::filesystem::path& output) {
   Json strategies = Json::array();

@@ -3,11 +3,15 @@
 #include <filesystem>
 #include <string>
 
+#include "workloads/execute/out_of_memory.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
 
 /// \returns what `c3sim run --json` prints. Absent numbers are null.
 std::string study_json(const StudyResult& study, const std::filesystem::path& output);
+
+/// \returns what it prints of a training step that does not fit.
+std::string out_of_memory_json(const OutOfMemory& verdict);
 
 }  // namespace c3

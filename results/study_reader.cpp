@@ -2,9 +2,12 @@
 
 #include <array>
 #include <optional>
+#include <sstream>
 
 #include "results/io_error.hpp"
 #include "results/picoseconds.hpp"
+#include "results/step_tables.hpp"
+#include "results/strategy_summary.hpp"
 
 namespace c3 {
 namespace {
@@ -60,6 +63,14 @@ std::vector<StreamTimes> streams(const ResultReader& file, const std::string& st
   return streams;
 }
 
+std::vector<std::string> notes(const ResultReader& file, const std::string& strategy) {
+  std::istringstream text(file.attribute(strategy, "summary", kNotes).value_or(""));
+  std::vector<std::string> notes;
+  for (std::string note; std::getline(text, note);)
+    notes.push_back(note);
+  return notes;
+}
+
 StrategyResult read_strategy(const ResultReader& file, const std::string& name) {
   const auto summary = file.table(name, "summary");
   StrategyResult result;
@@ -77,6 +88,8 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   result.streams = streams(file, name);
   if (summary.has("best_cus"))
     result.best_cus = static_cast<int>(summary.values<std::int64_t>("best_cus").at(0));
+  result.notes = notes(file, name);
+  result.step = read_step(file, name);
   return result;
 }
 

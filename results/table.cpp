@@ -1,10 +1,13 @@
 #include "results/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "results/recommendation.hpp"
+#include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
 
@@ -13,11 +16,22 @@ namespace {
 
 constexpr std::size_t kWidth = 110;
 
-std::string format_cells(const StudyCells& cells) {
-  TextTable table(cells.header);
+/// The first column and those from \p begin to before \p end.
+TextTable table_of(const StudyCells& cells, std::size_t begin, std::size_t end) {
+  const auto part = [&](const std::vector<std::string>& row) {
+    std::vector<std::string> cells_of_row = {row.front()};
+    for (std::size_t i = begin; i < end; ++i)
+      cells_of_row.push_back(row[i]);
+    return cells_of_row;
+  };
+  TextTable table(part(cells.header));
   for (const auto& row : cells.rows)
-    table.add(row);
-  return table.text() + cells.notes;
+    table.add(part(row));
+  return table;
+}
+
+std::string format_cells(const StudyCells& cells) {
+  return table_of(cells, 1, cells.header.size()).text() + cells.notes;
 }
 
 /// Lines of at most \p width characters, the later ones indented.
@@ -34,6 +48,26 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return result + line + '\n';
 }
 
+/// As many columns at a time as fit beside the first.
+std::string format_columns(const StudyCells& cells) {
+  std::string text;
+  for (std::size_t begin = 1; begin < cells.header.size();) {
+    std::size_t end = begin + 1;
+    while (end < cells.header.size() && table_of(cells, begin, end + 1).width() <= kWidth)
+      ++end;
+    text += table_of(cells, begin, end).text();
+    begin = end;
+  }
+  return text + cells.notes;
+}
+
+std::string format_step(const StudyResult& study) {
+  const StepResult* const step = first_step(study);
+  if (step == nullptr) return "";
+  return '\n' + format_cells(step_cells(study)) + '\n' + format_columns(class_cells(study)) + '\n' +
+         format_memory(step->facts);
+}
+
 std::string strategy_notes(const StudyResult& study) {
   std::string text;
   for (const StrategyResult& strategy : study.strategies) {
@@ -43,12 +77,40 @@ std::string strategy_notes(const StudyResult& study) {
   return text;
 }
 
+/// "2.1 GB of mlp.gate_up (activations)"
+std::string tenants_text(const std::vector<MemoryTenant>& tenants) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(kNamed, tenants.size()); ++i)
+    texts.push_back(fmt::format("{:.1f} GB of {} ({})", tenants[i].bytes / 1.0_GB, tenants[i].name,
+                                name_of(tenants[i].memory_class)));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string draws_text(const std::vector<std::uint64_t>& draws) {
+  if (draws.empty()) return "";
+  return fmt::format(" in draw{} {}", draws.size() == 1 ? "" : "s", fmt::join(draws, ", "));
+}
+
 }  // namespace
+
+std::string format_memory(const StepFacts& step) {
+  return format_cells(memory_cells(step)) + '\n' + format_cells(tenant_cells(step));
+}
+
+std::string format_out_of_memory(const OutOfMemory& verdict) {
+  const MemoryPeak& peak = verdict.step.memory;
+  const std::string sentence = fmt::format(
+      "{} does not fit{}: {:.1f} GB of tensors ({:.1f} GB reserved) at '{}', of {:.1f} GB; largest: {}",
+      verdict.experiment, draws_text(verdict.draws), peak.bytes / 1.0_GB, peak.reserved / 1.0_GB, peak.moment,
+      verdict.step.memory_size / 1.0_GB, tenants_text(peak.tenants));
+  return format_memory(verdict.step) + '\n' + wrapped(sentence, kWidth);
+}
 
 std::string format_study(const StudyResult& study) {
   std::string text = fmt::format("{} on {}: {}\n\n", study.experiment, study.conditions.system,
                                  conditions_text(study.conditions)) +
-                     format_cells(time_cells(study));
+                     format_cells(time_cells(study)) + format_step(study);
   for (const StudyCells& cells : {stream_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);
   const std::string notes = strategy_notes(study);

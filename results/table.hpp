@@ -1,15 +1,23 @@
 #pragma once
-/// The table that `c3sim run` prints.
+/// The tables that `c3sim run` prints.
 
 #include <string>
 
+#include "workloads/execute/out_of_memory.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
 
-/// The conditions, then times and ratios of every strategy, then, when any strategy has one, its loss split,
-/// and last which strategy to take. At most 110 characters wide for strategy names up to 23 characters. Absent
-/// numbers are "-".
+/// The conditions, then times and ratios of every strategy, then of a training step its rates, the time of its
+/// classes of operators and its memory, then, when any strategy has one, its loss split, and last which
+/// strategy to take. At most 110 characters wide for strategy names up to 23 characters. Absent numbers are
+/// "-".
 std::string format_study(const StudyResult& study);
+
+/// Who takes a GPU's memory when a step takes most.
+std::string format_memory(const StepFacts& step);
+
+/// The same of a step that does not fit, and a sentence that says so.
+std::string format_out_of_memory(const OutOfMemory& verdict);
 
 }  // namespace c3

@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 #include <fmt/format.h>
 
 namespace c3 {
+namespace {
+
+constexpr std::string_view kBetween = "  ";
+
+}  // namespace
 
 void TextTable::add(std::vector<std::string> row) {
   if (row.size() != rows_.front().size())
@@ -13,17 +19,29 @@ void TextTable::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-std::string TextTable::text() const {
+std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i)
       widths[i] = std::max(widths[i], row[i].size());
   }
+  return widths;
+}
+
+std::size_t TextTable::width() const {
+  std::size_t width = kBetween.size() * (rows_.front().size() - 1);
+  for (const std::size_t column : widths())
+    width += column;
+  return width;
+}
+
+std::string TextTable::text() const {
+  const std::vector<std::size_t> widths = this->widths();
   std::string text;
   for (const auto& row : rows_) {
     auto line = fmt::format("{:<{}}", row.front(), widths.front());
     for (std::size_t i = 1; i < row.size(); ++i)
-      line += fmt::format("  {:>{}}", row[i], widths[i]);
+      line += fmt::format("{}{:>{}}", kBetween, row[i], widths[i]);
     const auto length = line.size();
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "results/picoseconds.hpp"
+#include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
 
 namespace c3 {
@@ -147,6 +148,7 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);
   write_collectives(collectives);
   write_summary(strategy_, result);
+  if (result.step) write_step(strategy_, *result.step, last_date_, file_.names());
 }
 
 }  // namespace c3

@@ -39,6 +39,7 @@ bool becomes_slice(const ActivityInfo& info) {
     case ActivityKind::kernel:
     case ActivityKind::collective:
     case ActivityKind::wait:
+    case ActivityKind::range:
       return true;
     case ActivityKind::transfer:
       return info.engine >= 0;
@@ -117,9 +118,11 @@ void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seco
                                  .gpu = info.gpu,
                                  .stream = info.stream,
                                  .engine = info.engine,
+                                 .parent = info.parent,
                                  .start = date,
                                  .bytes = info.bytes,
-                                 .flops = info.flops});
+                                 .flops = info.flops,
+                                 .is_launched = info.kind == ActivityKind::range});  // nothing launches it
 }
 
 void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at) {
@@ -142,6 +145,15 @@ TraceTrack TraceWriter::track_of(const OpenActivity& activity) {
   return track;
 }
 
+void TraceWriter::write_slice(const OpenActivity& activity, HeldSlice slice) {
+  const auto range = open_.find(activity.parent);
+  if (range != open_.end() && range->second.kind == ActivityKind::range) {
+    range->second.held.push_back(std::move(slice));
+  } else {
+    file_of(activity.gpu).slice(slice.view());
+  }
+}
+
 void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   const auto node = open_.extract(id);
   if (node.empty()) return;
@@ -149,15 +161,20 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   const auto track = track_of(activity);
   // To HolisticTraceAnalysis a slice with a stream in its args is device work.
   Json work = {{"device", activity.gpu}, {"stream", track.thread}, {"correlation", id}};
-  const auto write = [&](std::string_view name, std::string_view category, const Json& args) {
-    file_of(activity.gpu)
-        .slice({.track = track,
-                .name = name,
-                .category = category,
-                .start = activity.start,
-                .end = picoseconds(at),
-                .args = args.dump()});
+  const auto write = [&](const std::string& name, const char* category, const Json& args) {
+    write_slice(activity, {.track = track,
+                           .name = name,
+                           .category = category,
+                           .start = activity.start,
+                           .end = picoseconds(at),
+                           .args = args.dump()});
   };
+  if (activity.kind == ActivityKind::range) {
+    write(activity.name, "user_annotation", Json::object());
+    for (const HeldSlice& slice : activity.held)
+      file_of(activity.gpu).slice(slice.view());
+    return;
+  }
   if (activity.kind == ActivityKind::wait)
     return write("Stream Wait Event", "cuda_sync", Json::object({{"event", activity.name}}));
   if (activity.kind == ActivityKind::kernel) {

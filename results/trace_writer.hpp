@@ -1,8 +1,8 @@
 #pragma once
 /// One strategy's simulation as trace files, one a simulated rank: kernels, collectives and waits on a track
 /// for each stream, copies on a track for each copy engine, launches on the host's tracks, use of resources as
-/// counters. Work groups, channels and the transfers of CU collectives overlap each other: they are in the HDF5
-/// file only.
+/// counters; ranges enclose what is in them. Work groups, channels and the transfers of CU collectives overlap
+/// each other: they are in the HDF5 file only.
 
 #include <cstdint>
 #include <filesystem>
@@ -38,14 +38,26 @@ class TraceWriter : public Observer {
   void commit();  ///< moves the files to their places. \throws IoError
 
  private:
+  struct HeldSlice {
+    TraceTrack track;
+    std::string name;
+    const char* category;
+    std::int64_t start, end;
+    std::string args;
+    TraceSlice view() const { return {track, name, category, start, end, args}; }
+  };
   struct OpenActivity {
     std::string name;
     ActivityKind kind;
     int gpu, stream, engine;
+    ActivityId parent;
     std::int64_t start;
     Bytes bytes;
     Flops flops;
-    bool is_launched = false;
+    bool is_launched;
+    /// Of a range: what it encloses. It stands before them in the file, since of slices that begin together
+    /// viewers take the first one for the outer one.
+    std::vector<HeldSlice> held = {};
   };
   struct Counter {
     std::string name;  ///< empty: not shown
@@ -60,6 +72,8 @@ class TraceWriter : public Observer {
   /// From the release to the first work group or copy, \p at.
   void write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at);
   void write_step(Counter& counter);
+  /// Now, or after the range that \p activity is a part of.
+  void write_slice(const OpenActivity& activity, HeldSlice slice);
   TraceTrack track_of(const OpenActivity& activity);
 
   std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by simulated rank

@@ -31,8 +31,7 @@ class Run:
                 raise ValueError(f"{path}: schema version {file.attrs['schema_version']}, this reads {SCHEMA_MAJOR}.x")
             self.attributes = dict(file.attrs)
             self.strategies = list(file["strategies"])  # in the order of the experiment
-        experiment = tomllib.loads(self.attributes["config_resolved"])
-        self.streams = [stream["name"] for stream in experiment["stream"]]  # by the numbers in activities
+            self.streams = _streams(file)  # by the numbers in activities
 
     def table(self, strategy, name):
         """Any table as it is stored, e.g. table("dma", "resources/steps"), with names resolved and times in us."""
@@ -59,10 +58,24 @@ class Run:
             frame = frame[frame.resource == resource]
         return frame.drop_duplicates(["resource", "time_us"], keep="last").reset_index(drop=True)
 
+    def recorded_us(self, strategy):
+        """Length of the run that activities and steps are of: of a training step maybe one of fewer layers."""
+        with h5py.File(self.path) as file:
+            group = file[f"strategies/{strategy}"]
+            time = group["step/recorded_time"] if "step" in group else group["summary/time"]
+            return time[0] / PICOSECONDS
+
     def summary(self):
         """The printed table, a row for each strategy; what was not computed is NaN."""
         rows = {strategy: self.table(strategy, "summary").iloc[0] for strategy in self.strategies}
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
+
+
+def _streams(file):
+    if "streams" in file:
+        return list(file["streams"].asstr()[:])
+    experiment = tomllib.loads(file.attrs["config_resolved"])  # before schema version 1.1.0
+    return [stream["name"] for stream in experiment["stream"]]
 
 
 def _frame(group):

@@ -92,10 +92,10 @@ def draw_use(axes, first_row, shares, edges, end):
 
 
 def draw_strategy(axes, run, strategy, lanes, gpu, unit, edges_us):
-    scale, row = MICROSECONDS[unit], run.summary().loc[strategy]
+    scale, row, end_us = MICROSECONDS[unit], run.summary().loc[strategy], run.recorded_us(strategy)
     draw_lanes(axes, lanes, scale)
     shares = [share_in_use(run, strategy, pattern.format(gpu=gpu), edges_us) for pattern in USES.values()]
-    draw_use(axes, len(lanes), shares, edges_us / scale, row.time_us / scale)
+    draw_use(axes, len(lanes), shares, edges_us / scale, end_us / scale)
     axes.set_ylim(len(lanes) + len(USES) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes) + len(USES)), [label for label, _ in lanes] + list(USES), fontsize=7.5)
     axes.tick_params(length=0, labelbottom=False)
@@ -110,7 +110,7 @@ def draw_strategy(axes, run, strategy, lanes, gpu, unit, edges_us):
 
 def draw(run, strategies, gpu):
     lanes = {strategy: lanes_of(run, strategy, gpu) for strategy in strategies}
-    end_us = run.summary().time_us[strategies].max()
+    end_us = max(run.recorded_us(strategy) for strategy in strategies)
     unit = max((unit for unit, us in MICROSECONDS.items() if us <= end_us), key=MICROSECONDS.get, default="us")
     edges_us = numpy.linspace(0, end_us, BINS + 1)
     heights = {strategy: LANE * (len(lanes[strategy]) + len(USES)) for strategy in strategies}

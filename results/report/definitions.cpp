@@ -53,7 +53,14 @@ constexpr std::array kDefinitions{
     Definition{"kernels run, collectives run",
                "While any work group of a kernel, or any channel or transfer of a "
                "collective, is in flight; on the GPU that ends last. Compute only, both and "
-               "communication only come from unions and intersections of these intervals."},
+               "communication only come from unions and intersections of these intervals. Of a "
+               "training step: from release to end, over the whole step, on GPU 0."},
+    Definition{"training step",
+               "The time of a step of many layers or micro-batches is that of fewer, once each more adds the "
+               "same; its timeline shows those."},
+    Definition{"MFU, HFU",
+               "Flops of the model, or of all products that run, over time and peak of the type in which "
+               "layers compute."},
     Definition{"released, not yet running",
                "An operation may start, but its first work group, channel or copy has not."},
     Definition{"HBM, links out, copy engines (head)",

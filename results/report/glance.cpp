@@ -9,6 +9,17 @@ namespace {
 
 constexpr double kBarHeight = 20;  // pixels; a half for each side
 
+/// Of what was drawn, or of a whole training step.
+BusySplit split_of(const ReportRun& run, std::size_t index) {
+  const std::optional<StepResult>& step = run.study.strategies[index].step;
+  if (!step) return run.timelines[index].split();
+  const Seconds both = step->times.communication - step->times.exposed;
+  return {.compute_only = picoseconds(step->times.kernels - both),
+          .both = picoseconds(both),
+          .communication_only = picoseconds(step->times.exposed),
+          .neither = picoseconds(step->times.idle)};
+}
+
 /// Upper half compute, lower half communication: where both are filled they run together.
 std::string bar(const BusySplit& split, const StrategyResult& strategy, const TimeAxis& axis) {
   constexpr double kHalf = kBarHeight / 2;
@@ -41,7 +52,7 @@ std::string against_first(const ReportScope& scope, const ReportRun& run, const 
 
 std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t index) {
   const auto& strategy = run.study.strategies[index];
-  const auto split = run.timelines[index].split();
+  const auto split = split_of(run, index);
   const auto cell = [](const char* label, const std::string& text) {
     return fmt::format(R"(<td class="number" data-label="{}">{}</td>)", label, text);
   };

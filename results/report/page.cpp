@@ -24,15 +24,24 @@ std::vector<std::string> all_strategies(std::span<const ReportRun> runs) {
 }
 
 /// A little longer than the longest run, so that its end is seen.
-TimeAxis common_axis(std::span<const ReportRun> runs) {
+TimeAxis axis_of(std::int64_t longest) {
   constexpr double kRoom = 1.02;
-  std::int64_t longest = 1;
-  for (const auto& run : runs) {
-    for (const auto& timeline : run.timelines)
-      longest = std::max(longest, timeline.time);
-  }
   return {.end = static_cast<std::int64_t>(kRoom * static_cast<double>(longest)),
           .unit = unit_for(seconds(longest))};
+}
+
+ReportScope scope_of(std::span<const ReportRun> runs) {
+  std::int64_t longest = 1, longest_drawn = 1;
+  for (const auto& run : runs) {
+    for (const auto& strategy : run.study.strategies)
+      longest = std::max(longest, picoseconds(strategy.time));
+    for (const auto& timeline : run.timelines)
+      longest_drawn = std::max(longest_drawn, timeline.time);
+  }
+  return {.runs = runs,
+          .strategies = all_strategies(runs),
+          .axis = axis_of(longest),
+          .timelines = axis_of(longest_drawn)};
 }
 
 std::string default_title(std::span<const ReportRun> runs) {
@@ -46,11 +55,11 @@ std::string default_title(std::span<const ReportRun> runs) {
 }  // namespace
 
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {
-  const ReportScope scope{.runs = runs, .strategies = all_strategies(runs), .axis = common_axis(runs)};
+  const ReportScope scope = scope_of(runs);
   const auto heading = title.empty() ? default_title(runs) : title;
   return page_begin(heading, kReportStyle) + head_section(scope, heading) + glance_section(scope) +
-         table_section(scope) + loss_section(scope) + timeline_section(scope) + definitions_section() +
-         provenance_section(scope) + kPageEnd;
+         table_section(scope) + step_section(scope) + loss_section(scope) + timeline_section(scope) +
+         definitions_section() + provenance_section(scope) + kPageEnd;
 }
 
 }  // namespace c3

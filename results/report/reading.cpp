@@ -12,6 +12,10 @@ namespace {
 constexpr double kWorthNaming = 0.05;  ///< of what is lost and gained together
 constexpr double kWorthSaying = 0.01;  ///< of the strategy's time
 
+std::string notes_sentence(const StrategyResult& strategy) {
+  return strategy.notes.empty() ? "" : fmt::format("{}. ", fmt::join(strategy.notes, "; "));
+}
+
 std::string loss_sentence(const StrategyResult& strategy) {
   if (!strategy.loss) return "";
   std::vector<std::pair<const char*, double>> parts;  // us
@@ -77,7 +81,8 @@ std::string waiting_sentences(const StrategyTimeline& timeline, const TimeAxis& 
 
 std::string reading(const ReportRun& run, std::size_t strategy, const TimeAxis& axis) {
   const auto& result = run.study.strategies[strategy];
-  return loss_sentence(result) + slowdown_sentence(result) + waiting_sentences(run.timelines[strategy], axis);
+  return notes_sentence(result) + loss_sentence(result) + slowdown_sentence(result) +
+         waiting_sentences(run.timelines[strategy], axis);
 }
 
 }  // namespace c3

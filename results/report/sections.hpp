@@ -28,7 +28,8 @@ inline constexpr std::array kLossParts{LossPart{"dispatch", "dispatch", &LossSpl
 struct ReportScope {
   std::span<const ReportRun> runs;
   std::vector<std::string> strategies;  ///< of all runs, in the order of the first that has them
-  TimeAxis axis;
+  TimeAxis axis;                        ///< of times
+  TimeAxis timelines;                   ///< of what is drawn, which of a training step may be a part
 
   bool compares() const { return runs.size() > 1; }
 };
@@ -36,6 +37,7 @@ struct ReportScope {
 std::string head_section(const ReportScope& scope, const std::string& title);
 std::string glance_section(const ReportScope& scope);
 std::string table_section(const ReportScope& scope);
+std::string step_section(const ReportScope& scope);
 std::string loss_section(const ReportScope& scope);
 std::string timeline_section(const ReportScope& scope);
 std::string definitions_section();

@@ -2,6 +2,7 @@
 
 #include "results/report/html.hpp"
 #include "results/report/sections.hpp"
+#include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
 
 namespace c3 {
@@ -36,6 +37,20 @@ std::string table_section(const ReportScope& scope) {
     if (!streams.rows.empty()) tables += table_of(streams);
   }
   return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
+}
+
+std::string step_section(const ReportScope& scope) {
+  std::string tables;
+  for (const auto& run : scope.runs) {
+    const StepResult* const step = first_step(run.study);
+    if (step == nullptr) continue;
+    if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
+    for (const StudyCells& cells :
+         {step_cells(run.study), class_cells(run.study), memory_cells(step->facts), tenant_cells(step->facts)})
+      tables += table_of(cells);
+  }
+  if (tables.empty()) return "";
+  return "<section id=\"step\">\n<h2>Training step</h2>\n" + tables + "</section>\n";
 }
 
 }  // namespace c3

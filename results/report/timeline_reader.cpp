@@ -8,6 +8,7 @@
 
 #include "results/io_error.hpp"
 #include "results/report/timeline.hpp"
+#include "results/step_tables.hpp"
 
 namespace c3 {
 namespace {
@@ -88,7 +89,8 @@ void join_dependencies(Activities& activities, const ResultTable& table) {
   const auto& kind = table.values<std::string>("kind");
   const auto whole = [&](Id id) {
     const auto found = activities.find(id);
-    if (found == activities.end() || found->second.parent == 0) return found;
+    if (found == activities.end() || found->second.parent == 0 || is_on_stream(found->second.slice.kind))
+      return found;  // what a kernel or collective is a part of is a range
     return activities.find(found->second.parent);
   };
   for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -205,8 +207,7 @@ StrategyTimeline read_timeline(const ResultReader& file, const std::string& stra
     throw IoError(file.path(), "report", "strategy '" + strategy + "' ran nothing on any stream");
   add_use(gpus, file, strategy);
 
-  StrategyTimeline timeline{.time = file.table(strategy, "summary").values<std::int64_t>("time").at(0),
-                            .gpus = {}};
+  StrategyTimeline timeline{.time = recorded_picoseconds(file, strategy), .gpus = {}};
   for (auto& [_, gpu] : gpus)
     timeline.gpus.push_back(std::move(gpu));
   return timeline;

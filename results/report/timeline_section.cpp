@@ -22,11 +22,14 @@ struct Panel {
   const TimeAxis& axis;
   std::size_t& merged;
 
+  /// Of a training step fewer layers and micro-batches may be drawn than it has.
+  bool is_part() const { return strategy.step && timeline.time < picoseconds(strategy.time); }
+
   /// The lines that cross all rows.
   std::string marks(double height) const {
-    return bound_line(axis.x(picoseconds(strategy.lower_bound)), height,
-                      fmt::format("lower bound: {} {}", axis.text(picoseconds(strategy.lower_bound)),
-                                  axis.unit.name)) +
+    const auto bound =
+        fmt::format("lower bound: {} {}", axis.text(picoseconds(strategy.lower_bound)), axis.unit.name);
+    return (is_part() ? "" : bound_line(axis.x(picoseconds(strategy.lower_bound)), height, bound)) +
            vertical("end", axis.x(timeline.time), height,
                     fmt::format("end: {} {}", axis.text(timeline.time), axis.unit.name));
   }
@@ -141,8 +144,11 @@ std::string all_gpus(const Panel& panel) {
 std::string caption(const ReportScope& scope, const Panel& panel) {
   const auto& s = panel.strategy;
   auto text = scope.compares() ? fmt::format("<b>{}</b> ", escaped(panel.run.label)) : std::string();
-  text += fmt::format("<b>{} {}</b> <span>speedup {:.3f}</span>", panel.axis.text(panel.timeline.time),
-                      panel.axis.unit.name, s.speedup);
+  text += fmt::format("<b>{} {}</b>", panel.axis.text(panel.timeline.time), panel.axis.unit.name);
+  if (panel.is_part())
+    text +=
+        fmt::format(" <span>of {} {} drawn</span>", scope.axis.text(picoseconds(s.time)), scope.axis.unit.name);
+  text += fmt::format(" <span>speedup {:.3f}</span>", s.speedup);
   if (s.share_of_ideal) text += fmt::format(" <span>{:.1f}% of ideal</span>", 100 * *s.share_of_ideal);
   if (s.best_cus) {
     text += fmt::format(" <span>{} of {:.0f} CUs reserved</span>", *s.best_cus,
@@ -152,9 +158,9 @@ std::string caption(const ReportScope& scope, const Panel& panel) {
 }
 
 std::string figure(const ReportScope& scope, const ReportRun& run, std::size_t index, std::size_t& merged) {
-  const Panel panel{run, run.study.strategies[index], run.timelines[index], scope.axis, merged};
+  const Panel panel{run, run.study.strategies[index], run.timelines[index], scope.timelines, merged};
   return fmt::format("<figure data-system=\"{}\">\n{}<p class=\"reading\">{}</p>\n<div>\n{}</div></figure>\n",
-                     escaped(run.label), caption(scope, panel), escaped(reading(run, index, scope.axis)),
+                     escaped(run.label), caption(scope, panel), escaped(reading(run, index, scope.timelines)),
                      all_gpus(panel));
 }
 
@@ -198,7 +204,7 @@ std::string timeline_section(const ReportScope& scope) {
       R"(<p class="note">One time axis for all. Of each strategy, the run whose time is the median. {}Pointing )"
       "at a shape "
       "shows what it is.</p>\n{}</section>\n",
-      scope.axis.end, note, blocks);
+      scope.timelines.end, note, blocks);
 }
 
 }  // namespace c3

@@ -72,7 +72,7 @@ TEST_CASE("an activity becomes a row when it ends, under the number it started w
 TEST_CASE("every kind of activity and dependency keeps its name in the file") {
   const TemporaryFolder folder;
   const auto file = written(folder, [](Observer& observer) {
-    for (ActivityId id = 1; id <= 7; ++id) {
+    for (ActivityId id = 1; id <= 8; ++id) {
       observer.activity_started(
           id, {.name = "a", .kind = static_cast<ActivityKind>(id - 1), .bytes = {}, .flops = {}}, {});
       observer.activity_finished(id, {});
@@ -81,7 +81,7 @@ TEST_CASE("every kind of activity and dependency keeps its name in the file") {
       observer.depends(2, 1, static_cast<DependencyKind>(kind));
   });
   CHECK(file.table("s", "activities").values<std::string>("kind") ==
-        Texts{"kernel", "cohort", "collective", "channel", "transfer", "command", "wait"});
+        Texts{"kernel", "cohort", "collective", "channel", "transfer", "command", "wait", "range"});
   const auto dependencies = file.table("s", "dependencies");
   CHECK(dependencies.values<std::string>("kind") == Texts{"stream_order", "event", "slot", "data", "launch"});
   CHECK(dependencies.values<std::int64_t>("successor") == Integers{2, 2, 2, 2, 2});

@@ -41,6 +41,15 @@ std::string class_of(const Operation& operation) {
   return {};
 }
 
+bool is_collective_class(std::string_view name) {
+  return std::ranges::any_of(kCollectiveKinds, [&](CollectiveKind kind) { return name_of(kind) == name; });
+}
+
+std::optional<double> StepBreakdown::hidden_share() const {
+  if (communication <= Seconds{}) return std::nullopt;
+  return 1.0 - exposed / communication;
+}
+
 StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seconds time) {
   std::vector<Interval> kernels, collectives;
   StepBreakdown times;

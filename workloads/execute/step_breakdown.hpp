@@ -1,7 +1,9 @@
 #pragma once
 /// Where the time of one rank's step goes.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/units.hpp"
@@ -26,6 +28,10 @@ struct StepBreakdown {
   Seconds exposed;                      ///< of that, in which no kernel ran
   Seconds idle;                         ///< in which there was neither
   std::vector<ClassTime> classes = {};  ///< in the order of first launch
+
+  /// Share of the communication during which a kernel ran; absent when there is none.
+  std::optional<double> hidden_share() const;
+  bool operator==(const StepBreakdown&) const = default;
 };
 
 /// An operation of a rank, from its release to its end.
@@ -39,5 +45,7 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
 
 /// Of which class an operation is; empty for events.
 std::string class_of(const Operation& operation);
+/// Whether class_of names a collective so.
+bool is_collective_class(std::string_view name);
 
 }  // namespace c3

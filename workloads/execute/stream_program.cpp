@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu/kernel_model/describe.hpp"
 
@@ -46,7 +47,11 @@ Task StreamProgram::take_turn(std::size_t index) {
     co_await host_->turn(stream, index);
     if (!is_wait(index)) host_->started(stream);
   }
-  if (runs(index)) co_await run_operation(index);
+  if (runs(index)) {
+    begin_range(index);
+    co_await run_operation(index);
+    end_range(index);
+  }
   if (host_ == nullptr) co_return;
   if (is_wait(index)) host_->started(stream);
   host_->ended(stream);
@@ -75,6 +80,30 @@ bool StreamProgram::runs(std::size_t index) const {
   return collective.is_empty() || collective.of(rank_) != nullptr;
 }
 
+bool StreamProgram::takes_time(std::size_t index) const {
+  const Operation& operation = context_.stream->operations[index];
+  if (kernel_of(operation)) return context_.has(Side::kernels) && runs(index);
+  const bool is_collective = std::holds_alternative<CollectiveCall>(operation.work);
+  return is_collective && context_.has(Side::collectives) && runs(index);
+}
+
+void StreamProgram::begin_range(std::size_t index) {
+  const std::string& name = context_.stream->operations[index].range;
+  if (open_range_ != kNoActivity || name.empty() || !simulation_.is_observed() || !takes_time(index)) return;
+  open_range_ = simulation_.begin_activity(
+      {.name = name, .kind = ActivityKind::range, .gpu = rank_, .stream = context_.index});
+}
+
+void StreamProgram::end_range(std::size_t index) {
+  if (open_range_ == kNoActivity || !takes_time(index)) return;
+  const std::vector<Operation>& operations = context_.stream->operations;
+  std::size_t next = index + 1;
+  while (next < operations.size() && !takes_time(next))
+    ++next;
+  if (next < operations.size() && operations[next].range == operations[index].range) return;
+  simulation_.end_activity(std::exchange(open_range_, kNoActivity));
+}
+
 FusedCollective* StreamProgram::fused_with(std::size_t index) const {
   const GroupRuns* const fused = context_.fused[index];
   return fused == nullptr ? nullptr : dynamic_cast<FusedCollective*>(fused->of(rank_));
@@ -93,7 +122,7 @@ Task StreamProgram::run_operation(std::size_t index) {
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
     CollectiveRun& collective = *context_.collectives[index].of(rank_);
-    co_await collective.join(rank_, delay, &activity);
+    co_await collective.join(rank_, delay, &activity, open_range_);
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
     previous_ = activity;
     note(index, collectives_, collective.began(rank_).value_or(release));
@@ -117,6 +146,7 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.grain = grain_of(context_.experiment->measure, op);
   launch.delay = delay;
   launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
+  launch.parent = open_range_;
   launch.activity = &activity;
   if (FusedCollective* const fused = fused_with(index)) {
     kernel = fused->launch(rank_, std::move(kernel));
@@ -130,8 +160,11 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
 
 Task StreamProgram::wait_for(const WaitEvent& wait) {
   EventTable::Entry& entry = events_.entry(wait.event);
-  const ActivityId activity = simulation_.begin_activity(
-      {.name = wait.event, .kind = ActivityKind::wait, .gpu = rank_, .stream = context_.index});
+  const ActivityId activity = simulation_.begin_activity({.name = wait.event,
+                                                          .kind = ActivityKind::wait,
+                                                          .gpu = rank_,
+                                                          .stream = context_.index,
+                                                          .parent = open_range_});
   simulation_.add_dependency(activity, previous_, DependencyKind::stream_order);
   co_await *entry.event;
   simulation_.add_dependency(activity, entry.recorded_after, DependencyKind::event);

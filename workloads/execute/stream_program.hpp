@@ -63,7 +63,11 @@ class StreamProgram {
 
  private:
   bool is_wait(std::size_t index) const;
-  bool runs(std::size_t index) const;  ///< whether this rank takes part in an operation
+  bool runs(std::size_t index) const;        ///< whether this rank takes part in an operation
+  bool takes_time(std::size_t index) const;  ///< whether it is a kernel or a collective that takes place
+  /// A range begins with the first kernel or collective of a name, and ends with the last before another name.
+  void begin_range(std::size_t index);
+  void end_range(std::size_t index);
   /// What moves the output of the kernel at \p index from this rank, or null.
   FusedCollective* fused_with(std::size_t index) const;
   Task take_turn(std::size_t index);
@@ -84,6 +88,7 @@ class StreamProgram {
   bool is_first_ = true;
   Seconds free_;  ///< date at which its last kernel or collective ended
   ActivityId previous_ = kNoActivity;
+  ActivityId open_range_ = kNoActivity;  ///< in which it is
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> operations_;
   Event ended_;

@@ -188,7 +188,7 @@ class Study {
     result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
-    if (middle.step) result.step = step_result(*experiment.step, *middle.step, middle.time);
+    if (middle.step) result.step = step_result(experiment, *middle.step, middle.time);
     result.lower_bound = bound_of(strategy, experiment);
     check_bounds(strategy, samples);
 
@@ -208,12 +208,14 @@ class Study {
     return result;
   }
 
-  static StepResult step_result(const StepFacts& facts, const StepBreakdown& times, Seconds time) {
+  static StepResult step_result(const Experiment& experiment, const StepBreakdown& times, Seconds time) {
+    const StepFacts& facts = *experiment.step;
     return {.facts = facts,
             .times = times,
             .tokens_per_second = static_cast<double>(facts.tokens) / time.value,
             .mfu = facts.model_flops / facts.peak / time,
-            .hfu = facts.hardware_flops / facts.peak / time};
+            .hfu = facts.hardware_flops / facts.peak / time,
+            .gpus = experiment.cluster.ranks()};
   }
 
   static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {

@@ -39,10 +39,14 @@ struct StreamTimes {
 /// A training step under one strategy.
 struct StepResult {
   StepFacts facts;
-  StepBreakdown times;       ///< of the median's run
-  double tokens_per_second;  ///< of all GPUs
-  double mfu = 0;            ///< model flops / (time x peak)
-  double hfu = 0;            ///< the same of all flops, recomputed ones too
+  StepBreakdown times;           ///< of the median's run
+  double tokens_per_second = 0;  ///< of all GPUs
+  double mfu = 0;                ///< model flops / (time x peak)
+  double hfu = 0;                ///< the same of all flops, recomputed ones too
+  int gpus = 1;
+
+  double tokens_per_second_per_gpu() const { return tokens_per_second / gpus; }
+  bool operator==(const StepResult&) const = default;
 };
 
 struct StrategyResult {

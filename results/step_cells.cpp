@@ -1,0 +1,137 @@
+#include "results/step_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace c3 {
+namespace {
+
+constexpr std::size_t kShownTenants = 5;
+
+std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+
+/// What is there but too small for its decimals does not look like nothing.
+std::string at_least(double value, int decimals) {
+  const double smallest = std::pow(10.0, -decimals);
+  return value > 0.0 && value < 0.5 * smallest ? fmt::format("<{:.{}f}", smallest, decimals)
+                                               : fmt::format("{:.{}f}", value, decimals);
+}
+std::string gigabytes(Bytes bytes) { return at_least(bytes / 1.0_GB, 3); }
+std::string time_text(Seconds time, const TimeUnit& unit) { return at_least(time / unit.size, unit.decimals); }
+
+std::vector<std::string> step_row(const StrategyResult& strategy, const TimeUnit& unit) {
+  const StepResult& step = *strategy.step;
+  const std::optional<double> hidden = step.times.hidden_share();
+  return {strategy.name,
+          unit.format(strategy.time),
+          fmt::format("{:.0f}", step.tokens_per_second),
+          fmt::format("{:.0f}", step.tokens_per_second_per_gpu()),
+          percent(step.mfu),
+          percent(step.hfu),
+          time_text(step.times.communication, unit),
+          time_text(step.times.exposed, unit),
+          hidden ? percent(*hidden) : kAbsentCell,
+          time_text(step.times.idle, unit)};
+}
+
+std::string step_notes(const StepResult& step, const TimeUnit& unit) {
+  return fmt::format(
+      "times in {} of one GPU; communication: a collective is in flight; exposed: and no kernel runs;\n"
+      "hidden: the rest, as a share; idle: neither\n"
+      "model flops = 3 x (2 m n k of every product of the forward pass + attention's 4 pairs x head_dim x "
+      "heads,\n"
+      "masked pairs not counted); MFU = model flops / (time x peak), peak {:.1f} TFLOP/s; HFU likewise of all\n"
+      "products that run, recomputed ones too, the backward pass of attention counted as 5 products\n",
+      unit.name, step.facts.peak / 1.0_TFLOPs);
+}
+
+/// In the order in which the strategies have them.
+std::vector<std::string> class_names(const StudyResult& study) {
+  std::vector<std::string> names;
+  for (const StrategyResult& strategy : study.strategies) {
+    if (!strategy.step) continue;
+    for (const ClassTime& its : strategy.step->times.classes) {
+      if (std::ranges::find(names, its.name) == names.end()) names.push_back(its.name);
+    }
+  }
+  return names;
+}
+
+std::string class_cell(const StepResult& step, const std::string& name, const TimeUnit& unit) {
+  const auto found = std::ranges::find(step.times.classes, name, &ClassTime::name);
+  return found == step.times.classes.end() ? kAbsentCell : time_text(found->time, unit);
+}
+
+}  // namespace
+
+StudyCells step_cells(const StudyResult& study) {
+  const TimeUnit unit = time_unit(study);
+  StudyCells cells{
+      .header = {"step", "time", "tokens/s", "per GPU", "MFU", "HFU", "comm.", "exposed", "hidden", "idle"},
+      .rows = {},
+      .notes = ""};
+  for (const StrategyResult& strategy : study.strategies) {
+    if (strategy.step) cells.rows.push_back(step_row(strategy, unit));
+  }
+  if (const StepResult* const step = first_step(study)) cells.notes = step_notes(*step, unit);
+  return cells;
+}
+
+StudyCells class_cells(const StudyResult& study) {
+  const TimeUnit unit = time_unit(study);
+  StudyCells cells{
+      .header = {"class of operators"},
+      .rows = {},
+      .notes = fmt::format("times in {} of one GPU: from release to end, added up over operations; "
+                           "collectives run beside kernels\n",
+                           unit.name)};
+  for (const std::string& name : class_names(study))
+    cells.rows.push_back({is_collective_class(name) ? name + " (collective)" : name});
+  for (const StrategyResult& strategy : study.strategies) {
+    if (!strategy.step) continue;
+    cells.header.push_back(strategy.name);
+    const std::vector<std::string> names = class_names(study);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      cells.rows[i].push_back(class_cell(*strategy.step, names[i], unit));
+  }
+  return cells;
+}
+
+StudyCells memory_cells(const StepFacts& step) {
+  const MemoryPeak& peak = step.memory;
+  StudyCells cells{.header = {"peak memory", "GB", "share"},
+                   .rows = {},
+                   .notes = fmt::format(
+                       "of each GPU, at '{}'; reserved: what the allocator has taken by the end of the step;\n"
+                       "limit: HBM less what the framework itself takes; shares of it\n",
+                       peak.moment)};
+  const auto add = [&](std::string_view name, Bytes bytes) {
+    cells.rows.push_back({std::string(name), gigabytes(bytes), percent(bytes / step.memory_size)});
+  };
+  for (const MemoryClass memory_class : kMemoryClasses)
+    add(name_of(memory_class), peak.of(memory_class));
+  add("all tensors", peak.bytes);
+  add("reserved", peak.reserved);
+  add("limit", step.memory_size);
+  return cells;
+}
+
+StudyCells tenant_cells(const StepFacts& step) {
+  StudyCells cells{.header = {"largest at the peak", "class", "GB", "share"}, .rows = {}, .notes = ""};
+  for (std::size_t i = 0; i < std::min(kShownTenants, step.memory.tenants.size()); ++i) {
+    const MemoryTenant& tenant = step.memory.tenants[i];
+    cells.rows.push_back({tenant.name, std::string(name_of(tenant.memory_class)), gigabytes(tenant.bytes),
+                          percent(tenant.bytes / step.memory_size)});
+  }
+  return cells;
+}
+
+const StepResult* first_step(const StudyResult& study) {
+  const auto found = std::ranges::find_if(
+      study.strategies, [](const StrategyResult& strategy) { return strategy.step.has_value(); });
+  return found == study.strategies.end() ? nullptr : &*found->step;
+}
+
+}  // namespace c3

@@ -1,0 +1,174 @@
+#include "results/step_tables.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "results/io_error.hpp"
+#include "results/picoseconds.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr const char* kStep = "step";
+constexpr const char* kClasses = "step_classes";
+constexpr const char* kMemory = "memory";
+
+std::string column_of(MemoryClass memory_class) { return fmt::format("memory_{}", name_of(memory_class)); }
+
+void write_rates(const H5Id& group, const StepResult& step) {
+  const auto& facts = step.facts;
+  write_one(group, {"tokens", "1", "tokens of a step, of all GPUs"}, facts.tokens);
+  write_one(group, {"tokens_per_second", "1/s", "of all GPUs"}, step.tokens_per_second);
+  write_one(group, {"tokens_per_second_per_gpu", "1/s", "of one GPU"}, step.tokens_per_second_per_gpu());
+  write_one(group, {"mfu", "1", "model_flops over time and peak"}, step.mfu);
+  write_one(group, {"hfu", "1", "hardware_flops over time and peak"}, step.hfu);
+  write_one(group,
+            {"model_flops", "flop", "of one GPU: three times the products and attention of the forward pass"},
+            facts.model_flops.value);
+  write_one(group, {"hardware_flops", "flop", "of one GPU: of all products and attention that it computes"},
+            facts.hardware_flops.value);
+  write_one(group, {"peak", "flop/s", "of one GPU in the type in which layers compute"}, facts.peak.value);
+}
+
+void write_times(const H5Id& group, const StepBreakdown& times) {
+  write_one(group, {"kernels", "ps", "in which a kernel ran on GPU 0"}, picoseconds(times.kernels));
+  write_one(group, {"communication", "ps", "in which a collective was in flight on GPU 0"},
+            picoseconds(times.communication));
+  write_one(group, {"exposed", "ps", "of that, in which no kernel ran"}, picoseconds(times.exposed));
+  write_one(group, {"idle", "ps", "in which there was neither"}, picoseconds(times.idle));
+}
+
+void write_peak(const H5Id& group, const StepFacts& facts, NameTable& names) {
+  const MemoryPeak& peak = facts.memory;
+  write_one(group, {"memory_peak", "B", "most that all tensors of a GPU take together"}, peak.bytes.value);
+  write_one(group, {"memory_reserved", "B", "what the allocator has taken for them by the end"},
+            peak.reserved.value);
+  write_one(group, {"memory_limit", "B", "HBM less what the framework itself takes"}, facts.memory_size.value);
+  for (const MemoryClass memory_class : kMemoryClasses) {
+    const std::string meaning = fmt::format("of that peak, {}", name_of(memory_class));
+    write_one(group, {column_of(memory_class), "B", meaning}, peak.of(memory_class).value);
+  }
+  write_one(group, {"memory_moment", "1", "range of the timeline in which the peak is"},
+            names.index(peak.moment));
+}
+
+void write_classes(const H5Id& strategy, const std::vector<ClassTime>& classes, NameTable& names) {
+  const H5Id group = h5_create_group(strategy, kClasses);
+  Column<NameIndex> name(group, {"name", "1", "operators of one kind, or a collective"});
+  Column<std::int64_t> time(group, {"time", "ps", "from release to end, added up over operations"});
+  Column<double> count(group, {"count", "1", "operations; of an extrapolated step not always a whole number"});
+  for (const ClassTime& its : classes) {
+    name.push(names.index(its.name));
+    time.push(picoseconds(its.time));
+    count.push(its.count);
+  }
+  name.flush();
+  time.flush();
+  count.flush();
+}
+
+void write_tenants(const H5Id& strategy, const std::vector<MemoryTenant>& tenants, NameTable& names) {
+  const H5Id group = h5_create_group(strategy, kMemory);
+  Column<NameIndex> name(group, {"name", "1", "all tensors alike"});
+  Column<NameIndex> memory_class(group, {"class", "1", "what they are"});
+  Column<double> bytes(group, {"bytes", "B", "that they take at the peak"});
+  for (const MemoryTenant& tenant : tenants) {
+    name.push(names.index(tenant.name));
+    memory_class.push(names.index(name_of(tenant.memory_class)));
+    bytes.push(tenant.bytes.value);
+  }
+  name.flush();
+  memory_class.flush();
+  bytes.flush();
+}
+
+Bytes bytes_of(const ResultTable& step, const std::string& column) {
+  return Bytes{step.values<double>(column).at(0)};
+}
+
+MemoryClass memory_class(const ResultReader& file, const std::string& name) {
+  const auto found = std::ranges::find(kMemoryClasses, name, [](MemoryClass its) { return name_of(its); });
+  if (found == kMemoryClasses.end())
+    throw IoError(file.path(), "read", "memory class '" + name + "' is unknown");
+  return *found;
+}
+
+std::vector<MemoryTenant> read_tenants(const ResultReader& file, const std::string& strategy) {
+  const ResultTable table = file.table(strategy, kMemory);
+  const auto& names = table.values<std::string>("name");
+  const auto& classes = table.values<std::string>("class");
+  const auto& bytes = table.values<double>("bytes");
+  std::vector<MemoryTenant> tenants;
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    tenants.push_back({names[i], memory_class(file, classes[i]), Bytes{bytes[i]}});
+  return tenants;
+}
+
+MemoryPeak read_peak(const ResultTable& step) {
+  MemoryPeak peak{.bytes = bytes_of(step, "memory_peak"),
+                  .reserved = bytes_of(step, "memory_reserved"),
+                  .moment = step.values<std::string>("memory_moment").at(0)};
+  for (std::size_t i = 0; i < kMemoryClasses.size(); ++i)
+    peak.by_class.at(i) = bytes_of(step, column_of(kMemoryClasses.at(i)));
+  return peak;
+}
+
+StepFacts read_facts(const ResultTable& step) {
+  return {.tokens = step.values<std::int64_t>("tokens").at(0),
+          .model_flops = Flops{step.values<double>("model_flops").at(0)},
+          .hardware_flops = Flops{step.values<double>("hardware_flops").at(0)},
+          .peak = FlopsPerSecond{step.values<double>("peak").at(0)},
+          .memory = read_peak(step),
+          .memory_size = bytes_of(step, "memory_limit")};
+}
+
+StepBreakdown read_times(const ResultReader& file, const std::string& strategy, const ResultTable& step) {
+  const auto time = [&](const char* column) { return seconds(step.values<std::int64_t>(column).at(0)); };
+  StepBreakdown times{.kernels = time("kernels"),
+                      .communication = time("communication"),
+                      .exposed = time("exposed"),
+                      .idle = time("idle")};
+  const ResultTable table = file.table(strategy, kClasses);
+  const auto& names = table.values<std::string>("name");
+  const auto& lengths = table.values<std::int64_t>("time");
+  const auto& counts = table.values<double>("count");
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    times.classes.push_back({names[i], seconds(lengths[i]), counts[i]});
+  return times;
+}
+
+}  // namespace
+
+void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names) {
+  const H5Id group = h5_create_group(strategy, kStep);
+  write_rates(group, step);
+  write_times(group, step.times);
+  write_peak(group, step.facts, names);
+  write_one(group,
+            {"recorded_time", "ps", "of the run in the timeline, maybe of fewer layers and micro-batches"},
+            picoseconds(recorded));
+  write_classes(strategy, step.times.classes, names);
+  write_tenants(strategy, step.facts.memory.tenants, names);
+}
+
+std::optional<StepResult> read_step(const ResultReader& file, const std::string& strategy) {
+  if (!file.has_table(strategy, kStep)) return std::nullopt;
+  const ResultTable table = file.table(strategy, kStep);
+  StepResult step{.facts = read_facts(table),
+                  .times = read_times(file, strategy, table),
+                  .tokens_per_second = table.values<double>("tokens_per_second").at(0),
+                  .mfu = table.values<double>("mfu").at(0),
+                  .hfu = table.values<double>("hfu").at(0),
+                  .gpus = static_cast<int>(file.number("ranks"))};
+  step.facts.memory.tenants = read_tenants(file, strategy);
+  return step;
+}
+
+std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy) {
+  const bool has_step = file.has_table(strategy, kStep);
+  const ResultTable table = file.table(strategy, has_step ? kStep : "summary");
+  return table.values<std::int64_t>(has_step ? "recorded_time" : "time").at(0);
+}
+
+}  // namespace c3

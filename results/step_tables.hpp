@@ -1,0 +1,22 @@
+#pragma once
+/// A training step in the file: /strategies/<name>/step, step_classes and memory.
+
+#include <optional>
+#include <string>
+
+#include "results/result_file.hpp"
+#include "results/result_reader.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+
+/// \param recorded end of the run whose timeline the file has
+void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names);
+
+/// nullopt when the strategy has none.
+std::optional<StepResult> read_step(const ResultReader& file, const std::string& strategy);
+
+/// What write_step was told; the strategy's time when it has no step.
+std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy);
+
+}  // namespace c3
