@@ -166,7 +166,7 @@ class Training(ScratchTest):
             group = file["strategies/channels"]
             self.assertAlmostEqual(group["step/recorded_time"][0], group["summary/time"][0], delta=2)
             self.assertIn("--set measure.exact=true", file.attrs["command_line"])
-        self.assertIn("steady state from 7 of 12 layers", counted[0]["notes"][0])
+        self.assertIn("steady state from 8 of 12 layers", counted[0]["notes"][0])
         self.assertNotIn("notes", exact[0])
         self.assertAlmostEqual(counted[0]["time_us"] / exact[0]["time_us"], 1, delta=0.01)
 

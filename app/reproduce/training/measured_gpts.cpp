@@ -117,12 +117,12 @@ StudySection MeasuredGptsPart::summary(const PublishedFigures& published) const 
     section.lines.push_back(std::move(line));
   };
   add("gpt.mean", "all rows", [](const Row&) { return true; });
-  add("gpt.mean.busy", "the GPU is busy for 90 % here", [](const Row& row) { return !row.waits_for_host(); });
-  add("gpt.mean.waits", "it waits for its host here", [](const Row& row) { return row.waits_for_host(); });
-  add("gpt.mean.dp", "data parallel", [](const Row& row) { return row.of.tensor_parallel == 1; });
-  add("gpt.mean.tp", "tensor parallel", [](const Row& row) { return row.of.tensor_parallel > 1; });
+  add("gpt.by.busy", "the GPU is busy for 90 % here", [](const Row& row) { return !row.waits_for_host(); });
+  add("gpt.by.waits", "it waits for its host here", [](const Row& row) { return row.waits_for_host(); });
+  add("gpt.by.dp", "data parallel", [](const Row& row) { return row.of.tensor_parallel == 1; });
+  add("gpt.by.tp", "tensor parallel", [](const Row& row) { return row.of.tensor_parallel > 1; });
   for (const std::int64_t micro_batch : {1, 2, 4, 8})
-    add(fmt::format("gpt.mean.mb{}", micro_batch), fmt::format("micro-batches of {}", micro_batch),
+    add(fmt::format("gpt.by.mb{}", micro_batch), fmt::format("micro-batches of {}", micro_batch),
         [micro_batch](const Row& row) { return row.of.micro_batch == micro_batch; });
   section.notes = {
       "p5..p95: over models (width and depth). Slow hosts: with the longest host times that are assumed; "

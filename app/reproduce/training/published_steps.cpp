@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "configs/experiment_reader.hpp"
 #include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
@@ -14,6 +13,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr double kPercent = 100.0;
+constexpr std::uint64_t kDraws = 20;
 
 double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
   return static_cast<double>(experiment.step->tokens) / experiment.cluster.ranks() / time.value;
@@ -25,12 +25,25 @@ PublishedStepsPart::PublishedStepsPart() {
   const std::filesystem::path file = study_file("training", "llama3_8b_fsdp8.toml");
   for (const std::string_view name : {"eager", "compiled"}) {
     const std::vector<std::string> sets = {fmt::format("training.framework=\"pytorch-{}\"", name)};
-    variants_.push_back({.name = name, .experiment = ExperimentFile::load(file, sets).make(std::nullopt)});
+    const ExperimentFile variant = ExperimentFile::load(file, sets);
+    variants_.push_back({.name = name, .file = variant, .experiment = variant.make(std::nullopt)});
+  }
+}
+
+void PublishedStepsPart::plan_draws(Variant& variant, SimulationJobs& jobs) {
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    const auto run = [&variant, draw] {
+      const Experiment experiment = variant.file.make(draw);
+      return SimulatedTime{.time = run_step(experiment, experiment.strategies.front(), {}).time};
+    };
+    jobs.push_back(
+        {run, [&variant](const SimulatedTime& found) { variant.drawn.push_back(found.time.value()); }});
   }
 }
 
 void PublishedStepsPart::plan(SimulationJobs& jobs) {
   for (Variant& variant : variants_) {
+    plan_draws(variant, jobs);
     for (int seed = 0; seed < variant.experiment.measure.seeds; ++seed) {
       const auto run = [&variant, seed] {
         const RunSetup setup{.seed = static_cast<std::uint64_t>(seed)};
@@ -59,6 +72,9 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published) cons
     StudyLine speed{.figure = {.of = published.find(fmt::format("titan.{}.speed", variant.name))},
                     .label = fmt::format("{}, tokens/s", variant.name)};
     speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median);
+    const auto [fastest, slowest] = std::ranges::minmax(variant.drawn);
+    speed.figure.p5 = tokens_per_second_per_gpu(variant.experiment, slowest);
+    speed.figure.p95 = tokens_per_second_per_gpu(variant.experiment, fastest);
     speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median)},
                     {"exposed [%]", kPercent * (variant.exposed / median)},
                     {"idle [%]", kPercent * (variant.idle / median)}};
@@ -70,7 +86,8 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published) cons
     section.lines.push_back(std::move(memory));
   }
   section.notes = {
-      "MFU: flops of all products and of unmasked attention, three times forward, over 989 TFLOP/s."};
+      "MFU: flops of all products and of unmasked attention, three times forward, over 989 TFLOP/s.",
+      fmt::format("p5..p95: least and most of {} draws of everything that is a range.", kDraws)};
   return section;
 }
 

@@ -6,7 +6,7 @@
 
 #include "app/reproduce/simulations.hpp"
 #include "app/reproduce/study.hpp"
-#include "workloads/experiment.hpp"
+#include "configs/experiment_reader.hpp"
 
 namespace c3 {
 
@@ -20,10 +20,14 @@ class PublishedStepsPart {
  private:
   struct Variant {
     std::string_view name;  ///< "eager"
-    Experiment experiment;
+    ExperimentFile file;
+    Experiment experiment;            ///< nominal
     std::vector<Seconds> times = {};  ///< by seed
+    std::vector<Seconds> drawn = {};  ///< by draw of everything that is a range
     Seconds exposed = {}, idle = {};  ///< of one of them
   };
+
+  static void plan_draws(Variant& variant, SimulationJobs& jobs);
 
   std::vector<Variant> variants_;
 };

@@ -1,0 +1,51 @@
+"""A step of 80 layers on 8 GPUs, with everything that shares the machine, is simulated in seconds."""
+
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import unittest
+
+BUDGET_S = 10.0
+STEP = """
+schema = 1
+name   = "llama70b"
+system = "mi300x-8"
+
+[model]
+use   = "llama-3-70b"
+dtype = "bf16"
+
+[training]
+framework   = "pytorch-compiled"
+sequence    = 4096
+micro_batch = 1
+recompute   = "full"
+
+[strategy.default]
+
+[measure]
+loss_split = false
+"""
+
+
+class TrainingSpeed(unittest.TestCase):
+    def test_cpu_time_of_80_layers_on_8_gpus_is_within_budget(self):
+        with tempfile.TemporaryDirectory() as folder:
+            experiment = pathlib.Path(folder) / "llama70b.toml"
+            experiment.write_text(STEP)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run([os.environ["C3SIM"], "run", experiment, "-q", "--json", "-o", f"{folder}/out.h5"],
+                                  check=True, capture_output=True, text=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        [strategy] = json.loads(done.stdout)["strategies"]
+        self.assertTrue(any("steady state" in note for note in strategy["notes"]))
+        print(f"80 layers on 8 GPUs: {spent:.2f} s of CPU time, budget {BUDGET_S} s")
+        self.assertLess(spent, BUDGET_S)
+
+
+if __name__ == "__main__":
+    unittest.main()
