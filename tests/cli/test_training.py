@@ -3,12 +3,16 @@
 import collections
 import json
 import re
+import sys
 import unittest
 
 import h5py
 import numpy as np
 
-from command import ScratchTest, c3sim
+from command import SOURCE, ScratchTest, c3sim
+
+sys.path.insert(0, str(SOURCE / "results/python"))
+from c3sim_results import Run  # noqa: E402
 
 PICOSECONDS = 1e6  # in a microsecond
 GPUS, LAYERS, SEQUENCE, SEQUENCES = 8, 3, 1024, 2
@@ -152,6 +156,10 @@ class Training(ScratchTest):
         self.assertIn(f'<th scope="row">gemm</th><td>{gemm[1]}</td><td>{gemm[2]}</td>', page)
         peak = re.search(r"^all tensors +(\S+) +(\S+)$", table, re.MULTILINE)
         self.assertIn(f'<th scope="row">all tensors</th><td>{peak[1]}</td><td>{peak[2]}</td>', page)
+        run = Run(self.folder / "run.h5")
+        self.assertLessEqual({"compute", "all_gather", "reduce_scatter"}, set(run.streams))
+        self.assertEqual(run.recorded_us("channels"), run.table("channels", "step").recorded_time_us[0])
+        self.assertIn("range", set(run.activities("channels").kind))
 
     def test_exact_simulates_layers_that_are_else_counted(self):
         # Long sequences: with short ones hosts fall behind, and layers do not repeat.
