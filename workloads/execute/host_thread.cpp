@@ -8,6 +8,11 @@
 #include "workloads/execute/stream_program.hpp"
 
 namespace c3 {
+namespace {
+
+constexpr const char* kBehind = "operations before it in its hardware queue";
+
+}  // namespace
 
 HostThread::HostThread(Simulation& simulation, const HostProgram& program,
                        const std::vector<StreamSpec>& streams, HostOrder order, EventTable& events, int rank,
@@ -54,6 +59,7 @@ Task HostThread::run() {
     }
     stream.launched.push_back(simulation_.now());
     wake(step.launches->stream);
+    if (stream.waiting != nullptr) stream.waiting->rename(kBehind);
   }
 }
 
@@ -64,9 +70,8 @@ bool HostThread::has_turn(std::size_t stream, std::size_t operation) const {
 
 Task HostThread::turn(std::size_t stream, std::size_t operation) {
   if (!has_turn(stream, operation)) {
-    Event mine(simulation_, streams_[stream].launched.size() > operation
-                                ? std::string("operations before it in its hardware queue")
-                                : "a launch by " + name_);
+    Event mine(simulation_,
+               streams_[stream].launched.size() > operation ? std::string(kBehind) : "a launch by " + name_);
     streams_[stream].waiting = &mine;
     co_await mine;
   }
