@@ -231,10 +231,9 @@ void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keep
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
-    if (defers) reduce_tokens(part, chunks);
+    if (collectives.reduces) reduce_tokens(part, chunks);
   }
   if (!collectives.reduces || defers) gradients_of_weights();
-  if (collectives.reduces && !defers) reduce_tokens(part, 1);
   if (collectives.reduces)
     program_.order(program_.stream(part == "embedding" ? "vocabulary" : "tensor"), compute_, part + " reduced");
   if (part == "loss" && pass == Pass::forward) loss_sums();
