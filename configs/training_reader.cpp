@@ -88,16 +88,13 @@ void check_model(Section& section, const TrainingSetup& setup) {
 }
 
 void check_model(Section& model, const ModelDimensions& dimensions) {
-  const auto refuse = [&](std::string_view key, std::string_view why) {
-    throw ConfigError(model.origin(), model.dotted(key), why);
-  };
   if (dimensions.vocabulary == 0)
-    refuse("vocabulary", "is missing: a training step has an embedding and logits");
-  if (dimensions.experts) refuse("experts", "training steps of models with experts are not known");
+    model.fail("vocabulary", "is missing: a training step has an embedding and logits");
+  if (dimensions.experts) model.fail("experts", "training steps of models with experts are not known");
   if (dimensions.structure == Structure::encoder_decoder)
-    refuse("structure", "training steps of models with two stacks are not known");
+    model.fail("structure", "training steps of models with two stacks are not known");
   if (dimensions.norm_after)
-    refuse("norm_after", "training steps are known of models with norms before their blocks");
+    model.fail("norm_after", "training steps are known of models with norms before their blocks");
 }
 
 }  // namespace
