@@ -46,6 +46,15 @@ inline GpuSpec mi300x_like_gpu() {
   return gpu;
 }
 
+/// The same with rates for every type that a training step has.
+inline GpuSpec mi300x_like_trainer() {
+  using namespace literals;
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.compute.matrix.push_back({DType::fp16, 1300.0_TFLOPs, 700.0_TFLOPs, 1200.0_MHz});
+  gpu.compute.matrix.push_back({DType::fp32, 160.0_TFLOPs, 100.0_TFLOPs, 1200.0_MHz});
+  return gpu;
+}
+
 inline NodeSpec full_mesh(int gpus) {
   using namespace literals;
   return {.name = "mesh",

@@ -1,0 +1,109 @@
+"""Bad training steps: exit code 3, one line on stderr that begins with file:line:col and names the key."""
+
+import re
+import unittest
+
+from command import ScratchTest, c3sim
+
+GOOD = """\
+schema = 1
+system = "mi300x-8"
+[model]
+use = "llama-3-8b"
+dtype = "bf16"
+[training]
+framework = "pytorch-eager"
+sequence = 512
+micro_batch = 2
+sharding = "fsdp"
+[strategy.default]
+all_gather.priority = 1
+"""
+STREAM = '[[stream]]\nname = "a"\nrun = [{ all_gather = "1 GiB" }]\n'
+MODEL = """\
+[model]
+name = "m"
+gated = true
+hidden = 4096
+ffn = 14336
+heads = 32
+kv_heads = 8
+layers = 4
+vocabulary = 1024
+dtype = "bf16"
+"""
+
+
+def training(line):
+    return GOOD.replace("micro_batch = 2\n", f"micro_batch = 2\n{line}\n")
+
+
+def model(text):
+    return GOOD.replace('[model]\nuse = "llama-3-8b"\ndtype = "bf16"\n', text)
+
+
+# name: (text, line and column of the mistake, key, what the message says)
+MISTAKES = {
+    "heads": (training("tensor_parallel = 16").replace('system = "mi300x-8"', 'system = "mi300x-8"\nnodes = 2\nfabric = "ib-ndr"'),
+              "12:19", "training.tensor_parallel", "16 does not divide the model's kv_heads, which is 8"),
+    "ranks": (training("tensor_parallel = 3"), "10:19", "training.tensor_parallel", "3 does not divide the 8 ranks of the system"),
+    "ffn": (training("tensor_parallel = 8").replace('"llama-3-8b"', '"llama-3-8b"\nffn = 14340'),
+            "11:19", "training.tensor_parallel", "8 does not divide the model's ffn, which is 14340"),
+    "global_batch": (training("global_batch = 24"), "10:16", "training.global_batch",
+                     "24 is not a multiple of 16, micro_batch times 8 data-parallel ranks"),
+    "both_batches": (training("micro_batches = 2\nglobal_batch = 32"), "11:16", "training.global_batch", "one of the two"),
+    "stream": (GOOD.replace("all_gather.", "all_gathr."), "12:1", "strategy.default.all_gathr",
+               "did you mean 'all_gather'?"),
+    "stream_in_order": (GOOD.replace("all_gather.priority = 1", 'order = ["computee"]'), "12:10", "strategy.default.order",
+                        "did you mean 'compute'?"),
+    "framework": (GOOD.replace("pytorch-eager", "pytorch-eagr"), "7:13", "training.framework", "did you mean 'pytorch-eager'?"),
+    "vocabulary": (model(MODEL.replace("vocabulary = 1024\n", "")), "3:1", "model.vocabulary", "is missing"),
+    "experts": (model(MODEL + "experts = { count = 4, capacity = 64, interval = 2 }\n"), "13:11", "model.experts", "not known"),
+    "sequence_parallel": (training("sequence_parallel = true"), "10:21", "training.sequence_parallel", "there is one"),
+    "async_chunks_alone": (training("async_chunks = 2"), "10:16", "training.async_chunks", "there is one"),
+    "async_chunks": (training("tensor_parallel = 8\nasync_chunks = 3"), "11:16", "training.async_chunks",
+                     "3 does not divide the tokens of a micro-batch, which are 1024"),
+    "async_chunks_sharded": (training("tensor_parallel = 8\nsequence_parallel = true\nasync_chunks = 64").replace("512", "72"),
+                             "12:16", "training.async_chunks", "64 does not divide"),
+    "sequence_tokens": (training("tensor_parallel = 8\nsequence_parallel = true").replace("512", "513"),
+                        "10:19", "training.tensor_parallel", "8 does not divide the tokens of a micro-batch, which is 1026"),
+    "recompute_every": (training('recompute = "full"\nrecompute_every = 33'), "11:19", "training.recompute_every", "the model has 32 layers"),
+    "two_works": (GOOD + STREAM, "13:1", "stream", "streams are those of the [training] step"),
+    "training_key": (training('recomput = "full"'), "10:1", "training.recomput", "did you mean 'recompute'?"),
+    "framework_key": (GOOD + "[framework]\nprefech = 2\n", "14:1", "framework.prefech", "did you mean 'prefetch'?"),
+    "framework_alone": ('schema = 1\nsystem = "mi300x-8"\n' + STREAM + "[framework]\nprefetch = 2\n[strategy.s]\n", "6:2",
+                        "framework", "unknown key"),
+    "sharding": (GOOD.replace('"fsdp"', '"fsp"'), "10:12", "training.sharding", "did you mean 'fsdp'?"),
+    "tokens": (GOOD.replace('dtype = "bf16"', 'dtype = "bf16"\ntokens = 2048'), "6:1", "model.tokens", "unknown key"),
+    "sequence": (GOOD.replace("sequence = 512\n", ""), "6:1", "training.sequence", "is missing"),
+    "no_model": (GOOD.replace('[model]\nuse = "llama-3-8b"\ndtype = "bf16"\n', ""), "1:1", "model", "is missing"),
+}
+
+
+class BadTraining(ScratchTest):
+    def test_the_step_that_the_mistakes_are_made_in_is_good(self):
+        (self.folder / "good.toml").write_text(GOOD)
+        done = c3sim("config", "check", "good.toml", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_each_mistake_is_one_line_at_its_position(self):
+        for name, (text, position, key, message) in MISTAKES.items():
+            file = f"{name}.toml"
+            (self.folder / file).write_text(text)
+            for verb in (["config", "check"], ["run"]):
+                with self.subTest(name=name, verb=verb):
+                    done = c3sim(*verb, file, folder=self.folder)
+                    self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+                    self.assertRegex(done.stderr, rf"\A{re.escape(f'{file}:{position}: {key}')}: [^\n]+\n\Z")
+                    self.assertIn(message, done.stderr)
+                    self.assertEqual(list(self.folder.glob("*.h5")), [])
+
+    def test_a_mistake_in_a_set_is_named_by_its_number(self):
+        (self.folder / "good.toml").write_text(GOOD)
+        done = c3sim("run", "good.toml", "--set", "training.tensor_parallel=5", folder=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertRegex(done.stderr, r"\A--set:1:1: training\.tensor_parallel: 5 does not divide [^\n]+\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,175 @@
+// Gradients in buckets (DDP, ZeRO-1, ZeRO-2): collectives, their bytes and order, and memory.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/training_setups.hpp"
+
+using namespace c3;
+using namespace c3::test;
+
+namespace {
+
+constexpr int kRanks = 4;
+constexpr std::int64_t kLlama = 4 * (512 * 512 * 3 + 3 * 512 * 1536 + 2 * 512) + 2 * 1000 * 512 + 512;
+constexpr std::int64_t kGptLayer = 12 * 512 * 512 + 13 * 512;
+constexpr std::int64_t kGptRoot = (1024 + 256 + 2) * 512;
+constexpr double kGpt = 2 * kGptLayer + kGptRoot;
+
+TrainingSetup with(TrainingSetup setup, Sharding sharding, std::int64_t micro_batches = 1) {
+  setup.sharding = sharding;
+  setup.micro_batches = micro_batches;
+  return setup;
+}
+
+std::vector<double> bytes(const std::vector<CollectiveCall>& calls) {
+  std::vector<double> all;
+  for (const CollectiveCall& call : calls)
+    all.push_back(call.bytes.value);
+  return all;
+}
+
+std::size_t kernels(const TrainingStep& step, const std::string& stream, const std::string& end) {
+  const std::vector<Placed> found = named(step, stream, "");
+  return static_cast<std::size_t>(std::ranges::count_if(
+      found, [&](const Placed& placed) { return placed.operation->name.ends_with(end); }));
+}
+
+}  // namespace
+
+TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, then the rest") {
+  // In fp32 262,144 and 6,553,600 numbers. Layers of 3,146,752 are ready after each other: the first bucket
+  // goes with layer 3, the second with layer 1, the third with the root (1,024,512), and 242,176 numbers are
+  // left.
+  const TrainingStep step = training_step(with(llama_setup(4), Sharding::none), kRanks);
+  const auto calls = calls_of(step, "gradients", CollectiveKind::all_reduce);
+  CHECK(bytes(calls) == std::vector<double>{1 << 20, 25 << 20, 25 << 20, 4.0 * 242'176});
+  CHECK(bytes_of(calls) == Bytes{4.0 * kLlama});
+  CHECK(calls.front().dtype == DType::fp32);
+  std::vector<std::string> ranges;
+  for (const Placed& placed : named(step, "gradients", ""))
+    ranges.push_back(placed.operation->range);
+  CHECK(ranges == std::vector<std::string>{"backward, layer 3", "backward, layer 1", "backward, embedding",
+                                           "backward, embedding"});
+  CHECK(stream_of(step, "all_gather") == nullptr);
+  CHECK(stream_of(step, "norm") == nullptr);  // every rank has all gradients
+}
+
+TEST_CASE("ZeRO scatters the same buckets, and gathers parameters as they are kept") {
+  // ZeRO keeps fp32 parameters here: 25 MiB of them at once.
+  for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients}) {
+    const TrainingStep step = training_step(with(llama_setup(4), sharding), kRanks);
+    const auto scattered = calls_of(step, "gradients", CollectiveKind::reduce_scatter);
+    CHECK(bytes(scattered) == std::vector<double>{1 << 20, 25 << 20, 25 << 20, 4.0 * 242'176});
+    CHECK(calls_of(step, "gradients", CollectiveKind::all_reduce).empty());
+    const auto gathered = calls_of(step, "all_gather", CollectiveKind::all_gather);
+    CHECK(bytes(gathered) == std::vector<double>{25 << 20, 25 << 20, 4.0 * (kLlama - 2 * 6'553'600)});
+    CHECK(calls_of(step, "norm", CollectiveKind::all_reduce).size() == 1);
+  }
+  // With a master copy in fp32 they are kept in fp16.
+  TrainingSetup setup = with(gpt_setup(), Sharding::optimizer);
+  const auto gathered = calls_of(training_step(setup, kRanks), "all_gather", CollectiveKind::all_gather);
+  CHECK(bytes_of(gathered) == Bytes{2.0 * kGpt});
+}
+
+TEST_CASE("DDP and ZeRO-1 reduce once a step, ZeRO-2 each micro-batch") {
+  const auto count = [](Sharding sharding, std::int64_t micro_batches) {
+    const TrainingStep step = training_step(with(llama_setup(4), sharding, micro_batches), kRanks);
+    return calls_of(step, "gradients", CollectiveKind::all_reduce).size() +
+           calls_of(step, "gradients", CollectiveKind::reduce_scatter).size();
+  };
+  CHECK(count(Sharding::none, 3) == 4);
+  CHECK(count(Sharding::optimizer, 3) == 4);
+  CHECK(count(Sharding::gradients, 3) == 12);
+  // What is added: all gradients where all are kept, else shards.
+  const auto added = [](Sharding sharding, const std::string& stream) {
+    return kernels(training_step(with(llama_setup(4), sharding, 3), kRanks), stream, "accumulate");
+  };
+  CHECK(added(Sharding::none, "compute") == 2 * 5);
+  CHECK(added(Sharding::gradients, "compute") == 0);
+  CHECK(added(Sharding::gradients, "gradients") == 2 * 4);
+}
+
+TEST_CASE("a framework that does not overlap reduces when the backward pass is over") {
+  const TrainingStep step = training_step(with(gpt_setup(), Sharding::none), kRanks);
+  const HappensBefore before(step);
+  const Placed last = named(step, "compute", "embedding").back();
+  const std::vector<Placed> reduced = named(step, "gradients", "");
+  CHECK(bytes_of(calls_of(step, "gradients", CollectiveKind::all_reduce)) == Bytes{2.0 * kGpt});
+  for (const Placed& placed : reduced)
+    CHECK(before(last.place, placed.place));
+}
+
+TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all are before the optimizer") {
+  for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::gradients}) {
+    const TrainingStep step = training_step(with(llama_setup(4), sharding, 2), kRanks);
+    const HappensBefore before(step);
+    const Placed update = named(step, "compute", "adam").front();
+    const std::vector<Placed> filled = named(step, "compute", "bucket"),
+                              reduced = named(step, "gradients", "bucket");
+    const std::vector<Placed> back = named(step, "compute", "copy out");
+    std::size_t bucket = 0;
+    for (const Placed& placed : reduced) {
+      CHECK(before(placed.place, update.place));
+      if (kernel_of(*placed.operation)) continue;
+      CHECK(before(filled[bucket].place, placed.place));
+      // Of ZeRO's two buckets one is filled while the other is reduced.
+      if (sharding != Sharding::none && bucket + 2 < filled.size())
+        CHECK(before(placed.place, filled[bucket + 2].place));
+      if (sharding == Sharding::none) CHECK(before(placed.place, back[bucket].place));
+      ++bucket;
+    }
+    CHECK(filled.size() == bucket);
+    CHECK(back.size() == (sharding == Sharding::none ? bucket : 0));
+  }
+}
+
+TEST_CASE("parameters are gathered when the optimizer has updated them") {
+  const TrainingStep step = training_step(with(gpt_setup(), Sharding::optimizer), kRanks);
+  const HappensBefore before(step);
+  CHECK(before(named(step, "compute", "adam").back().place, named(step, "all_gather", "").front().place));
+}
+
+TEST_CASE(
+    "states of fp16 training: 2 + 2 + 12 bytes a parameter, shared as ZeRO says (arXiv 1910.02054, section "
+    "5)") {
+  const auto peak = [](Sharding sharding) {
+    return training_step(with(gpt_setup(), sharding), kRanks).facts.memory;
+  };
+  for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::gradients}) {
+    CAPTURE(name_of(sharding));
+    const MemoryPeak memory = peak(sharding);
+    CHECK(memory.of(MemoryClass::weights) == Bytes{2 * kGpt});
+    CHECK(memory.of(MemoryClass::optimizer) == Bytes{12 * kGpt / (sharding == Sharding::none ? 1 : kRanks)});
+    if (sharding != Sharding::gradients) CHECK(memory.of(MemoryClass::gradients) == Bytes{2 * kGpt});
+  }
+  // ZeRO-2 has those of the root and of one layer beside its shard.
+  const double shard = 2 * kGpt / kRanks;
+  const Bytes gradients = peak(Sharding::gradients).of(MemoryClass::gradients);
+  CHECK(gradients >= Bytes{shard});
+  CHECK(gradients <= Bytes{shard + 2 * (kGptRoot + kGptLayer)});
+}
+
+TEST_CASE("ZeRO-3 has a share of everything but of what is gathered") {
+  TrainingSetup setup = with(gpt_setup(), Sharding::parameters);
+  const MemoryPeak memory = training_step(setup, kRanks).facts.memory;
+  CHECK(memory.of(MemoryClass::optimizer) == Bytes{8 * kGpt / kRanks});
+  double shards = 0.0;
+  for (const MemoryTenant& tenant : memory.tenants) {
+    if (tenant.name == "shards" && tenant.memory_class == MemoryClass::weights) shards = tenant.bytes.value;
+  }
+  CHECK(shards == 4 * kGpt / kRanks);
+}
+
+TEST_CASE("fp32 parameters are cast for each layer, which keeps the copy until its gradients are made") {
+  // 4 bytes of parameters, 2 of the copy that computes; fp16 parameters are what computes.
+  const TrainingStep step = training_step(with(llama_setup(4), Sharding::none, 2), kRanks);
+  CHECK(kernels(step, "compute", " cast") == 2 * 5);
+  CHECK(step.facts.memory.of(MemoryClass::weights) == Bytes{6.0 * kLlama});
+  CHECK(kernels(training_step(with(gpt_setup(), Sharding::none), kRanks), "compute", " cast") == 0);
+}

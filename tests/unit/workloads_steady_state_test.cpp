@@ -1,0 +1,115 @@
+// Steps whose middle layers and later micro-batches are counted and not simulated.
+
+#include "workloads/execute/steady_state.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/support/recording.hpp"
+#include "tests/unit/training_setups.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+const Strategy kDefault{.name = "default", .order = {}, .streams = {}};
+
+Experiment step_of(TrainingSetup setup, bool exact = false) {
+  setup.framework.forward_launch = setup.framework.backward_launch = 5.0_us;
+  setup.framework.layer_forward = setup.framework.layer_backward = 40.0_us;
+  Experiment experiment;
+  experiment.name = "step";
+  experiment.cluster = mi300x_like_cluster(4);
+  experiment.cluster.gpu = mi300x_like_trainer();
+  experiment.training = setup;
+  experiment.measure.exact = exact;
+  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
+  compose_training(experiment);
+  return experiment;
+}
+
+RunResult run(const TrainingSetup& setup, bool exact) { return run_step(step_of(setup, exact), kDefault, {}); }
+
+double total(const RunResult& result) {
+  Seconds sum;
+  for (const ClassTime& its : result.step->classes)
+    sum += its.time;
+  return sum.value;
+}
+
+/// The extrapolated step is the exact one within \p error, class by class.
+void check_alike(const TrainingSetup& setup, const std::string& note, double error = 0.01) {
+  const RunResult shortened = run(setup, false), exact = run(setup, true);
+  CHECK(shortened.notes == std::vector<std::string>{"steady state from " + note + " (--exact simulates all)"});
+  CHECK(exact.notes.empty());
+  CHECK(shortened.time.value == near(exact.time.value, error));
+  CHECK(total(shortened) == near(total(exact), error));
+  REQUIRE(shortened.step->classes.size() == exact.step->classes.size());
+  for (std::size_t i = 0; i < exact.step->classes.size(); ++i) {
+    CHECK(shortened.step->classes[i].name == exact.step->classes[i].name);
+    CHECK(shortened.step->classes[i].count == near(exact.step->classes[i].count));
+  }
+  const StepBreakdown& times = *shortened.step;
+  CHECK((times.kernels + times.exposed + times.idle).value == near(shortened.time.value, 1e-6));
+}
+
+}  // namespace
+
+TEST_CASE("16 layers of a sharded step from 8, 15 from 7") {
+  check_alike(llama_setup(16), "8 of 16 layers");
+  check_alike(llama_setup(15), "7 of 15 layers");
+}
+
+TEST_CASE("six micro-batches from four") {
+  TrainingSetup setup = llama_setup(3);
+  setup.sharding = Sharding::none;
+  setup.micro_batches = 6;
+  check_alike(setup, "4 of 6 micro-batches");
+}
+
+TEST_CASE("layers and micro-batches at once") {
+  TrainingSetup setup = llama_setup(12);
+  setup.micro_batches = 6;
+  check_alike(setup, "8 of 12 layers and 4 of 6 micro-batches");
+}
+
+TEST_CASE("where one of two or three layers is recomputed, whole periods are left out") {
+  TrainingSetup setup = llama_setup(16);
+  setup.recompute = Recompute::full;
+  setup.recompute_every = 2;
+  check_alike(setup, "8 of 16 layers");
+  setup.recompute_every = 3;
+  check_alike(setup, "10 of 16 layers");
+}
+
+TEST_CASE(
+    "few layers and micro-batches are simulated whole, and so is all that is observed or asked to be exact") {
+  CHECK(run(llama_setup(8), false).notes.empty());
+  CHECK(run(llama_setup(8), false).time == run(llama_setup(8), true).time);
+  const Experiment experiment = step_of(llama_setup(16));
+  Recording recording;
+  RunSetup setup;
+  setup.observer = &recording;
+  CHECK(run_step(experiment, kDefault, setup).notes.empty());
+  CHECK(abridged(experiment).training->model.layers == 8);
+  CHECK(abridged(step_of(llama_setup(16), true)).training->model.layers == 16);
+}
+
+TEST_CASE("layers that do not repeat in equal times are all simulated, and a note says so") {
+  // Buckets of three and a half layers: a reduction is exposed or not, as it comes.
+  TrainingSetup setup = llama_setup(16);
+  setup.sharding = Sharding::none;
+  setup.framework.first_bucket = setup.framework.bucket = Bytes{4.0 * 3.5 * 3'146'752};
+  const RunResult result = run(setup, false);
+  CHECK(result.notes ==
+        std::vector<std::string>{
+            "layers or micro-batches do not repeat in equal times: the whole step was simulated"});
+  CHECK(result.time == run(setup, true).time);
+}

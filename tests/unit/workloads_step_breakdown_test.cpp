@@ -1,0 +1,126 @@
+// Where the time of a step goes, and what of it interference takes.
+
+#include "workloads/execute/step_breakdown.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "configs/experiment_reader.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+#include "tests/unit/training_setups.hpp"
+#include "workloads/execute/loss_split.hpp"
+#include "workloads/execute/run.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+const Strategy kDefault{.name = "default", .order = {}, .streams = {}};
+
+Experiment step_of(const TrainingSetup& setup) {
+  Experiment experiment;
+  experiment.name = "step";
+  experiment.cluster = mi300x_like_cluster();
+  experiment.cluster.gpu = mi300x_like_trainer();
+  experiment.training = setup;
+  experiment.measure.exact = true;
+  compose_training(experiment);
+  return experiment;
+}
+
+}  // namespace
+
+TEST_CASE("unions of spans: kernels, communication, what of it is exposed, and neither") {
+  // us:      0    1    2    3    4    5    6    7    8    9
+  // kernels       [--- a ---]    [ b ]
+  //                    [c]                                    inside of a
+  // moved              [------ x -----]    [ y ]
+  // kernels 3, communication 4, of which 2 to 3 and 4 to 5 ran beside kernels; neither in 0 to 1, 6 to 7, 8
+  // to 9.
+  const Operation gemm{.name = "a", .work = GemmShape{1, 1, 1}};
+  const Operation norm{.name = "c", .work = VectorShape{.chain = VectorOp::rmsnorm}};
+  const Operation gather{.name = "x", .work = CollectiveCall{CollectiveKind::all_gather, Bytes{1}}};
+  const std::vector<TimedOperation> timed = {{&gemm, 1.0_us, 3.0_us},
+                                             {&norm, 2.0_us, 2.5_us},
+                                             {&gemm, 4.0_us, 5.0_us},
+                                             {&gather, 2.0_us, 5.0_us},
+                                             {&gather, 7.0_us, 8.0_us}};
+  const StepBreakdown times = step_breakdown(timed, 9.0_us);
+  CHECK(times.kernels.value == near(3e-6));
+  CHECK(times.communication.value == near(4e-6));
+  CHECK(times.exposed.value == near(2e-6));
+  CHECK(times.idle.value == near(4e-6));
+  REQUIRE(times.classes.size() == 3);
+  CHECK(times.classes[0].name == "gemm");
+  CHECK(times.classes[0].time.value == near(3e-6));
+  CHECK(times.classes[0].count == 2);
+  CHECK(times.classes[1].name == "norm");
+  CHECK(times.classes[2].name == "all_gather");
+  CHECK(times.classes[2].count == 2);
+  CHECK(times.classes[2].time.value == near(4e-6));
+}
+
+TEST_CASE("operations by class: what a kernel is, not what it is named") {
+  const auto of = [](auto work) { return class_of({.name = "k", .work = work}); };
+  CHECK(of(AttentionShape{}) == "attention");
+  CHECK(of(VectorShape{.chain = VectorOp::softmax}) == "softmax");
+  CHECK(of(VectorShape{.chain = VectorOp::layernorm}) == "norm");
+  CHECK(of(VectorShape{.chain = VectorOp::adam}) == "optimizer");
+  CHECK(of(VectorShape{.chain = VectorOp::embedding}) == "embedding");
+  CHECK(of(VectorShape{.chain = VectorOp::copy}) == "elementwise");
+  CHECK(of(CollectiveCall{CollectiveKind::reduce_scatter, Bytes{1}}) == "reduce_scatter");
+  CHECK(of(RecordEvent{"e"}).empty());
+}
+
+TEST_CASE("kernels, exposed communication and idle time are the step's, classes have every operation") {
+  for (const TrainingSetup& setup : {llama_setup(2), gpt_setup(2)}) {
+    for (const bool serial : {false, true}) {
+      Strategy strategy = kDefault;
+      strategy.serial = serial;
+      const Experiment experiment = step_of(setup);
+      const RunResult run = run_once(experiment, strategy, {});
+      REQUIRE(run.step);
+      CHECK((run.step->kernels + run.step->exposed + run.step->idle).value == near(run.time.value, 1e-6));
+      if (serial) CHECK(run.step->exposed.value == near(run.step->communication.value, 1e-6));
+      double operations = 0.0, counted = 0.0;
+      for (const StreamSpec& stream : experiment.streams) {
+        for (const Operation& operation : stream.operations)
+          operations += class_of(operation).empty() ? 0.0 : 1.0;
+      }
+      for (const ClassTime& its : run.step->classes)
+        counted += its.count;
+      CHECK(counted == operations);
+    }
+  }
+}
+
+TEST_CASE("with a private copy of everything a step is faster by all parts of the loss split") {
+  TrainingSetup setup = llama_setup(2);
+  setup.model.hidden = 2048;
+  setup.model.ffn = 6144;
+  setup.sequence = 512;
+  Experiment experiment = step_of(setup);
+  experiment.cluster = load_cluster("mi300x-8");
+  experiment.measure.loss_split = true;
+  const std::vector<std::uint64_t> seeds{0};
+  const CuChoice none(experiment.streams.size(), 0);
+  std::size_t runs = 0;
+  const LossSplit loss = split_loss(experiment, kDefault, none, seeds, Seconds{1e-4}, [&] { ++runs; });
+  CHECK(runs == loss_split_runs(experiment, kDefault));
+  CHECK(runs == 32);
+  const auto time = [&](Isolation isolation) {
+    return run_once(experiment, kDefault, {.cus = {}, .seed = 0, .isolation = isolation}).time;
+  };
+  const Seconds shared = time({}), apart = time(Isolation::from_bits((1U << kSharedResources) - 1));
+  const Seconds parts = loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links;
+  CHECK(parts.value > 0.0);
+  CHECK(apart < shared);
+  CHECK((shared - apart - parts).value == doctest::Approx(0.0).scale(shared.value).epsilon(1e-9));
+}
