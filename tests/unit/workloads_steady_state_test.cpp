@@ -99,7 +99,6 @@ TEST_CASE(
   setup.observer = &recording;
   CHECK(run_step(experiment, kDefault, setup).notes.empty());
   CHECK(abridged(experiment).training->model.layers == 8);
-  CHECK(abridged(step_of(llama_setup(16), true)).training->model.layers == 16);
 }
 
 TEST_CASE("layers that do not repeat in equal times are all simulated, and a note says so") {
@@ -112,4 +111,24 @@ TEST_CASE("layers that do not repeat in equal times are all simulated, and a not
         std::vector<std::string>{
             "layers or micro-batches do not repeat in equal times: the whole step was simulated"});
   CHECK(result.time == run(setup, true).time);
+
+  // Its timeline is that of the whole step, too: all of its buckets.
+  const auto make = [&](std::optional<std::uint64_t>) {
+    Experiment experiment = step_of(setup);
+    experiment.strategies = {kDefault};
+    experiment.measure.loss_split = false;
+    return experiment;
+  };
+  const StrategyResult strategy = run_study(make).strategies.front();
+  CHECK_FALSE(strategy.step->is_shortened);
+  Recording recording;
+  const auto recorded = record_run(make(std::nullopt), strategy, recording);
+  const std::vector<StreamSpec> streams = make(std::nullopt).streams;
+  std::size_t collectives = 0;
+  for (const StreamSpec& stream : streams)
+    collectives +=
+        static_cast<std::size_t>(std::ranges::count_if(stream.operations, [](const Operation& operation) {
+          return std::holds_alternative<CollectiveCall>(operation.work);
+        }));
+  CHECK(recorded.size() == collectives);
 }

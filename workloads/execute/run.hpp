@@ -40,6 +40,7 @@ struct RunResult {
   SideSpan kernels, collectives;
   std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;
+  bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
   std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
   std::uint64_t events = 0;                          ///< completed flows
   std::vector<std::string> notes = {};               ///< what a user should know of how it ran

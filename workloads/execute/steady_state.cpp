@@ -102,6 +102,7 @@ class SteadyState {
     RunResult result = of_micro_batches(micro_batches_.last());
     if (micro_batches_.is_shortened())
       result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
+    result.is_shortened = true;
     result.notes.push_back(note());
     return result;
   }
@@ -170,7 +171,6 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
 }
 
 Experiment abridged(const Experiment& experiment) {
-  if (!experiment.training || experiment.measure.exact) return experiment;
   const Sizes layers = layers_of(*experiment.training);
   const Sizes micro_batches = micro_batches_of(*experiment.training);
   return resized(experiment, layers.last(), micro_batches.last());

@@ -13,7 +13,8 @@ namespace c3 {
 /// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
-/// \p experiment with as few layers and micro-batches as its time was taken from: what a timeline shows.
+/// The largest of the steps from which the time of \p experiment follows where it is shortened.
+/// \pre it is a training step
 Experiment abridged(const Experiment& experiment);
 
 }  // namespace c3

@@ -23,6 +23,7 @@ struct Sample {
   std::vector<Seconds> streams;
   std::vector<std::string> notes = {};
   std::optional<StepBreakdown> step = {};
+  bool is_shortened = false;
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -105,6 +106,7 @@ class Study {
         samples.push_back(
             {draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}, run.notes});
         samples.back().step = run.step;
+        samples.back().is_shortened = run.is_shortened;
         for (const SideSpan& span : run.streams)
           samples.back().streams.push_back(span.duration());
         has_kernels_ = has_kernels_ || run.kernels.any;
@@ -188,7 +190,7 @@ class Study {
     result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
-    if (middle.step) result.step = step_result(experiment, *middle.step, middle.time);
+    if (middle.step) result.step = step_result(experiment, middle);
     result.lower_bound = bound_of(strategy, experiment);
     check_bounds(strategy, samples);
 
@@ -208,13 +210,14 @@ class Study {
     return result;
   }
 
-  static StepResult step_result(const Experiment& experiment, const StepBreakdown& times, Seconds time) {
+  static StepResult step_result(const Experiment& experiment, const Sample& sample) {
     const StepFacts& facts = *experiment.step;
     return {.facts = facts,
-            .times = times,
-            .tokens_per_second = static_cast<double>(facts.tokens) / time.value,
-            .mfu = facts.model_flops / facts.peak / time,
-            .hfu = facts.hardware_flops / facts.peak / time,
+            .is_shortened = sample.is_shortened,
+            .times = *sample.step,
+            .tokens_per_second = static_cast<double>(facts.tokens) / sample.time.value,
+            .mfu = facts.model_flops / facts.peak / sample.time,
+            .hfu = facts.hardware_flops / facts.peak / sample.time,
             .gpus = experiment.cluster.ranks()};
   }
 
@@ -273,7 +276,8 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.cus = result.cus;
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
-  return run_once(abridged(experiment), *strategy, setup).records;
+  const bool is_shortened = result.step && result.step->is_shortened;
+  return run_once(is_shortened ? abridged(experiment) : experiment, *strategy, setup).records;
 }
 
 }  // namespace c3

@@ -39,6 +39,8 @@ struct StreamTimes {
 /// A training step under one strategy.
 struct StepResult {
   StepFacts facts;
+  bool is_shortened = false;     ///< its time follows from steps of fewer layers or micro-batches, of which the
+                                 ///< largest is the timeline's
   StepBreakdown times;           ///< of the median's run
   double tokens_per_second = 0;  ///< of all GPUs
   double mfu = 0;                ///< model flops / (time x peak)
