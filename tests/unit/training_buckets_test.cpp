@@ -86,7 +86,7 @@ TEST_CASE("DDP and ZeRO-1 reduce once a step, ZeRO-2 each micro-batch") {
   CHECK(count(Sharding::none, 3) == 4);
   CHECK(count(Sharding::optimizer, 3) == 4);
   CHECK(count(Sharding::gradients, 3) == 12);
-  // What is added: all gradients where all are kept, else shards.
+  // What is added: all gradients where all are kept (9 tensors a layer, 3 of the root), else shards.
   const auto added = [](Sharding sharding, const std::string& stream) {
     return kernels(training_step(with(llama_setup(4), sharding, 3), kRanks), stream, "accumulate");
   };

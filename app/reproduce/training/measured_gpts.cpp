@@ -77,10 +77,10 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame) {
   return step;
 }
 
-MeasuredGptsPart::MeasuredGptsPart(std::vector<MeasuredGpt> rows, Experiment frame, Experiment slow_host)
+MeasuredGptsPart::MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame, Experiment slow_host)
     : frame_(std::move(frame)), slow_host_(std::move(slow_host)) {
-  for (MeasuredGpt& row : rows)
-    rows_.push_back({.of = std::move(row)});
+  for (const MeasuredGpt& row : rows)
+    rows_.push_back({.of = row});
 }
 
 void MeasuredGptsPart::plan(SimulationJobs& jobs) {

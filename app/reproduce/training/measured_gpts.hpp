@@ -34,7 +34,7 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame);
 class MeasuredGptsPart {
  public:
   /// \param frame with nominal host times \param slow_host with the longest that are assumed
-  MeasuredGptsPart(std::vector<MeasuredGpt> rows, Experiment frame, Experiment slow_host);
+  MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame, Experiment slow_host);
   void plan(SimulationJobs& jobs);
   /// Mean absolute error over all, and by what a row is bound by and how it is spread.
   StudySection summary(const PublishedFigures& published) const;
