@@ -133,6 +133,7 @@ TEST_CASE("the peak is what was in use at once, by class and by name, at the mom
   MemoryLedger ledger;
   ledger.set_moment("start");
   ledger.allocate(0, MemoryClass::weights, "parameters", Bytes{100});
+  ledger.release(ledger.allocate(1, MemoryClass::communication, "gone by then", Bytes{19}));
   ledger.set_moment("forward");
   const auto x = ledger.allocate(0, MemoryClass::activations, "x", Bytes{10});
   ledger.allocate(1, MemoryClass::activations, "x", Bytes{10});
@@ -147,6 +148,7 @@ TEST_CASE("the peak is what was in use at once, by class and by name, at the mom
   CHECK(peak.of(MemoryClass::weights) == Bytes{100});
   CHECK(peak.of(MemoryClass::activations) == Bytes{20});
   CHECK(peak.of(MemoryClass::gradients) == Bytes{0});
+  CHECK(peak.of(MemoryClass::communication) == Bytes{0});
   CHECK(peak.tenants == std::vector<MemoryTenant>{{"parameters", MemoryClass::weights, Bytes{100}},
                                                   {"x", MemoryClass::activations, Bytes{20}}});
   // Pool 0: 100, x and two gradients, of which one is where x was; pool 1: x.
