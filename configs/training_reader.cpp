@@ -83,6 +83,9 @@ void check_model(Section& section, const TrainingSetup& setup) {
   if (setup.tokens() % setup.async_chunks != 0)
     section.fail("async_chunks", fmt::format("{} does not divide the tokens of a micro-batch, which are {}",
                                              setup.async_chunks, setup.tokens()));
+  if (model.positions > 0 && setup.sequence > model.positions)
+    section.fail("sequence", fmt::format("is {}, and the model has a table of {} positions", setup.sequence,
+                                         model.positions));
   if (setup.recompute_every > model.layers)
     section.fail("recompute_every", fmt::format("the model has {} layers", model.layers));
 }

@@ -68,6 +68,7 @@ MISTAKES = {
     "sequence_tokens": (training("tensor_parallel = 8\nsequence_parallel = true").replace("512", "513"),
                         "10:19", "training.tensor_parallel", "8 does not divide the tokens of a micro-batch, which is 1026"),
     "recompute_every": (training('recompute = "full"\nrecompute_every = 33'), "11:19", "training.recompute_every", "the model has 32 layers"),
+    "positions": (model(MODEL + "positions = 256\n"), "16:12", "training.sequence", "is 512, and the model has a table of 256 positions"),
     "two_works": (GOOD + STREAM, "13:1", "stream", "streams are those of the [training] step"),
     "training_key": (training('recomput = "full"'), "10:1", "training.recomput", "did you mean 'recompute'?"),
     "framework_key": (GOOD + "[framework]\nprefech = 2\n", "14:1", "framework.prefech", "did you mean 'prefetch'?"),
