@@ -128,7 +128,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       ->type_name("FILE");
   verb.add_option("--rows", options->rows,
                   "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw; t3: "
-                  "every sub-layer)")
+                  "every sub-layer; training: every step)")
       ->type_name("FILE");
   verb.add_option("--page", options->page, "conccl: write the study as one HTML page")->type_name("FILE");
   verb.add_option("--draws", options->draws,
@@ -161,7 +161,8 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "  c3sim reproduce conccl --draws 0\n"
       "  c3sim reproduce conccl --page out/conccl.html\n"
       "  c3sim reproduce kernels --data ../shared/data\n"
-      "  c3sim reproduce kernels --json > out/kernels.json");
+      "  c3sim reproduce kernels --json > out/kernels.json\n"
+      "  c3sim reproduce training --rows out/steps.csv");
   verb.callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;
     action = [options] { return reproduce(*options); };

@@ -106,9 +106,11 @@ StudySection MeasuredGptsPart::summary(const PublishedFigures& published) const 
     double signed_sum = 0.0;
     for (const Row& row : rows_) {
       if (!row.here || !is(row)) continue;
+      std::vector<Comparison::Beside> beside;
+      if (row.slow_host) beside.emplace_back("slow hosts", *row.slow_host);
       comparison.add(
           {row.of.measured, *row.here, static_cast<std::uint64_t>(row.of.hidden * 100 + row.of.layers)},
-          {{"slow hosts", row.slow_host.value_or(*row.here)}});
+          beside);
       signed_sum += row.error();
     }
     StudyLine line = comparison.line(published.find(id), FigureKind::predicted, label);
