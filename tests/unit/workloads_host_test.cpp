@@ -111,6 +111,16 @@ TEST_CASE("with one hardware queue a stream that waits keeps others waiting, wit
   CHECK(released(0) == near(5 * kCost.value, 1e-6));  // one for each stream
 }
 
+TEST_CASE("a kernel pays the gap after what another stream recorded, too") {
+  // All is launched before the GEMM has ended: the tiny one begins a gap after that.
+  Experiment experiment = pair();
+  experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", RecordEvent{"done"}}}},
+                        {"late", {{"wait", WaitEvent{"done"}}, {"tiny", kTinyGemm}}}};
+  experiment.host = host_of({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, {});
+  const double tiny = time_of(of_kernels(1, kTinyGemm, {})) - kLaunch;
+  CHECK(time_of(experiment) == near(kLaunch + kLong + kGap + tiny, 1e-6));
+}
+
 TEST_CASE("a serial strategy runs everything one by one in the order of launch, whatever the streams") {
   // compute: GEMM, GEMM; fsdp: an all-gather launched between them.
   Experiment experiment = pair(kLongGemm);

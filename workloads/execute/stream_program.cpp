@@ -61,7 +61,8 @@ bool StreamProgram::is_wait(std::size_t index) const {
   return std::holds_alternative<WaitEvent>(context_.stream->operations[index].work);
 }
 
-// Launched early it waits for the gap after what was before it on the stream, late for its launch.
+// Launched early it waits for the gap after what it depends on, before it on the stream or on another; late,
+// for its launch.
 Seconds StreamProgram::launch_delay(std::size_t index) const {
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds now = simulation_.now();
@@ -69,7 +70,7 @@ Seconds StreamProgram::launch_delay(std::size_t index) const {
     return std::max(Seconds{}, launch_ - now) + (is_first_ ? dispatch.launch_latency : dispatch.dependent_gap);
   const Seconds launched =
       host_->launched(static_cast<std::size_t>(context_.index), index) + dispatch.launch_latency;
-  const Seconds begin = is_first_ ? launched : std::max(launched, free_ + dispatch.dependent_gap);
+  const Seconds begin = free_ ? std::max(launched, *free_ + dispatch.dependent_gap) : launched;
   return std::max(Seconds{}, begin - now);
 }
 
@@ -166,7 +167,10 @@ Task StreamProgram::wait_for(const WaitEvent& wait) {
                                                           .stream = context_.index,
                                                           .parent = open_range_});
   simulation_.add_dependency(activity, previous_, DependencyKind::stream_order);
-  co_await *entry.event;
+  if (!entry.event->is_set()) {
+    co_await *entry.event;
+    free_ = simulation_.now();
+  }
   simulation_.add_dependency(activity, entry.recorded_after, DependencyKind::event);
   simulation_.end_activity(activity);
   if (activity != kNoActivity) previous_ = activity;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,7 +87,7 @@ class StreamProgram {
   Seconds launch_;
   std::string name_;
   bool is_first_ = true;
-  Seconds free_;  ///< date at which its last kernel or collective ended
+  std::optional<Seconds> free_;  ///< date at which what its next operation depends on ended; absent: nothing
   ActivityId previous_ = kNoActivity;
   ActivityId open_range_ = kNoActivity;  ///< in which it is
   SideSpan kernels_, collectives_;
