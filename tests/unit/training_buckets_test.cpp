@@ -142,7 +142,7 @@ TEST_CASE(
     return training_step(with(gpt_setup(), sharding), kRanks).facts.memory;
   };
   for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::gradients}) {
-    CAPTURE(name_of(sharding));
+    CAPTURE(static_cast<int>(sharding));
     const MemoryPeak memory = peak(sharding);
     CHECK(memory.of(MemoryClass::weights) == Bytes{2 * kGpt});
     CHECK(memory.of(MemoryClass::optimizer) == Bytes{12 * kGpt / (sharding == Sharding::none ? 1 : kRanks)});

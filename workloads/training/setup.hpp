@@ -18,7 +18,6 @@ enum class Sharding {
   gradients,   ///< ZeRO-2: buckets of gradients are reduced to the rank that updates them
   parameters,  ///< ZeRO-3, FSDP: a layer's parameters are gathered before it runs, forward and backward
 };
-std::string_view name_of(Sharding sharding);
 
 /// Which activations a backward pass finds and which it computes again.
 enum class Recompute {
@@ -28,7 +27,6 @@ enum class Recompute {
               ///< attention is one kernel
   full,       ///< kept: each layer's input
 };
-std::string_view name_of(Recompute recompute);
 
 /// Which kernels a layer's code launches.
 enum class KernelStyle {

@@ -8,34 +8,6 @@
 
 namespace c3 {
 
-std::string_view name_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::none:
-      return "ddp";
-    case Sharding::optimizer:
-      return "zero1";
-    case Sharding::gradients:
-      return "zero2";
-    case Sharding::parameters:
-      return "fsdp";
-  }
-  throw std::logic_error("name_of: unknown sharding");
-}
-
-std::string_view name_of(Recompute recompute) {
-  switch (recompute) {
-    case Recompute::none:
-      return "none";
-    case Recompute::selective:
-      return "selective";
-    case Recompute::attention:
-      return "attention";
-    case Recompute::full:
-      return "full";
-  }
-  throw std::logic_error("name_of: unknown recomputation");
-}
-
 std::string_view name_of(KernelStyle style) {
   switch (style) {
     case KernelStyle::eager:
