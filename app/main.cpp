@@ -95,6 +95,8 @@ int main(int argc, char** argv) {
 
   VerbAction action;
   add_run_verb(app, action);
+  add_sweep_verb(app, action);
+  add_merge_verb(app, action);
   add_collective_verb(app, action);
   add_kernel_verb(app, action);
   add_calibrate_verb(app, action);

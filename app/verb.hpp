@@ -17,6 +17,8 @@ namespace c3 {
 using VerbAction = std::function<int()>;
 
 void add_run_verb(CLI::App& app, VerbAction& action);
+void add_sweep_verb(CLI::App& app, VerbAction& action);
+void add_merge_verb(CLI::App& app, VerbAction& action);
 void add_collective_verb(CLI::App& app, VerbAction& action);
 void add_kernel_verb(CLI::App& app, VerbAction& action);
 void add_calibrate_verb(CLI::App& app, VerbAction& action);

@@ -11,6 +11,7 @@
 
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
+#include "app/shell_word.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/interrupt.hpp"
@@ -27,18 +28,6 @@ namespace c3 {
 namespace {
 
 constexpr const char* kDefaultFolder = "out";
-
-/// As a POSIX shell takes it.
-std::string shell_word(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") ==
-      std::string::npos) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word)
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 struct RunOptions {
   std::string file;

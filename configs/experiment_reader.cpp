@@ -17,6 +17,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
 #include "configs/stream_reader.hpp"
+#include "configs/sweep_reader.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/training_reader.hpp"
 #include "engine/errors.hpp"
@@ -211,6 +212,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.cluster = read_cluster(root, sampling);
   read_work(root, sampling, experiment);
   experiment.strategies = read_strategies(root, experiment.streams, experiment.cluster.gpu);
+  if (root.is_rehearsal()) declare_sweep(root);
   root.finish();
   return experiment;
 }
@@ -324,11 +326,15 @@ ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string
 }
 
 ExperimentFile ExperimentFile::load(const std::filesystem::path& path, std::span<const std::string> sets) {
-  Node merged = load_document(path, sets);
+  return read(load_document(path, sets), path.stem().string());
+}
+
+ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
   Node resolved = resolve(merged);
+  take_sweep(resolved);  // a run is of the file's own values
   if (resolved.table()->find("name") == nullptr) {
     const Origin file_name = {resolved.origin.file, 0, 0};
-    resolved.table()->put("name", file_name, Node{path.stem().string(), file_name});
+    resolved.table()->put("name", file_name, Node{name, file_name});
   }
   const Measure measure = read_experiment(resolved, std::nullopt).measure;
   for (int draw = 0; draw < measure.draws; ++draw)

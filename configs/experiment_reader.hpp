@@ -24,6 +24,9 @@ class ExperimentFile {
   /// mid-study. \throws ConfigError
   static ExperimentFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});
 
+  /// The same of a document in memory. \param name of the experiment, where the document has none.
+  static ExperimentFile read(Node document, const std::string& name);
+
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
   /// every machine and whatever was made before. Microseconds.
   Experiment make(std::optional<std::uint64_t> draw) const;

@@ -71,6 +71,7 @@ class SchemaWriter {
     return out;
   }
 
+  Json operator()(const AnythingRule&) { return Json::object(); }
   Json operator()(const TextRule&) { return {{"type", "string"}, {"minLength", 1}}; }
   Json operator()(const PatternRule& rule) { return whole_text(rule.regex); }
   Json operator()(const FlagRule&) { return {{"type", "boolean"}}; }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/nesting.hpp"
@@ -15,12 +16,12 @@ namespace {
 
 enum class Action { set, add, remove };
 
-/// A --set taken apart.
+/// One key that changes.
 struct Change {
   Action action = Action::set;
   std::string path;  ///< as written, for messages
   std::vector<std::string> keys;
-  std::string value;
+  Node value;  ///< unless it is removed
   Origin origin;
 };
 
@@ -34,6 +35,40 @@ std::vector<std::string> split_path(std::string_view path) {
     }
   }
   return keys;
+}
+
+void set_origin(Node& node, const Origin& origin) {
+  node.origin = origin;
+  if (Array* array = node.array()) {
+    for (Node& element : *array)
+      set_origin(element, origin);
+  } else if (const Table* table = node.table()) {
+    Table moved;
+    for (Member member : table->members()) {
+      set_origin(member.value, origin);
+      moved.put(member.key, origin, std::move(member.value));
+    }
+    node.value = std::move(moved);
+  }
+}
+
+/// `8`, `true`, `[1, 2]` and `"text"` are TOML; anything else, such as `4.2 TB/s`, is a string as it stands.
+Node value_of(const std::string& text, const Origin& origin) {
+  Node value{text, origin};
+  try {
+    const Node parsed = parse_toml("value = " + text, "--set");
+    if (parsed.table()->members().size() == 1) value = *parsed.table()->find("value");
+  } catch (const ConfigError&) {
+    value.value = text;
+  }
+  set_origin(value, origin);
+  return value;
+}
+
+void refuse_deep_path(const Change& change) {
+  if (change.keys.size() > kMostKeyParts) {
+    throw ConfigError(change.origin, "syntax", fmt::format("a key has at most {} parts", kMostKeyParts));
+  }
 }
 
 Change take_apart(std::string_view set, std::uint32_t number) {
@@ -55,39 +90,9 @@ Change take_apart(std::string_view set, std::uint32_t number) {
     throw ConfigError(change.origin, set,
                       "expected key=value, +key=value or ~key, with key like measure.seeds");
   }
-  if (change.keys.size() > kMostKeyParts) {
-    throw ConfigError(change.origin, "syntax", fmt::format("a key has at most {} parts", kMostKeyParts));
-  }
-  if (wants_value) change.value = rest.substr(equals + 1);
+  refuse_deep_path(change);
+  if (wants_value) change.value = value_of(std::string(rest.substr(equals + 1)), change.origin);
   return change;
-}
-
-void set_origin(Node& node, const Origin& origin) {
-  node.origin = origin;
-  if (Array* array = node.array()) {
-    for (Node& element : *array)
-      set_origin(element, origin);
-  } else if (const Table* table = node.table()) {
-    Table moved;
-    for (Member member : table->members()) {
-      set_origin(member.value, origin);
-      moved.put(member.key, origin, std::move(member.value));
-    }
-    node.value = std::move(moved);
-  }
-}
-
-/// `8`, `true`, `[1, 2]` and `"text"` are TOML; anything else, such as `4.2 TB/s`, is a string as it stands.
-Node value_of(const Change& change) {
-  Node value{change.value, change.origin};
-  try {
-    const Node parsed = parse_toml("value = " + change.value, "--set");
-    if (parsed.table()->members().size() == 1) value = *parsed.table()->find("value");
-  } catch (const ConfigError&) {
-    value.value = change.value;
-  }
-  set_origin(value, change.origin);
-  return value;
 }
 
 Node& element_of(Array& array, const std::string& key, const Change& change) {
@@ -125,14 +130,11 @@ Node& holder_of(Node& document, const Change& change) {
   return *holder;
 }
 
-}  // namespace
-
-void apply_override(Node& document, std::string_view set, std::uint32_t number) {
-  const Change change = take_apart(set, number);
+void apply(Node& document, Change change) {
   Node& holder = holder_of(document, change);
   const std::string& key = change.keys.back();
   if (holder.array() != nullptr && change.action == Action::set) {
-    element_of(*holder.array(), key, change) = value_of(change);
+    element_of(*holder.array(), key, change) = std::move(change.value);
     return;
   }
   Table* table = holder.table();
@@ -148,7 +150,24 @@ void apply_override(Node& document, std::string_view set, std::uint32_t number) 
   if (change.action == Action::add && exists) {
     throw ConfigError(change.origin, change.path, "the key exists already; write it without '+' to replace it");
   }
-  table->put(key, change.origin, value_of(change));
+  table->put(key, change.origin, std::move(change.value));
+}
+
+}  // namespace
+
+void apply_override(Node& document, std::string_view set, std::uint32_t number) {
+  apply(document, take_apart(set, number));
+}
+
+void override_value(Node& document, std::string_view path, Node value) {
+  const Origin origin = value.origin;
+  Change change{.action = Action::set,
+                .path = std::string(path),
+                .keys = split_path(path),
+                .value = std::move(value),
+                .origin = origin};
+  refuse_deep_path(change);
+  apply(document, std::move(change));
 }
 
 }  // namespace c3

@@ -1,5 +1,5 @@
 #pragma once
-/// One --set of the command line.
+/// Changing single keys of a document: --set of the command line, and a sweep's values.
 
 #include <cstdint>
 #include <string_view>
@@ -11,5 +11,8 @@ namespace c3 {
 /// Applies \p set (`a.b=value`, `+a.b=value` or `~a.b`, as load_document describes), the \p number -th one, to
 /// \p document. Errors and origins say `--set:number:1`.
 void apply_override(Node& document, std::string_view set, std::uint32_t number);
+
+/// Puts \p value at \p path, as `path=value` would; errors are at the value's origin.
+void override_value(Node& document, std::string_view path, Node value);
 
 }  // namespace c3

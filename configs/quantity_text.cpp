@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -95,6 +96,25 @@ const Unit* find_unit(const DimensionUnits& of, std::string_view name) {
 }  // namespace
 
 std::string_view name_of(Dimension dimension) { return units_of(dimension).noun; }
+
+std::string_view base_unit(Dimension dimension) {
+  const std::vector<Unit>& units = units_of(dimension).units;
+  return std::ranges::find(units, 1.0, &Unit::factor)->name;
+}
+
+std::optional<QuantityText> find_quantity(std::string_view text) {
+  const std::size_t unit_at = text.find_last_of("0123456789. ") + 1;  // no unit has a digit
+  const std::string_view unit = text.substr(unit_at);
+  for (const DimensionUnits& units : all_units()) {
+    if (find_unit(units, unit) == nullptr) continue;
+    try {
+      return QuantityText{parse_quantity(text, units.dimension), units.dimension, std::string(unit)};
+    } catch (const std::invalid_argument&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> unit_names(Dimension dimension) {
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
 #pragma once
 /// Numbers with units as people write them: "5.3 TB/s", "64 GiB", "2 us", "708 TFLOP/s", "2.1 GHz".
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,19 @@ enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency };
 /// Negative numbers are read; whether they make sense is the caller's business.
 /// \throws std::invalid_argument saying what is wrong and which units are allowed.
 double parse_quantity(std::string_view text, Dimension dimension);
+
+/// A number with its unit, of whichever dimension has that unit.
+struct QuantityText {
+  double value = 0;  ///< in the base unit
+  Dimension dimension = Dimension::bytes;
+  std::string unit;  ///< as written
+};
+
+/// Absent when \p text is no number with a unit.
+std::optional<QuantityText> find_quantity(std::string_view text);
+
+/// "B", "s", "B/s", "FLOP/s" or "Hz".
+std::string_view base_unit(Dimension dimension);
 
 /// "size", "duration", "bandwidth", "compute rate" or "frequency".
 std::string_view name_of(Dimension dimension);

@@ -21,6 +21,7 @@ Node example_of(const TableRule& rule) {
 }
 
 struct ExampleMaker {
+  Node operator()(const AnythingRule&) const { return {std::string("x"), example_origin()}; }
   Node operator()(const TextRule&) const { return {std::string("x"), example_origin()}; }
   Node operator()(const PatternRule& rule) const { return {rule.example, example_origin()}; }
   Node operator()(const FlagRule&) const { return {true, example_origin()}; }

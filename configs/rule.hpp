@@ -29,7 +29,8 @@ enum class Sign { positive, not_negative };
 struct Rule;
 struct KeyRule;
 
-struct TextRule {};  ///< not empty
+struct AnythingRule {};  ///< read by the caller, who says what is wrong
+struct TextRule {};      ///< not empty
 /// A text that the ECMA 262 expression `regex` matches from end to end, such as `example`.
 struct PatternRule {
   std::string regex;
@@ -67,8 +68,8 @@ struct TableRule {
 };
 
 struct Rule {
-  std::variant<TextRule, PatternRule, FlagRule, IntegerRule, FractionRule, QuantityRule, ChoiceRule, ListRule,
-               AnyOfRule, TableRule>
+  std::variant<AnythingRule, TextRule, PatternRule, FlagRule, IntegerRule, FractionRule, QuantityRule,
+               ChoiceRule, ListRule, AnyOfRule, TableRule>
       form;
   std::optional<Provenance> provenance = std::nullopt;  ///< absent: the value is written without a source
 };

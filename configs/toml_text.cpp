@@ -88,8 +88,6 @@ std::string key_text(std::string_view key) {
   return !key.empty() && std::ranges::all_of(key, is_bare) ? std::string(key) : quoted(key);
 }
 
-std::string inline_text(const Node& node);
-
 struct InlineWriter {
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(std::int64_t integer) const { return fmt::format("{}", integer); }
@@ -101,19 +99,17 @@ struct InlineWriter {
   std::string operator()(const Array& array) const {
     std::string out;
     for (const Node& element : array)
-      out += (out.empty() ? "" : ", ") + inline_text(element);
+      out += (out.empty() ? "" : ", ") + write_value(element);
     return "[" + out + "]";
   }
   std::string operator()(const Table& table) const {
     std::string out;
     for (const Member& member : table.members()) {
-      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", key_text(member.key), inline_text(member.value));
+      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", key_text(member.key), write_value(member.value));
     }
     return out.empty() ? "{}" : "{ " + out + " }";
   }
 };
-
-std::string inline_text(const Node& node) { return std::visit(InlineWriter{}, node.value); }
 
 bool is_section(const Node& node) { return node.table() != nullptr && !is_sourced_value(node); }
 
@@ -164,7 +160,7 @@ class TomlWriter {
  private:
   std::string line(const Member& member) const {
     const Node& value = member.value;
-    const std::string text = fmt::format("{} = {}", key_text(member.key), inline_text(value));
+    const std::string text = fmt::format("{} = {}", key_text(member.key), write_value(value));
     if (comments_ == Comments::none) return text + "\n";
     return fmt::format("{}  # {}{}\n", text, place_of(value.origin), foreign_origins(value, "", value.origin));
   }
@@ -188,6 +184,8 @@ class TomlWriter {
 };
 
 }  // namespace
+
+std::string write_value(const Node& value) { return std::visit(InlineWriter{}, value.value); }
 
 Node parse_toml(std::string_view text, const std::string& file) {
   const Converter converter(file);

@@ -19,4 +19,7 @@ enum class Comments { none, origins };
 /// Text that parse_toml reads back to an equal tree (origins apart). Comments of the file are gone.
 std::string write_toml(const Table& table, Comments comments = Comments::none);
 
+/// \p value on one line, as it stands behind `key = `.
+std::string write_value(const Node& value);
+
 }  // namespace c3

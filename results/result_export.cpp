@@ -6,36 +6,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "results/csv_line.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {
 namespace {
 
-/// Units that are one word ("ps", "B/s") become a suffix; "1", "1/s", "see unit" and the flop of "flops" do
-/// not.
-std::string heading(const ColumnSpec& spec) {
-  const bool is_word = spec.units.find(' ') == std::string::npos;
-  if (spec.units.starts_with('1') || !is_word || spec.name.find(spec.units) != std::string::npos)
-    return spec.name;
-  std::string suffix = spec.units;
-  if (const auto slash = suffix.find('/'); slash != std::string::npos) suffix.replace(slash, 1, "_per_");
-  return spec.name + "_" + suffix;
-}
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text)
-    result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
 std::vector<std::string> all_headings(std::span<const ResultTable> tables) {
   std::vector<std::string> headings{"strategy"};
   for (const auto& table : tables) {
     for (const auto& column : table.columns) {
-      const auto name = heading(column.spec);
+      const auto name = csv_heading(column.spec);
       if (std::ranges::find(headings, name) == headings.end()) headings.push_back(name);
     }
   }
@@ -53,7 +35,7 @@ void for_each_row(std::span<const ResultTable> tables, const std::vector<std::st
   for (const auto& table : tables) {
     std::vector<std::size_t> places;
     for (const auto& column : table.columns) {
-      const auto place = std::ranges::find(headings, heading(column.spec)) - headings.begin();
+      const auto place = std::ranges::find(headings, csv_heading(column.spec)) - headings.begin();
       places.push_back(static_cast<std::size_t>(place));
     }
     for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -64,14 +46,6 @@ void for_each_row(std::span<const ResultTable> tables, const std::vector<std::st
       write(std::move(cells));
     }
   }
-}
-
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (const auto& text : cells)
-    line += csv_cell(text) + ',';
-  line.back() = '\n';
-  return line;
 }
 
 }  // namespace
@@ -96,7 +70,7 @@ std::string to_json(std::span<const ResultTable> tables) {
   for (const auto& table : tables) {
     Json columns = Json::object();
     for (const auto& column : table.columns) {
-      std::visit([&](const auto& values) { columns[heading(column.spec)] = values; }, column.values);
+      std::visit([&](const auto& values) { columns[csv_heading(column.spec)] = values; }, column.values);
     }
     list.push_back({{"strategy", table.strategy}, {"table", table.name}, {"columns", std::move(columns)}});
   }

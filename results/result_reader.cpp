@@ -15,16 +15,6 @@
 namespace c3 {
 namespace {
 
-/// HDF5's own words for a missing file or a folder are poor: ask the operating system first.
-void check_readable(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw IoError(path.string(), "read", std::generic_category().message(EISDIR));
-  }
-  errno = 0;
-  if (!std::ifstream(path)) throw IoError(path.string(), "read", std::generic_category().message(errno));
-}
-
 std::string_view major_of(std::string_view version) { return version.substr(0, version.find('.')); }
 
 void check_schema(const H5Id& file, const std::string& path) {
@@ -60,6 +50,15 @@ std::string group_path(const std::string& strategy, const std::string& table) {
 }
 
 }  // namespace
+
+void check_readable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw IoError(path.string(), "read", std::generic_category().message(EISDIR));
+  }
+  errno = 0;
+  if (!std::ifstream(path)) throw IoError(path.string(), "read", std::generic_category().message(errno));
+}
 
 std::size_t ResultTable::rows() const { return columns.empty() ? 0 : length(columns.front()); }
 

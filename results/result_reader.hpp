@@ -14,6 +14,10 @@
 
 namespace c3 {
 
+/// \throws IoError in the operating system's words, which for a missing file or a folder are better than
+/// HDF5's.
+void check_readable(const std::filesystem::path& path);
+
 /// Equal-length columns, in the order they were written.
 struct ResultTable {
   std::string path;  ///< of the file

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace c3 {
+
+/// \p word as a POSIX shell takes it.
+std::string shell_word(const std::string& word);
+
+}  // namespace c3

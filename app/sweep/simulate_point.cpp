@@ -1,0 +1,57 @@
+#include "app/sweep/simulate_point.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "configs/config_error.hpp"
+#include "engine/errors.hpp"
+#include "results/table.hpp"
+#include "workloads/execute/out_of_memory.hpp"
+#include "workloads/execute/study.hpp"
+
+namespace c3 {
+namespace {
+
+PointResult result_of(const OutOfMemory& verdict) {
+  PointResult result{
+      .status = PointStatus::out_of_memory,
+      .error = fmt::format("{:.1f} GB at '{}' of {:.1f} GB", verdict.step.memory.bytes.value / 1e9,
+                           verdict.step.memory.moment, verdict.step.memory_size.value / 1e9),
+      .numbers = {}};
+  for (SummaryNumber& number : memory_numbers(verdict.step))
+    result.numbers.push_back({.strategy = {}, .number = std::move(number)});
+  return result;
+}
+
+PointResult result_of(const StudyResult& study) {
+  PointResult result{.error = {}, .numbers = {}};
+  for (const StrategyResult& strategy : study.strategies) {
+    for (SummaryNumber& number : summary_numbers(strategy))
+      result.numbers.push_back({.strategy = strategy.name, .number = std::move(number)});
+  }
+  return result;
+}
+
+}  // namespace
+
+PointResult failed_point(std::string error) {
+  return {.status = PointStatus::failed, .error = std::move(error), .numbers = {}};
+}
+
+PointResult simulate_point(const ExperimentFile& file) {
+  try {
+    const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
+    if (const auto verdict = out_of_memory(make)) return result_of(*verdict);
+    return result_of(run_study(make));
+  } catch (const ConfigError& error) {
+    return failed_point(error.what());
+  } catch (const InfeasibleError& error) {
+    return failed_point(error.what());
+  } catch (const std::exception& error) {
+    return failed_point(fmt::format("internal error: {}", error.what()));
+  }
+}
+
+}  // namespace c3

@@ -1,0 +1,92 @@
+#include "app/sweep/sweep_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "app/shell_word.hpp"
+#include "app/usage_error.hpp"
+#include "configs/config_error.hpp"
+#include "results/build_info.hpp"
+
+namespace c3 {
+namespace {
+
+std::string with_sets(std::string command, const std::vector<std::string>& sets) {
+  for (const std::string& set : sets)
+    command += " --set " + shell_word(set);
+  return command;
+}
+
+/// Columns of the values that points take.
+std::vector<ColumnData> axis_columns(const Sweep& sweep) {
+  std::vector<ColumnData> columns;
+  const std::vector<std::string>& names = sweep.names();
+  std::vector<std::vector<SweepCell>> cells;
+  for (const SweepPoint& point : sweep.points())
+    cells.push_back(sweep.cells(point));
+  for (std::size_t axis = 0; axis < names.size(); ++axis) {
+    const SweepCell& first = cells.front()[axis];
+    ColumnData column{.spec = {names[axis], first.is_text() ? "1" : first.units, "swept"}, .values = {}};
+    std::visit(
+        [&]<class T>(const T&) {
+          std::vector<T> values;
+          for (const std::vector<SweepCell>& row : cells)
+            values.push_back(std::get<T>(row[axis].value));
+          column.values = std::move(values);
+        },
+        first.value);
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepRequest& request) {
+  Sweep sweep = Sweep::load(request.file, request.sets);
+  const std::string run = with_sets("c3sim run " + shell_word(request.file), request.sets);
+  const auto folder = request.folder.empty() ? std::filesystem::path("out") / sweep.name() : request.folder;
+  SweepManifest manifest{.experiment = sweep.name(),
+                         .file = request.file,
+                         .command_line = with_sets("c3sim sweep " + shell_word(request.file), request.sets),
+                         .definition = sweep.definition(),
+                         .software_version = std::string(build_info().version),
+                         .git_commit = std::string(build_info().git_commit),
+                         .axes = axis_columns(sweep),
+                         .ids = {},
+                         .commands = {}};
+  std::vector<std::string> refused;
+  std::optional<ConfigError> first;
+  for (const SweepPoint& point : sweep.points()) {
+    manifest.commands.push_back(with_sets(run, sweep.sets(point)));
+    refused.emplace_back();
+    try {
+      manifest.ids.push_back(point_id(sweep.experiment(point).resolved_toml()));
+    } catch (const ConfigError& error) {
+      if (!first) first = error;
+      refused.back() = error.what();
+      manifest.ids.push_back(point_id(manifest.commands.back()));
+    }
+  }
+  const bool any_is_sound = std::ranges::any_of(refused, &std::string::empty);
+  if (!any_is_sound) throw ConfigError(*first);
+  return {std::move(sweep), SweepFolder(folder), std::move(manifest), std::move(refused)};
+}
+
+std::string claim_folder(const SweepPlan& plan) {
+  const std::optional<SweepManifest> earlier = plan.folder.manifest();
+  if (earlier && earlier->definition != plan.manifest.definition) {
+    throw UsageError(fmt::format("{} holds another sweep, of {}; take another folder with -o",
+                                 plan.folder.path().string(), earlier->file));
+  }
+  if (earlier && earlier->ids == plan.manifest.ids) return {};
+  plan.folder.write_manifest(plan.manifest);
+  if (!earlier) return {};
+  return fmt::format("{} was simulated with other presets or by c3sim {} ({}): its points are simulated again",
+                     plan.folder.path().string(), earlier->software_version, earlier->git_commit);
+}
+
+}  // namespace c3

@@ -1,0 +1,35 @@
+#pragma once
+/// What a sweep is to simulate, known before anything is simulated.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "configs/sweep.hpp"
+#include "results/sweep/sweep_folder.hpp"
+
+namespace c3 {
+
+/// A sweep as the command line names it.
+struct SweepRequest {
+  std::string file;
+  std::vector<std::string> sets;
+  std::filesystem::path folder;  ///< empty: out/<experiment>
+};
+
+struct SweepPlan {
+  Sweep sweep;
+  SweepFolder folder;
+  SweepManifest manifest;
+  /// By point: what is wrong with its configuration; empty of a sound one.
+  std::vector<std::string> refused;
+};
+
+/// Reads every point's experiment once. \throws ConfigError, also when all points are refused
+SweepPlan plan_sweep(const SweepRequest& request);
+
+/// Writes the manifest unless it is there. \returns what a user should know of an earlier one, or nothing.
+/// \throws UsageError when the folder has another sweep, IoError
+std::string claim_folder(const SweepPlan& plan);
+
+}  // namespace c3

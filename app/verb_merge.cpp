@@ -1,0 +1,74 @@
+/// c3sim merge: the points of a sweep as one table.
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/exit_code.hpp"
+#include "app/verb.hpp"
+#include "results/result_file.hpp"
+#include "results/sweep/sweep_table.hpp"
+
+namespace c3 {
+namespace {
+
+struct MergeOptions {
+  std::string folder;
+  std::string output;  ///< empty: the folder's name with .h5
+  bool csv = false;
+  bool quiet = false;
+};
+
+std::filesystem::path output_path(const MergeOptions& options) {
+  if (!options.output.empty()) return options.output;
+  std::filesystem::path folder = std::filesystem::path(options.folder).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return folder += ".h5";
+}
+
+int merge(const MergeOptions& options) {
+  const SweepTable table = merge_sweep(SweepFolder(options.folder));
+  const std::filesystem::path output = output_path(options);
+  write_sweep_file(output, table);
+  std::string written = output.string();
+  if (options.csv) {
+    const std::filesystem::path csv = std::filesystem::path(output).replace_extension(".csv");
+    TemporaryFile file(csv);
+    file.append(sweep_csv(table));
+    file.rename_to_target();
+    written += " and " + csv.string();
+  }
+  const std::size_t failed = table.count("failed"), missing = table.count("missing");
+  fmt::print("{} points: {} ok, {} out of memory, {} failed, {} missing\n", table.rows(), table.count("ok"),
+             table.count("out_of_memory"), failed, missing);
+  if (!options.quiet)
+    fmt::print(stderr, "wrote {}; look at it with: c3sim report {}\n", written, output.string());
+  return failed + missing == 0 ? kExitOk : kExitPartial;
+}
+
+}  // namespace
+
+void add_merge_verb(CLI::App& app, VerbAction& action) {
+  const auto options = std::make_shared<MergeOptions>();
+  auto* verb = app.add_subcommand("merge", "Make one table of a sweep's points");
+  verb->footer(
+      "A row a point: what was swept, every number of every strategy (times in us), status and error, and the\n"
+      "command that runs the point alone. The same table whoever simulated the points, in whatever order.\n"
+      "Where points failed or are missing the table has the others, and the exit code is 5.\n\n"
+      "Examples:\n"
+      "  c3sim merge out/partition\n"
+      "  c3sim merge out/partition -o partition.h5 --csv");
+  verb->add_option("DIR", options->folder, "Folder of c3sim sweep")->required();
+  verb->add_option("-o,--output", options->output, "HDF5 file to write (default: DIR.h5)")->type_name("OUT.h5");
+  verb->add_flag("--csv", options->csv, "Also write OUT.csv");
+  verb->callback([&app, &action, options] {
+    options->quiet = app.count("--quiet") > 0;
+    action = [options] { return merge(*options); };
+  });
+}
+
+}  // namespace c3

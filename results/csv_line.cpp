@@ -1,0 +1,33 @@
+#include "results/csv_line.hpp"
+
+namespace c3 {
+namespace {
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text)
+    result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+}  // namespace
+
+// "ps" and "B/s" become a suffix; "1", "1/s", "see unit" and the flop of "..flops" do not.
+std::string csv_heading(const ColumnSpec& spec) {
+  const bool is_word = spec.units.find(' ') == std::string::npos;
+  if (spec.units.starts_with('1') || !is_word || spec.name.ends_with(spec.units + "s")) return spec.name;
+  std::string suffix = spec.units;
+  if (const auto slash = suffix.find('/'); slash != std::string::npos) suffix.replace(slash, 1, "_per_");
+  return spec.name + "_" + suffix;
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (const auto& text : cells)
+    line += csv_cell(text) + ',';
+  line.back() = '\n';
+  return line;
+}
+
+}  // namespace c3

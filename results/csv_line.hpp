@@ -1,0 +1,18 @@
+#pragma once
+/// Lines of a CSV file (RFC 4180), and how its headings say units.
+
+#include <string>
+#include <vector>
+
+#include "results/hdf5_column.hpp"
+
+namespace c3 {
+
+/// Name and unit of a column, such as start_ps or algbw_B_per_s. Units that are no word, and none, are left
+/// out.
+std::string csv_heading(const ColumnSpec& spec);
+
+/// \p cells with commas between, quoted where they must be, and a line's end.
+std::string csv_line(const std::vector<std::string>& cells);
+
+}  // namespace c3

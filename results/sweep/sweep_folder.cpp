@@ -1,0 +1,202 @@
+#include "results/sweep/sweep_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "results/build_info.hpp"
+#include "results/io_error.hpp"
+#include "results/result_file.hpp"
+#include "results/schema.hpp"
+#include "results/sha256.hpp"
+
+namespace c3 {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kStatuses = {PointStatus::ok, PointStatus::out_of_memory, PointStatus::failed};
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kPoints = "points";
+
+void write_whole(const fs::path& path, const Json& json) {
+  TemporaryFile file(path);
+  file.append(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.rename_to_target();
+}
+
+/// \returns null when there is no such file.
+Json read_json(const fs::path& path, std::string_view schema) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return nullptr;
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (in.bad()) throw IoError(path.string(), "read", "the medium failed");
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("schema", "") != schema)
+    throw IoError(path.string(), "read", fmt::format("it is no {} file", schema));
+  if (json.value("schema_version", 0) != kSweepSchemaVersion)
+    throw IoError(path.string(), "read", "another version of c3sim made it");
+  return json;
+}
+
+/// Calls \p read; what it misses in the file is an IoError.
+template <class Read>
+auto expecting(const fs::path& path, Read read) {
+  try {
+    return read();
+  } catch (const Json::exception& error) {
+    throw IoError(path.string(), "read", fmt::format("it is damaged ({})", error.what()));
+  }
+}
+
+Json column_json(const ColumnData& column) {
+  return {{"name", column.spec.name},
+          {"units", column.spec.units},
+          {"values", std::visit([](const auto& values) { return Json(values); }, column.values)}};
+}
+
+ColumnData column_of(const Json& json) {
+  ColumnData column{.spec = {json.at("name"), json.at("units"), "swept"}, .values = {}};
+  const Json& values = json.at("values");
+  const auto all = [&](auto is) { return std::ranges::all_of(values, is); };
+  if (all([](const Json& value) { return value.is_number_integer(); })) {
+    column.values = values.get<std::vector<std::int64_t>>();
+  } else if (all([](const Json& value) { return value.is_number(); })) {
+    column.values = values.get<std::vector<double>>();
+  } else {
+    column.values = values.get<std::vector<std::string>>();
+  }
+  return column;
+}
+
+SweepManifest manifest_of(const Json& json) {
+  SweepManifest manifest{.experiment = json.at("experiment"),
+                         .file = json.at("file"),
+                         .command_line = json.at("command_line"),
+                         .definition = json.at("definition"),
+                         .software_version = json.at("software_version"),
+                         .git_commit = json.at("git_commit"),
+                         .axes = {},
+                         .ids = json.at("ids"),
+                         .commands = json.at("commands")};
+  for (const Json& axis : json.at("axes"))
+    manifest.axes.push_back(column_of(axis));
+  return manifest;
+}
+
+PointResult result_of(const Json& json) {
+  PointResult result{.error = json.at("error"), .numbers = {}};
+  for (const PointStatus status : kStatuses) {
+    if (name_of(status) == json.at("status").get<std::string>()) result.status = status;
+  }
+  for (const Json& entry : json.at("numbers")) {
+    result.numbers.push_back({.strategy = entry.at("strategy"),
+                              .number = {.name = entry.at("name"),
+                                         .units = entry.at("units"),
+                                         .long_name = entry.at("long_name"),
+                                         .value = entry.at("value")}});
+  }
+  return result;
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code failed;
+  fs::create_directories(path, failed);
+  if (failed) throw IoError(path.string(), "create", failed.message());
+}
+
+}  // namespace
+
+std::string_view name_of(PointStatus status) {
+  switch (status) {
+    case PointStatus::ok:
+      return "ok";
+    case PointStatus::out_of_memory:
+      return "out_of_memory";
+    default:
+      return "failed";
+  }
+}
+
+std::string point_id(std::string_view resolved_configuration) {
+  constexpr std::size_t kDigits = 24;  // 96 bits: two of a million points are alike once in 1e16 sweeps
+  const BuildInfo& build = build_info();
+  return sha256_hex(fmt::format("{}\n{}\n{}", resolved_configuration, build.version, build.git_commit))
+      .substr(0, kDigits);
+}
+
+void SweepFolder::write_manifest(const SweepManifest& manifest) const {
+  make_folder(path_ / kPoints);
+  Json axes = Json::array();
+  for (const ColumnData& axis : manifest.axes)
+    axes.push_back(column_json(axis));
+  write_whole(path_ / kManifest, {{"schema", kSweepManifestSchema},
+                                  {"schema_version", kSweepSchemaVersion},
+                                  {"experiment", manifest.experiment},
+                                  {"file", manifest.file},
+                                  {"command_line", manifest.command_line},
+                                  {"definition", manifest.definition},
+                                  {"software_version", manifest.software_version},
+                                  {"git_commit", manifest.git_commit},
+                                  {"axes", std::move(axes)},
+                                  {"ids", manifest.ids},
+                                  {"commands", manifest.commands}});
+}
+
+std::optional<SweepManifest> SweepFolder::manifest() const {
+  const fs::path file = path_ / kManifest;
+  const Json json = read_json(file, kSweepManifestSchema);
+  if (json.is_null()) return std::nullopt;
+  return expecting(file, [&] { return manifest_of(json); });
+}
+
+fs::path SweepFolder::file_of(const std::string& id, bool failed) const {
+  return path_ / kPoints / (id + (failed ? ".failed.json" : ".json"));
+}
+
+bool SweepFolder::has(const std::string& id) const {
+  std::error_code ignored;
+  return fs::exists(file_of(id, false), ignored);
+}
+
+bool SweepFolder::has_failed(const std::string& id) const {
+  std::error_code ignored;
+  return !has(id) && fs::exists(file_of(id, true), ignored);
+}
+
+std::optional<PointResult> SweepFolder::read(const std::string& id) const {
+  for (const bool failed : {false, true}) {
+    const fs::path file = file_of(id, failed);
+    const Json json = read_json(file, kSweepPointSchema);
+    if (!json.is_null()) return expecting(file, [&] { return result_of(json); });
+  }
+  return std::nullopt;
+}
+
+void SweepFolder::write(const std::string& id, const PointResult& result) const {
+  Json numbers = Json::array();
+  for (const PointNumber& entry : result.numbers) {
+    numbers.push_back({{"strategy", entry.strategy},
+                       {"name", entry.number.name},
+                       {"units", entry.number.units},
+                       {"long_name", entry.number.long_name},
+                       {"value", entry.number.value}});
+  }
+  const bool failed = result.status == PointStatus::failed;
+  write_whole(file_of(id, failed), {{"schema", kSweepPointSchema},
+                                    {"schema_version", kSweepSchemaVersion},
+                                    {"id", id},
+                                    {"status", name_of(result.status)},
+                                    {"error", result.error},
+                                    {"numbers", std::move(numbers)}});
+  std::error_code ignored;  // there may have been none, and it is looked at only where there is no result
+  if (!failed) fs::remove(file_of(id, true), ignored);
+}
+
+}  // namespace c3
