@@ -9,8 +9,8 @@ enum ExitCode : int {
   kExitUsage = 2,
   kExitConfig = 3,
   kExitInfeasible = 4,
-  kExitPartial = 5,        ///< some rows of the input were broken, the others are done
-  kExitInternal = 70,      ///< EX_SOFTWARE of sysexits.h
+  kExitPartial = 5,    ///< some rows of the input were broken, or points of a sweep failed; the others are done
+  kExitInternal = 70,  ///< EX_SOFTWARE of sysexits.h
   kExitInputOutput = 74,   ///< EX_IOERR
   kExitInterrupted = 130,  ///< 128 + SIGINT
 };

@@ -21,6 +21,7 @@
 #include "app/sweep/sweep_run.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "configs/preset_store.hpp"
 #include "configs/quantity_text.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
@@ -183,6 +184,7 @@ int sweep(const SweepOptions& options) {
   const SweepRun how{.workers = 1, .limit = read_limit(options.limit)};
   const std::unique_ptr<MpiWorld> world = options.dry_run ? nullptr : MpiWorld::join();
   const bool leads = world == nullptr || world->rank() == 0;
+  const PresetSnapshot presets;  // the same for all points, in the workers, too
   const SweepPlan plan = plan_sweep(options.request);
   if (options.dry_run) return list_points(plan);
 
@@ -221,7 +223,8 @@ void add_sweep_verb(CLI::App& app, VerbAction& action) {
       "and\n"
       "the others go on; then the exit code is 5. Ctrl-C lets the points in flight come to their end.\n"
       "Several machines: --shard with a common DIR (an example for Slurm is scripts/sweep.slurm), or\n"
-      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 hands out the points. c3sim merge makes the table.\n\n"
+      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 hands out the points. c3sim merge makes the "
+      "table.\n\n"
       "Examples:\n"
       "  c3sim sweep configs/experiments/sweep_partition_mi300x.toml -j 2 -o out/partition\n"
       "  c3sim sweep my_sweep.toml --shard 2/16 --point-timeout \"600 s\" -o /shared/my_sweep");

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 
 const Origin kNoFile = {std::make_shared<const std::string>("preset"), 1,
                         1};  // of a name that no file mentions
+
+thread_local PresetSnapshot* snapshot = nullptr;
 
 struct Kind {
   PresetKind kind;
@@ -134,12 +137,22 @@ std::optional<PresetKind> preset_kind_of(const fs::path& file) {
   return found == kKinds.end() ? std::nullopt : std::optional(found->kind);
 }
 
+PresetSnapshot::PresetSnapshot() : outer_(std::exchange(snapshot, this)) {}
+
+PresetSnapshot::~PresetSnapshot() { snapshot = outer_; }
+
 Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key) {
+  if (snapshot != nullptr) {
+    const auto found = snapshot->presets_.find({kind, name});
+    if (found != snapshot->presets_.end()) return found->second;
+  }
   const std::vector<std::string> known = preset_names(kind);
   if (std::ranges::find(known, name) == known.end()) {
     throw ConfigError(named_at, key, unknown_name(fmt::format("{} preset", noun_of(kind)), name, known));
   }
-  return read_preset(kind, preset_file(kind, name));
+  Node preset = read_preset(kind, preset_file(kind, name));
+  if (snapshot != nullptr) snapshot->presets_.try_emplace({kind, name}, preset);
+  return preset;
 }
 
 fs::path preset_file(PresetKind kind, const std::string& name) {

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collectives/spec.hpp"
@@ -50,6 +52,21 @@ std::filesystem::path preset_file(PresetKind kind, const std::string& name);
 /// Finds and reads preset \p name. \param named_at, key where it was asked for, for the error that lists the
 /// known ones.
 Node load_preset(PresetKind kind, const std::string& name, const Origin& named_at, std::string_view key);
+
+/// While one exists, its thread reads each preset once: many experiments are read faster, and all of them see
+/// the same presets, whatever happens to the files.
+class PresetSnapshot {
+ public:
+  PresetSnapshot();
+  PresetSnapshot(const PresetSnapshot&) = delete;
+  PresetSnapshot& operator=(const PresetSnapshot&) = delete;
+  ~PresetSnapshot();
+
+ private:
+  friend Node load_preset(PresetKind, const std::string&, const Origin&, std::string_view);
+  std::map<std::pair<PresetKind, std::string>, Node> presets_;
+  PresetSnapshot* outer_;
+};
 
 /// The GPU preset of a device as drivers and tables of measurements name it: letters in lower case, '-' for '_'
 /// and ' ', without "nvidia-" and "tesla-" before it. Absent when no preset has just that name.
