@@ -65,8 +65,8 @@ struct Framework {
   Bytes bucket, first_bucket;           ///< of gradients that are reduced together
   int prefetch = 1;                     ///< layers whose parameters are gathered ahead
   bool gathers_wait_on_host = false;    ///< the host waits for room before it launches a gather (FSDP 1)
-  Seconds forward_launch;               ///< host, for each kernel of the forward pass
-  Seconds backward_launch;              ///< of the backward pass, recomputation included
+  Seconds forward_launch;               ///< host: each kernel forward, computed again, of the optimizer
+  Seconds backward_launch;              ///< of the backward pass
   Seconds collective_launch;            ///< for each collective
   Seconds event_launch;                 ///< to record an event or to wait for one on a stream
   Seconds layer_forward;    ///< of a layer's forward pass beyond its launches: modules, views, hooks
