@@ -129,6 +129,34 @@ TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all 
   }
 }
 
+TEST_CASE("a host that syncs sees all gradients before the optimizer is launched, clipped or not") {
+  for (const bool clips : {true, false}) {
+    CAPTURE(clips);
+    TrainingSetup setup = with(llama_setup(), Sharding::none);
+    setup.framework.clips_gradients = clips;
+    const auto host_waits = [&] {
+      return std::ranges::count_if(training_step(setup, kRanks).host.steps,
+                                   [](const HostStep& host) { return !host.waits_for.empty(); });
+    };
+    CHECK(host_waits() == 0);
+    setup.framework.syncs = true;
+    CHECK(host_waits() == 1);
+    const TrainingStep step = training_step(setup, kRanks);
+    const auto seen =
+        std::ranges::find_if(step.host.steps, [](const auto& its) { return !its.waits_for.empty(); });
+    // It waits before it launches the update, after all sums over ranks and, of a norm, before the scaling.
+    const auto launched_after = [&](const Placed& placed) {
+      return std::any_of(seen, step.host.steps.end(),
+                         [&](const auto& its) { return its.launches == placed.place; });
+    };
+    CHECK(launched_after(named(step, "compute", "adam").front()));
+    CHECK_FALSE(launched_after(named(step, "gradients", "").back()));
+    const std::vector<Placed> clipping = named(step, "compute", "clip");
+    CHECK(clipping.size() == (clips ? 8 : 0));  // of the root and three layers, their norm and their scaling
+    CHECK(std::ranges::count_if(clipping, launched_after) == (clips ? 4 : 0));
+  }
+}
+
 TEST_CASE("parameters are gathered when the optimizer has updated them") {
   const TrainingStep step = training_step(with(gpt_setup(), Sharding::optimizer), kRanks);
   const HappensBefore before(step);

@@ -57,7 +57,7 @@ struct Framework {
   DType loss_dtype = DType::fp32;       ///< of logits in the loss
   bool fused_optimizer = true;          ///< one kernel for all that it does to a unit's numbers
   bool clips_gradients = true;          ///< by their norm
-  bool syncs = false;                   ///< the host waits for the gradients' norm before the optimizer
+  bool syncs = false;                   ///< the host waits for gradients and their norm before the optimizer
   bool syncs_passes = false;            ///< and after each pass of a micro-batch, to time it
   bool overlaps_gradients = true;       ///< gradients are reduced while the backward pass goes on
   bool overlaps_tensor = true;          ///< sums over tensor-parallel ranks run beside gradients of weights

@@ -311,29 +311,34 @@ void StepComposer::release_part(BlockState& state, const std::string& part) {
   });
 }
 
-// Their norm over all ranks, then all times what makes it small enough.
-void StepComposer::clip_gradients() {
-  const DType dtype = setup_.framework.gradient_dtype;
+// Over all ranks.
+void StepComposer::norm_of_gradients() {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
-    program_.kernel(compute_, "clip", flat(VectorOp::reduce, data_parallel_->updated(unit), dtype));
+    program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
   // Ranks that have all gradients of a weight know its share of the norm.
   const bool is_sharded = setup_.sharding != Sharding::none && ranks_ > setup_.tensor_parallel;
-  if (is_sharded || setup_.tensor_parallel > 1) {
-    const auto stream = program_.stream("norm");
-    program_.order(compute_, stream, "squares summed");
-    const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
-    program_.collective(stream, "gradients' norm", is_sharded ? all : tensor_call(all.kind, all.bytes));
-    program_.order(stream, compute_, "norm known");
-  }
-  if (setup_.framework.syncs) program_.host_wait(program_.record(compute_, "norm seen"));
-  for (std::size_t unit = 0; unit < units_.size(); ++unit)
-    program_.kernel(compute_, "clip", flat(VectorOp::mul_scalar, data_parallel_->updated(unit), dtype));
+  if (!is_sharded && setup_.tensor_parallel == 1) return;
+  const auto stream = program_.stream("norm");
+  program_.order(compute_, stream, "squares summed");
+  const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
+  program_.collective(stream, "gradients' norm", is_sharded ? all : tensor_call(all.kind, all.bytes));
+  program_.order(stream, compute_, "norm known");
+}
+
+VectorShape StepComposer::of_gradients(VectorOp op, std::size_t unit) const {
+  return flat(op, data_parallel_->updated(unit), setup_.framework.gradient_dtype);
 }
 
 void StepComposer::optimizer() {
   begin("optimizer", HostPass::forward);
   release_outputs();
-  if (setup_.framework.clips_gradients) clip_gradients();
+  const bool clips = setup_.framework.clips_gradients;
+  if (clips) norm_of_gradients();
+  if (setup_.framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
+  if (clips) {  // times what makes the norm small enough
+    for (std::size_t unit = 0; unit < units_.size(); ++unit)
+      program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
+  }
   // Its own loops over lists of tensors where one kernel does not do it all: decay, first moment, second moment
   // (two), root, correction, epsilon, update.
   static const std::vector<VectorOp> kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
