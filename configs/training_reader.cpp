@@ -47,7 +47,11 @@ void read_batch(Section& section, TrainingSetup& setup, int ranks) {
 
 void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
   if (section.has("sharding")) setup.sharding = section.choice<Sharding>("sharding", kShardings);
-  if (section.has("reshard_after_forward")) setup.reshard_after_forward = section.flag("reshard_after_forward");
+  if (section.has("reshard_after_forward")) {
+    setup.reshard_after_forward = section.flag("reshard_after_forward");
+    if (setup.sharding != Sharding::parameters && !section.is_rehearsal())
+      section.fail("reshard_after_forward", "is of sharding = \"fsdp\", and sharding is another");
+  }
   if (section.has("tensor_parallel"))
     setup.tensor_parallel = static_cast<int>(section.integer("tensor_parallel", 1, 4096));
   if (section.has("sequence_parallel")) setup.sequence_parallel = section.flag("sequence_parallel");
@@ -65,7 +69,11 @@ void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
 
 void read_recompute(Section& section, TrainingSetup& setup) {
   if (section.has("recompute")) setup.recompute = section.choice<Recompute>("recompute", kRecomputes);
-  if (section.has("recompute_every")) setup.recompute_every = section.integer("recompute_every", 1, 4096);
+  if (!section.has("recompute_every")) return;
+  setup.recompute_every = section.integer("recompute_every", 1, 4096);
+  if (setup.recompute == Recompute::none && !section.is_rehearsal())
+    section.fail("recompute_every",
+                 "is of recompute = \"selective\", \"attention\" or \"full\", and it is \"none\"");
 }
 
 /// What the model must be for a step of it.
