@@ -7,6 +7,7 @@
 
 #include "app/reproduce/training/measured_gpts.hpp"
 #include "app/reproduce/training/step_checks.hpp"
+#include "app/reproduce/training/step_numbers.hpp"
 #include "configs/experiment_reader.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -69,6 +70,16 @@ TEST_CASE("a row sets model, ranks and batches of the frame") {
   CHECK(step.training->model.ffn == 8192);
   CHECK(step.training->micro_batches == 8);  // 32 sequences, 2 at once on each of 2 data-parallel ranks
   CHECK(step.step->tokens == 32 * 1024);
+}
+
+TEST_CASE("the median is a whole sample: what is told beside its time is of the same run") {
+  struct Sample {
+    double time, idle;
+  };
+  const std::vector<Sample> samples = {{3.0, 0.3}, {1.0, 0.1}, {4.0, 0.4}, {2.0, 0.2}};
+  CHECK(median_of(samples, &Sample::time).time == 2.0);  // of an even number the lower one
+  CHECK(median_of(samples, &Sample::time).idle == 0.2);
+  CHECK(median_of(std::vector{5.0, 9.0, 7.0}) == 7.0);
 }
 
 TEST_CASE("memory of LLaMA 3 8B is what a count of its tensors says") {

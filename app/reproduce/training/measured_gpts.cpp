@@ -9,6 +9,7 @@
 
 #include "app/reproduce/checked_row.hpp"
 #include "app/reproduce/comparison.hpp"
+#include "app/reproduce/training/step_numbers.hpp"
 #include "workloads/execute/steady_state.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -16,7 +17,6 @@ namespace c3 {
 namespace {
 
 constexpr std::int64_t kLargest = 1'000'000;
-constexpr double kPercent = 100.0;
 
 MeasuredGpt gpt_of(const CheckedRow& row) {
   return {.hidden = row.whole("hidden size", kLargest),

@@ -6,13 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "app/reproduce/training/step_numbers.hpp"
 #include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
 namespace {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-constexpr double kPercent = 100.0;
 constexpr std::uint64_t kDraws = 20;
 
 double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
@@ -52,9 +51,9 @@ void PublishedStepsPart::plan(SimulationJobs& jobs) {
                              .values = {result.step->exposed.value, result.step->idle.value}};
       };
       jobs.push_back({run, [&variant](const SimulatedTime& found) {
-                        variant.times.push_back(found.time.value());
-                        variant.exposed = Seconds{found.values.at(0)};
-                        variant.idle = Seconds{found.values.at(1)};
+                        variant.samples.push_back({.time = found.time.value(),
+                                                   .exposed = Seconds{found.values.at(0)},
+                                                   .idle = Seconds{found.values.at(1)}});
                       }});
     }
   }
@@ -65,19 +64,17 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published) cons
                        .lines = {},
                        .notes = {}};
   for (const Variant& variant : variants_) {
-    std::vector<Seconds> times = variant.times;
-    std::ranges::sort(times);
-    const Seconds median = times.at((times.size() - 1) / 2);
+    const Sample median = median_of(variant.samples, &Sample::time);
     const StepFacts& facts = *variant.experiment.step;
     StudyLine speed{.figure = {.of = published.find(fmt::format("titan.{}.speed", variant.name))},
                     .label = fmt::format("{}, tokens/s", variant.name)};
-    speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median);
+    speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median.time);
     const auto [fastest, slowest] = std::ranges::minmax(variant.drawn);
     speed.figure.p5 = tokens_per_second_per_gpu(variant.experiment, slowest);
     speed.figure.p95 = tokens_per_second_per_gpu(variant.experiment, fastest);
-    speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median)},
-                    {"exposed [%]", kPercent * (variant.exposed / median)},
-                    {"idle [%]", kPercent * (variant.idle / median)}};
+    speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median.time)},
+                    {"exposed [%]", kPercent * (median.exposed / median.time)},
+                    {"idle [%]", kPercent * (median.idle / median.time)}};
     section.lines.push_back(std::move(speed));
     StudyLine memory{.figure = {.of = published.find(fmt::format("titan.{}.memory", variant.name))},
                      .label = fmt::format("{}, GiB reserved", variant.name)};

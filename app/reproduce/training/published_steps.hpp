@@ -18,13 +18,15 @@ class PublishedStepsPart {
   StudySection section(const PublishedFigures& published) const;
 
  private:
+  struct Sample {
+    Seconds time, exposed, idle;
+  };
   struct Variant {
     std::string_view name;  ///< "eager"
     ExperimentFile file;
-    Experiment experiment;            ///< nominal
-    std::vector<Seconds> times = {};  ///< by seed
-    std::vector<Seconds> drawn = {};  ///< by draw of everything that is a range
-    Seconds exposed = {}, idle = {};  ///< of one of them
+    Experiment experiment;             ///< nominal
+    std::vector<Sample> samples = {};  ///< by seed
+    std::vector<Seconds> drawn = {};   ///< by draw of everything that is a range
   };
 
   static void plan_draws(Variant& variant, SimulationJobs& jobs);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/reproduce/training/step_numbers.hpp"
 #include "configs/experiment_reader.hpp"
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/partition.hpp"
@@ -15,8 +16,6 @@
 
 namespace c3 {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 Experiment load(std::string_view name, const std::vector<std::string>& sets) {
   return ExperimentFile::load(study_file("training", name), sets).make(std::nullopt);
@@ -30,11 +29,6 @@ Isolation everything_private() {
   for (const SharedResource resource : kEverything)
     isolation = isolation.with(resource);
   return isolation;
-}
-
-Seconds median(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  return times.at((times.size() - 1) / 2);
 }
 
 }  // namespace
@@ -125,17 +119,17 @@ StudySection GathersPart::section(const PublishedFigures& published) const {
   StudySection section{.heading = "FSDP on 8 MI300X: step with all-gathers by channels and by copy engines",
                        .lines = {},
                        .notes = {}};
-  const Seconds serial = median(run_of("serial").times);
+  const Seconds serial = median_of(run_of("serial").times);
   for (const Run& run : runs_) {
     StudyLine line{.figure = {.of = published.find("gathers." + run.strategy)}, .label = run.strategy};
-    line.figure.simulated = median(run.times) / 1.0_ms;
-    line.beside = {{"speedup [x]", serial / median(run.times)}};
+    line.figure.simulated = median_of(run.times) / 1.0_ms;
+    line.beside = {{"speedup [x]", serial / median_of(run.times)}};
     section.lines.push_back(std::move(line));
   }
   const auto faster = [&](const std::string& id, const std::string& label, std::string_view slow,
                           std::string_view fast) {
     StudyLine line{.figure = {.of = published.find(id)}, .label = label};
-    line.figure.simulated = (median(run_of(slow).times) - median(run_of(fast).times)) / 1.0_ms;
+    line.figure.simulated = (median_of(run_of(slow).times) - median_of(run_of(fast).times)) / 1.0_ms;
     section.lines.push_back(std::move(line));
   };
   faster("gathers.gain", "engines beside channels, as launched", "concurrent", "dma");
