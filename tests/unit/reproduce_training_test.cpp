@@ -54,6 +54,28 @@ TEST_CASE("a broken row is told with its place, the others are taken") {
   CHECK(broken.front().find("iteration time (ms): must be a number above 0") != std::string::npos);
 }
 
+TEST_CASE("a row whose ranks or batches do not multiply up is told with its place") {
+  std::vector<std::string> broken;
+  const auto rows = read(
+      "4,32,2,2048,16,16,1024,2,4,1,406\n"  // 2 x 4 ranks on 4 GPUs
+      "4,2,2,2048,16,16,1024,2,2,1,406\n"   // 2 x 2 sequences at once of 2
+      "4,30,2,2048,16,16,1024,2,2,1,406\n"  // of 30
+      "4,32,2,2048,16,16,1024,2,,1,406\n"   // no data parallelism
+      "4,32,2,2048,16,16,1024,2,2,1,406\n",
+      broken);
+  CHECK(rows.size() == 1);
+  REQUIRE(broken.size() == 4);
+  const auto tells = [&](std::size_t row, const std::string& place, const std::string& what) {
+    CAPTURE(broken[row]);
+    CHECK(broken[row].find("gpts.csv:" + place) != std::string::npos);
+    CHECK(broken[row].find(what) != std::string::npos);
+  };
+  tells(0, "2:26: data parallelism:", "4 times tensor parallelism 2 is not 4 GPUs");
+  tells(1, "3:3: global batch:", "2 is not a multiple of micro batch 2 times data parallelism 2");
+  tells(2, "4:3: global batch:", "30 is not a multiple");
+  tells(3, "5:26: data parallelism:", "must be a whole number");
+}
+
 TEST_CASE("a row sets model, ranks and batches of the frame") {
   const Experiment frame = ExperimentFile::load(study_file("training", "gpt_a100.toml")).make(std::nullopt);
   const Experiment step = step_of({.hidden = 2048,

@@ -18,16 +18,25 @@ namespace {
 
 constexpr std::int64_t kLargest = 1'000'000;
 
+/// Of a row without a pipeline.
 MeasuredGpt gpt_of(const CheckedRow& row) {
-  return {.hidden = row.whole("hidden size", kLargest),
-          .heads = row.whole("attention heads", kLargest),
-          .layers = row.whole("# layers", kLargest),
-          .sequence = row.whole("sequence length", kLargest),
-          .global_batch = row.whole("global batch", kLargest),
-          .micro_batch = row.whole("micro batch", kLargest),
-          .gpus = static_cast<int>(row.whole("gpus", kLargest)),
-          .tensor_parallel = static_cast<int>(row.whole("tensor parallelism", kLargest)),
-          .measured = row.above_0("iteration time (ms)") * 1.0_ms};
+  const MeasuredGpt gpt{.hidden = row.whole("hidden size", kLargest),
+                        .heads = row.whole("attention heads", kLargest),
+                        .layers = row.whole("# layers", kLargest),
+                        .sequence = row.whole("sequence length", kLargest),
+                        .global_batch = row.whole("global batch", kLargest),
+                        .micro_batch = row.whole("micro batch", kLargest),
+                        .gpus = static_cast<int>(row.whole("gpus", kLargest)),
+                        .tensor_parallel = static_cast<int>(row.whole("tensor parallelism", kLargest)),
+                        .measured = row.above_0("iteration time (ms)") * 1.0_ms};
+  const std::int64_t replicas = row.whole("data parallelism", kLargest);
+  if (gpt.tensor_parallel * replicas != gpt.gpus)
+    row.fail("data parallelism", fmt::format("{} times tensor parallelism {} is not {} GPUs", replicas,
+                                             gpt.tensor_parallel, gpt.gpus));
+  if (gpt.global_batch % (gpt.micro_batch * replicas) != 0)
+    row.fail("global batch", fmt::format("{} is not a multiple of micro batch {} times data parallelism {}",
+                                         gpt.global_batch, gpt.micro_batch, replicas));
+  return gpt;
 }
 
 /// Time, time in which kernels run, communication that no kernel hides.
