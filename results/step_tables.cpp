@@ -148,6 +148,9 @@ void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, 
   write_one(group,
             {"recorded_time", "ps", "of the run in the timeline, maybe of fewer layers and micro-batches"},
             picoseconds(recorded));
+  write_one<std::int32_t>(
+      group, {"is_shortened", "1", "1: the timeline has fewer layers or micro-batches than the step"},
+      step.is_shortened ? 1 : 0);
   write_classes(strategy, step.times.classes, names);
   write_tenants(strategy, step.facts.memory.tenants, names);
 }
@@ -156,6 +159,7 @@ std::optional<StepResult> read_step(const ResultReader& file, const std::string&
   if (!file.has_table(strategy, kStep)) return std::nullopt;
   const ResultTable table = file.table(strategy, kStep);
   StepResult step{.facts = read_facts(table),
+                  .is_shortened = table.values<std::int64_t>("is_shortened").at(0) != 0,
                   .times = read_times(file, strategy, table),
                   .tokens_per_second = table.values<double>("tokens_per_second").at(0),
                   .mfu = table.values<double>("mfu").at(0),

@@ -23,7 +23,7 @@ struct Panel {
   std::size_t& merged;
 
   /// Of a training step fewer layers and micro-batches may be drawn than it has.
-  bool is_part() const { return strategy.step && timeline.time < picoseconds(strategy.time); }
+  bool is_part() const { return strategy.step && strategy.step->is_shortened; }
 
   /// The lines that cross all rows.
   std::string marks(double height) const {

@@ -148,9 +148,7 @@ class Training(ScratchTest):
 
     def test_the_page_has_the_tables_and_the_python_reader_the_streams(self):
         table = self.run_step("-o", "run.h5")
-        done = c3sim("report", "run.h5", "-o", "run.html", folder=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        page = (self.folder / "run.html").read_text()
+        page = self.page()
         self.assertIn('<section id="step">', page)
         gemm = re.search(r"^gemm +(\S+) +(\S+)$", table, re.MULTILINE)
         self.assertIn(f'<th scope="row">gemm</th><td>{gemm[1]}</td><td>{gemm[2]}</td>', page)
@@ -161,6 +159,11 @@ class Training(ScratchTest):
         self.assertEqual(run.recorded_us("channels"), run.table("channels", "step").recorded_time_us[0])
         self.assertIn("range", set(run.activities("channels").kind))
 
+    def page(self):
+        done = c3sim("report", "run.h5", "-o", "run.html", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.folder / "run.html").read_text()
+
     def test_exact_simulates_layers_that_are_else_counted(self):
         # Long sequences: with short ones hosts fall behind, and layers do not repeat.
         many = ["--set", "model.layers=12", "--set", "training.sequence=4096", "--json", "-o", "run.h5"]
@@ -168,12 +171,16 @@ class Training(ScratchTest):
         with h5py.File(self.folder / "run.h5") as file:
             group = file["strategies/channels"]
             self.assertLess(group["step/recorded_time"][0], 0.9 * group["summary/time"][0])
+            self.assertEqual(group["step/is_shortened"][0], 1)
             self.assertEqual(group["summary"].attrs["notes"], "\n".join(counted[0]["notes"]))
+        self.assertRegex(self.page(), r"<span>of [\d.]+ ms drawn</span>")
         exact = json.loads(self.run_step(*many, "--exact"))["strategies"]
         with h5py.File(self.folder / "run.h5") as file:
             group = file["strategies/channels"]
             self.assertAlmostEqual(group["step/recorded_time"][0], group["summary/time"][0], delta=2)
+            self.assertEqual(group["step/is_shortened"][0], 0)
             self.assertIn("--set measure.exact=true", file.attrs["command_line"])
+        self.assertNotIn(" drawn</span>", self.page())
         self.assertIn("steady state from 8 of 12 layers", counted[0]["notes"][0])
         self.assertNotIn("notes", exact[0])
         self.assertAlmostEqual(counted[0]["time_us"] / exact[0]["time_us"], 1, delta=0.01)

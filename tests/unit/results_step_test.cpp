@@ -206,11 +206,13 @@ ResultReader written(const TemporaryFolder& folder, const StudyResult& study) {
 
 TEST_CASE("a step read back from its file is the one that was written, notes too") {
   const TemporaryFolder folder;
-  const StudyResult before = study({strategy("a"), strategy("b", std::nullopt)});
+  StudyResult before = study({strategy("a"), strategy("b", std::nullopt), strategy("c")});
+  before.strategies.back().step->is_shortened = true;
   const StudyResult after = read_study(written(folder, before));
   CHECK(after.strategies.at(0).step == before.strategies.at(0).step);
   CHECK(after.strategies.at(0).notes == before.strategies.at(0).notes);
   CHECK_FALSE(after.strategies.at(1).step.has_value());
+  CHECK(after.strategies.at(2).step == before.strategies.at(2).step);
   CHECK(format_study(after) == format_study(before));
 }
 
