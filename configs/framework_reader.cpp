@@ -5,11 +5,10 @@
 namespace c3 {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, KernelStyle>, 3> kStyles = {{
-    {"eager", KernelStyle::eager},
-    {"compiled", KernelStyle::compiled},
-    {"megatron", KernelStyle::megatron},
-}};
+std::pair<std::string_view, KernelStyle> named(KernelStyle style) { return {name_of(style), style}; }
+
+const std::array kStyles = {named(KernelStyle::eager), named(KernelStyle::compiled),
+                            named(KernelStyle::megatron)};
 
 constexpr std::array<std::pair<std::string_view, AttentionCode>, 3> kAttentions = {{
     {"products", AttentionCode::products},

@@ -1,7 +1,7 @@
 #include "workloads/training/tensor_parallel.hpp"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <string_view>
 
 namespace c3 {
