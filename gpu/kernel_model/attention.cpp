@@ -61,24 +61,22 @@ Steps steps_of(const AttentionShape& shape, const Tile& tile) {
   return {sum / static_cast<double>(tiles), static_cast<double>(all)};
 }
 
-// FlashAttention-2 gets 35 % of Hopper's peak forward (arXiv 2407.08608, abstract): with 128 wide heads and the
-// exponentials not hidden, its products run at this share.
-double product_share(const AttentionShape& shape, const GpuSpec& gpu) {
-  constexpr double kFlash2OnHopper = 0.417;
-  const double share = gpu.kernels.attention.share;
-  const bool lacks = gpu.family == GpuFamily::hopper || gpu.family == GpuFamily::blackwell;
-  return shape.kernel == AttentionKernel::flash2 && lacks ? std::min(share, kFlash2OnHopper) : share;
+/// At which one after another of \p shape's products runs on all of \p gpu.
+FlopsPerSecond product_rate(const AttentionShape& shape, const MatrixRate& rate, const GpuSpec& gpu) {
+  const AttentionCoefficients& of = gpu.kernels.attention;
+  const double pass = shape.pass == Pass::backward ? of.backward_share : 1.0;
+  if (shape.dtype == DType::fp32) return rate.sustained * pass;
+  const double kernel = shape.kernel == AttentionKernel::flash2 ? of.flash2_share : 1.0;
+  return rate.peak * (of.share * kernel * pass);
 }
 
 /// A query with a key on one CU: its products, then its exponential. Vector units have no share of their own
 /// for attention: they do no better than in a large GEMM.
 Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const GpuSpec& gpu, double products) {
   const AttentionCoefficients& of = gpu.kernels.attention;
-  const FlopsPerSecond sustained =
-      shape.dtype == DType::fp32 ? rate.sustained : rate.peak * product_share(shape, gpu);
   const Flops flops{products * 2.0 * static_cast<double>(shape.head_dim)};
   const double exponentials = kExponentialsPerClock * gpu.compute.boost_clock.value * of.exp_share;  // 1/s
-  return flops / (sustained / gpu.compute.cus()) + Seconds{1.0 / exponentials};
+  return flops / (product_rate(shape, rate, gpu) / gpu.compute.cus()) + Seconds{1.0 / exponentials};
 }
 
 /// Keys and values stream through L2, once for the query heads that share them when they run together.

@@ -10,7 +10,9 @@
 namespace c3 {
 namespace {
 
-bool differs(std::string_view key) { return key == "share" || key == "memory_share"; }
+bool differs(std::string_view key) {
+  return key == "share" || key == "flash2_share" || key == "backward_share" || key == "memory_share";
+}
 
 /// Calls \p visit(fields, set) with the fields of the class and its set in \p coefficients.
 template <class Coefficients, class Visit>

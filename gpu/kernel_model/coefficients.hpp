@@ -1,6 +1,6 @@
 #pragma once
 /// The numbers of the kernel models that no data sheet has: one set for each class of operators, shared by all
-/// GPUs; only `share` belongs to an architecture family, and `memory_share` to a memory technology.
+/// GPUs; only shares of a peak belong to an architecture family, and `memory_share` to a memory technology.
 /// configs/kernels/*.toml holds them, `c3sim calibrate` makes them, gpu/kernel_model/README.md has the
 /// equations.
 
@@ -120,6 +120,8 @@ inline constexpr std::array kVectorFields = {
 /// Flash attention.
 struct AttentionCoefficients {
   double share = 0.6;
+  double flash2_share = 1.0;
+  double backward_share = 1.0;
   double exp_share = 1.0;
   double work_group_us = 1.5;
   double query_passes = 2.0;
@@ -135,6 +137,10 @@ using AttentionField = CoefficientField<AttentionCoefficients>;
 inline constexpr std::array kAttentionFields = {
     AttentionField{"share", &AttentionCoefficients::share, 0.1, 1.2,
                    "of the matrix peak while it works; by family"},
+    AttentionField{"flash2_share", &AttentionCoefficients::flash2_share, 0.1, 1,
+                   "of `share`, of FlashAttention-2; by family"},
+    AttentionField{"backward_share", &AttentionCoefficients::backward_share, 0.1, 1.5,
+                   "of either, of the backward pass; by family"},
     AttentionField{"exp_share", &AttentionCoefficients::exp_share, 0.1, 4, "of the special-function rate"},
     AttentionField{"work_group_us", &AttentionCoefficients::work_group_us, 0.05, 20, "us, start and drain"},
     AttentionField{"query_passes", &AttentionCoefficients::query_passes, 0, 20, "over Q that nothing hides"},

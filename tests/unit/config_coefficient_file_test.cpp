@@ -95,6 +95,16 @@ TEST_CASE("a GPU takes the share of its family, before that of its memory, befor
   CHECK(load_gpu("v100-pcie-32gb").kernels.vector.memory_share == *vectors.find("memory_share_default"));
 }
 
+TEST_CASE("a fit of attention alone keeps what its rows do not show: other kernels, the backward pass") {
+  const std::vector<std::string> held = unfitted_coefficients("attention", shipped_coefficients("attention"));
+  for (const auto* key : {"flash2_share_default", "flash2_share_hopper", "flash2_share_blackwell",
+                          "backward_share_default", "backward_share_hopper", "backward_share_blackwell"}) {
+    CAPTURE(key);
+    CHECK(std::ranges::find(held, key) != held.end());
+  }
+  CHECK(std::ranges::find(held, "share_hopper") == held.end());
+}
+
 TEST_CASE("coefficients are written as they are read, changed ones with 6 digits and their new source") {
   const ScratchFolder folder;
   for (const std::string_view kernel_class : kKernelClasses) {

@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernel_model/describe.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
@@ -38,6 +40,24 @@ AttentionShape backward_of(AttentionShape shape) {
 double hbm_read(const KernelDescription& kernel) {
   return (kernel.traffic->per_work_group({}).hbm * static_cast<double>(kernel.work_groups)).value;
 }
+/// TFLOP/s on a preset as FlashAttention's papers count them: 16,384 tokens in sequences of \p sequence, 16
+/// heads of 128, no mask, backward 2.5 times forward's flops; the launch hidden.
+double rate_on(const std::string& name, AttentionKernel kernel, Pass pass, std::int64_t sequence) {
+  GpuSpec gpu = load_gpu(name);
+  gpu.kernels.attention.launch_us = 0;
+  const AttentionShape shape{.batch = 16384 / sequence,
+                             .heads = 16,
+                             .kv_heads = 16,
+                             .queries = sequence,
+                             .keys = sequence,
+                             .head_dim = 128,
+                             .causal = false,
+                             .pass = pass,
+                             .kernel = kernel};
+  const double flops = (pass == Pass::backward ? 2.5 : 1.0) * 4 * 16384 * static_cast<double>(sequence) * 2048;
+  return flops / time_of(shape, gpu).time.value / 1e12;
+}
+
 double stored(const KernelDescription& kernel) {
   return (kernel.output * static_cast<double>(kernel.work_groups)).value;
 }
@@ -114,6 +134,56 @@ TEST_CASE("a work group takes the queries of a tile through the keys that one of
   // Backward has five products, each pair's exponential once.
   CHECK(described(backward_of(kGrouped), gpu).compute_time.value ==
         near(2e-6 + 8 * 64 * 32 * (5 * 2 * 128 / (0.5 * 1300e12 / 304) + 1 / (8 * 2.1e9))));
+}
+
+TEST_CASE("FlashAttention-2 and the backward pass have their shares of the rate of products") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.kernels.attention = {};
+  gpu.kernels.attention.work_group_us = 2;
+  gpu.kernels.attention.share = 0.8;
+  gpu.kernels.attention.flash2_share = 0.5;
+  gpu.kernels.attention.backward_share = 0.75;
+  const auto products_of = [&](AttentionShape shape) {  // of a work group's 8 steps, less its exponentials
+    return described(shape, gpu).compute_time.value - 2e-6 - 8 * 64 * 32 / (16 * 2.1e9);
+  };
+  const double all = 8 * 64 * 32 * 2 * 128 / (0.8 * 1300e12 / 304);  // one product at the newest kernel's rate
+  CHECK(products_of(kGrouped) == near(2 * all));
+  CHECK(products_of(backward_of(kGrouped)) == near(5 * all / 0.75));
+  AttentionShape flash2 = kGrouped;
+  flash2.kernel = AttentionKernel::flash2;
+  CHECK(products_of(flash2) == near(2 * all / 0.5));
+  CHECK(products_of(backward_of(flash2)) == near(5 * all / (0.5 * 0.75)));
+}
+
+TEST_CASE("in fp32 the backward pass has its share of the vector units' rate, whatever the kernel") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.kernels.attention = {};
+  gpu.compute.matrix.front().dtype = DType::fp32;
+  AttentionShape shape = backward_of(kGrouped);
+  shape.dtype = DType::fp32;
+  const auto time = [&] { return described(shape, gpu).compute_time.value; };
+  const double whole = time();
+  shape.kernel = AttentionKernel::flash2;
+  gpu.kernels.attention.share = gpu.kernels.attention.flash2_share = 0.5;
+  CHECK(time() == near(whole));
+  gpu.kernels.attention.backward_share = 0.5;
+  const MatrixRate& rate = matrix_rate(gpu, DType::fp32);
+  CHECK(time() - whole == near(8 * 64 * 32 * 5 * 2 * 128 / (rate.sustained.value / 304)));
+}
+
+TEST_CASE("attention alone on an H100 is as fast as the bars of arXiv 2407.08608, figures 5 and 6") {
+  using enum AttentionKernel;
+  CHECK(rate_on("h100-sxm", flash2, Pass::forward, 16384) / 989.4 == near(0.35, 0.07));
+  CHECK(rate_on("h100-sxm", flash2, Pass::backward, 2048) == near(291, 0.05));
+  CHECK(rate_on("h100-sxm", flash2, Pass::backward, 8192) == near(318, 0.05));
+  CHECK(rate_on("h100-sxm", newest, Pass::backward, 2048) == near(501, 0.05));
+  CHECK(rate_on("h100-sxm", newest, Pass::backward, 8192) == near(559, 0.05));
+}
+
+TEST_CASE("long sequences: an A100's backward pass gets 63 where forward gets 73, arXiv 2307.08691") {
+  const double forward = rate_on("a100-sxm-80gb", AttentionKernel::flash2, Pass::forward, 16384);
+  const double backward = rate_on("a100-sxm-80gb", AttentionKernel::flash2, Pass::backward, 16384);
+  CHECK(backward / forward == near(63.0 / 73, 0.01));
 }
 
 TEST_CASE("GPUs whose instructions take operands of four warps work on tiles of 128 x 128") {
