@@ -18,20 +18,12 @@ BlockWriter::Rows BlockWriter::stream() const {
   return {setup_.sequence_parallel ? tokens_ / setup_.tensor_parallel : tokens_, model_.hidden};
 }
 
-BlockWriter::Rows BlockWriter::scores() const {
-  return {setup_.micro_batch * model_.heads / setup_.tensor_parallel * setup_.sequence, setup_.sequence};
-}
-
 Bytes BlockWriter::size(Rows tensor) const {
   return element_size(setup_.dtype) * static_cast<double>(tensor.rows * tensor.cols);
 }
 
 Bytes BlockWriter::wide_size(Rows tensor) const {
   return element_size(DType::fp32) * static_cast<double>(tensor.rows * tensor.cols);
-}
-
-bool BlockWriter::repeats_heads() const {
-  return !setup_.framework.grouped_heads && model_.kv_heads < model_.heads;
 }
 
 void BlockWriter::part(const std::string& name) {
@@ -186,124 +178,6 @@ void BlockWriter::eager_rmsnorm() {
   narrow_back(tensor);
 }
 
-void BlockWriter::self_attention() {
-  norm("attn.norm");
-  part("attn.qkv");
-  projections();
-  if (model_.positions == 0) rope();
-  if (setup_.framework.attention != AttentionCode::products) {
-    attention_kernel();
-  } else {
-    scores_and_values();
-  }
-  part("attn.out");
-  linear({.tokens = tokens_, .outputs = model_.hidden, .inputs = width_, .bias = model_.biases});
-  residual("attn.residual");
-}
-
-// Without rotation queries, keys and values are kept as they are.
-void BlockWriter::projections() {
-  const bool kept = model_.positions > 0;
-  const auto project = [&](std::int64_t outputs) {
-    linear({.tokens = tokens_,
-            .outputs = outputs,
-            .inputs = model_.hidden,
-            .bias = model_.biases,
-            .kept = kept ? size({tokens_, outputs}) : Bytes{}});
-  };
-  if (!setup_.framework.separate_projections) return project(width_ + 2 * kv_width_);
-  for (const std::int64_t outputs : {width_, kv_width_, kv_width_})
-    project(outputs);
-  // Three gradients of one input.
-  backward(VectorOp::add, {tokens_, model_.hidden});
-  backward(VectorOp::add, {tokens_, model_.hidden});
-}
-
-// Complex numbers in fp32 are eager code's; compilers leave them as they are. Values are not rotated.
-void BlockWriter::rope() {
-  part("attn.rope");
-  for (const std::int64_t width : {width_, kv_width_}) {
-    const Rows tensor{tokens_, width};
-    const Bytes kept = repeats_heads() && width != width_ ? Bytes{} : size(tensor);
-    if (is(KernelStyle::megatron)) {
-      forward(VectorOp::mul_scalar, tensor, kept);
-      backward(VectorOp::mul_scalar, tensor);
-      continue;
-    }
-    widen(tensor);
-    forward_wide(VectorOp::mul_scalar, tensor);
-    narrow(tensor, kept);
-    widen_back(tensor);
-    backward_wide(VectorOp::mul_scalar, tensor);
-    narrow_back(tensor);
-  }
-  if (!repeats_heads()) {
-    block_.forward.back().kept += size({tokens_, kv_width_});  // the values
-    return;
-  }
-  for (int tensor = 0; tensor < 2; ++tensor) {  // keys and values, once for each query head
-    forward(VectorOp::copy, {tokens_, (width_ + kv_width_) / 2}, size(heads()));
-    backward(VectorOp::copy, {tokens_, (width_ + kv_width_) / 2});
-  }
-}
-
-void BlockWriter::attention_kernel() {
-  part("attn.kernel");
-  const int ranks = setup_.tensor_parallel;
-  AttentionShape shape{.batch = setup_.micro_batch,
-                       .heads = model_.heads / ranks,
-                       .kv_heads = (repeats_heads() ? model_.heads : model_.kv_heads) / ranks,
-                       .queries = setup_.sequence,
-                       .keys = setup_.sequence,
-                       .head_dim = model_.head_dim(),
-                       .causal = model_.structure == Structure::decoder,
-                       .dtype = setup_.dtype};
-  if (setup_.framework.attention == AttentionCode::flash2) shape.kernel = AttentionKernel::flash2;
-  const Bytes sums = wide_size({tokens_, shape.heads});  // of exponentials, a number for each row
-  forward(shape, size(heads()) + sums);
-  block_.forward.back().survives = true;
-  shape.pass = Pass::backward;
-  backward(shape);
-}
-
-void BlockWriter::scores_and_values() {
-  const std::int64_t batch = setup_.micro_batch * model_.heads / setup_.tensor_parallel;
-  const std::int64_t length = setup_.sequence;
-  const std::int64_t width = model_.head_dim();
-  const auto product = [&](std::int64_t n, std::int64_t k, Bytes kept) {
-    const GemmShape gemm{.m = length, .n = n, .k = k, .dtype = setup_.dtype, .batch = batch};
-    forward(gemm, kept);
-    for (const GemmShape& gradient : c3::backward(gemm))
-      backward(gradient);
-  };
-  part("attn.scores");
-  product(length, width, {});
-  part("attn.softmax");
-  if (is(KernelStyle::eager)) {
-    for (const VectorOp op : {VectorOp::mul_scalar, VectorOp::add_scalar})
-      forward(op, scores());
-    backward(VectorOp::softmax, scores(), Pass::backward);
-    backward(VectorOp::mul_scalar, scores());
-  } else {  // scaled and masked by the softmax's kernel
-    backward(VectorOp::softmax, scores(), Pass::backward);
-  }
-  forward(VectorOp::softmax, scores(), size(scores()));
-  if (setup_.framework.dropout) {
-    const Bytes mask{static_cast<double>(scores().rows * scores().cols)};
-    forward(VectorOp::mul_scalar, scores(), size(scores()) + mask);
-    part_backward_.insert(part_backward_.begin(), {.part = part_,
-                                                   .op = VectorShape{.chain = VectorOp::mul_scalar,
-                                                                     .rows = scores().rows,
-                                                                     .cols = scores().cols,
-                                                                     .dtype = setup_.dtype}});
-  }
-  part("attn.values");
-  product(width, length, {});
-  forward(VectorOp::copy, heads(), size(heads()));  // heads of a token side by side again
-  for (int tensor = 0; tensor < 2; ++tensor)
-    backward(VectorOp::copy, heads());
-}
-
 // What comes through the block is added to what runs past it; so are their gradients.
 void BlockWriter::residual(const std::string& name) {
   part(name);
@@ -367,76 +241,6 @@ void BlockWriter::activation() {
   // A compiler makes the product again from its factors, in the kernel that makes their gradients.
   forward(chain, wide(), is(KernelStyle::compiled) ? Bytes{} : size(wide()));
   backward(chain, wide(), Pass::backward);
-}
-
-void BlockWriter::embedding() {
-  part("embedding");
-  const Rows tensor{tokens_, model_.hidden};
-  forward(VectorOp::embedding, tensor);
-  backward(VectorOp::reduce, {words_, model_.hidden}, Pass::backward);  // zeros, written only: the gradient
-  in_place(part_backward_);
-  backward(VectorOp::embedding, tensor, Pass::backward);
-  part_backward_.back().gradient = size({words_, model_.hidden});
-  add_parameters(words_ * model_.hidden);
-  for (const std::int64_t table : {model_.positions, model_.token_types}) {
-    if (table == 0) continue;
-    forward(VectorOp::embedding, tensor);
-    forward(VectorOp::add, tensor);
-    backward(VectorOp::embedding, tensor, Pass::backward);
-    part_backward_.back().gradient = size({table, model_.hidden});
-    add_parameters(table * model_.hidden);
-  }
-  if (!setup_.framework.dropout) return;
-  part("embedding.dropout");
-  forward(VectorOp::mul_scalar, stream(), Bytes{static_cast<double>(stream().rows * stream().cols)});
-  backward(VectorOp::mul_scalar, stream());
-}
-
-void BlockWriter::head() {
-  norm("final.norm");
-  part("head.logits");
-  linear({.tokens = tokens_, .outputs = words_, .inputs = model_.hidden});
-  if (model_.tied_embedding) {
-    block_.parameters -= words_ * model_.hidden;
-    --block_.parameter_tensors;
-  }
-  loss();
-}
-
-// The logarithm of the softmax in fp32, and the share of each token's own word; backward zeros but for those.
-void BlockWriter::loss() {
-  part("loss");
-  const Rows logits{tokens_, words_};
-  const bool wide = setup_.framework.loss_dtype == DType::fp32;
-  if (is(KernelStyle::megatron)) return megatron_loss();
-  if (wide) {
-    widen(logits);
-    forward_wide(VectorOp::softmax, logits, wide_size(logits));
-    if (!is(KernelStyle::compiled)) backward_wide(VectorOp::reduce, logits, Pass::backward);
-    backward_wide(VectorOp::softmax, logits, Pass::backward);
-    narrow_back(logits);
-    return;
-  }
-  forward(VectorOp::softmax, logits, size(logits));
-  backward(VectorOp::reduce, logits, Pass::backward);
-  backward(VectorOp::softmax, logits, Pass::backward);
-}
-
-// As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
-// quotient less one at each token's own word, times the gradient. All from the difference on in its memory.
-void BlockWriter::megatron_loss() {
-  const Rows logits{tokens_, words_};
-  widen(logits);
-  forward_wide(VectorOp::reduce, logits);
-  forward_wide(VectorOp::sub_scalar, logits, wide_size(logits));
-  forward_wide(VectorOp::exp, logits);
-  in_place(block_.forward);
-  forward_wide(VectorOp::reduce, logits);
-  forward_wide(VectorOp::div_scalar, logits);
-  in_place(block_.forward);
-  backward_wide(VectorOp::mul_scalar, logits);
-  in_place(part_backward_);
-  narrow_back(logits);
 }
 
 BlockKernels layer_kernels(const TrainingSetup& setup) {
