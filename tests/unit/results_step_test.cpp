@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <sstream>
 
 #include "results/picoseconds.hpp"
 #include "results/report/timeline.hpp"
@@ -17,19 +16,14 @@
 #include "results/timeline_writer.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/text_lines.hpp"
 
 namespace c3 {
 namespace {
 
-constexpr std::size_t kWidth = 110;
+using test::lines;
 
-std::vector<std::string> lines(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> result;
-  for (std::string line; std::getline(stream, line);)
-    result.push_back(line);
-  return result;
-}
+constexpr std::size_t kWidth = 110;
 
 std::string line_of(const std::string& text, const std::string& begin) {
   const auto all = lines(text);

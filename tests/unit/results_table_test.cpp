@@ -4,23 +4,17 @@
 
 #include <algorithm>
 #include <optional>
-#include <sstream>
 
 #include "results/result_export.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
 #include "results/text_table.hpp"
+#include "tests/support/text_lines.hpp"
 
 namespace c3 {
 namespace {
 
-std::vector<std::string> lines(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> result;
-  for (std::string line; std::getline(stream, line);)
-    result.push_back(line);
-  return result;
-}
+using test::lines;
 
 StrategyResult serial() {
   StrategyResult result;

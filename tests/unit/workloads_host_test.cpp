@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 
@@ -61,15 +60,6 @@ Experiment with_waiting_stream(int hardware_queues) {
   experiment.host = host_of({{2, 0}, {2, 1}, {0, 0}, {0, 1}, {1, 0}});
   experiment.host->hardware_queues = hardware_queues;
   return experiment;
-}
-
-std::string deadlock_of(const Experiment& experiment) {
-  try {
-    run_once(experiment, in_order(), {});
-  } catch (const DeadlockError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace

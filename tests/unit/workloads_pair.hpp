@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/errors.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/recording.hpp"
 #include "workloads/execute/run.hpp"
@@ -47,6 +48,16 @@ inline RunResult run_side(const Experiment& experiment, Side side, std::uint64_t
   setup.side = side;
   setup.seed = seed;
   return run_once(experiment, in_order(), setup);
+}
+
+/// What \p experiment waits for without end; empty when it ends.
+inline std::string deadlock_of(const Experiment& experiment) {
+  try {
+    run_once(experiment, in_order(), {});
+  } catch (const DeadlockError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 inline RunResult run_recorded(const Experiment& experiment, const Strategy& strategy, Observer& recording) {

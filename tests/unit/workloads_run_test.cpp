@@ -17,15 +17,6 @@ using namespace c3::test;
 
 namespace {
 
-std::string deadlock_of(const Experiment& experiment) {
-  try {
-    run_once(experiment, in_order(), {});
-  } catch (const DeadlockError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void check_sides_run_as_if_alone(const Experiment& experiment) {
