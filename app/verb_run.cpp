@@ -11,12 +11,12 @@
 
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
-#include "app/shell_word.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/interrupt.hpp"
 #include "results/observer_fanout.hpp"
 #include "results/result_file.hpp"
+#include "results/shell_word.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
-#include "app/shell_word.hpp"
 #include "app/sweep/mpi_points.hpp"
 #include "app/sweep/sweep_progress.hpp"
 #include "app/sweep/sweep_run.hpp"
@@ -25,6 +24,7 @@
 #include "configs/quantity_text.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
+#include "results/shell_word.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "app/shell_word.hpp"
 #include "app/usage_error.hpp"
 #include "configs/config_error.hpp"
 #include "results/build_info.hpp"
+#include "results/shell_word.hpp"
 
 namespace c3 {
 namespace {

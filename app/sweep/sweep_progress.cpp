@@ -1,15 +1,22 @@
 #include "app/sweep/sweep_progress.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <string>
 
 namespace c3 {
 namespace {
 
 constexpr std::size_t kTenths = 10;
+
+/// "1:02:03", hours first.
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
 
 }  // namespace
 
@@ -44,8 +51,8 @@ void SweepProgress::print(const PointCounts& counts, const char* before, const c
   std::string pace;
   if (counts.simulated > 0) {
     const double rate = static_cast<double>(counts.simulated) / elapsed.count();
-    const std::chrono::seconds left(static_cast<std::int64_t>(static_cast<double>(points_ - done) / rate));
-    pace = fmt::format(", {:.3g} points/s, {:%H:%M:%S} left", rate, left);
+    pace =
+        fmt::format(", {:.3g} points/s, {} left", rate, clock_text(static_cast<double>(points_ - done) / rate));
   }
   fmt::print(stderr, "{}{}/{} points, {} failed{}{}", before, done, points_, counts.failed, pace, behind);
   std::fflush(stderr);

@@ -1,4 +1,4 @@
-#include "app/shell_word.hpp"
+#include "results/shell_word.hpp"
 
 namespace c3 {
 

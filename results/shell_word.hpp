@@ -4,7 +4,7 @@
 
 namespace c3 {
 
-/// \p word as a POSIX shell takes it.
+/// \p word as a POSIX shell takes it, for command lines that files and tables hold.
 std::string shell_word(const std::string& word);
 
 }  // namespace c3
