@@ -109,25 +109,33 @@ hsize_t length_of(const H5Id& dataset) {
 }
 
 template <class T>
-std::vector<T> read_numbers(const H5Id& dataset, hid_t type) {
-  std::vector<T> values(length_of(dataset));
-  h5_check(H5Dread(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "read", dataset);
+std::vector<T> read_numbers(const H5Id& dataset, hid_t type, RowRange rows) {
+  const hsize_t length = length_of(dataset), first = std::min<hsize_t>(rows.first, length);
+  const hsize_t count = std::min<hsize_t>(rows.count, length - first);
+  std::vector<T> values(count);
+  if (count == 0) return values;
+  const H5Id file_space(H5Dget_space(dataset.get()), H5Sclose);
+  const H5Id memory_space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr);
+  h5_check(H5Dread(dataset.get(), type, memory_space.get(), file_space.get(), H5P_DEFAULT, values.data()),
+           "read", dataset);
   return values;
 }
 
-std::vector<std::string> read_texts(const H5Id& dataset) {
+std::vector<std::string> read_texts(const H5Id& dataset, RowRange rows) {
   const auto type = text_type();
-  auto texts = read_numbers<char*>(dataset, type.get());
+  auto texts = read_numbers<char*>(dataset, type.get(), rows);
   std::vector<std::string> values;
   values.reserve(texts.size());
   for (const char* text : texts)
     values.emplace_back(text != nullptr ? text : "");
-  const H5Id space(H5Dget_space(dataset.get()), H5Sclose);
+  const hsize_t count = texts.size();
+  const H5Id space(H5Screate_simple(1, &count, nullptr), H5Sclose);
   H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
   return values;
 }
 
-std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type) {
+std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type, RowRange rows) {
   constexpr std::size_t kLongestName = 64;
   std::array<std::string, 256> names;
   for (unsigned i = 0; i < names.size(); ++i) {
@@ -136,7 +144,7 @@ std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type) {
     if (H5Tenum_nameof(type.get(), &value, name.data(), name.size()) >= 0) names.at(i) = name.data();
   }
   std::vector<std::string> values;
-  for (const auto value : read_numbers<std::uint8_t>(dataset, type.get()))
+  for (const auto value : read_numbers<std::uint8_t>(dataset, type.get(), rows))
     values.push_back(names.at(value));
   return values;
 }
@@ -167,7 +175,7 @@ void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std:
   append(create_dataset(group, spec, type, pointers.size()), type, 0, pointers.size(), pointers.data());
 }
 
-ColumnData read_column(const H5Id& group, const std::string& name) {
+ColumnData read_column(const H5Id& group, const std::string& name, RowRange rows) {
   const auto dataset = open_dataset(group, name);
   ColumnData column{.spec = {name, h5_attribute(dataset, "units"), h5_attribute(dataset, "long_name")},
                     .values = {}};
@@ -175,16 +183,16 @@ ColumnData read_column(const H5Id& group, const std::string& name) {
   const H5Id type(H5Dget_type(dataset.get()), H5Tclose);
   switch (H5Tget_class(type.get())) {
     case H5T_STRING:
-      column.values = read_texts(dataset);
+      column.values = read_texts(dataset, rows);
       break;
     case H5T_ENUM:
-      column.values = read_enum(dataset, type);
+      column.values = read_enum(dataset, type, rows);
       break;
     case H5T_FLOAT:
-      column.values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE);
+      column.values = read_numbers<double>(dataset, H5T_NATIVE_DOUBLE, rows);
       break;
     default:
-      column.values = read_numbers<std::int64_t>(dataset, H5T_NATIVE_INT64);
+      column.values = read_numbers<std::int64_t>(dataset, H5T_NATIVE_INT64, rows);
       break;
   }
   return column;

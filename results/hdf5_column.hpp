@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -73,7 +74,13 @@ struct ColumnData {
   std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values;
 };
 
-ColumnData read_column(const H5Id& group, const std::string& name);
+/// Rows from \p first on, \p count of them or as many as there are.
+struct RowRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
+};
+
+ColumnData read_column(const H5Id& group, const std::string& name, RowRange rows = {});
 
 /// \returns the number of rows without reading them.
 std::uint64_t column_length(const H5Id& group, const std::string& name);

@@ -30,8 +30,10 @@ void check_schema(const H5Id& file, const std::string& path) {
 
 std::vector<std::string> resolved(const ColumnData& column, const std::vector<std::string>& texts,
                                   const std::string& path) {
+  const auto& indices = std::get<std::vector<std::int64_t>>(column.values);
   std::vector<std::string> result;
-  for (const auto index : std::get<std::vector<std::int64_t>>(column.values)) {
+  result.reserve(indices.size());
+  for (const auto index : indices) {
     if (index < 0 || static_cast<std::size_t>(index) >= texts.size()) {
       throw IoError(path, "read",
                     fmt::format("column '{}' points beyond {}", column.spec.name, column.spec.indexes));
@@ -129,14 +131,15 @@ bool ResultReader::has_table(const std::string& strategy, const std::string& tab
   return std::ranges::find(tables, table) != tables.end();
 }
 
-ResultTable ResultReader::table(const std::string& strategy, const std::string& table) const {
+ResultTable ResultReader::table(const std::string& strategy, const std::string& table,
+                                const TablePart& part) const {
   const auto group = h5_open_group(file_, group_path(strategy, table));
   ResultTable result{.path = path_, .strategy = strategy, .name = table, .columns = {}};
-  for (const auto& name : h5_links(group)) {
-    auto& column = result.columns.emplace_back(read_column(group, name));
+  for (const auto& name : part.columns.empty() ? h5_links(group) : part.columns) {
+    auto& column = result.columns.emplace_back(read_column(group, name, part.rows));
     if (length(column) != result.rows())
       throw IoError(path_, "read", "columns of '" + table + "' differ in length");
-    resolve(column, strategy);
+    if (part.as_texts) resolve(column, strategy);
   }
   return result;
 }
@@ -153,6 +156,22 @@ std::uint64_t ResultReader::rows(const std::string& strategy, const std::string&
   const auto group = h5_open_group(file_, group_path(strategy, table));
   const auto columns = h5_links(group);
   return columns.empty() ? 0 : column_length(group, columns.front());
+}
+
+TableBlocks::TableBlocks(const ResultReader& file, std::string strategy, std::string table, TablePart part)
+    : file_(file),
+      strategy_(std::move(strategy)),
+      table_(std::move(table)),
+      part_(std::move(part)),
+      rows_(file.rows(strategy_, table_)) {
+  part_.rows = {.first = 0, .count = kChunkRows};
+}
+
+std::optional<ResultTable> TableBlocks::next() {
+  if (part_.rows.first >= rows_) return std::nullopt;
+  ResultTable block = file_.table(strategy_, table_, part_);
+  part_.rows.first += kChunkRows;
+  return block;
 }
 
 }  // namespace c3

@@ -33,6 +33,14 @@ struct ResultTable {
   const std::vector<T>& values(std::string_view column) const;
 };
 
+/// What of a table to read.
+struct TablePart {
+  std::vector<std::string> columns = {};  ///< empty: all
+  RowRange rows = {};
+  bool as_texts =
+      true;  ///< names of activities, resources and so on are texts, else rows of ResultReader::names()
+};
+
 class ResultReader {
  public:
   /// \throws IoError when \p path is not a whole run file of a schema version we know.
@@ -51,8 +59,10 @@ class ResultReader {
                                        const std::string& name) const;
   bool has_table(const std::string& strategy, const std::string& table) const;
   /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
-  /// activities, resources and so on are texts, not numbers.
-  ResultTable table(const std::string& strategy, const std::string& table) const;
+  /// activities, resources and so on are texts, not numbers, unless \p part says so.
+  ResultTable table(const std::string& strategy, const std::string& table, const TablePart& part = {}) const;
+  /// Every text that tables point to.
+  const std::vector<std::string>& names() const noexcept { return names_; }
   std::uint64_t rows(const std::string& strategy, const std::string& table) const;  ///< without reading them
 
  private:
@@ -62,6 +72,21 @@ class ResultReader {
   std::string path_;
   H5Id file_;
   std::vector<std::string> names_;
+};
+
+/// Reads a table kChunkRows rows at a time, so that memory does not grow with it.
+class TableBlocks {
+ public:
+  /// \p file outlives the blocks. The rows of \p part are not looked at.
+  TableBlocks(const ResultReader& file, std::string strategy, std::string table, TablePart part = {});
+  /// \returns the next rows, nullopt after the last.
+  std::optional<ResultTable> next();
+
+ private:
+  const ResultReader& file_;
+  std::string strategy_, table_;
+  TablePart part_;
+  std::uint64_t rows_;
 };
 
 }  // namespace c3
