@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   add_list_verb(app, action);
   add_config_verb(app, action);
   add_inspect_verb(app, action);
+  add_diff_verb(app, action);
   add_report_verb(app, action);
   add_reproduce_verb(app, action);
   add_bench_verb(app, action);

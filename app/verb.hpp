@@ -25,6 +25,7 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action);
 void add_list_verb(CLI::App& app, VerbAction& action);
 void add_config_verb(CLI::App& app, VerbAction& action);
 void add_inspect_verb(CLI::App& app, VerbAction& action);
+void add_diff_verb(CLI::App& app, VerbAction& action);
 void add_report_verb(CLI::App& app, VerbAction& action);
 void add_reproduce_verb(CLI::App& app, VerbAction& action);
 void add_bench_verb(CLI::App& app, VerbAction& action);

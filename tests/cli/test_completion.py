@@ -61,7 +61,7 @@ class Completion(ScratchTest):
     """Every claim is about bash, and about zsh and fish where they are installed."""
 
     def test_the_first_word_is_a_verb(self):
-        verbs = {"run", "list", "config", "inspect", "report", "bench", "completion", "version"}
+        verbs = {"run", "list", "config", "inspect", "diff", "report", "bench", "completion", "version"}
         for shell in SHELLS:
             with self.subTest(shell=shell.__name__):
                 self.assertLessEqual(verbs, set(shell("")))

@@ -29,7 +29,7 @@ class Help(ScratchTest):
                     self.assertTrue(example.startswith("  c3sim " + " ".join(name)), example)
 
     def test_the_verbs_of_the_manual_are_there(self):
-        self.assertLessEqual({"run", "bench", "list", "config", "inspect", "report", "completion", "version"}, set(verbs()))
+        self.assertLessEqual({"run", "bench", "list", "config", "inspect", "diff", "report", "completion", "version"}, set(verbs()))
 
     def test_no_arguments_print_the_help_on_stderr(self):
         done = c3sim()
@@ -46,7 +46,7 @@ class Help(ScratchTest):
 
     def test_usage_errors_end_with_2_and_one_line(self):
         for arguments in (["run"], ["run", "x.toml", "--sets", "a=1"], ["inspect", "x.h5", "--table", "activity"],
-                          ["inspect", "x.h5", "--csv"], ["report"], ["version", "more"], ["--quiet"], ["list"]):
+                          ["inspect", "x.h5", "--csv"], ["diff", "x.h5"], ["report"], ["version", "more"], ["--quiet"], ["list"]):
             with self.subTest(arguments=arguments):
                 self.assert_one_line(c3sim(*arguments), 2, r"^c3sim: .+")
 
