@@ -24,6 +24,8 @@ struct ColumnSpec {
   std::string units;
   std::string long_name;
   std::string indexes = {};  ///< dataset whose rows the integers are, relative to the column's group
+  /// Not where most digits are noise: the few bytes saved cost most of the time.
+  bool is_deflated = true;
 };
 
 /// Row of /names, where every text of the file is stored once. A column of these says so in `indexes`.

@@ -91,9 +91,10 @@ RunHeader run_header(const Experiment& experiment, std::string config_resolved, 
 }
 
 NameIndex NameTable::index(std::string_view name) {
-  const auto [entry, added] = index_.try_emplace(std::string(name), static_cast<NameIndex>(names_.size()));
-  if (added) names_.emplace_back(name);
-  return entry->second;
+  if (const auto known = index_.find(name); known != index_.end()) return known->second;
+  const auto index = static_cast<NameIndex>(names_.size());
+  index_.emplace(names_.emplace_back(name), index);
+  return index;
 }
 
 TemporaryFile::TemporaryFile(std::filesystem::path target) : target_(std::move(target)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,7 +37,13 @@ class NameTable {
   const std::vector<std::string>& names() const noexcept { return names_; }
 
  private:
-  std::unordered_map<std::string, NameIndex> index_;
+  /// Looks up views without making strings of them.
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
+  };
+
+  std::unordered_map<std::string, NameIndex, Hash, std::equal_to<>> index_;
   std::vector<std::string> names_;
 };
 

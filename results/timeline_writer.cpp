@@ -1,7 +1,9 @@
 #include "results/timeline_writer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,14 @@
 
 namespace c3 {
 namespace {
+
+/// Share of a capacity: what changes by less is the rounding of the solver, half of all it says.
+constexpr double kRounding = 1e-9;
+
+/// A resource that is free is so exactly.
+bool is_step(double written, double now, double capacity) {
+  return std::abs(now - written) > kRounding * capacity || (now == 0.0 && written != 0.0);
+}
 
 std::int64_t row_id(ActivityId id) { return static_cast<std::int64_t>(id); }
 
@@ -33,38 +43,47 @@ TimelineWriter::TimelineWriter(ResultFile& file, const std::string& strategy)
 void TimelineWriter::resource_added(ResourceId id, const ResourceInfo& info, double capacity) {
   if (id != resource_states_.size())
     throw std::logic_error(fmt::format("resource {} is out of order", info.name));
-  resource_states_.push_back({.used = 0, .capacity = capacity});
+  resource_states_.push_back({.used = 0, .capacity = capacity, .written_capacity = capacity});
   resource_list_.name.push(file_.names().index(info.name));
   resource_list_.unit.push(file_.names().index(info.unit));
   resource_list_.gpu.push(info.gpu);
   resource_list_.capacity.push(capacity);
 }
 
-void TimelineWriter::settle(ResourceState& state, Seconds at) {
+TimelineWriter::ResourceState& TimelineWriter::state_from(ResourceId id, Seconds at) {
+  const std::int64_t date = picoseconds(at);
+  if (date != pending_date_) write_pending_steps();
+  pending_date_ = date;
+  last_date_ = std::max(last_date_, at);
+  ResourceState& state = resource_states_.at(id);
   state.total += state.used * (at - state.since).value;
   if (state.used > 0.0) state.busy += (at - state.since) * (state.used / state.capacity);
   state.since = at;
-  last_date_ = std::max(last_date_, at);
+  if (!std::exchange(state.is_pending, true)) pending_steps_.push_back(id);
+  return state;
 }
 
 void TimelineWriter::capacity_changed(ResourceId id, Seconds at, double capacity) {
-  settle(resource_states_.at(id), at);
-  resource_states_.at(id).capacity = capacity;
-  push_step(id, at);
+  state_from(id, at).capacity = capacity;
 }
 
-void TimelineWriter::utilisation(ResourceId id, Seconds at, double used) {
-  settle(resource_states_.at(id), at);
-  resource_states_.at(id).used = used;
-  push_step(id, at);
-}
+void TimelineWriter::utilisation(ResourceId id, Seconds at, double used) { state_from(id, at).used = used; }
 
-void TimelineWriter::push_step(ResourceId id, Seconds at) {
-  const auto& state = resource_states_[id];
-  steps_.resource.push(static_cast<std::int32_t>(id));
-  steps_.time.push(picoseconds(at));
-  steps_.used.push(state.used);
-  steps_.capacity.push(state.capacity);
+void TimelineWriter::write_pending_steps() {
+  for (const ResourceId id : pending_steps_) {
+    ResourceState& state = resource_states_[id];
+    state.is_pending = false;
+    if (!is_step(state.written_used, state.used, state.capacity) &&
+        !is_step(state.written_capacity, state.capacity, state.capacity))
+      continue;
+    state.written_used = state.used;
+    state.written_capacity = state.capacity;
+    steps_.resource.push(static_cast<std::int32_t>(id));
+    steps_.time.push(pending_date_);
+    steps_.used.push(state.used);
+    steps_.capacity.push(state.capacity);
+  }
+  pending_steps_.clear();
 }
 
 void TimelineWriter::activity_started(ActivityId id, const ActivityInfo& info, Seconds at) {
@@ -145,6 +164,7 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   }
   flush_all(resource_list_.name, resource_list_.unit, resource_list_.gpu, resource_list_.capacity,
             resource_list_.total, resource_list_.utilisation);
+  write_pending_steps();
   flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);
   write_collectives(collectives);
   write_summary(strategy_, result);

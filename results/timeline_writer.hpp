@@ -50,6 +50,9 @@ class TimelineWriter : public Observer {
     Seconds since = {};
     double total = 0;   ///< integral of use
     Seconds busy = {};  ///< how long it would have been in use at full capacity
+    double written_used = 0;
+    double written_capacity = 0;
+    bool is_pending = false;  ///< whether it is one of pending_steps_
   };
   /// Written when they finish, so that only those in flight are held.
   struct ActivityTable {
@@ -85,12 +88,13 @@ class TimelineWriter : public Observer {
     H5Id group;
     Column<std::int32_t> resource{group, {"resource", "1", "which resource", kResourceNames}};
     Column<std::int64_t> time{group, {"time", "ps", "from here on; of equal times the last row holds"}};
-    Column<double> used{group, {"used", "see list/unit", "capacity in use"}};
+    Column<double> used{group, {"used", "see list/unit", "capacity in use", "", /*is_deflated=*/false}};
     Column<double> capacity{group, {"capacity", "see list/unit", "capacity there is"}};
   };
 
-  void push_step(ResourceId id, Seconds at);
-  void settle(ResourceState& state, Seconds at);
+  /// The state of a resource that changes at \p at: what it was until then is summed up, and written.
+  ResourceState& state_from(ResourceId id, Seconds at);
+  void write_pending_steps();
   void write_collectives(std::span<const CollectiveRecord> collectives);
 
   ResultFile& file_;
@@ -103,6 +107,9 @@ class TimelineWriter : public Observer {
   std::unordered_map<ActivityId, OpenActivity> open_;
   std::vector<ResourceState> resource_states_;  // by ResourceId
   Seconds last_date_;                           // until which utilisation counts
+  // What changed at the latest date, once a resource: only its last value of a date holds.
+  std::vector<ResourceId> pending_steps_;
+  std::int64_t pending_date_ = 0;  // ps
 };
 
 }  // namespace c3

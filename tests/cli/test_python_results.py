@@ -68,11 +68,10 @@ class PythonResults(unittest.TestCase):
         self.assertEqual(sorted(engines), list(range(7)))
         self.assertTrue((self.run_.activities("concurrent").engine == -1).all())
 
-    def test_of_steps_with_equal_dates_the_last_is_kept(self):
+    def test_a_resource_has_the_steps_of_the_file_one_a_date(self):
         stored = self.run_.table("dma", "resources/steps").query("resource == 'gpu0.hbm'")
-        last = stored.groupby("time_us").used.last()
-        self.assertLess(len(last), len(stored))
-        self.assertEqual(self.run_.steps("dma", "gpu0.hbm").used.tolist(), last.tolist())
+        self.assertTrue(stored.time_us.is_unique)
+        self.assertEqual(self.run_.steps("dma", "gpu0.hbm").used.tolist(), stored.used.tolist())
 
     def test_steps_name_their_resource_and_hold_one_row_a_date(self):
         cus = self.run_.steps("dma", "gpu0.cus")

@@ -108,6 +108,27 @@ TEST_CASE("a step of use or of capacity is a row that holds both") {
   CHECK(steps.values<double>("capacity") == Reals{5e12, 4e12, 304});
 }
 
+TEST_CASE("of a date only a resource's last step is a row, and none where only rounding changes") {
+  const TemporaryFolder folder;
+  const auto file = written(folder, [](Observer& observer) {
+    observer.resource_added(0, {.name = "a", .unit = "B/s", .gpu = 0}, 100);
+    observer.resource_added(1, {.name = "b", .unit = "B/s", .gpu = 0}, 100);
+    observer.utilisation(0, 1.0_us, 10);
+    observer.utilisation(1, 1.0_us, 50);
+    observer.utilisation(0, 1.0_us, 20);
+    observer.utilisation(0, 2.0_us, 20 + 0.6e-7);  // below 1e-9 of the capacity
+    observer.utilisation(0, 3.0_us, 20 + 1.2e-7);  // above it, from the last row on: roundings do not add up
+    observer.utilisation(1, 4.0_us, 60);
+    observer.utilisation(1, 4.0_us, 50);  // as it was
+    observer.utilisation(1, 5.0_us, 1e-8);
+    observer.utilisation(1, 6.0_us, 0);  // free is free
+  });
+  const auto steps = file.table("s", "resources/steps");
+  CHECK(steps.values<std::string>("resource") == Texts{"a", "b", "a", "b", "b"});
+  CHECK(steps.values<std::int64_t>("time") == Integers{1'000'000, 1'000'000, 3'000'000, 5'000'000, 6'000'000});
+  CHECK(steps.values<double>("used") == Reals{20, 50, 20 + 1.2e-7, 1e-8, 0});
+}
+
 TEST_CASE("a resource's total and utilisation follow its use and its capacity") {
   // 2 TB/s of 5 for 1 us, 2 of 4 for 1 us, nothing for 2 us: 4 MB; (0.4 + 0.5) us of 4 us.
   const TemporaryFolder folder;
