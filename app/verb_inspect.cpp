@@ -43,12 +43,28 @@ std::vector<std::string> chosen_strategies(const ResultReader& file, const std::
   return {wanted};
 }
 
-std::string table_text(const ResultReader& file, const InspectOptions& options) {
+std::vector<ResultTable> tables_of(const ResultReader& file, const InspectOptions& options,
+                                   const TablePart& part) {
   std::vector<ResultTable> tables;
-  for (const auto& strategy : chosen_strategies(file, options.strategy)) {
-    tables.push_back(file.table(strategy, kTables.at(options.table)));
+  for (const auto& strategy : chosen_strategies(file, options.strategy))
+    tables.push_back(file.table(strategy, kTables.at(options.table), part));
+  return tables;
+}
+
+/// As it is read: a timeline may be longer than memory.
+void print_csv(const ResultReader& file, const InspectOptions& options) {
+  const auto tables = tables_of(file, options, {.columns = {}, .rows = {.first = 0, .count = 0}});
+  const CsvExport csv(tables);
+  fmt::print("{}", csv.header());
+  for (const ResultTable& table : tables) {
+    TableBlocks blocks(file, table.strategy, table.name);
+    while (const auto block = blocks.next())
+      fmt::print("{}", csv.rows(*block));
   }
-  if (options.csv) return to_csv(tables);
+}
+
+std::string table_text(const ResultReader& file, const InspectOptions& options) {
+  const auto tables = tables_of(file, options, {});
   return options.json ? to_json(tables) : to_text(tables);
 }
 
@@ -59,7 +75,11 @@ std::string overview(const ResultReader& file, const InspectOptions& options) {
 
 int inspect(const InspectOptions& options) {
   const ResultReader file(options.file);
-  fmt::print("{}", options.table.empty() ? overview(file, options) : table_text(file, options));
+  if (options.csv) {
+    print_csv(file, options);
+  } else {
+    fmt::print("{}", options.table.empty() ? overview(file, options) : table_text(file, options));
+  }
   return kExitOk;
 }
 

@@ -1,17 +1,17 @@
 #include "results/csv_line.hpp"
 
 namespace c3 {
-namespace {
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
+void append_csv_cell(std::string& line, const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    line += text;
+    return;
+  }
+  line += '"';
   for (const char c : text)
-    result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
+    line += c == '"' ? std::string("\"\"") : std::string(1, c);
+  line += '"';
 }
-
-}  // namespace
 
 // "ps" and "B/s" become a suffix; "1", "1/s", "see unit" and the flop of "..flops" do not.
 std::string csv_heading(const ColumnSpec& spec) {
@@ -24,8 +24,10 @@ std::string csv_heading(const ColumnSpec& spec) {
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (const auto& text : cells)
-    line += csv_cell(text) + ',';
+  for (const auto& text : cells) {
+    append_csv_cell(line, text);
+    line += ',';
+  }
   line.back() = '\n';
   return line;
 }

@@ -12,6 +12,9 @@ namespace c3 {
 /// out.
 std::string csv_heading(const ColumnSpec& spec);
 
+/// Puts \p text behind \p line, quoted where it must be.
+void append_csv_cell(std::string& line, const std::string& text);
+
 /// \p cells with commas between, quoted where they must be, and a line's end.
 std::string csv_line(const std::vector<std::string>& cells);
 

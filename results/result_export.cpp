@@ -1,9 +1,11 @@
 #include "results/result_export.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "results/csv_line.hpp"
@@ -12,6 +14,15 @@
 
 namespace c3 {
 namespace {
+
+void append_cell(std::string& line, const ColumnData& column, std::size_t row) {
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values)) {
+    append_csv_cell(line, (*texts)[row]);
+  } else {
+    std::visit([&](const auto& values) { fmt::format_to(std::back_inserter(line), "{}", values[row]); },
+               column.values);
+  }
+}
 
 std::vector<std::string> all_headings(std::span<const ResultTable> tables) {
   std::vector<std::string> headings{"strategy"};
@@ -24,43 +35,54 @@ std::vector<std::string> all_headings(std::span<const ResultTable> tables) {
   return headings;
 }
 
-std::string cell(const ColumnData& column, std::size_t row) {
+std::string cell_text(const ColumnData& column, std::size_t row) {
   return std::visit([row](const auto& values) { return fmt::format("{}", values[row]); }, column.values);
 }
 
-/// Calls \p write with every row of every table as texts, in the order of \p headings.
-template <class Write>
-void for_each_row(std::span<const ResultTable> tables, const std::vector<std::string>& headings,
-                  const Write& write) {
-  for (const auto& table : tables) {
-    std::vector<std::size_t> places;
-    for (const auto& column : table.columns) {
-      const auto place = std::ranges::find(headings, csv_heading(column.spec)) - headings.begin();
-      places.push_back(static_cast<std::size_t>(place));
-    }
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-      std::vector<std::string> cells(headings.size());
-      cells.front() = table.strategy;
-      for (std::size_t i = 0; i < places.size(); ++i)
-        cells[places[i]] = cell(table.columns[i], row);
-      write(std::move(cells));
-    }
+/// The columns of \p table in the order of \p headings; null where it lacks one. The first is the strategy's.
+std::vector<const ColumnData*> in_order(const ResultTable& table, const std::vector<std::string>& headings) {
+  std::vector<const ColumnData*> columns(headings.size(), nullptr);
+  for (const auto& column : table.columns) {
+    const auto place = std::ranges::find(headings, csv_heading(column.spec)) - headings.begin();
+    columns[static_cast<std::size_t>(place)] = &column;
   }
+  return columns;
 }
 
 }  // namespace
 
-std::string to_csv(std::span<const ResultTable> tables) {
-  const auto headings = all_headings(tables);
-  auto csv = csv_line(headings);
-  for_each_row(tables, headings, [&](const std::vector<std::string>& cells) { csv += csv_line(cells); });
+CsvExport::CsvExport(std::span<const ResultTable> tables) : headings_(all_headings(tables)) {}
+
+std::string CsvExport::header() const { return fmt::format("{}\n", fmt::join(headings_, ",")); }
+
+std::string CsvExport::rows(const ResultTable& table) const {
+  const auto columns = in_order(table, headings_);
+  std::string csv;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    append_csv_cell(csv, table.strategy);
+    for (std::size_t i = 1; i < columns.size(); ++i) {
+      csv += ',';
+      if (columns[i] != nullptr) append_cell(csv, *columns[i], row);
+    }
+    csv += '\n';
+  }
   return csv;
 }
 
 std::string to_text(std::span<const ResultTable> tables) {
   const auto headings = all_headings(tables);
   TextTable text(headings);
-  for_each_row(tables, headings, [&](std::vector<std::string> cells) { text.add(std::move(cells)); });
+  for (const auto& table : tables) {
+    const auto columns = in_order(table, headings);
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      std::vector<std::string> cells(headings.size());
+      cells.front() = table.strategy;
+      for (std::size_t i = 1; i < columns.size(); ++i) {
+        if (columns[i] != nullptr) cells[i] = cell_text(*columns[i], row);
+      }
+      text.add(std::move(cells));
+    }
+  }
   return text.text();
 }
 

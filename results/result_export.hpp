@@ -4,16 +4,30 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "results/result_reader.hpp"
 
 namespace c3 {
 
-/// One header for all tables, the first column is the strategy; a column that a strategy lacks is empty there.
-std::string to_csv(std::span<const ResultTable> tables);
+/// CSV of tables that need not be in memory at once. One header for all, the first column is the strategy; a
+/// column that a strategy lacks is empty there.
+class CsvExport {
+ public:
+  /// \param tables one a strategy; their rows are not looked at.
+  explicit CsvExport(std::span<const ResultTable> tables);
+
+  std::string header() const;
+  /// The rows of \p table, or of a part of it.
+  std::string rows(const ResultTable& table) const;
+
+ private:
+  std::vector<std::string> headings_;
+};
+
 /// {schema_version, tables: [{strategy, table, columns: {name_with_unit: [values]}}]}
 std::string to_json(std::span<const ResultTable> tables);
-/// The same as to_csv, aligned.
+/// The same cells as in CSV, aligned.
 std::string to_text(std::span<const ResultTable> tables);
 
 }  // namespace c3

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "results/io_error.hpp"
 #include "results/schema.hpp"
 #include "results/step_tables.hpp"
 #include "results/text_table.hpp"
@@ -31,27 +31,38 @@ std::vector<ResourceUse> resource_use(const ResultReader& file, const std::strin
     double sum = 0;          ///< of share * ps
     double share = 0;        ///< since `since`
     std::int64_t since = 0;  ///< ps
+    bool has_steps = false;
     void advance(std::int64_t now, double next_share) {
       sum += share * static_cast<double>(now - since);
       share = next_share;
       since = now;
     }
   };
-  const auto steps = file.table(strategy, "resources/steps");
-  const auto& resource = steps.values<std::string>("resource");
-  const auto& time = steps.values<std::int64_t>("time");
-  const auto& used = steps.values<double>("used");
-  const auto& capacity = steps.values<double>("capacity");
+  const auto names = file.table(strategy, "resources/list").values<std::string>("name");
   const std::int64_t makespan = recorded_picoseconds(file, strategy);
-  std::map<std::string, Integral> integrals;
-  for (std::size_t row = 0; row < steps.rows(); ++row) {
-    integrals[resource[row]].advance(time[row], capacity[row] > 0 ? used[row] / capacity[row] : 0);
+  std::vector<Integral> integrals(names.size());
+  TableBlocks blocks(file, strategy, "resources/steps", {.columns = {}, .rows = {}, .as_texts = false});
+  while (const auto steps = blocks.next()) {
+    const auto& resource = steps->values<std::int64_t>("resource");
+    const auto& time = steps->values<std::int64_t>("time");
+    const auto& used = steps->values<double>("used");
+    const auto& capacity = steps->values<double>("capacity");
+    for (std::size_t row = 0; row < steps->rows(); ++row) {
+      const auto number = static_cast<std::size_t>(resource[row]);  // a negative one is beyond, too
+      if (number >= names.size())
+        throw IoError(file.path(), "read", "'resources/steps' points beyond its list");
+      integrals[number].has_steps = true;
+      integrals[number].advance(time[row], capacity[row] > 0 ? used[row] / capacity[row] : 0);
+    }
   }
   std::vector<ResourceUse> use;
-  for (auto& [name, integral] : integrals) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Integral& integral = integrals[i];
+    if (!integral.has_steps) continue;
     integral.advance(makespan, 0);
-    use.push_back({.name = name, .mean = makespan > 0 ? integral.sum / static_cast<double>(makespan) : 0});
+    use.push_back({.name = names[i], .mean = makespan > 0 ? integral.sum / static_cast<double>(makespan) : 0});
   }
+  std::ranges::sort(use, {}, &ResourceUse::name);
   std::ranges::stable_sort(use, std::ranges::greater{}, &ResourceUse::mean);
   return use;
 }
