@@ -15,64 +15,104 @@ namespace {
 
 using Id = std::int64_t;
 
-/// Rows of activities, by id, with what their parts say of them.
+constexpr std::size_t kMostActivities = std::size_t{1} << 28U;  // a table by number is held: 2 GB
+
+/// What is drawn, or is a part of nothing, with what its parts say of it.
 struct Activity {
   Slice slice;
   int gpu = -1, stream = -1, engine = -1;
   Id parent = 0;
   Id first_part = 0;  ///< the part that started first
-  std::vector<Interval> parts = {};
 };
-using Activities = std::unordered_map<Id, Activity>;
+
+/// While any part of an activity runs. Work groups are most of a timeline: they are united as they come.
+struct Parts {
+  Id first = 0;
+  std::int64_t running = 0;  ///< start of the first
+  std::vector<Interval> busy;
+  std::size_t united_at = 64;  ///< length from which on to unite
+
+  void add(Id id, Interval part) {
+    if (busy.empty() || part.begin < running) {
+      running = part.begin;
+      first = id;
+    }
+    busy.push_back(part);
+    if (busy.size() < united_at) return;
+    busy = united(std::move(busy));
+    united_at = 2 * busy.size() + united_at;
+  }
+};
+
+struct Activities {
+  std::unordered_map<Id, Activity> by_id;
+  std::vector<Id> ids;      ///< of by_id, in order of end
+  std::vector<Id> parents;  ///< by id, of all activities; 0 for none
+
+  Id parent_of(Id id) const {
+    const auto place = static_cast<std::size_t>(id);  // a negative one is beyond, too
+    return place < parents.size() ? parents[place] : 0;
+  }
+};
 
 bool is_part(const std::string& kind) { return kind == "cohort" || kind == "channel" || kind == "transfer"; }
 bool is_on_stream(const std::string& kind) {
   return kind == "kernel" || kind == "collective" || kind == "wait";
 }
 
-Activities read_activities(const ResultTable& table) {
+/// The rows of one block that are drawn, or a part of nothing; of the others who they are parts of.
+void add_block(Activities& activities, std::unordered_map<Id, Parts>& parts, const ResultTable& table) {
   const auto& id = table.values<std::int64_t>("id");
   const auto& name = table.values<std::string>("name");
   const auto& kind = table.values<std::string>("kind");
-  const auto integer = [&](const char* column, std::size_t row) {
-    return table.values<std::int64_t>(column)[row];
-  };
-  Activities activities;
-  activities.reserve(id.size());
+  const auto& gpu = table.values<std::int64_t>("gpu");
+  const auto& stream = table.values<std::int64_t>("stream");
+  const auto& engine = table.values<std::int64_t>("engine");
+  const auto& parent = table.values<std::int64_t>("parent");
+  const auto& start = table.values<std::int64_t>("start");
+  const auto& end = table.values<std::int64_t>("end");
+  const auto& bytes = table.values<double>("bytes");
+  const auto& flops = table.values<double>("flops");
   for (std::size_t row = 0; row < id.size(); ++row) {
-    const auto start = integer("start", row);
-    activities[id[row]] = {.slice = {.name = name[row],
-                                     .kind = kind[row],
-                                     .start = start,
-                                     .running = start,
-                                     .end = integer("end", row),
-                                     .bytes = table.values<double>("bytes")[row],
-                                     .flops = table.values<double>("flops")[row]},
-                           .gpu = static_cast<int>(integer("gpu", row)),
-                           .stream = static_cast<int>(integer("stream", row)),
-                           .engine = static_cast<int>(integer("engine", row)),
-                           .parent = integer("parent", row)};
+    const auto place = static_cast<std::size_t>(id[row]);
+    if (place > kMostActivities) throw IoError(table.path, "report", "activities have impossible numbers");
+    if (place >= activities.parents.size()) activities.parents.resize(place + kChunkRows, 0);
+    activities.parents[place] = parent[row];
+    if (is_part(kind[row]) && parent[row] != 0) parts[parent[row]].add(id[row], {start[row], end[row]});
+    if (parent[row] != 0 && !is_on_stream(kind[row]) && engine[row] < 0) continue;
+    activities.ids.push_back(id[row]);
+    activities.by_id[id[row]] = {.slice = {.name = name[row],
+                                           .kind = kind[row],
+                                           .start = start[row],
+                                           .running = start[row],
+                                           .end = end[row],
+                                           .bytes = bytes[row],
+                                           .flops = flops[row]},
+                                 .gpu = static_cast<int>(gpu[row]),
+                                 .stream = static_cast<int>(stream[row]),
+                                 .engine = static_cast<int>(engine[row]),
+                                 .parent = parent[row]};
   }
-  return activities;
 }
 
-/// A kernel or collective runs while any of its work groups, channels or transfers does.
-void join_parts(Activities& activities, const std::vector<Id>& ids) {
-  for (const auto id : ids) {
-    const auto& part = activities.at(id);
-    const auto parent = activities.find(part.parent);
-    if (parent == activities.end() || !is_part(part.slice.kind)) continue;
-    auto& whole = parent->second;
-    if (whole.parts.empty() || part.slice.start < whole.slice.running) {
-      whole.slice.running = part.slice.start;
-      whole.first_part = id;
+Activities read_activities(const ResultReader& file, const std::string& strategy) {
+  Activities activities;
+  std::unordered_map<Id, Parts> parts;
+  TableBlocks blocks(file, strategy, "activities");
+  while (const auto block = blocks.next())
+    add_block(activities, parts, *block);
+  for (auto& [id, activity] : activities.by_id) {
+    auto& slice = activity.slice;
+    const auto its = parts.find(id);
+    if (its == parts.end()) {
+      slice.busy = {{slice.start, slice.end}};
+      continue;
     }
-    whole.parts.push_back({part.slice.start, part.slice.end});
+    slice.running = its->second.running;
+    activity.first_part = its->second.first;
+    slice.busy = united(std::move(its->second.busy));
   }
-  for (auto& [_, activity] : activities) {
-    if (activity.parts.empty()) activity.parts.push_back({activity.slice.start, activity.slice.end});
-    activity.slice.busy = united(std::move(activity.parts));
-  }
+  return activities;
 }
 
 std::string reason(const std::string& kind, const std::string& predecessor) {
@@ -87,18 +127,21 @@ void join_dependencies(Activities& activities, const ResultTable& table) {
   const auto& successor = table.values<std::int64_t>("successor");
   const auto& predecessor = table.values<std::int64_t>("predecessor");
   const auto& kind = table.values<std::string>("kind");
+  auto& by_id = activities.by_id;
   const auto whole = [&](Id id) {
-    const auto found = activities.find(id);
-    if (found == activities.end() || found->second.parent == 0 || is_on_stream(found->second.slice.kind))
+    const auto found = by_id.find(id);
+    if (found != by_id.end() && (found->second.parent == 0 || is_on_stream(found->second.slice.kind)))
       return found;  // what a kernel or collective is a part of is a range
-    return activities.find(found->second.parent);
+    return by_id.find(activities.parent_of(id));
   };
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (kind[row] == "launch") continue;
-    const auto waiting = whole(successor[row]), waited = whole(predecessor[row]);
-    if (waiting == activities.end() || waited == activities.end() || waiting == waited) continue;
+    const auto waiting = whole(successor[row]);
+    if (waiting == by_id.end()) continue;
     auto& [id, activity] = *waiting;
     if (successor[row] != id && successor[row] != activity.first_part) continue;
+    const auto waited = whole(predecessor[row]);
+    if (waited == by_id.end() || waiting == waited) continue;
     auto& reasons = successor[row] == id ? activity.slice.released_by : activity.slice.waited_for;
     const auto text = reason(kind[row], waited->second.slice.name);
     if (std::ranges::find(reasons, text) == reasons.end()) reasons.push_back(text);
@@ -117,10 +160,10 @@ void add_slice(std::vector<Lane>& lanes, int number, const std::string& label, S
   lane->slices.push_back(std::move(slice));
 }
 
-void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities, const std::vector<Id>& ids,
+void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities,
                const std::vector<std::string>& streams) {
-  for (const auto id : ids) {
-    auto& activity = activities.at(id);
+  for (const auto id : activities.ids) {
+    auto& activity = activities.by_id.at(id);
     auto& slice = activity.slice;
     if (is_on_stream(slice.kind) && activity.stream >= 0) {
       const auto stream = static_cast<std::size_t>(activity.stream);
@@ -153,21 +196,20 @@ struct Membership {
   std::size_t member = 0;
 };
 
-/// Which curves every resource is part of, by its name.
-std::unordered_map<std::string, std::vector<Membership>> memberships(const ResultTable& list,
-                                                                     std::map<int, GpuTimeline>& gpus) {
-  std::unordered_map<std::string, std::vector<Membership>> found;
+/// Which curves every resource is part of, by its number.
+std::vector<std::vector<Membership>> memberships(const ResultTable& list, std::map<int, GpuTimeline>& gpus) {
   const auto& names = list.values<std::string>("name");
   const auto& units = list.values<std::string>("unit");
   const auto& ranks = list.values<std::int64_t>("gpu");
   const auto& capacities = list.values<double>("capacity");
+  std::vector<std::vector<Membership>> found(names.size());
   for (auto& [rank, gpu] : gpus)
     gpu.each_link.reserve(names.size());  // pointers to its elements are kept
   for (std::size_t row = 0; row < names.size(); ++row) {
     const auto gpu = gpus.find(static_cast<int>(ranks[row]));
     if (gpu == gpus.end() || !std::isfinite(capacities[row])) continue;
     const auto join = [&](UseCurve& curve) {
-      found[names[row]].push_back({&curve, curve.add_member(capacities[row])});
+      found[row].push_back({&curve, curve.add_member(capacities[row])});
     };
     if (names[row].ends_with(".cus")) join(gpu->second.cus);
     if (names[row].ends_with(".hbm")) join(gpu->second.hbm);
@@ -180,29 +222,31 @@ std::unordered_map<std::string, std::vector<Membership>> memberships(const Resul
 
 void add_use(std::map<int, GpuTimeline>& gpus, const ResultReader& file, const std::string& strategy) {
   const auto members = memberships(file.table(strategy, "resources/list"), gpus);
-  const auto steps = file.table(strategy, "resources/steps");
-  const auto& resource = steps.values<std::string>("resource");
-  const auto& time = steps.values<std::int64_t>("time");
-  const auto& used = steps.values<double>("used");
-  const auto& capacity = steps.values<double>("capacity");
-  for (std::size_t row = 0; row < steps.rows(); ++row) {
-    const auto curves = members.find(resource[row]);
-    if (curves == members.end()) continue;
-    for (const auto& [curve, member] : curves->second)
-      curve->step(member, time[row], used[row], capacity[row]);
+  TableBlocks blocks(file, strategy, "resources/steps", {.columns = {}, .rows = {}, .as_texts = false});
+  while (const auto steps = blocks.next()) {
+    const auto& resource = steps->values<std::int64_t>("resource");
+    const auto& time = steps->values<std::int64_t>("time");
+    const auto& used = steps->values<double>("used");
+    const auto& capacity = steps->values<double>("capacity");
+    for (std::size_t row = 0; row < steps->rows(); ++row) {
+      const auto number = static_cast<std::size_t>(resource[row]);  // a negative one is beyond, too
+      if (number >= members.size())
+        throw IoError(file.path(), "report", "'resources/steps' points beyond its list");
+      for (const auto& [curve, member] : members[number])
+        curve->step(member, time[row], used[row], capacity[row]);
+    }
   }
 }
 
 }  // namespace
 
 StrategyTimeline read_timeline(const ResultReader& file, const std::string& strategy) {
-  const auto table = file.table(strategy, "activities");
-  auto activities = read_activities(table);
-  const auto& ids = table.values<std::int64_t>("id");
-  join_parts(activities, ids);
-  join_dependencies(activities, file.table(strategy, "dependencies"));
+  auto activities = read_activities(file, strategy);
+  TableBlocks dependencies(file, strategy, "dependencies");
+  while (const auto block = dependencies.next())
+    join_dependencies(activities, *block);
   std::map<int, GpuTimeline> gpus;
-  add_lanes(gpus, std::move(activities), ids, file.streams());
+  add_lanes(gpus, std::move(activities), file.streams());
   if (gpus.empty())
     throw IoError(file.path(), "report", "strategy '" + strategy + "' ran nothing on any stream");
   add_use(gpus, file, strategy);
