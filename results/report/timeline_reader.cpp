@@ -17,6 +17,9 @@ using Id = std::int64_t;
 
 constexpr std::size_t kMostActivities = std::size_t{1} << 28U;  // a table by number is held: 2 GB
 
+/// Rows of resources/steps from which on curves are coarsened.
+constexpr std::uint64_t kManySteps = 2'000'000;
+
 /// What is drawn, or is a part of nothing, with what its parts say of it.
 struct Activity {
   Slice slice;
@@ -220,8 +223,20 @@ std::vector<std::vector<Membership>> memberships(const ResultTable& list, std::m
   return found;
 }
 
+/// A plot has some hundred bins: a hundredth of one is fine enough.
+void coarsen(std::map<int, GpuTimeline>& gpus, std::int64_t time) {
+  constexpr std::int64_t kSteps = std::int64_t{64} * 1024;
+  for (auto& [_, gpu] : gpus) {
+    for (UseCurve* const curve : {&gpu.cus, &gpu.hbm, &gpu.links})
+      curve->coarsen(time / kSteps);
+    for (UseCurve& link : gpu.each_link)
+      link.coarsen(time / kSteps);
+  }
+}
+
 void add_use(std::map<int, GpuTimeline>& gpus, const ResultReader& file, const std::string& strategy) {
   const auto members = memberships(file.table(strategy, "resources/list"), gpus);
+  if (file.rows(strategy, "resources/steps") > kManySteps) coarsen(gpus, recorded_picoseconds(file, strategy));
   TableBlocks blocks(file, strategy, "resources/steps", {.columns = {}, .rows = {}, .as_texts = false});
   while (const auto steps = blocks.next()) {
     const auto& resource = steps->values<std::int64_t>("resource");

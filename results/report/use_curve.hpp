@@ -12,6 +12,10 @@ class UseCurve {
   UseCurve() = default;
   explicit UseCurve(std::string name) : name_(std::move(name)) {}
 
+  /// From now on steps less than \p resolution [ps] apart are one, with their mean, so that a curve of a long
+  /// run has no more of them than are seen. At first 0: none are.
+  void coarsen(std::int64_t resolution) { resolution_ = resolution; }
+
   /// \returns the member's number. Until its first step it is unused.
   std::size_t add_member(double capacity);
   /// Dates never decrease; of equal ones the last holds.
@@ -35,10 +39,19 @@ class UseCurve {
     std::int64_t time = 0;
     double share = 0;
   };
+  double share_now() const;
+  /// Gives the last of \p steps its mean until \p time, if several are one.
+  void close_last(std::vector<Step>& steps, std::int64_t time) const;
+  std::vector<Step> all_steps() const;
+
   std::string name_;
   double capacity_ = 0;
   std::vector<Member> members_;
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;      // the last may go on
+  Step now_;                     // since when the share is what it is
+  double area_ = 0;              // of share x ps, from the last of steps_ until now
+  double peak_ = 0;              // before now
+  std::int64_t resolution_ = 0;  // ps
 };
 
 }  // namespace c3

@@ -48,6 +48,25 @@ TEST_CASE("the share in use of several resources is what they use together of wh
   CHECK(shares.at(1) == near((0.5 * 3 + 0.25 * 2) / 5, 1e-12));
 }
 
+TEST_CASE("a coarse curve has the same mean and peak, and its bins differ by no more than its resolution") {
+  UseCurve fine("HBM"), coarse("HBM");
+  coarse.coarsen(100);
+  for (UseCurve* const curve : {&fine, &coarse}) {
+    const auto first = curve->add_member(10), second = curve->add_member(10);
+    for (std::int64_t time = 0; time < 10'000; time += 7) {
+      curve->step(first, time, 10, 10);  // changes at the same date by the next step
+      curve->step(first, time, static_cast<double>(time % 10), 10);
+      if (time % 3 == 0) curve->step(second, time, static_cast<double>(time % 4), 10);
+    }
+  }
+  CHECK(coarse.mean(10'000) == near(fine.mean(10'000), 1e-12));
+  CHECK(coarse.peak() == fine.peak());
+  CHECK(fine.peak() == 0.6);
+  const auto bins = coarse.shares(10'000, 10), expected = fine.shares(10'000, 10);
+  for (std::size_t i = 0; i < bins.size(); ++i)
+    CHECK(bins[i] == near(expected[i], 2 * 100.0 / 1'000));
+}
+
 TEST_CASE("a share is never drawn above 100 %, however the solver rounds") {
   UseCurve curve("HBM");
   curve.step(curve.add_member(3), 0, 3.0000001, 3);
