@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -82,15 +81,9 @@ std::optional<Number> number_of(const std::string& text) {
   const double bare = std::strtod(text.c_str(), &end);
   if (end == text.c_str()) return std::nullopt;
   if (*end == '\0') return Number{std::nullopt, bare};
-  for (const Dimension dimension : {Dimension::bytes, Dimension::duration, Dimension::bandwidth,
-                                    Dimension::flop_rate, Dimension::frequency}) {
-    try {
-      return Number{dimension, parse_quantity(text, dimension)};
-    } catch (const std::invalid_argument&) {
-      continue;  // another dimension may have this unit
-    }
-  }
-  return std::nullopt;
+  const std::optional<QuantityText> quantity = find_quantity(text);
+  if (!quantity) return std::nullopt;
+  return Number{quantity->dimension, quantity->value};
 }
 
 /// The numbers of two texts, if both have the same dimension.

@@ -6,6 +6,7 @@
 
 #include "results/io_error.hpp"
 #include "results/picoseconds.hpp"
+#include "results/summary_numbers.hpp"
 
 namespace c3 {
 namespace {
@@ -15,43 +16,6 @@ constexpr const char* kClasses = "step_classes";
 constexpr const char* kMemory = "memory";
 
 std::string column_of(MemoryClass memory_class) { return fmt::format("memory_{}", name_of(memory_class)); }
-
-void write_rates(const H5Id& group, const StepResult& step) {
-  const auto& facts = step.facts;
-  write_one(group, {"tokens", "1", "tokens of a step, of all GPUs"}, facts.tokens);
-  write_one(group, {"tokens_per_second", "1/s", "of all GPUs"}, step.tokens_per_second);
-  write_one(group, {"tokens_per_second_per_gpu", "1/s", "of one GPU"}, step.tokens_per_second_per_gpu());
-  write_one(group, {"mfu", "1", "model_flops over time and peak"}, step.mfu);
-  write_one(group, {"hfu", "1", "hardware_flops over time and peak"}, step.hfu);
-  write_one(group,
-            {"model_flops", "flop", "of one GPU: three times the products and attention of the forward pass"},
-            facts.model_flops.value);
-  write_one(group, {"hardware_flops", "flop", "of one GPU: of all products and attention that it computes"},
-            facts.hardware_flops.value);
-  write_one(group, {"peak", "flop/s", "of one GPU in the type in which layers compute"}, facts.peak.value);
-}
-
-void write_times(const H5Id& group, const StepBreakdown& times) {
-  write_one(group, {"kernels", "ps", "in which a kernel ran on GPU 0"}, picoseconds(times.kernels));
-  write_one(group, {"communication", "ps", "in which a collective was in flight on GPU 0"},
-            picoseconds(times.communication));
-  write_one(group, {"exposed", "ps", "of that, in which no kernel ran"}, picoseconds(times.exposed));
-  write_one(group, {"idle", "ps", "in which there was neither"}, picoseconds(times.idle));
-}
-
-void write_peak(const H5Id& group, const StepFacts& facts, NameTable& names) {
-  const MemoryPeak& peak = facts.memory;
-  write_one(group, {"memory_peak", "B", "most that all tensors of a GPU take together"}, peak.bytes.value);
-  write_one(group, {"memory_reserved", "B", "what the allocator has taken for them by the end"},
-            peak.reserved.value);
-  write_one(group, {"memory_limit", "B", "HBM less what the framework itself takes"}, facts.memory_size.value);
-  for (const MemoryClass memory_class : kMemoryClasses) {
-    const std::string meaning = fmt::format("of that peak, {}", name_of(memory_class));
-    write_one(group, {column_of(memory_class), "B", meaning}, peak.of(memory_class).value);
-  }
-  write_one(group, {"memory_moment", "1", "range of the timeline in which the peak is"},
-            names.index(peak.moment));
-}
 
 void write_classes(const H5Id& strategy, const std::vector<ClassTime>& classes, NameTable& names) {
   const H5Id group = h5_create_group(strategy, kClasses);
@@ -142,9 +106,9 @@ StepBreakdown read_times(const ResultReader& file, const std::string& strategy, 
 
 void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names) {
   const H5Id group = h5_create_group(strategy, kStep);
-  write_rates(group, step);
-  write_times(group, step.times);
-  write_peak(group, step.facts, names);
+  write_numbers(group, step_numbers(step));
+  write_one(group, {"memory_moment", "1", "range of the timeline in which the peak is"},
+            names.index(step.facts.memory.moment));
   write_one(group,
             {"recorded_time", "ps", "of the run in the timeline, maybe of fewer layers and micro-batches"},
             picoseconds(recorded));

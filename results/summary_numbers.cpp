@@ -2,85 +2,126 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "results/hdf5_column.hpp"
+#include "results/picoseconds.hpp"
+
 namespace c3 {
 namespace {
 
-class Numbers {
- public:
-  void time(std::string name, std::string long_name, Seconds time) {
-    add(std::move(name), "us", std::move(long_name), time / 1.0_us);
-  }
-  void ratio(std::string name, std::string long_name, double ratio) {
-    add(std::move(name), "1", std::move(long_name), ratio);
-  }
-  void add(std::string name, std::string units, std::string long_name, double value) {
-    numbers_.push_back({std::move(name), std::move(units), std::move(long_name), value});
-  }
-  void add(std::vector<SummaryNumber> numbers) {
-    for (SummaryNumber& number : numbers)
-      numbers_.push_back(std::move(number));
-  }
-  std::vector<SummaryNumber> take() { return std::move(numbers_); }
+using Numbers = std::vector<SummaryNumber>;
 
- private:
-  std::vector<SummaryNumber> numbers_;
-};
-
-void add_side(Numbers& numbers, const std::string& side, const std::optional<SideTimes>& times) {
-  if (!times) return;
-  numbers.time(side + "_alone", fmt::format("time of the {} isolated on the whole GPU", side), times->alone);
-  numbers.time(side + "_together", fmt::format("release to completion of the {}", side), times->together);
+SummaryNumber time_of(std::string name, std::string long_name, Seconds time) {
+  return {std::move(name), "", std::move(long_name), time};
 }
 
-void add_loss(Numbers& numbers, const LossSplit& loss) {
-  numbers.time("loss_dispatch", "loss to waiting behind another kernel's work groups", loss.dispatch);
-  numbers.time("loss_cus", "loss to CUs given to the other side, and to its clock", loss.cus);
-  numbers.time("loss_cache", "loss to L2 and LLC pollution", loss.cache);
-  numbers.time("loss_hbm", "loss to shared HBM bandwidth", loss.hbm);
-  numbers.time("loss_links", "loss to shared interconnect", loss.links);
-  numbers.time("loss_interaction", "loss that no private copy of one resource removes", loss.interaction);
+SummaryNumber ratio_of(std::string name, std::string long_name, double ratio) {
+  return {std::move(name), "1", std::move(long_name), ratio};
 }
 
-void add_step(Numbers& numbers, const StepResult& step) {
-  numbers.add("tokens_per_second", "1/s", "tokens of all GPUs", step.tokens_per_second);
-  numbers.add("tokens_per_second_per_gpu", "1/s", "tokens of one GPU", step.tokens_per_second_per_gpu());
-  numbers.ratio("mfu", "model flops over time and peak", step.mfu);
-  numbers.ratio("hfu", "hardware flops over time and peak", step.hfu);
-  numbers.time("kernels", "in which a kernel ran on GPU 0", step.times.kernels);
-  numbers.time("communication", "in which a collective was in flight on GPU 0", step.times.communication);
-  numbers.time("exposed", "of that, in which no kernel ran", step.times.exposed);
-  numbers.time("idle", "in which there was neither", step.times.idle);
-  numbers.add(memory_numbers(step.facts));
+void append(Numbers& numbers, Numbers more) { std::ranges::move(more, std::back_inserter(numbers)); }
+
+Numbers side_numbers(const std::string& side, const SideTimes& times) {
+  return {time_of(side + "_alone", fmt::format("time of the {} isolated on the whole GPU", side), times.alone),
+          time_of(side + "_together", fmt::format("release to completion of the {} in this strategy", side),
+                  times.together)};
+}
+
+Numbers loss_numbers(const LossSplit& loss) {
+  return {time_of("loss_dispatch", "loss to waiting behind another kernel's work groups", loss.dispatch),
+          time_of("loss_cus", "loss to CUs given to the other side, and to its clock", loss.cus),
+          time_of("loss_cache", "loss to L2 and LLC pollution", loss.cache),
+          time_of("loss_hbm", "loss to shared HBM bandwidth", loss.hbm),
+          time_of("loss_links", "loss to shared interconnect", loss.links),
+          time_of("loss_interaction", "loss that no private copy of one resource removes", loss.interaction)};
 }
 
 }  // namespace
 
-std::vector<SummaryNumber> memory_numbers(const StepFacts& facts) {
-  Numbers numbers;
-  numbers.add("memory_peak", "B", "most that all tensors of a GPU take together", facts.memory.bytes.value);
-  numbers.add("memory_reserved", "B", "what the allocator has taken by the end", facts.memory.reserved.value);
-  numbers.add("memory_limit", "B", "HBM less what the framework itself takes", facts.memory_size.value);
-  return numbers.take();
+double SummaryNumber::number() const {
+  if (const auto* time = std::get_if<Seconds>(&value)) return *time / 1.0_us;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
 }
 
-std::vector<SummaryNumber> summary_numbers(const StrategyResult& result) {
-  Numbers numbers;
-  numbers.time("time", "median time over seeds and draws", result.time);
-  numbers.time("time_p5", "5th percentile of time", result.time_p5);
-  numbers.time("time_p95", "95th percentile of time", result.time_p95);
-  numbers.time("lower_bound", "what physics leaves at least", result.lower_bound);
-  numbers.ratio("speedup", "serial time over time", result.speedup);
-  numbers.ratio("ideal_speedup", "sum over maximum of the two sides alone", result.ideal_speedup);
-  if (result.share_of_ideal)
-    numbers.ratio("share_of_ideal", "(speedup - 1) / (ideal_speedup - 1)", *result.share_of_ideal);
-  add_side(numbers, "kernel", result.kernel);
-  add_side(numbers, "collective", result.collective);
+std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result) {
+  Numbers numbers = {
+      time_of("time", "median time over seeds and draws", result.time),
+      time_of("time_p5", "5th percentile of time over seeds and draws", result.time_p5),
+      time_of("time_p95", "95th percentile of time over seeds and draws", result.time_p95),
+      time_of("lower_bound", "what physics leaves at least", result.lower_bound),
+      ratio_of("speedup", "serial time over time", result.speedup),
+      ratio_of("ideal_speedup", "sum over maximum of the two sides alone", result.ideal_speedup)};
+  if (result.share_of_ideal) {
+    numbers.push_back(
+        ratio_of("share_of_ideal", "(speedup - 1) / (ideal_speedup - 1)", *result.share_of_ideal));
+  }
+  if (result.kernel) append(numbers, side_numbers("kernel", *result.kernel));
+  if (result.collective) append(numbers, side_numbers("collective", *result.collective));
+  if (result.loss) append(numbers, loss_numbers(*result.loss));
+  if (result.best_cus) {
+    numbers.push_back(
+        {"best_cus", "1", "CUs of the best partition that was tried", std::int64_t{*result.best_cus}});
+  }
+  return numbers;
+}
+
+std::vector<SummaryNumber> memory_numbers(const StepFacts& facts) {
+  const MemoryPeak& peak = facts.memory;
+  Numbers numbers = {
+      {"memory_peak", "B", "most that all tensors of a GPU take together", peak.bytes.value},
+      {"memory_reserved", "B", "what the allocator has taken for them by the end", peak.reserved.value},
+      {"memory_limit", "B", "HBM less what the framework itself takes", facts.memory_size.value}};
+  for (const MemoryClass memory_class : kMemoryClasses) {
+    numbers.push_back({fmt::format("memory_{}", name_of(memory_class)), "B",
+                       fmt::format("of that peak, {}", name_of(memory_class)), peak.of(memory_class).value});
+  }
+  return numbers;
+}
+
+std::vector<SummaryNumber> step_numbers(const StepResult& step) {
+  const StepFacts& facts = step.facts;
+  const StepBreakdown& times = step.times;
+  Numbers numbers = {
+      {"tokens", "1", "tokens of a step, of all GPUs", std::int64_t{facts.tokens}},
+      {"tokens_per_second", "1/s", "of all GPUs", step.tokens_per_second},
+      {"tokens_per_second_per_gpu", "1/s", "of one GPU", step.tokens_per_second_per_gpu()},
+      ratio_of("mfu", "model_flops over time and peak", step.mfu),
+      ratio_of("hfu", "hardware_flops over time and peak", step.hfu),
+      {"model_flops", "flop", "of one GPU: three times the products and attention of the forward pass",
+       facts.model_flops.value},
+      {"hardware_flops", "flop", "of one GPU: of all products and attention that it computes",
+       facts.hardware_flops.value},
+      {"peak", "flop/s", "of one GPU in the type in which layers compute", facts.peak.value},
+      time_of("kernels", "in which a kernel ran on GPU 0", times.kernels),
+      time_of("communication", "in which a collective was in flight on GPU 0", times.communication),
+      time_of("exposed", "of that, in which no kernel ran", times.exposed),
+      time_of("idle", "in which there was neither", times.idle)};
+  append(numbers, memory_numbers(facts));
+  return numbers;
+}
+
+std::vector<SummaryNumber> all_numbers(const StrategyResult& result) {
+  Numbers numbers = strategy_numbers(result);
   for (const StreamTimes& stream : result.streams)
-    add_side(numbers, "stream." + stream.name, stream.times);
-  if (result.loss) add_loss(numbers, *result.loss);
-  if (result.best_cus) numbers.ratio("best_cus", "CUs of the best partition that was tried", *result.best_cus);
-  if (result.step) add_step(numbers, *result.step);
-  return numbers.take();
+    append(numbers, side_numbers("stream." + stream.name, stream.times));
+  if (result.step) append(numbers, step_numbers(*result.step));
+  return numbers;
+}
+
+void write_numbers(const H5Id& group, const std::vector<SummaryNumber>& numbers) {
+  for (const SummaryNumber& number : numbers) {
+    if (const auto* time = std::get_if<Seconds>(&number.value)) {
+      write_one(group, {number.name, "ps", number.long_name}, picoseconds(*time));
+    } else if (const auto* whole = std::get_if<std::int64_t>(&number.value)) {
+      write_one(group, {number.name, number.units, number.long_name}, *whole);
+    } else {
+      write_one(group, {number.name, number.units, number.long_name}, std::get<double>(number.value));
+    }
+  }
 }
 
 }  // namespace c3

@@ -1,24 +1,41 @@
 #pragma once
-/// Every number that is said of a strategy, with its name and unit: what tables of many runs have a column of.
+/// Every number that is said of a strategy, with its name and unit: result files have a column of each, and so
+/// have tables of many runs.
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "results/hdf5_handle.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
 
 struct SummaryNumber {
-  std::string name;       ///< as the column of a result file's `summary` or `step`
-  std::string units;      ///< UDUNITS; times are "us"
+  std::string name;
+  std::string units;      ///< UDUNITS; of times empty: files have them in ps, tables in us
   std::string long_name;  ///< what it is
-  double value = 0;
+  std::variant<double, std::int64_t, Seconds> value;
+
+  bool is_time() const { return std::holds_alternative<Seconds>(value); }
+  double number() const;  ///< of a time: in us
 };
 
-/// In the order of the printed tables. What is absent in \p result is absent here.
-std::vector<SummaryNumber> summary_numbers(const StrategyResult& result);
+/// Times, ratios and the loss split, in the order of the printed table. What is absent in \p result is absent
+/// here.
+std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result);
 
-/// What is known of a training step before it runs: its memory.
+/// Rates, the split of the time, and memory.
+std::vector<SummaryNumber> step_numbers(const StepResult& step);
+
+/// What is known of a training step before it runs: who takes a GPU's memory at its peak.
 std::vector<SummaryNumber> memory_numbers(const StepFacts& facts);
+
+/// All of them, and each stream's times as `stream.NAME_alone`, `_together` where streams are compared.
+std::vector<SummaryNumber> all_numbers(const StrategyResult& result);
+
+/// Each as a column of one row.
+void write_numbers(const H5Id& group, const std::vector<SummaryNumber>& numbers);
 
 }  // namespace c3

@@ -21,15 +21,15 @@ PointResult result_of(const OutOfMemory& verdict) {
                            verdict.step.memory.moment, verdict.step.memory_size.value / 1e9),
       .numbers = {}};
   for (SummaryNumber& number : memory_numbers(verdict.step))
-    result.numbers.push_back({.strategy = {}, .number = std::move(number)});
+    result.numbers.push_back(point_number("", std::move(number)));
   return result;
 }
 
 PointResult result_of(const StudyResult& study) {
   PointResult result{.error = {}, .numbers = {}};
   for (const StrategyResult& strategy : study.strategies) {
-    for (SummaryNumber& number : summary_numbers(strategy))
-      result.numbers.push_back({.strategy = strategy.name, .number = std::move(number)});
+    for (SummaryNumber& number : all_numbers(strategy))
+      result.numbers.push_back(point_number(strategy.name, std::move(number)));
   }
   return result;
 }

@@ -97,10 +97,10 @@ PointResult result_of(const Json& json) {
   }
   for (const Json& entry : json.at("numbers")) {
     result.numbers.push_back({.strategy = entry.at("strategy"),
-                              .number = {.name = entry.at("name"),
-                                         .units = entry.at("units"),
-                                         .long_name = entry.at("long_name"),
-                                         .value = entry.at("value")}});
+                              .name = entry.at("name"),
+                              .units = entry.at("units"),
+                              .long_name = entry.at("long_name"),
+                              .value = entry.at("value")});
   }
   return result;
 }
@@ -122,6 +122,12 @@ std::string_view name_of(PointStatus status) {
     default:
       return "failed";
   }
+}
+
+PointNumber point_number(const std::string& strategy, SummaryNumber number) {
+  const double value = number.number();
+  std::string units = number.is_time() ? "us" : std::move(number.units);
+  return {strategy, std::move(number.name), std::move(units), std::move(number.long_name), value};
 }
 
 std::string point_id(std::string_view resolved_configuration) {
@@ -183,10 +189,10 @@ void SweepFolder::write(const std::string& id, const PointResult& result) const 
   Json numbers = Json::array();
   for (const PointNumber& entry : result.numbers) {
     numbers.push_back({{"strategy", entry.strategy},
-                       {"name", entry.number.name},
-                       {"units", entry.number.units},
-                       {"long_name", entry.number.long_name},
-                       {"value", entry.number.value}});
+                       {"name", entry.name},
+                       {"units", entry.units},
+                       {"long_name", entry.long_name},
+                       {"value", entry.value}});
   }
   const bool failed = result.status == PointStatus::failed;
   write_whole(file_of(id, failed), {{"schema", kSweepPointSchema},

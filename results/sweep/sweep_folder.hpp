@@ -33,9 +33,13 @@ std::string_view name_of(PointStatus status);
 
 /// A number of one strategy; of the point as a whole where the strategy is empty.
 struct PointNumber {
-  std::string strategy;
-  SummaryNumber number;
+  std::string strategy, name;
+  std::string units, long_name;  ///< times are in us
+  double value = 0;
 };
+
+/// \p number of \p strategy.
+PointNumber point_number(const std::string& strategy, SummaryNumber number);
 
 /// What came out of a point.
 struct PointResult {

@@ -30,15 +30,14 @@ class NumberColumns {
   explicit NumberColumns(std::size_t rows) : rows_(rows) {}
 
   void set(std::size_t row, const PointNumber& entry) {
-    const SummaryNumber& number = entry.number;
     const std::string name =
-        entry.strategy.empty() ? number.name : fmt::format("{}.{}", entry.strategy, number.name);
+        entry.strategy.empty() ? entry.name : fmt::format("{}.{}", entry.strategy, entry.name);
     const auto [found, is_new] = index_.try_emplace(name, columns_.size());
     if (is_new) {
-      columns_.push_back({.spec = {name, number.units, number.long_name},
+      columns_.push_back({.spec = {name, entry.units, entry.long_name},
                           .values = std::vector<double>(rows_, std::numeric_limits<double>::quiet_NaN())});
     }
-    std::get<std::vector<double>>(columns_[found->second].values)[row] = number.value;
+    std::get<std::vector<double>>(columns_[found->second].values)[row] = entry.value;
   }
 
   std::vector<ColumnData> take() { return std::move(columns_); }

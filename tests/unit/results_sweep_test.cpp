@@ -16,8 +16,7 @@ namespace c3 {
 namespace {
 
 PointNumber number(const std::string& strategy, const std::string& name, double value) {
-  return {.strategy = strategy,
-          .number = {.name = name, .units = "us", .long_name = "of " + name, .value = value}};
+  return {.strategy = strategy, .name = name, .units = "us", .long_name = "of " + name, .value = value};
 }
 
 /// Four points of two keys.
@@ -69,7 +68,7 @@ TEST_CASE("a sweep's folder gives back what was written") {
   CHECK(swept.folder.has_failed("id1"));
   CHECK_FALSE(swept.folder.has_failed("id3"));
   CHECK_FALSE(swept.folder.read("id3").has_value());
-  CHECK(swept.folder.read("id0")->numbers[0].number.value == 0.1);
+  CHECK(swept.folder.read("id0")->numbers[0].value == 0.1);
   CHECK_FALSE(SweepFolder(swept.scratch / "none").manifest().has_value());
 }
 
