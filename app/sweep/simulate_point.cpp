@@ -49,6 +49,8 @@ PointResult simulate_point(const ExperimentFile& file) {
     return failed_point(error.what());
   } catch (const InfeasibleError& error) {
     return failed_point(error.what());
+  } catch (const InterruptedError&) {
+    throw;  // says nothing of the point
   } catch (const std::exception& error) {
     return failed_point(fmt::format("internal error: {}", error.what()));
   }

@@ -7,7 +7,7 @@
 namespace c3 {
 
 /// Simulates every strategy of \p file over its seeds and draws, without a timeline. Whatever goes wrong is a
-/// failed result that says so.
+/// failed result that says so. \throws InterruptedError
 PointResult simulate_point(const ExperimentFile& file);
 
 /// A failed result.

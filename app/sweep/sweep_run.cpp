@@ -9,6 +9,7 @@
 #include "app/exit_code.hpp"
 #include "app/sweep/simulate_point.hpp"
 #include "app/sweep/worker_pool.hpp"
+#include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "results/io_error.hpp"
 
@@ -26,6 +27,8 @@ int work_on(const SweepPlan& plan, std::size_t point) {
     const PointResult result = simulate_point(plan.sweep.experiment(plan.sweep.points()[point]));
     plan.folder.write(plan.manifest.ids[point], result);
     return result.status == PointStatus::failed ? kExitPartial : kExitOk;
+  } catch (const InterruptedError&) {  // it came while this process was made
+    return kExitInterrupted;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}", error.what());
     return kExitInputOutput;
@@ -76,6 +79,7 @@ class SweepRunner {
   PointCounts record(const WorkerEnd& end) {
     if (end.exit_code == kExitOk) return {.simulated = 1, .failed = 0};
     if (end.exit_code == kExitPartial) return {.simulated = 1, .failed = 1};
+    if (end.exit_code == kExitInterrupted) return {};
     if (end.exit_code == kExitInputOutput) {
       trouble_ = end.said;
       source_.stop();

@@ -22,10 +22,32 @@ constexpr std::size_t kMostSaid = 4096;
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
+/// Holds back SIGINT and SIGTERM, so that a new process gets none before it ignores them.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    sigprocmask(SIG_BLOCK, &both, &before_);
+  }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() { release(); }
+
+  void release() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 /// In the new process.
-[[noreturn]] void live_as_worker(pid_t parent, int output, const std::function<int()>& work) {
+[[noreturn]] void live_as_worker(pid_t parent, int output, HeldSignals& meant_for_others,
+                                 const std::function<int()>& work) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
+  meant_for_others.release();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it died before it was watched
   dup2(output, STDERR_FILENO);
@@ -58,9 +80,10 @@ void WorkerPool::start(std::size_t task, const std::function<int()>& work) {
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
   std::fflush(nullptr);  // else the worker would inherit what is buffered, and write it again
   const pid_t self = getpid();
+  HeldSignals held;
   const pid_t process = fork();
   if (process < 0) fail("fork");
-  if (process == 0) live_as_worker(self, ends[1], work);
+  if (process == 0) live_as_worker(self, ends[1], held, work);
   close(ends[1]);
   running_.push_back(
       {.task = task, .process = process, .output = ends[0], .said = {}, .started = Clock::now()});
