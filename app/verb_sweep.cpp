@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,15 +74,12 @@ int workers_of(const SweepOptions& options, const MpiWorld* world) {
   return world != nullptr ? 1 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-std::string cell_text(const ColumnData& column, std::size_t row) {
-  return std::visit([row](const auto& values) { return fmt::format("{}", values[row]); }, column.values);
-}
-
 /// "op = all_gather, cus = 8"
 std::string point_text(const SweepPlan& plan, std::size_t point) {
+  const std::vector<std::string> values = plan.sweep.texts(plan.sweep.points()[point]);
   std::string text;
-  for (const ColumnData& axis : plan.manifest.axes)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", axis.spec.name, cell_text(axis, point));
+  for (std::size_t axis = 0; axis < values.size(); ++axis)
+    text += fmt::format("{}{} = {}", axis == 0 ? "" : ", ", plan.sweep.names()[axis], values[axis]);
   return text;
 }
 
@@ -94,21 +92,18 @@ std::string state_of(const SweepPlan& plan, std::size_t point) {
 
 int list_points(const SweepPlan& plan) {
   std::vector<std::string> header = {"point"};
-  for (const ColumnData& axis : plan.manifest.axes)
-    header.push_back(axis.spec.units == "1" ? axis.spec.name
-                                            : fmt::format("{} [{}]", axis.spec.name, axis.spec.units));
+  std::ranges::copy(plan.sweep.names(), std::back_inserter(header));
   header.emplace_back("state");
   TextTable table(header);
   for (std::size_t point = 0; point < plan.manifest.points(); ++point) {
     std::vector<std::string> row = {plan.manifest.ids[point]};
-    for (const ColumnData& axis : plan.manifest.axes)
-      row.push_back(cell_text(axis, point));
+    std::ranges::move(plan.sweep.texts(plan.sweep.points()[point]), std::back_inserter(row));
     row.push_back(state_of(plan, point));
     table.add(std::move(row));
   }
   fmt::print("{}", table.text());
-  for (std::size_t point = 0; point < plan.manifest.points(); ++point) {
-    if (!plan.refused[point].empty()) fmt::print(stderr, "{}\n", plan.refused[point]);
+  for (const std::string& error : plan.refused) {
+    if (!error.empty()) fmt::print(stderr, "{}\n", error);
   }
   return kExitOk;
 }

@@ -12,6 +12,8 @@
 namespace c3 {
 namespace {
 
+std::string text_of(const Node& value) { return value.text() == nullptr ? write_value(value) : *value.text(); }
+
 /// Cells of one kind: what is not all of one unit are texts.
 std::vector<SweepCell> cells_of(const SweepAxis& axis) {
   std::vector<SweepCell> cells;
@@ -21,8 +23,7 @@ std::vector<SweepCell> cells_of(const SweepAxis& axis) {
   const bool any_real =
       std::ranges::any_of(cells, [](auto& cell) { return std::holds_alternative<double>(cell.value); });
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Node& value = axis.values[i];
-    if (!one_unit) cells[i] = {value.text() == nullptr ? write_value(value) : *value.text(), ""};
+    if (!one_unit) cells[i] = {text_of(axis.values[i]), ""};
     if (one_unit && any_real) cells[i].value = cells[i].number();
   }
   return cells;
@@ -87,6 +88,13 @@ std::vector<SweepCell> Sweep::cells(const SweepPoint& point) const {
   for (std::size_t axis = 0; axis < axes_.size(); ++axis)
     cells.push_back(cells_[axis][point[axis]]);
   return cells;
+}
+
+std::vector<std::string> Sweep::texts(const SweepPoint& point) const {
+  std::vector<std::string> texts;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+    texts.push_back(text_of(value(point, axis)));
+  return texts;
 }
 
 template <class Change>

@@ -34,6 +34,8 @@ class Sweep {
 
   /// The value of each name. A column of all points is of one kind: numbers of one unit, or texts.
   std::vector<SweepCell> cells(const SweepPoint& point) const;
+  /// The values as the file has them, "4 TB/s".
+  std::vector<std::string> texts(const SweepPoint& point) const;
   /// \throws ConfigError for a combination that makes no experiment
   ExperimentFile experiment(const SweepPoint& point) const;
   /// `key=value` of every key that makes the file's own experiment that of \p point.

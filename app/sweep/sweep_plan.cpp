@@ -86,7 +86,7 @@ std::string claim_folder(const SweepPlan& plan) {
   plan.folder.write_manifest(plan.manifest);
   if (!earlier) return {};
   return fmt::format("{} was simulated with other presets or by c3sim {} ({}): its points are simulated again",
-                     plan.folder.path().string(), earlier->software_version, earlier->git_commit);
+                     plan.folder.path().string(), earlier->software_version, earlier->git_commit.substr(0, 12));
 }
 
 }  // namespace c3

@@ -1,8 +1,12 @@
-"""A sweep uses the cores it is given, and costs little beside simulating."""
+"""A sweep uses the cores it is given, and costs little beside simulating.
+
+Neighbours on the machine take cores: tries count only where two loops that do nothing but count get two of them.
+"""
 
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -12,7 +16,8 @@ SWEEPS = ("sweep_partition_mi300x.toml", "sweep_topology.toml")
 LONGEST_S = 60.0  # with -j 2
 LEAST_SPEEDUP = 1.7
 MOST_OVERHEAD_MS = 30.0
-TRIES = 3  # neighbours on the machine take cores
+TRIES = 3
+TWO_CORES = 1.85  # times as fast as one, as near as two loops come to it
 
 # Points that are simulated in about a millisecond.
 SMALL = """
@@ -37,18 +42,36 @@ def seconds(file, jobs):
         return time.monotonic() - begun
 
 
+def count(numbers):
+    """Wall seconds of processes that count up to each of `numbers` at the same time."""
+    begun = time.monotonic()
+    loops = [subprocess.Popen([sys.executable, "-c", f"for i in range({n}): pass"]) for n in numbers]
+    for loop in loops:
+        loop.wait()
+    return time.monotonic() - begun
+
+
+def has_two_cores():
+    return count([60_000_000]) / count([30_000_000, 30_000_000]) >= TWO_CORES
+
+
 class SweepSpeed(unittest.TestCase):
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core")
     def test_two_workers_are_nearly_twice_as_fast(self):
         for name in SWEEPS:
             with self.subTest(sweep=name):
                 file = SOURCE / "configs/experiments" / name
-                best = (0.0, 0.0, 0.0)
+                best = None
                 for _ in range(TRIES):
+                    if not has_two_cores():
+                        continue
                     one, two = seconds(file, 1), seconds(file, 2)
-                    best = max(best, (one / two, one, two))
+                    tried = (one / two, one, two)
+                    best = max(best or tried, tried)
                     if best[0] >= LEAST_SPEEDUP:
                         break
+                if best is None:
+                    self.skipTest("neighbours use the cores")
                 print(f"{name}: {best[1]:.1f} s with one worker, {best[2]:.1f} s with two: {best[0]:.2f} times as fast")
                 self.assertGreaterEqual(best[0], LEAST_SPEEDUP)
                 self.assertLess(best[2], LONGEST_S)
