@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
+#include "app/progress_line.hpp"
 #include "app/sweep/mpi_points.hpp"
 #include "app/sweep/sweep_progress.hpp"
 #include "app/sweep/sweep_run.hpp"
@@ -180,7 +182,10 @@ int sweep(const SweepOptions& options) {
   const std::unique_ptr<MpiWorld> world = options.dry_run ? nullptr : MpiWorld::join();
   const bool leads = world == nullptr || world->rank() == 0;
   const PresetSnapshot presets;  // the same for all points, in the workers, too
-  const SweepPlan plan = plan_sweep(options.request);
+  const SweepPlan plan = [&] {
+    ProgressLine progress(options.quiet || !leads, "points read");
+    return plan_sweep(options.request, std::ref(progress));
+  }();
   if (options.dry_run) return list_points(plan);
 
   const std::vector<std::size_t> points = points_of(plan, shard);

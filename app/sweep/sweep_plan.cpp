@@ -45,7 +45,8 @@ std::vector<ColumnData> axis_columns(const Sweep& sweep) {
 
 }  // namespace
 
-SweepPlan plan_sweep(const SweepRequest& request) {
+SweepPlan plan_sweep(const SweepRequest& request,
+                     const std::function<void(std::size_t, std::size_t)>& progress) {
   Sweep sweep = Sweep::load(request.file, request.sets);
   const std::string run = with_sets("c3sim run " + shell_word(request.file), request.sets);
   const auto folder = request.folder.empty() ? std::filesystem::path("out") / sweep.name() : request.folder;
@@ -70,6 +71,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
       refused.back() = error.what();
       manifest.ids.push_back(point_id(manifest.commands.back()));
     }
+    progress(manifest.points(), sweep.points().size());
   }
   const bool any_is_sound = std::ranges::any_of(refused, &std::string::empty);
   if (!any_is_sound) throw ConfigError(*first);

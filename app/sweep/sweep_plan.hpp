@@ -1,7 +1,9 @@
 #pragma once
 /// What a sweep is to simulate, known before anything is simulated.
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,10 @@ struct SweepPlan {
   std::vector<std::string> refused;
 };
 
-/// Reads every point's experiment once. \throws ConfigError, also when all points are refused
-SweepPlan plan_sweep(const SweepRequest& request);
+/// Reads every point's experiment once. \param progress called with (read, all) points.
+/// \throws ConfigError, also when all points are refused
+SweepPlan plan_sweep(const SweepRequest& request,
+                     const std::function<void(std::size_t, std::size_t)>& progress);
 
 /// Writes the manifest unless it is there. \returns what a user should know of an earlier one, or nothing.
 /// \throws UsageError when the folder has another sweep, IoError

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -118,6 +119,7 @@ std::vector<std::size_t> unfinished(const SweepPlan& plan, const std::vector<std
     const bool is_done = plan.folder.has(id) || (!retry_failed && plan.folder.has_failed(id));
     if (!is_done) left.push_back(point);
   }
+  std::ranges::reverse(left);
   return left;
 }
 
