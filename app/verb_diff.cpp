@@ -40,7 +40,7 @@ void check_known(const std::string& name, const ResultReader& file) {
 
 StrategyPair pair_of(const std::string& text, const ResultReader& a, const ResultReader& b) {
   const auto colon = text.find(':');
-  const StrategyPair pair{text.substr(0, colon), colon == std::string::npos ? text : text.substr(colon + 1)};
+  StrategyPair pair{text.substr(0, colon), colon == std::string::npos ? text : text.substr(colon + 1)};
   check_known(pair.a, a);
   check_known(pair.b, b);
   return pair;

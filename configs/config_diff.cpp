@@ -27,8 +27,8 @@ struct Leaves {
   std::vector<std::string> keys;  ///< in the order of the file
   std::unordered_map<std::string, Leaf> values;
 
-  void add(const std::string& key, Leaf leaf) {
-    if (values.try_emplace(key, std::move(leaf)).second) keys.push_back(key);
+  void add(const std::string& key, const Leaf& leaf) {
+    if (values.try_emplace(key, leaf).second) keys.push_back(key);
   }
 };
 

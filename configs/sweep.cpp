@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "configs/document.hpp"
@@ -17,6 +18,7 @@ std::string text_of(const Node& value) { return value.text() == nullptr ? write_
 /// Cells of one kind: what is not all of one unit are texts.
 std::vector<SweepCell> cells_of(const SweepAxis& axis) {
   std::vector<SweepCell> cells;
+  cells.reserve(axis.values.size());
   for (const Node& value : axis.values)
     cells.push_back(cell_of(value));
   const bool one_unit = std::ranges::all_of(cells, [&](auto& cell) { return cell.units == cells[0].units; });
@@ -39,7 +41,7 @@ Sweep Sweep::load(const std::filesystem::path& path, std::span<const std::string
   if (!description) {
     throw ConfigError(
         sweep.document_.origin, "sweep",
-        "is missing: what to sweep, as in [sweep.product] \"gpu.hbm_read\" = [\"4 TB/s\", \"5 TB/s\"]");
+        R"(is missing: what to sweep, as in [sweep.product] "gpu.hbm_read" = ["4 TB/s", "5 TB/s"])");
   }
   const Node* name = sweep.document_.table()->find("name");
   sweep.name_ = name == nullptr || name->text() == nullptr ? path.stem().string() : *name->text();
@@ -72,9 +74,9 @@ void Sweep::find_points() {
   for (std::size_t i = 0; i < static_cast<std::size_t>(combinations); ++i) {
     SweepPoint point(axes_.size());
     std::size_t rest = i;
-    for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
-      std::fill_n(point.begin() + static_cast<std::ptrdiff_t>(group->first), group->axes, rest % group->values);
-      rest /= group->values;
+    for (const Group& group : std::views::reverse(groups_)) {
+      std::fill_n(point.begin() + static_cast<std::ptrdiff_t>(group.first), group.axes, rest % group.values);
+      rest /= group.values;
     }
     const std::vector<SweepCell> values = cells(point);
     if (std::ranges::all_of(filters_, [&](const SweepFilter& wanted) { return wanted(values); }))

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <compare>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -60,12 +61,12 @@ SweepCell compare(const SweepCell& left, const SweepCell& right, std::string_vie
       left.is_text()
           ? std::partial_ordering(std::get<std::string>(left.value) <=> std::get<std::string>(right.value))
           : left.number() <=> right.number();
-  if (relation == "==") return truth(order == 0);
-  if (relation == "!=") return truth(order != 0);
-  if (relation == "<") return truth(order < 0);
-  if (relation == "<=") return truth(order <= 0);
-  if (relation == ">") return truth(order > 0);
-  return truth(order >= 0);
+  if (relation == "==") return truth(std::is_eq(order));
+  if (relation == "!=") return truth(std::is_neq(order));
+  if (relation == "<") return truth(std::is_lt(order));
+  if (relation == "<=") return truth(std::is_lteq(order));
+  if (relation == ">") return truth(std::is_gt(order));
+  return truth(std::is_gteq(order));
 }
 
 SweepCell calculate(FilterOp op, const SweepCell& left, const SweepCell& right) {
@@ -279,7 +280,7 @@ class Parser {
 
 }  // namespace
 
-SweepFilter::SweepFilter(const Node& text, std::vector<std::string> names)
+SweepFilter::SweepFilter(const Node& text, const std::vector<std::string>& names)
     : origin_(text.origin), text_(*text.text()) {
   try {
     root_ = Parser(text_, names).condition();

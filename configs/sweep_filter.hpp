@@ -1,7 +1,6 @@
 #pragma once
 /// Which points of a sweep are wanted: conditions such as `cus <= 64 or op == "all_gather"`.
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +21,7 @@ class SweepFilter {
  public:
   /// \param text a node with a text. \param names of the values that it may use.
   /// \throws ConfigError for what is no condition, and for a name that is none of \p names.
-  SweepFilter(const Node& text, std::vector<std::string> names);
+  SweepFilter(const Node& text, const std::vector<std::string>& names);
 
   /// \param cells a value for each of the names. \throws ConfigError for operands that do not go together.
   bool operator()(std::span<const SweepCell> cells) const;

@@ -39,7 +39,8 @@ class NameTable {
  private:
   /// Looks up views without making strings of them.
   struct Hash {
-    using is_transparent = void;
+    using is_transparent =
+        void;
     std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
   };
 

@@ -25,6 +25,7 @@ std::vector<ColumnData> axis_columns(const Sweep& sweep) {
   std::vector<ColumnData> columns;
   const std::vector<std::string>& names = sweep.names();
   std::vector<std::vector<SweepCell>> cells;
+  cells.reserve(sweep.points().size());
   for (const SweepPoint& point : sweep.points())
     cells.push_back(sweep.cells(point));
   for (std::size_t axis = 0; axis < names.size(); ++axis) {
@@ -33,6 +34,7 @@ std::vector<ColumnData> axis_columns(const Sweep& sweep) {
     std::visit(
         [&]<class T>(const T&) {
           std::vector<T> values;
+          values.reserve(cells.size());
           for (const std::vector<SweepCell>& row : cells)
             values.push_back(std::get<T>(row[axis].value));
           column.values = std::move(values);
@@ -84,6 +86,7 @@ std::string claim_folder(const SweepPlan& plan) {
     throw UsageError(fmt::format("{} holds another sweep, of {}; take another folder with -o",
                                  plan.folder.path().string(), earlier->file));
   }
+  plan.folder.remove_leftovers();
   if (earlier && earlier->ids == plan.manifest.ids) return {};
   plan.folder.write_manifest(plan.manifest);
   if (!earlier) return {};

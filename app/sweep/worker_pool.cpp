@@ -138,6 +138,7 @@ std::vector<WorkerEnd> WorkerPool::wait(std::chrono::milliseconds longest) {
   kill_late(now);
   const auto left = std::chrono::ceil<milliseconds>(std::min(next_deadline(), now + longest) - now);
   std::vector<pollfd> ends;
+  ends.reserve(running_.size());
   for (const Worker& worker : running_)
     ends.push_back({.fd = worker.output, .events = POLLIN, .revents = 0});
   if (poll(ends.data(), ends.size(), static_cast<int>(left.count())) < 0 && errno != EINTR) fail("poll");

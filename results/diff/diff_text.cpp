@@ -152,12 +152,14 @@ std::vector<RankedActivity> ranked_activities(const RunDiff& diff, std::size_t l
       ranked.push_back({strategy.strategies, change});
   }
   std::vector<const RankedActivity*> order;
+  order.reserve(ranked.size());
   for (const RankedActivity& activity : ranked)
     order.push_back(&activity);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [](const RankedActivity* activity) { return std::abs(activity->change.change()); });
   if (lines > 0 && order.size() > lines) order.resize(lines);
   std::vector<RankedActivity> sorted;
+  sorted.reserve(order.size());
   for (const RankedActivity* const activity : order)
     sorted.push_back(*activity);
   return sorted;

@@ -63,7 +63,7 @@ std::string row_name(const StrategyIn& strategy, const ResultTable& table, std::
   std::string name;
   for (const ColumnData& column : table.columns) {
     if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values))
-      name = name.empty() ? texts->at(row) : texts->at(row) + " of " + name;
+      name = name.empty() ? texts->at(row) : fmt::format("{} of {}", texts->at(row), name);
   }
   return name;
 }

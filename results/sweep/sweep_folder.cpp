@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -160,6 +161,17 @@ std::optional<SweepManifest> SweepFolder::manifest() const {
   const Json json = read_json(file, kSweepManifestSchema);
   if (json.is_null()) return std::nullopt;
   return expecting(file, [&] { return manifest_of(json); });
+}
+
+void SweepFolder::remove_leftovers() const {
+  constexpr std::chrono::hours kOld{1};  // a file is written in milliseconds
+  std::error_code ignored;               // another process may be as tidy
+  const auto now = fs::file_time_type::clock::now();
+  for (const auto& entry : fs::directory_iterator(path_ / kPoints, ignored)) {
+    if (entry.path().extension() != ".tmp") continue;
+    const auto written = entry.last_write_time(ignored);
+    if (!ignored && now - written > kOld) fs::remove(entry.path(), ignored);
+  }
 }
 
 fs::path SweepFolder::file_of(const std::string& id, bool failed) const {

@@ -60,6 +60,9 @@ class SweepFolder {
   void write_manifest(const SweepManifest& manifest) const;  ///< makes the folder \throws IoError
   std::optional<SweepManifest> manifest() const;             ///< absent when there is none \throws IoError
 
+  /// Removes what processes that were killed an hour ago or earlier left half written.
+  void remove_leftovers() const;
+
   /// Whether there is a result that is no failure.
   bool has(const std::string& id) const;
   bool has_failed(const std::string& id) const;

@@ -195,6 +195,7 @@ bool is_sweep_file(const std::filesystem::path& path) {
 
 std::string sweep_csv(const SweepTable& table) {
   std::vector<std::string> cells;
+  cells.reserve(table.columns.size());
   for (const ColumnData& column : table.columns)
     cells.push_back(csv_heading(column.spec));
   std::string csv = csv_line(cells);

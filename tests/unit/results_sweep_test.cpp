@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -114,6 +116,20 @@ TEST_CASE("the merged file is the table") {
   CHECK(read.attributes == table.attributes);
   CHECK(read.axes == 2);
   CHECK(read.find("size")->spec.units == "B");
+}
+
+TEST_CASE("what was left half written long ago is removed, what is being written is not") {
+  const SweptFolder swept;
+  const auto points = swept.folder.path() / "points";
+  for (const char* name : {"old.json.tmp", "new.json.tmp", "old.json"})
+    std::ofstream(points / name) << "{";
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  std::filesystem::last_write_time(points / "old.json.tmp", long_ago);
+  std::filesystem::last_write_time(points / "old.json", long_ago);
+  swept.folder.remove_leftovers();
+  CHECK_FALSE(std::filesystem::exists(points / "old.json.tmp"));
+  CHECK(std::filesystem::exists(points / "new.json.tmp"));
+  CHECK(std::filesystem::exists(points / "old.json"));
 }
 
 TEST_CASE("what is no sweep is refused") {
