@@ -1,7 +1,6 @@
 #include "results/report/html.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -55,6 +54,21 @@ std::string grouped_rows(std::string_view header, const std::vector<std::string>
   return html;
 }
 
+std::string table_html(std::string_view css_class, const std::vector<std::string>& header,
+                       const std::vector<std::vector<std::string>>& rows) {
+  std::string html = fmt::format("<div class=\"scroll\"><table class=\"{}\">\n<thead><tr>", css_class);
+  for (const auto& cell : header)
+    html += "<th>" + cell + "</th>";
+  html += "</tr>\n</thead>\n<tbody>\n";
+  for (const auto& row : rows) {
+    html += fmt::format(R"(<tr><th scope="row">{}</th>)", row.front());
+    for (std::size_t i = 1; i < row.size(); ++i)
+      html += row[i].starts_with("<td") ? row[i] : "<td>" + row[i] + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 std::string page_begin(std::string_view title, std::string_view style) {
   return fmt::format(
       R"(<!DOCTYPE html>
@@ -73,23 +87,27 @@ std::string page_begin(std::string_view title, std::string_view style) {
       escaped(title), style);
 }
 
-std::string short_number(double value) {
-  auto text = fmt::format("{:.2f}", value);
+namespace {
+
+/// \p text of a number with a point, less the zeros at its end.
+std::string trimmed(std::string text) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
 }
 
-std::string with_prefix(double value, std::string_view unit) {
-  constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P"};
-  constexpr double kStep = 1000;
+}  // namespace
+
+std::string short_number(double value) { return trimmed(fmt::format("{:.2f}", value)); }
+
+std::string number_text(double value) {
   constexpr int kDigits = 4;
-  std::size_t prefix = 0;
-  while (std::abs(value) >= kStep && prefix + 1 < kPrefixes.size()) {
-    value /= kStep;
-    ++prefix;
-  }
-  return fmt::format("{:.{}g} {}{}", value, kDigits, kPrefixes.at(prefix), unit);
+  constexpr double kSmall = 1e-5, kLarge = 1e12;
+  const double size = std::abs(value);
+  if (size != 0 && (size < kSmall || size >= kLarge)) return fmt::format("{:.3g}", value);
+  const int before = size < 1e-12 ? 1 : static_cast<int>(std::floor(std::log10(size))) + 1;
+  const int decimals = std::max(kDigits - before, 0);
+  return decimals == 0 ? fmt::format("{:.0f}", value) : trimmed(fmt::format("{:.{}f}", value, decimals));
 }
 
 }  // namespace c3

@@ -16,9 +16,13 @@ std::string page_begin(std::string_view title, std::string_view style);
 inline constexpr const char* kPageEnd = "</main>\n</body>\n</html>\n";
 /// Rows of a table that have one header cell together. Each of \p rows is its other cells.
 std::string grouped_rows(std::string_view header, const std::vector<std::string>& rows);
+/// A table that scrolls where it is wider than the page. Cells are markup; one that begins with "<td" is a cell
+/// as it stands. The first of a row is its header.
+std::string table_html(std::string_view css_class, const std::vector<std::string>& header,
+                       const std::vector<std::vector<std::string>>& rows);
 /// At most two decimals and no zeros at the end: "12.5", "3", "0".
 std::string short_number(double value);
-/// In the decimal prefix that leaves one to three digits before the point: "117.4 MB", "4.73 TB/s".
-std::string with_prefix(double value, std::string_view unit);
+/// At least four digits, no zeros at the end, no exponent unless it is very small or large: "12340", "0.01235".
+std::string number_text(double value);
 
 }  // namespace c3

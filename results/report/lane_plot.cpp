@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "results/report/html.hpp"
+#include "results/report/value_scale.hpp"
 
 namespace c3 {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "results/report/html.hpp"
+#include "results/report/value_scale.hpp"
 #include "results/study_reader.hpp"
 
 namespace c3 {

@@ -8,22 +8,19 @@
 namespace c3 {
 namespace {
 
-std::string row_of(const std::vector<std::string>& cells, const char* first_tag, const char* tag) {
-  std::string row;
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    row += fmt::format("<{0}>{1}</{2}>", i == 0 ? first_tag : tag, escaped(cells[i]),
-                       i == 0 ? std::string_view(first_tag).substr(0, 2) : tag);
-  return "<tr>" + row + "</tr>\n";
+std::vector<std::string> escaped_cells(const std::vector<std::string>& cells) {
+  std::vector<std::string> result;
+  for (const auto& cell : cells)
+    result.push_back(escaped(cell));
+  return result;
 }
 
 std::string table_of(const StudyCells& cells) {
-  std::string rows;
+  std::vector<std::vector<std::string>> rows;
   for (const auto& row : cells.rows)
-    rows += row_of(row, R"(th scope="row")", "td");
-  return fmt::format(R"(<div class="scroll"><table )"
-                     "class=\"times\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
-                     row_of(cells.header, "th", "th"), rows) +
-         R"(<p class="note">)" + escaped_lines(cells.notes) + "</p>\n";
+    rows.push_back(escaped_cells(row));
+  return table_html("times", escaped_cells(cells.header), rows) + R"(<p class="note">)" +
+         escaped_lines(cells.notes) + "</p>\n";
 }
 
 }  // namespace

@@ -155,6 +155,10 @@ TEST_CASE("curves have the points of what was run, with the published ones besid
   CHECK(plots[2].curves[0].points.front().y ==
         near(line_of(report, "dma.small.all_gather").figure.simulated.value()));
   CHECK(plots[2].curves[0].points.back().x == 1024.0 * 1024.0 * 1024.0);
+  CHECK(plots[2].x.ticks[1].text == "32 KiB");
+  CHECK(plots[2].curves[0].points.front().title.starts_with("all-gather, of RCCL direct, 1 KiB: "));
+  CHECK(plots[0].x.low == 0.0);
+  CHECK(plots[0].x.ticks.back().text == "60");
 }
 
 TEST_CASE("a system that cannot run a collective ends the study with the reason") {

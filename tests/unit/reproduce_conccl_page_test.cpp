@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "app/reproduce/conccl/curve_svg.hpp"
 #include "app/reproduce/conccl/page.hpp"
 #include "app/reproduce/conccl/page_sections.hpp"
 
@@ -85,21 +84,6 @@ TEST_CASE("scenarios are shaded by their share, a loss in another colour, and no
   CHECK(contains(html, ">0</td>"));
   CHECK_FALSE(contains(html, ">-0</td>"));
   CHECK(contains(html, R"html(var(--cus) 50%, transparent)">120</td>)html"));
-}
-
-TEST_CASE("a curve's points are where its axes say, sizes by doublings") {
-  // x from 1 to 1024 on pixels 40 to 446; y from 0 to 4 on pixels 258 to 12.
-  const CurvePlot plot{.title = "curve",
-                       .x = "size",
-                       .y = "ratio",
-                       .is_of_sizes = true,
-                       .curves = {{"it", {{1, 2}, {32, 1}, {1024, 3.5}}}},
-                       .published = {{"other", {1024, 1}}}};
-  const std::string html = curve_figure(plot);
-  CHECK(contains(html, R"(<g class="curve-0"><path d="M40 135L243 196.5L446 42.75"/>)"));
-  CHECK(contains(html, R"(<path class="published" d="M446 190.5L452 196.5L446 202.5L440 196.5Z">)"));
-  CHECK(contains(html, ">1 KiB</text>"));
-  CHECK(contains(html, "it, 32 B: 1"));
 }
 
 TEST_CASE("the page says how many targets are met and which are not, and leaves out what there is not") {

@@ -4,6 +4,7 @@
 #include "results/report/html.hpp"
 #include "results/report/lane_plot.hpp"
 #include "results/report/timeline.hpp"
+#include "results/report/value_scale.hpp"
 #include "results/study_reader.hpp"
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"

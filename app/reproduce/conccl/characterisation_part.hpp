@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "app/reproduce/conccl/collectives_alone.hpp"
-#include "app/reproduce/conccl/curve_plot.hpp"
 #include "app/reproduce/conccl/ladder_part.hpp"
 #include "app/reproduce/simulations.hpp"
 #include "app/reproduce/study.hpp"
+#include "results/report/curve_plot.hpp"
 
 namespace c3 {
 

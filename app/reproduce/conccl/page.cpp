@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "app/reproduce/conccl/curve_svg.hpp"
 #include "app/reproduce/conccl/page_sections.hpp"
 #include "app/reproduce/study_output.hpp"
+#include "results/report/curve_svg.hpp"
 #include "results/report/html.hpp"
 #include "results/report/style.hpp"
 
@@ -62,7 +62,7 @@ std::string figures_section(const StudyReport& report) {
 }  // namespace
 
 std::string study_page(const StudyPage& page) {
-  return page_begin(kTitle, std::string(kReportStyle) + kStudyPageStyle) + head(page) +
+  return page_begin(kTitle, std::string(kReportStyle) + kCurveStyle + kStudyPageStyle) + head(page) +
          ladder_section(page.report) + curves_section(page.plots) + scenarios_section(page.scenarios) +
          tornado_section(page.report) + figures_section(page.report) + kPageEnd;
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/reproduce/conccl/curve_plot.hpp"
 #include "app/reproduce/conccl/scenario_shares.hpp"
 #include "app/reproduce/study.hpp"
+#include "results/report/curve_plot.hpp"
 
 namespace c3 {
 

@@ -28,22 +28,7 @@ table.tornado th.bar b { color: var(--text); }
 table.ladder .ticks span:first-child, table.tornado .ticks span:first-child { transform: translateX(-50%); }
 td.met { color: var(--met); }
 td.missed { color: var(--missed); font-weight: 600; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr)); gap: 18px 36px; }
-figure.curve { display: block; }
-figure.curve figcaption { margin-bottom: 4px; }
-svg.curves { height: auto; }
-svg.curves text { font-size: 12px; fill: var(--muted); stroke: none; }
-svg.curves .tick-y { text-anchor: end; }
-svg.curves .tick-x, svg.curves .axis-x { text-anchor: middle; }
-.curve-0 { --fill: var(--cus); }
-.curve-1 { --fill: var(--links); }
-.curve-2 { --fill: var(--hbm); }
-svg.curves g path { fill: none; stroke: var(--fill); stroke-width: 2; stroke-linejoin: round; }
-svg.curves g.curve-2 path { stroke-dasharray: 6 5; }
 svg.curves .mark-text { fill: var(--mark); stroke: var(--back); stroke-width: 4px; paint-order: stroke; }
-svg.curves .end { text-anchor: end; }
-svg.curves circle { fill: var(--fill); stroke: var(--back); stroke-width: 1; }
-.legend i.line { height: 3px; vertical-align: 4px; width: 18px; }
 table.scenarios { width: 100%; }
 table.scenarios th.strategy { white-space: normal; min-width: 64px; max-width: 84px; }
 table.scenarios th, table.scenarios td { padding-left: 10px; font-size: 13px; }
