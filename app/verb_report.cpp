@@ -12,11 +12,13 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
+#include "app/sweep_report.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/nearest_name.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"
+#include "results/sweep/sweep_table.hpp"
 
 namespace c3 {
 namespace {
@@ -26,8 +28,20 @@ struct ReportOptions {
   std::vector<std::string> strategies;  ///< empty: all
   std::string output;                   ///< empty: the first file's name with .html
   std::string title;
+  SweepReportOptions sweep;
   bool quiet = false;
 };
+
+/// Whether the one file is a sweep. \throws UsageError where files or options do not go together
+bool is_of_sweep(const ReportOptions& options) {
+  const auto sweeps =
+      std::ranges::count_if(options.files, [](const auto& file) { return is_sweep_file(file); });
+  if (sweeps > 0 && options.files.size() > 1)
+    throw UsageError("a sweep has a page of its own: one merged sweep, or files of c3sim run");
+  const std::string given = options.sweep.first_given();
+  if (sweeps == 0 && !given.empty()) throw UsageError(given + " is for a file of c3sim merge");
+  return sweeps > 0;
+}
 
 void check_strategies(const std::vector<ResultReader>& files, const std::vector<std::string>& wanted) {
   std::vector<std::string> known;
@@ -58,38 +72,77 @@ void tell_apart(std::vector<ReportRun>& runs) {
   }
 }
 
-int report(const ReportOptions& options) {
-  const std::filesystem::path output =
-      options.output.empty() ? std::filesystem::path(options.files.front()).replace_extension(".html")
-                             : std::filesystem::path(options.output);
+std::string run_report(const ReportOptions& options) {
   const std::vector<ResultReader> files(options.files.begin(), options.files.end());
   check_strategies(files, options.strategies);
-  check_output(output, options.files);
-  TemporaryFile page(output);
   std::vector<ReportRun> runs;
   runs.reserve(files.size());
   for (const auto& file : files)
     runs.push_back(read_report_run(file, options.strategies));
   tell_apart(runs);
-  page.append(report_page(runs, options.title));
+  return report_page(runs, options.title);
+}
+
+int report(const ReportOptions& options) {
+  const std::filesystem::path output =
+      options.output.empty() ? std::filesystem::path(options.files.front()).replace_extension(".html")
+                             : std::filesystem::path(options.output);
+  const bool is_sweep = is_of_sweep(options);
+  check_output(output, options.files);
+  TemporaryFile page(output);
+  page.append(is_sweep ? sweep_report(options.files.front(), options.strategies, options.title, options.sweep)
+                       : run_report(options));
   page.rename_to_target();
   if (!options.quiet) fmt::print(stderr, "wrote {}; open it in a browser\n", output.string());
   return kExitOk;
+}
+
+void add_sweep_options(CLI::App& verb, SweepReportOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
+    return verb.add_option(name, value, text)->type_name(type)->group("Of a sweep");
+  };
+  add("--x", options.x, "Swept key along which lines go (default: the one with most numbers)", "KEY");
+  add("--y", options.y, "What is drawn (default: tokens/s, speedup or time)", "METRIC");
+  add("--series", options.series, "Swept key, or strategy, with a line for each value", "KEY");
+  add("--heat", options.heat, "Keys of the heat map, across and down", "KEY,KEY")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add("--pareto", options.pareto, "Numbers whose front is drawn", "METRIC,METRIC")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add("--for-each", options.for_each,
+      "The best point and the front for each value of these (default: keys that change work or machine)",
+      "KEY,..")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add("--only", options.only, "Only points with this value, as the page writes it; repeatable", "KEY=VALUE")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
 
 void add_report_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<ReportOptions>();
-  auto* verb = app.add_subcommand("report", "Make a page that explains result files");
+  auto* verb = app.add_subcommand("report", "Make a page that explains result files or a sweep");
   verb->footer(
       "One HTML file that needs no network: time split, table, loss split in us, and the timelines of all "
       "strategies\n"
-      "on one axis. Several files, such as one job on two systems, are compared side by side.\n\n"
+      "on one axis. Several files, such as one job on two systems, are compared side by side.\n"
+      "Of a sweep, the file of c3sim merge: lines, a heat map, the best points, and the front of two numbers; "
+      "what is\n"
+      "drawn is chosen by what was swept, or with the options. --y and --pareto take time, speedup, dma.time "
+      "or a "
+      "swept\n"
+      "number; every plot says the options that make it.\n\n"
       "Examples:\n"
       "  c3sim report out/c3_llama70b_mi300x.h5 -o out/report.html\n"
-      "  c3sim report out/mi300x.h5 out/h100.h5 --strategies prioritized,dma -o out/both.html");
-  verb->add_option("FILES", options->files, "Result files (HDF5) of c3sim run")->required();
+      "  c3sim report out/mi300x.h5 out/h100.h5 --strategies prioritized,dma -o out/both.html\n"
+      "  c3sim report out/partition.h5\n"
+      "  c3sim report out/partition.h5 --x cus --y time --series backend --only op=all_gather --only 'size=896 "
+      "MiB'\n"
+      "  c3sim report out/partition.h5 --heat cus,size --pareto kernel_together,collective_together");
+  verb->add_option("FILES", options->files, "Result files (HDF5) of c3sim run, or one of c3sim merge")
+      ->required();
   verb->add_option("-o,--output", options->output, "HTML file to write (default: beside the first file)")
       ->type_name("OUT.html");
   verb->add_option("--strategies", options->strategies, "Only these, with commas between (default: all)")
@@ -97,6 +150,7 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
       ->allow_extra_args(false)
       ->type_name("A,B");
   verb->add_option("--title", options->title, "Heading (default: the experiment's name)")->type_name("TEXT");
+  add_sweep_options(*verb, options->sweep);
   verb->callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;
     action = [options] { return report(*options); };

@@ -1,0 +1,23 @@
+#pragma once
+/// c3sim report of a merged sweep.
+
+#include <string>
+#include <vector>
+
+namespace c3 {
+
+/// What of a sweep is drawn, as its reader wrote it; empty: chosen by what the sweep has.
+struct SweepReportOptions {
+  std::string x, y, series;
+  std::vector<std::string> heat, pareto, for_each;
+  std::vector<std::string> only;  ///< KEY=VALUE
+
+  /// The first option that was given, or empty.
+  std::string first_given() const;
+};
+
+/// The page of \p file. \throws UsageError naming what the sweep does not have, IoError
+std::string sweep_report(const std::string& file, const std::vector<std::string>& strategies,
+                         const std::string& title, const SweepReportOptions& options);
+
+}  // namespace c3
