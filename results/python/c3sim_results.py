@@ -1,9 +1,12 @@
-"""Reads the result files of `c3sim run` (HDF5) into pandas DataFrames.
+"""Reads the files of `c3sim run` and `c3sim merge` (HDF5) into pandas DataFrames.
 
     import c3sim_results
     run = c3sim_results.Run("out/c3_llama70b_mi300x.h5")
     run.summary()                                          # a row for each strategy
     run.activities("dma").groupby("kind").duration_us.sum()
+
+    sweep = c3sim_results.Sweep("out/partition.h5")
+    sweep.points.groupby(["op", "cus"])["partitioned.time"].median()   # us
 
 Dates and durations are in us (columns end in _us), bytes in B, rates in B/s, and names are texts.
 """
@@ -14,8 +17,8 @@ import tomllib
 import h5py
 import pandas
 
-SCHEMA = "c3sim.run"
-SCHEMA_MAJOR = "1"
+RUN_SCHEMA, SWEEP_SCHEMA = "c3sim.run", "c3sim.sweep"
+SCHEMA_MAJOR = "1"  # of both
 PICOSECONDS = 1e6  # in a microsecond
 
 
@@ -25,10 +28,7 @@ class Run:
     def __init__(self, path):
         self.path = path
         with h5py.File(path) as file:
-            if file.attrs.get("schema") != SCHEMA:
-                raise ValueError(f"{path}: not a result file of c3sim run")
-            if file.attrs["schema_version"].split(".")[0] != SCHEMA_MAJOR:
-                raise ValueError(f"{path}: schema version {file.attrs['schema_version']}, this reads {SCHEMA_MAJOR}.x")
+            _check(file, RUN_SCHEMA, "a result file of c3sim run")
             self.attributes = dict(file.attrs)
             self.strategies = list(file["strategies"])  # in the order of the experiment
             self.streams = _streams(file)  # by the numbers in activities
@@ -69,6 +69,33 @@ class Run:
         """The printed table, a row for each strategy; what was not computed is NaN."""
         rows = {strategy: self.table(strategy, "summary").iloc[0] for strategy in self.strategies}
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("strategy")
+
+
+class Sweep:
+    """A merged sweep: `points`, a row each, with the swept keys, status, error, `STRATEGY.NUMBER` and command.
+
+    Swept numbers are in base units, which `units` says of every column; `keys` are the swept keys without the seed.
+    What a point does not have is NaN."""
+
+    def __init__(self, path):
+        self.path = path
+        with h5py.File(path) as file:
+            _check(file, SWEEP_SCHEMA, "a file of c3sim merge")
+            self.attributes = dict(file.attrs)
+            columns = file["points"]
+            self.points = pandas.DataFrame({name: column.asstr()[:] if column.dtype.kind == "O" else column[:]
+                                            for name, column in columns.items()})
+            self.units = {name: column.attrs["units"] for name, column in columns.items()}
+        swept = list(self.points.columns[1:1 + int(self.attributes["axes"])])
+        self.keys = swept[:-1] if swept and swept[-1] == "seed" else swept
+
+
+def _check(file, schema, what):
+    if file.attrs.get("schema") != schema:
+        raise ValueError(f"{file.filename}: not {what}")
+    version = file.attrs["schema_version"]
+    if version.split(".")[0] != SCHEMA_MAJOR:
+        raise ValueError(f"{file.filename}: schema version {version}, this reads {SCHEMA_MAJOR}.x")
 
 
 def _streams(file):
