@@ -8,7 +8,7 @@ td.words { text-align: left; white-space: normal; min-width: 16ch; max-width: 60
 td.command { text-align: left; font-size: 12px; color: var(--muted); margin: 0; vertical-align: top; }
 td.command details[open] { white-space: normal; width: min(46ch, 70vw); }
 table.keys td.words { min-width: 11ch; }
-table.keys th { white-space: normal; overflow-wrap: anywhere; }
+table.keys th { white-space: normal; overflow-wrap: anywhere; min-width: 10ch; }
 table.points td, table.points th, table.keys td { vertical-align: top; }
 table.keys thead th, table.by-number thead th:nth-child(2) { text-align: left; }
 header .command { margin-top: 12px; }
