@@ -39,8 +39,7 @@ class NameTable {
  private:
   /// Looks up views without making strings of them.
   struct Hash {
-    using is_transparent =
-        void;
+    using is_transparent = void;
     std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
   };
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "results/io_error.hpp"
+#include "results/resource_steps.hpp"
 #include "results/schema.hpp"
 #include "results/step_tables.hpp"
 #include "results/text_table.hpp"
@@ -41,20 +41,11 @@ std::vector<ResourceUse> resource_use(const ResultReader& file, const std::strin
   const auto names = file.table(strategy, "resources/list").values<std::string>("name");
   const std::int64_t makespan = recorded_picoseconds(file, strategy);
   std::vector<Integral> integrals(names.size());
-  TableBlocks blocks(file, strategy, "resources/steps", {.columns = {}, .rows = {}, .as_texts = false});
-  while (const auto steps = blocks.next()) {
-    const auto& resource = steps->values<std::int64_t>("resource");
-    const auto& time = steps->values<std::int64_t>("time");
-    const auto& used = steps->values<double>("used");
-    const auto& capacity = steps->values<double>("capacity");
-    for (std::size_t row = 0; row < steps->rows(); ++row) {
-      const auto number = static_cast<std::size_t>(resource[row]);  // a negative one is beyond, too
-      if (number >= names.size())
-        throw IoError(file.path(), "read", "'resources/steps' points beyond its list");
-      integrals[number].has_steps = true;
-      integrals[number].advance(time[row], capacity[row] > 0 ? used[row] / capacity[row] : 0);
-    }
-  }
+  each_resource_step(file, strategy, names.size(),
+                     [&](std::size_t resource, std::int64_t time, double used, double capacity) {
+                       integrals[resource].has_steps = true;
+                       integrals[resource].advance(time, capacity > 0 ? used / capacity : 0);
+                     });
   std::vector<ResourceUse> use;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Integral& integral = integrals[i];

@@ -8,6 +8,7 @@
 
 #include "results/io_error.hpp"
 #include "results/report/timeline.hpp"
+#include "results/resource_steps.hpp"
 #include "results/step_tables.hpp"
 
 namespace c3 {
@@ -237,20 +238,11 @@ void coarsen(std::map<int, GpuTimeline>& gpus, std::int64_t time) {
 void add_use(std::map<int, GpuTimeline>& gpus, const ResultReader& file, const std::string& strategy) {
   const auto members = memberships(file.table(strategy, "resources/list"), gpus);
   if (file.rows(strategy, "resources/steps") > kManySteps) coarsen(gpus, recorded_picoseconds(file, strategy));
-  TableBlocks blocks(file, strategy, "resources/steps", {.columns = {}, .rows = {}, .as_texts = false});
-  while (const auto steps = blocks.next()) {
-    const auto& resource = steps->values<std::int64_t>("resource");
-    const auto& time = steps->values<std::int64_t>("time");
-    const auto& used = steps->values<double>("used");
-    const auto& capacity = steps->values<double>("capacity");
-    for (std::size_t row = 0; row < steps->rows(); ++row) {
-      const auto number = static_cast<std::size_t>(resource[row]);  // a negative one is beyond, too
-      if (number >= members.size())
-        throw IoError(file.path(), "report", "'resources/steps' points beyond its list");
-      for (const auto& [curve, member] : members[number])
-        curve->step(member, time[row], used[row], capacity[row]);
-    }
-  }
+  each_resource_step(file, strategy, members.size(),
+                     [&](std::size_t resource, std::int64_t time, double used, double capacity) {
+                       for (const auto& [curve, member] : members[resource])
+                         curve->step(member, time, used, capacity);
+                     });
 }
 
 }  // namespace
