@@ -64,6 +64,7 @@ TEST_CASE("an axis of values has round ticks around them, from 0 where that is n
   CHECK(speedup.low == 0);
   CHECK(speedup.high == 2);
   CHECK(texts(speedup) == Texts{"0", "0.5", "1", "1.5", "2"});
+  CHECK(value_axis("speedup", 0.6, 1.9, false).low == 0);  // by steps alone it would be 0.5
   const CurveAxis far = value_axis("time [ms]", 3.264, 3.281, false);
   CHECK(far.low <= 3.264);
   CHECK(far.high >= 3.281);

@@ -78,6 +78,7 @@ TEST_CASE("seeds of one combination are one case, and a failed one is left out o
   CHECK(grid.value(grid.cases()[1], "time")->count == 2);
   CHECK(grid.value(grid.cases()[1], "s.time")->high == 7);
   CHECK(grid.value(grid.cases()[1], "cus")->median == 16);
+  CHECK(grid.value(grid.cases()[1], "cus")->count == 2);
   CHECK_FALSE(grid.value(grid.cases()[1], "speedup"));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <map>
 
 #include "results/report/curve_svg.hpp"
 #include "results/report/html.hpp"
