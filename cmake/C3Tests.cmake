@@ -42,6 +42,9 @@ function(c3_add_python_test label script)
   add_test(NAME ${label}/${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT}
     SKIP_RETURN_CODE 77 ENVIRONMENT "C3SIM=$<TARGET_FILE:c3sim>;C3SIM_SOURCE=${PROJECT_SOURCE_DIR}")
+  if(label STREQUAL "bench")
+    set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)  # they measure time
+  endif()
 endfunction()
 
 # c3_add_compile_fail_test(compile_fail/bytes_plus_seconds.cpp): see check.cmake there.
