@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "app/sweep/mpi_module.h"
@@ -44,48 +44,36 @@ C3MpiCounts to_message(const PointCounts& counts) { return {counts.simulated, co
 /// Rank 0's.
 class HandedOutPoints final : public PointSource {
  public:
-  HandedOutPoints(void* module, int others, std::vector<std::size_t> points)
-      : points_(std::move(points)),
-        others_(others),
-        answer_(function<decltype(c3_mpi_answer)>(module, "c3_mpi_answer")) {}
+  HandedOutPoints(MpiWorld& world, std::vector<std::size_t> points)
+      : world_(world), points_(std::move(points)) {}
 
   std::optional<std::size_t> next() override { return points_.next(); }
   void stop() override { points_.stop(); }
   PointCounts total() const override { return points_.total(); }
-  bool serves_others() const override { return others_ > 0; }
+  bool serves_others() const override { return world_.others() > 0; }
   void account(const PointCounts& counts) override {
     points_.account(counts);
-    C3MpiCounts theirs{};
-    others_ -= answer_(
-        [](void* points) -> long long {
-          const auto point = static_cast<ListedPoints*>(points)->next();
-          return point ? static_cast<long long>(*point) : -1;
-        },
-        &points_, &theirs);
-    points_.account({.simulated = theirs.simulated, .failed = theirs.failed});
+    points_.account(world_.answer(points_));
   }
 
  private:
+  MpiWorld& world_;
   ListedPoints points_;
-  int others_;  ///< ranks that have not left
-  decltype(c3_mpi_answer)* answer_;
 };
 
 /// Any other rank's.
 class AskedPoints final : public PointSource {
  public:
-  explicit AskedPoints(void* module)
-      : ask_(function<decltype(c3_mpi_ask)>(module, "c3_mpi_ask")),
-        leave_(function<decltype(c3_mpi_leave)>(module, "c3_mpi_leave")) {}
+  explicit AskedPoints(MpiWorld& world) : world_(world) {}
   AskedPoints(const AskedPoints&) = delete;
   AskedPoints& operator=(const AskedPoints&) = delete;
-  ~AskedPoints() override { leave_(to_message(unsaid_)); }
+  ~AskedPoints() override { world_.leave(unsaid_); }
 
   std::optional<std::size_t> next() override {
     if (ended_) return std::nullopt;
-    const long long point = ask_(to_message(std::exchange(unsaid_, {})));
-    ended_ = point < 0;
-    return ended_ ? std::nullopt : std::optional(static_cast<std::size_t>(point));
+    const auto point = world_.ask(std::exchange(unsaid_, {}));
+    ended_ = !point;
+    return point;
   }
   void stop() override { ended_ = true; }
   void account(const PointCounts& counts) override {
@@ -96,8 +84,7 @@ class AskedPoints final : public PointSource {
   bool serves_others() const override { return false; }
 
  private:
-  decltype(c3_mpi_ask)* ask_;
-  decltype(c3_mpi_leave)* leave_;
+  MpiWorld& world_;
   PointCounts unsaid_, total_;
   bool ended_ = false;
 };
@@ -114,17 +101,47 @@ std::unique_ptr<MpiWorld> MpiWorld::join() {
   }
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (module == nullptr) throw UsageError(fmt::format("{}: {}", file.string(), dlerror()));
-  std::unique_ptr<MpiWorld> world(new MpiWorld);
-  world->module_ = module;
-  function<decltype(c3_mpi_begin)>(module, "c3_mpi_begin")(&world->rank_, &world->size_);
-  return world;
+  return std::unique_ptr<MpiWorld>(new MpiWorld(module));
 }
 
-MpiWorld::~MpiWorld() { function<decltype(c3_mpi_end)>(module_, "c3_mpi_end")(); }
+MpiWorld::MpiWorld(void* module) : module_(module) {
+  int size = 1;
+  function<decltype(c3_mpi_begin)>(module_, "c3_mpi_begin")(&rank_, &size);
+  others_ = rank_ == 0 ? size - 1 : 0;
+}
 
-std::unique_ptr<PointSource> MpiWorld::points(std::vector<std::size_t> points) const {
-  if (rank_ == 0) return std::make_unique<HandedOutPoints>(module_, size_ - 1, std::move(points));
-  return std::make_unique<AskedPoints>(module_);
+MpiWorld::~MpiWorld() {
+  constexpr std::chrono::milliseconds kPause{2};
+  ListedPoints none({});
+  for (; others_ > 0; std::this_thread::sleep_for(kPause))
+    answer(none);
+  if (rank_ != 0 && !has_left_) leave({});
+  function<decltype(c3_mpi_end)>(module_, "c3_mpi_end")();
+}
+
+PointCounts MpiWorld::answer(ListedPoints& points) {
+  C3MpiCounts done{};
+  const auto next = [](void* list) -> long long {
+    const auto point = static_cast<ListedPoints*>(list)->next();
+    return point ? static_cast<long long>(*point) : -1;
+  };
+  others_ -= function<decltype(c3_mpi_answer)>(module_, "c3_mpi_answer")(next, &points, &done);
+  return {.simulated = done.simulated, .failed = done.failed};
+}
+
+std::optional<std::size_t> MpiWorld::ask(const PointCounts& done) {
+  const long long point = function<decltype(c3_mpi_ask)>(module_, "c3_mpi_ask")(to_message(done));
+  return point < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(point));
+}
+
+void MpiWorld::leave(const PointCounts& done) {
+  has_left_ = true;
+  function<decltype(c3_mpi_leave)>(module_, "c3_mpi_leave")(to_message(done));
+}
+
+std::unique_ptr<PointSource> MpiWorld::points(std::vector<std::size_t> points) {
+  if (rank_ == 0) return std::make_unique<HandedOutPoints>(*this, std::move(points));
+  return std::make_unique<AskedPoints>(*this);
 }
 
 }  // namespace c3

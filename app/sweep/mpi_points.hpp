@@ -9,7 +9,9 @@
 
 namespace c3 {
 
-/// This process as one of several that mpirun started. MPI is begun with it and ends with it.
+/// This process as one of several that mpirun started. MPI is begun with it and ends with it: rank 0 waits
+/// until all others have left, also when an error ends it, and tells who still asks that there are no more
+/// points.
 class MpiWorld {
  public:
   /// Absent when nobody started more than one process. \throws UsageError when somebody did, and c3sim was
@@ -21,16 +23,24 @@ class MpiWorld {
   ~MpiWorld();
 
   int rank() const { return rank_; }
-  int size() const { return size_; }
   /// \param points all of them, of rank 0; the others ask it. Must not outlive this.
-  std::unique_ptr<PointSource> points(std::vector<std::size_t> points) const;
+  std::unique_ptr<PointSource> points(std::vector<std::size_t> points);
+
+  /// Of rank 0: answers who asks now, from \p points. \returns what others say that they have done.
+  PointCounts answer(ListedPoints& points);
+  /// Of rank 0: how many others have not left.
+  int others() const { return others_; }
+  /// Of other ranks: a point of rank 0's, which is told what was done.
+  std::optional<std::size_t> ask(const PointCounts& done);
+  void leave(const PointCounts& done);  ///< likewise, the last word
 
  private:
-  MpiWorld() = default;
+  explicit MpiWorld(void* module);
 
-  void* module_ = nullptr;
+  void* module_;
   int rank_ = 0;
-  int size_ = 1;
+  int others_ = 0;
+  bool has_left_ = false;
 };
 
 }  // namespace c3

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
@@ -14,14 +15,17 @@
 namespace c3 {
 namespace {
 
-PointResult result_of(const OutOfMemory& verdict) {
+/// Its memory, which is alike in all strategies.
+PointResult result_of(const OutOfMemory& verdict, const std::vector<Strategy>& strategies) {
   PointResult result{
       .status = PointStatus::out_of_memory,
       .error = fmt::format("{:.1f} GB at '{}' of {:.1f} GB", verdict.step.memory.bytes.value / 1e9,
                            verdict.step.memory.moment, verdict.step.memory_size.value / 1e9),
       .numbers = {}};
-  for (SummaryNumber& number : memory_numbers(verdict.step))
-    result.numbers.push_back(point_number("", std::move(number)));
+  for (const Strategy& strategy : strategies) {
+    for (SummaryNumber& number : memory_numbers(verdict.step))
+      result.numbers.push_back(point_number(strategy.name, std::move(number)));
+  }
   return result;
 }
 
@@ -43,7 +47,7 @@ PointResult failed_point(std::string error) {
 PointResult simulate_point(const ExperimentFile& file) {
   try {
     const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
-    if (const auto verdict = out_of_memory(make)) return result_of(*verdict);
+    if (const auto verdict = out_of_memory(make)) return result_of(*verdict, make(std::nullopt).strategies);
     return result_of(run_study(make));
   } catch (const ConfigError& error) {
     return failed_point(error.what());

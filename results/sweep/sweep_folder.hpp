@@ -31,7 +31,7 @@ struct SweepManifest {
 enum class PointStatus { ok, out_of_memory, failed };
 std::string_view name_of(PointStatus status);
 
-/// A number of one strategy; of the point as a whole where the strategy is empty.
+/// A number of one strategy.
 struct PointNumber {
   std::string strategy, name;
   std::string units, long_name;  ///< times are in us

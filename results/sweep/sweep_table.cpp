@@ -30,8 +30,7 @@ class NumberColumns {
   explicit NumberColumns(std::size_t rows) : rows_(rows) {}
 
   void set(std::size_t row, const PointNumber& entry) {
-    const std::string name =
-        entry.strategy.empty() ? entry.name : fmt::format("{}.{}", entry.strategy, entry.name);
+    const std::string name = fmt::format("{}.{}", entry.strategy, entry.name);
     const auto [found, is_new] = index_.try_emplace(name, columns_.size());
     if (is_new) {
       columns_.push_back({.spec = {name, entry.units, entry.long_name},

@@ -45,7 +45,7 @@ class SweptFolder {
     folder.write("id1", {.status = PointStatus::failed, .error = "x.toml:1:2: no\nsecond line", .numbers = {}});
     folder.write(
         "id2",
-        {.status = PointStatus::out_of_memory, .error = "too large", .numbers = {number("", "memory", 3)}});
+        {.status = PointStatus::out_of_memory, .error = "too large", .numbers = {number("cu", "memory", 3)}});
   }
 
   TemporaryFolder scratch;
@@ -89,16 +89,16 @@ TEST_CASE("the table has a row a point, and what is absent is absent") {
   std::string names;
   for (const ColumnData& column : table.columns)
     names += column.spec.name + " ";
-  CHECK(names == "id size op status error cu.time dma.time memory command ");
+  CHECK(names == "id size op status error cu.time dma.time cu.memory command ");
   CHECK(table.axes == 2);
   CHECK(table.texts("status") == std::vector<std::string>{"ok", "failed", "out_of_memory", "missing"});
   CHECK(table.count("missing") == 1);
   CHECK(numbers(table, "cu.time")[0] == 0.1);
   CHECK(std::isnan(numbers(table, "cu.time")[1]));
-  CHECK(std::isnan(numbers(table, "memory")[0]));
-  CHECK(numbers(table, "memory")[2] == 3);
+  CHECK(std::isnan(numbers(table, "cu.memory")[0]));
+  CHECK(numbers(table, "cu.memory")[2] == 3);
   CHECK(sweep_csv(table) ==
-        "id,size_B,op,status,error,cu.time_us,dma.time_us,memory_us,command\n"
+        "id,size_B,op,status,error,cu.time_us,dma.time_us,cu.memory_us,command\n"
         "id0,1,a,ok,,0.1,7,,c0\n"
         "id1,2,a,failed,\"x.toml:1:2: no\nsecond line\",,,,c1\n"
         "id2,1,\"b,\"\"c\"\"\",out_of_memory,too large,,,3,c2\n"
