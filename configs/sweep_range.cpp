@@ -40,18 +40,15 @@ class AxisRange {
   }
 
   std::vector<Node> values() {
-    std::vector<Node> values;
-    const int ways = int{section_.has("step")} + int{section_.has("factor")} + int{section_.has("count")};
-    if (ways != 1) section_.fail("from", "a range needs one of 'step', 'factor' and 'count'");
-    if (section_.has("step")) {
-      values = stepped();
-    } else if (section_.has("factor")) {
-      values = multiplied();
-    } else {
-      values = counted();
-    }
-    section_.finish();
-    return values;
+    const bool steps = section_.has("step"), multiplies = section_.has("factor"),
+               counts = section_.has("count");
+    const bool is_scaled = section_.has("scale");
+    section_.finish();  // a key that nobody knows is the likelier mistake
+    if (int{steps} + int{multiplies} + int{counts} != 1)
+      section_.fail("from", "a range needs one of 'step', 'factor' and 'count'");
+    if (is_scaled && !counts) section_.fail("scale", "goes with 'count'");
+    if (steps) return stepped();
+    return multiplies ? multiplied() : counted();
   }
 
  private:

@@ -81,6 +81,8 @@ TEST_CASE("ranges that are none") {
   CHECK(error("{ from = 1, to = 4 }") == Part{"needs one of 'step', 'factor' and 'count'"});
   CHECK(error("{ from = 1, to = 4, step = 1, count = 2 }") == Part{"needs one of"});
   CHECK(error("{ from = 1, to = 4, stp = 1, step = 1 }") == Part{"did you mean 'step'?"});
+  CHECK(error("{ from = 1, to = 4, factr = 2 }") == Part{"did you mean 'factor'?"});
+  CHECK(error("{ from = 1, to = 4, step = 1, scale = \"log\" }") == Part{"x.scale: goes with 'count'"});
   CHECK(error("{ from = 1, to = 4, step = 0 }") == Part{"x.step: must be above 0"});
   CHECK(error("{ from = 1, to = 4, factor = 1 }") == Part{"x.factor: must be a number above 1"});
   CHECK(error("{ from = 0, to = 4, factor = 2 }") == Part{"x.from: must be above 0"});
