@@ -178,7 +178,7 @@ int exit_code_of(const Standing& standing) {
 
 int sweep(const SweepOptions& options) {
   const SweepShard shard = read_shard(options.shard);
-  const SweepRun how{.workers = 1, .limit = read_limit(options.limit)};
+  const auto limit = read_limit(options.limit);
   const std::unique_ptr<MpiWorld> world = options.dry_run ? nullptr : MpiWorld::join();
   const bool leads = world == nullptr || world->rank() == 0;
   const PresetSnapshot presets;  // the same for all points, in the workers, too
@@ -198,7 +198,7 @@ int sweep(const SweepOptions& options) {
     SweepProgress progress(options.quiet || !leads, points.size(), points.size() - left.size());
     const auto source =
         world ? world->points(std::move(left)) : std::make_unique<ListedPoints>(std::move(left));
-    run_points(plan, *source, {.workers = workers_of(options, world.get()), .limit = how.limit},
+    run_points(plan, *source, {.workers = workers_of(options, world.get()), .limit = limit},
                std::ref(progress));
   }
   if (!leads) return interrupt_requested() ? kExitInterrupted : kExitOk;

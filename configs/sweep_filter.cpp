@@ -187,26 +187,18 @@ class Parser {
   Term sum() {
     Term term = product();
     for (;;) {
-      if (take("+")) {
-        term = binary(FilterOp::add, term, product());
-      } else if (take("-")) {
-        term = binary(FilterOp::subtract, term, product());
-      } else {
-        return term;
-      }
+      const bool adds = take("+");
+      if (!adds && !take("-")) return term;
+      term = binary(adds ? FilterOp::add : FilterOp::subtract, term, product());
     }
   }
 
   Term product() {
     Term term = operand();
     for (;;) {
-      if (take("*")) {
-        term = binary(FilterOp::multiply, term, operand());
-      } else if (take("/")) {
-        term = binary(FilterOp::divide, term, operand());
-      } else {
-        return term;
-      }
+      const bool multiplies = take("*");
+      if (!multiplies && !take("/")) return term;
+      term = binary(multiplies ? FilterOp::multiply : FilterOp::divide, term, operand());
     }
   }
 

@@ -8,7 +8,6 @@
 
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
-#include "results/table.hpp"
 #include "workloads/execute/out_of_memory.hpp"
 #include "workloads/execute/study.hpp"
 
