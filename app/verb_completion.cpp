@@ -150,7 +150,8 @@ _c3sim() {{
 {}  [[ $PREFIX == -* ]] && plain=$options
   if [[ -n $plain ]]; then compadd -- ${{=plain}}; else _files; fi
 }}
-compdef _c3sim c3sim
+# A file that zsh found in its fpath is run as the function itself, by the first completion.
+if [[ ${{funcstack[1]-}} == _c3sim ]]; then _c3sim "$@"; else compdef _c3sim c3sim; fi
 )",
       quoted_paths(commands, " | "), posix_cases(commands));
 }

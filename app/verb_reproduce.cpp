@@ -121,7 +121,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<ReproduceOptions>();
   CLI::App& verb = *app.add_subcommand("reproduce", "Set a published study's figures beside ours");
   verb.add_option("NAME", options->name, "Study")->required()->type_name("STUDY");
-  verb.add_option("--data", options->data, "Folder of the measurements (default: $C3SIM_DATA)")
+  verb.add_option("--data", options->data, "Folder of the measured tables (default: $C3SIM_DATA, else data in the working folder)")
       ->type_name("DIR");
   verb.add_option("--systems", options->systems,
                   "collectives: map of tables to systems (default: this project's)")
@@ -156,11 +156,11 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "library where needed; sets names a parameter that was set from the table. Of every size the least\n"
       "time counts, in place or out of place.\n"
       "\nExamples:\n"
-      "  c3sim reproduce collectives --data ../shared/data\n"
+      "  c3sim reproduce collectives --data measured\n"
       "  c3sim reproduce collectives --data my/tables --systems my/map.csv --json\n"
       "  c3sim reproduce conccl --draws 0\n"
       "  c3sim reproduce conccl --page out/conccl.html\n"
-      "  c3sim reproduce kernels --data ../shared/data\n"
+      "  c3sim reproduce kernels --data measured\n"
       "  c3sim reproduce kernels --json > out/kernels.json\n"
       "  c3sim reproduce training --rows out/steps.csv");
   verb.callback([&app, &action, options] {

@@ -9,7 +9,6 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(c3_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
 target_compile_features(c3_test_main PUBLIC cxx_std_20)
-target_compile_definitions(c3_test_main PRIVATE C3SIM_DEFAULT_DATA="${PROJECT_SOURCE_DIR}/../shared/data")
 target_link_libraries(c3_test_main PUBLIC doctest::doctest PRIVATE c3_build_flags)
 
 # c3_add_tests(unit SOURCES unit/units_test.cpp .. DEPS c3::engine ..) makes c3_unit_tests.
@@ -36,8 +35,9 @@ set(C3_PYTHON /usr/bin/python3 CACHE FILEPATH "Python interpreter with h5py")
 
 # c3_add_python_test(cli cli/test_run.py) makes cli/test_run: a script whose exit status says whether it passed.
 # It finds the command in $C3SIM and the repository in $C3SIM_SOURCE. TIMEOUT in seconds. 77: it had nothing to test.
+# READS_MEASURED_DATA: it is skipped without $C3SIM_DATA; its second label, measured_data, selects all such tests.
 function(c3_add_python_test label script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "READS_MEASURED_DATA" "TIMEOUT" "")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -45,6 +45,9 @@ function(c3_add_python_test label script)
   add_test(NAME ${label}/${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
   set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT}
     SKIP_RETURN_CODE 77 ENVIRONMENT "C3SIM=$<TARGET_FILE:c3sim>;C3SIM_SOURCE=${PROJECT_SOURCE_DIR}")
+  if(arg_READS_MEASURED_DATA)
+    set_tests_properties(${label}/${name} PROPERTIES LABELS "${label};measured_data")
+  endif()
   if(label STREQUAL "bench")
     set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)  # they measure time
   endif()

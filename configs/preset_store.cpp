@@ -12,6 +12,7 @@
 #include "configs/document.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/overrides.hpp"
+#include "configs/shipped_files.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -98,7 +99,7 @@ std::vector<fs::path> preset_folders() {
     if (colon != 0) folders.emplace_back(rest.substr(0, colon));
     rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
   }
-  folders.emplace_back(fs::is_directory(C3_SOURCE_CONFIGS) ? C3_SOURCE_CONFIGS : C3_INSTALLED_CONFIGS);
+  folders.push_back(shipped_folder("configs", C3_SOURCE_CONFIGS));
   return folders;
 }
 

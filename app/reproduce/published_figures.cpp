@@ -9,6 +9,7 @@
 
 #include "configs/config_error.hpp"
 #include "configs/csv_text.hpp"
+#include "configs/shipped_files.hpp"
 
 namespace c3 {
 namespace {
@@ -102,8 +103,7 @@ PublishedFigure PublishedFigures::find(std::string_view id) const {
 }
 
 fs::path published_file(std::string_view study) {
-  const fs::path folder = fs::is_directory(C3_SOURCE_PUBLISHED) ? C3_SOURCE_PUBLISHED : C3_INSTALLED_PUBLISHED;
-  return folder / fmt::format("{}.csv", study);
+  return shipped_folder("published", C3_SOURCE_PUBLISHED) / fmt::format("{}.csv", study);
 }
 
 }  // namespace c3

@@ -39,7 +39,7 @@ fs::path study_file(std::string_view study, std::string_view name) {
 fs::path data_folder(const std::string& asked) {
   if (!asked.empty()) return asked;
   const char* variable = std::getenv("C3SIM_DATA");
-  return variable != nullptr && *variable != '\0' ? variable : C3_SOURCE_DATA;
+  return variable != nullptr && *variable != '\0' ? variable : "data";
 }
 
 void check_files(const Study& study, const fs::path& data) {

@@ -2,14 +2,10 @@
 
 import json
 import os
-import pathlib
 import subprocess
-import sys
 import unittest
 
-SOURCE = pathlib.Path(os.environ["C3SIM_SOURCE"])
-DATA = SOURCE / pathlib.Path(os.environ.get("C3SIM_DATA", "../shared/data"))
-SKIPPED = 77  # ctest's return code for it
+from measured_data import DATA, skip_without
 
 GATED = {"fp32.linear", "fp32.bmm", "fp32.elementwise", "fp32.softmax", "fp32.layer_norm", "bf16.unseen_shapes",
          "attention.unseen_shapes", "models.inference"}
@@ -44,7 +40,5 @@ class KernelsStudy(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not (DATA / "kernels").is_dir():
-        print(f"no measured tables in {DATA}: set C3SIM_DATA to the folder that has kernels/")
-        sys.exit(SKIPPED)
+    skip_without("kernels")
     unittest.main()

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from measured_data import DATA, skip_without
+
 GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "gpt.mean",
          "interference.difference", "gathers.gain", "gathers.gain_prioritized"}
 MISSED = {"titan.eager.speed", "titan.compiled.speed", "gpt.mean"}
@@ -18,7 +20,7 @@ class TrainingStudy(unittest.TestCase):
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
             rows = pathlib.Path(folder) / "rows.csv"
-            command = [os.environ["C3SIM"], "-q", "reproduce", "training", "--json", "--rows", str(rows)]
+            command = [os.environ["C3SIM"], "-q", "reproduce", "training", "--data", DATA, "--json", "--rows", rows]
             cls.done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             cls.rows = list(csv.DictReader(rows.read_text().splitlines()))
         cls.figures = {figure["id"]: figure for figure in json.loads(cls.done.stdout)["figures"]}
@@ -51,4 +53,5 @@ class TrainingStudy(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    skip_without("training")
     unittest.main()

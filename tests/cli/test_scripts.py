@@ -1,0 +1,91 @@
+"""scripts/test and .ci/run: which tests they run with which data, what they print last, and their exit status.
+
+The scripts run in a copy of the repository's scripts, with stand-ins for ctest and for scripts/build.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["C3SIM_SOURCE"])
+CTEST = """#!/bin/bash
+printf '%s data=%s\\n' "$*" "${C3SIM_DATA-}" >> "$CALLS"
+mkdir -p build/release/Testing/Temporary
+printf 'skipped: no tables (from somewhere)\\n' > build/release/Testing/Temporary/LastTest.log
+printf '1/3 Test #1: unit/fast .....   Passed    0.10 sec\\n2/3 Test #2: cli/slow ...   Passed   12.00 sec\\n'
+printf '3/3 Test #3: cli/middle ...***Skipped   3.00 sec\\n\\n'
+[[ $* != *"$FAILS"* ]] && printf '100%% tests passed, 0 tests failed out of 3\\n' || { printf '67%% tests passed, 1 tests failed out of 3\\n'; exit 8; }
+printf 'The following tests did not run:\\n'
+"""
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="c3sim scripts ")
+        self.addCleanup(scratch.cleanup)
+        self.clone = pathlib.Path(scratch.name) / "clone"
+        for script in ("scripts/test", ".ci/run"):
+            (self.clone / script).parent.mkdir(parents=True)
+            shutil.copy(SOURCE / script, self.clone / script)
+        self.bin = self.clone.parent / "bin"
+        self.bin.mkdir()
+        for path, text in ((self.bin / "ctest", CTEST), (self.clone / "scripts/build", "#!/bin/bash\n")):
+            path.write_text(text)
+            path.chmod(0o755)
+
+    def run_script(self, script, fails="nothing", **variables):
+        """Returns the finished process and the calls of ctest, one a line."""
+        calls = self.clone.parent / "calls"
+        calls.write_text("")
+        environment = {name: value for name, value in os.environ.items() if name != "C3SIM_DATA"}
+        environment |= {"PATH": f"{self.bin}:{os.environ['PATH']}", "CALLS": str(calls), "FAILS": fails, **variables}
+        done = subprocess.run([self.clone / script], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, check=False)
+        return done, calls.read_text().splitlines()
+
+    def test_all_tests_run_then_those_with_data_run_without_and_the_libraries_under_sanitizers(self):
+        done, calls = self.run_script("scripts/test", C3SIM_DATA="/tables")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(calls), 3)
+        self.assertRegex(calls[0], r"^--preset release -j \d+ .*data=/tables$")
+        self.assertRegex(calls[1], r"^--preset release -L \^measured_data\$ .*data=/nonexistent$")
+        self.assertRegex(calls[2], r"^--preset asan .*data=/tables$")
+
+    def test_it_ends_with_phases_slowest_and_skipped_tests_and_the_summaries(self):
+        done, _ = self.run_script("scripts/test")
+        end = done.stdout.split("\n== phases\n")[1].splitlines()
+        self.assertRegex("\n".join(end[:4]), r"^ +\d+ s  build release\n +\d+ s  test release\n +\d+ s  build asan\n +\d+ s  test asan$")
+        passed = "100% tests passed, 0 tests failed out of 3"
+        self.assertEqual(end[4:], ["== slowest release tests", "   12.00 s  cli/slow", "    3.00 s  cli/middle", "    0.10 s  unit/fast",
+                                   "== skipped", "skipped: no tables (from somewhere)", "== release", passed,
+                                   "== release, without measured data", passed, "== asan", passed])
+
+    def test_any_failed_run_is_an_exit_status_of_1(self):
+        for part in ("--preset release -j", "measured_data", "--preset asan"):
+            with self.subTest(failed=part):
+                done, calls = self.run_script("scripts/test", fails=part)
+                self.assertEqual((done.returncode, len(calls)), (1, 3))
+                self.assertIn("67% tests passed, 1 tests failed out of 3", done.stdout.split("== skipped")[1])
+
+    def test_a_failed_build_ends_before_its_tests(self):
+        (self.clone / "scripts/build").write_text("#!/bin/bash\nexit 1\n")
+        done, calls = self.run_script("scripts/test")
+        self.assertEqual((done.returncode, calls), (1, []))
+        self.assertIn("the release build failed", done.stderr)
+
+    def test_ci_reads_the_tables_beside_the_repository_where_they_are(self):
+        _, calls = self.run_script(".ci/run")
+        self.assertTrue(calls[0].endswith("data="), calls[0])
+        tables = self.clone.parent / "shared/data"
+        tables.mkdir(parents=True)
+        _, calls = self.run_script(".ci/run")
+        self.assertTrue(calls[0].endswith(f"data={tables}"), calls[0])
+        _, calls = self.run_script(".ci/run", C3SIM_DATA="/mine")
+        self.assertTrue(calls[0].endswith("data=/mine"), calls[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
