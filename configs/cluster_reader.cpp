@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -72,6 +73,7 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   cluster.gpu = read_gpu(gpu);
   cluster.node = read_node(node);
   cluster.library = read_library(library);
+  scale_links(cluster.library, read_scale(node, "link_scale"));
   cluster.name = cluster.node.name;
   if (root.has("nodes")) cluster.nodes = static_cast<int>(root.integer("nodes", 1, kMostNodes));
   if (root.has("fabric")) {

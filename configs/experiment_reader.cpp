@@ -11,6 +11,7 @@
 #include "configs/cluster_reader.hpp"
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
+#include "configs/gpu_override.hpp"
 #include "configs/overrides.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
@@ -78,7 +79,11 @@ void put_preset(Table& root, const PresetReference& reference) {
   holder->erase(reference.key);
   if (const Node* overrides = root.find(reference.table)) {
     if (overrides->table() == nullptr) throw ConfigError(overrides->origin, reference.table, "must be a table");
-    merge(*whole.table(), *overrides->table());
+    if (reference.kind == PresetKind::gpu) {
+      override_gpu(*whole.table(), *overrides->table());
+    } else {
+      merge(*whole.table(), *overrides->table());
+    }
     whole.origin = overrides->origin;
   }
   const Origin origin = whole.origin;

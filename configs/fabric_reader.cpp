@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -124,6 +125,7 @@ FabricSpec read_fabric(Section& section) {
   if (section.has("switch_reduces")) fabric.switch_reduces = section.sourced_flag("switch_reduces");
   fabric.transport = read_transport(section);
   read_switches(section, fabric);
+  scale_links(fabric, read_scale(section, "scale"));
   section.finish();
   return fabric;
 }

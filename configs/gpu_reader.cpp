@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "gpu/kernel_model/coefficient_table.hpp"
 
@@ -64,8 +65,8 @@ std::vector<GemmTile> read_tiles(Section& section, std::string_view key) {
   return tiles;
 }
 
-/// bf16_peak and so on, for every data type that has a peak. What large GEMMs sustain, bf16_sustained and
-/// bf16_clock, may be left to the family's share (set_coefficients).
+/// bf16_peak and so on, for every data type that has a peak. The sustained rate of large GEMMs, bf16_sustained,
+/// and their clock, bf16_clock, may be left to the family's share (set_coefficients).
 std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
   std::vector<MatrixRate> rates;
   for (const DType dtype : kDTypes) {
@@ -78,7 +79,7 @@ std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
       continue;
     }
     rate.sustained = section.flop_rate(name + "_sustained");
-    rate.clock = section.frequency(name + "_clock");
+    if (section.has(name + "_clock")) rate.clock = section.frequency(name + "_clock");
     if (rate.sustained > rate.peak) section.fail(name + "_sustained", "must not be above the peak");
     if (rate.clock > boost) section.fail(name + "_clock", "must not be above boost_clock");
     rates.push_back(rate);
@@ -134,13 +135,20 @@ CacheSpec read_cache(Section& section) {
   return cache;
 }
 
-/// Achieved rates; all three or, for the memory technology's share of the peak, none.
+/// Achieved rates. Without any, the memory technology's share of the peak serves for all three. With hbm_read
+/// alone, the others equal it, as they do under that share.
 void read_hbm_rates(Section& section, HbmSpec& hbm) {
   hbm.from_share = !section.has("hbm_read");
-  if (hbm.from_share) return;
+  if (hbm.from_share) {
+    for (const std::string_view key : {"hbm_write", "hbm_copy"}) {
+      if (!section.is_rehearsal() && section.has(key))
+        section.fail(key, "requires hbm_read too; hbm_read alone sets all three rates");
+    }
+    return;
+  }
   hbm.read = section.bandwidth("hbm_read");
-  hbm.write = section.bandwidth("hbm_write");
-  hbm.copy = section.bandwidth("hbm_copy");
+  hbm.write = section.has("hbm_write") ? section.bandwidth("hbm_write") : hbm.read;
+  hbm.copy = section.has("hbm_copy") ? section.bandwidth("hbm_copy") : hbm.read;
   if (hbm.read > hbm.peak) section.fail("hbm_read", "must not be above hbm_peak");
   if (hbm.write > hbm.peak) section.fail("hbm_write", "must not be above hbm_peak");
   if (hbm.copy > hbm.peak) section.fail("hbm_copy", "must not be above hbm_peak");
@@ -242,8 +250,12 @@ GpuSpec read_gpu(Section& section) {
   gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
   const KernelCoefficients coefficients =
       read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);
+  const double hbm_scale = read_scale(section, "hbm_scale");
+  const double flops_scale = read_scale(section, "flops_scale");
   section.finish();
-  if (!section.is_rehearsal()) set_coefficients(gpu, coefficients);
+  if (!section.is_rehearsal()) set_coefficients(gpu, coefficients);  // what it derives is scaled with the rest
+  scale(gpu.hbm, hbm_scale);
+  scale_flops(gpu.compute, flops_scale);
   return gpu;
 }
 

@@ -79,7 +79,7 @@ class SchemaWriter {
     return {{"type", "integer"}, {"minimum", rule.low}, {"maximum", rule.high}};
   }
   Json operator()(const FractionRule& rule) {
-    return {{"type", "number"}, {"minimum", 0.0}, {"maximum", rule.high}};
+    return {{"type", "number"}, {"minimum", rule.low}, {"maximum", rule.high}};
   }
   Json operator()(const QuantityRule& rule) {
     const std::string_view bound = rule.sign == Sign::positive ? "above 0" : "0 or more";

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/wire_reader.hpp"
 
@@ -86,6 +87,7 @@ NodeSpec read_node(Section& section) {
     section.fail("wires", "is missing: a wired node lists what joins its GPUs");
   }
   read_nic_slots(section, node);
+  scale_links(node, read_scale(section, "link_scale"));
   section.finish();
   return node;
 }

@@ -10,6 +10,7 @@
 
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
+#include "configs/gpu_override.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/overrides.hpp"
 #include "configs/shipped_files.hpp"
@@ -180,7 +181,12 @@ GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets) {
   for (std::size_t i = 0; i < sets.size(); ++i)
     apply_override(overrides, sets[i], static_cast<std::uint32_t>(i + 1));
   Table root;
-  root.put("gpu", kNoFile, load_preset(PresetKind::gpu, name, kNoFile, "gpu"));
+  Node& preset = root.put("gpu", kNoFile, load_preset(PresetKind::gpu, name, kNoFile, "gpu"));
+  Node* of_gpu = overrides.table()->find("gpu");
+  if (of_gpu != nullptr && of_gpu->table() != nullptr) {
+    override_gpu(*preset.table(), *of_gpu->table());
+    overrides.table()->erase("gpu");
+  }
   merge(root, *overrides.table());
   const Node document{std::move(root), kNoFile};
   Section section(document, "");

@@ -42,7 +42,8 @@ struct IntegerRule {
   std::int64_t high = 0;
 };
 struct FractionRule {
-  double high = 1.0;  ///< in [0, high]
+  double high = 1.0;  ///< both ends allowed
+  double low = 0.0;
 };
 struct QuantityRule {
   Dimension dimension = Dimension::bytes;

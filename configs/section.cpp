@@ -252,15 +252,17 @@ std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64
   return sampling_.sample_integer(written, dotted(key));
 }
 
-double Section::fraction(std::string_view key, double high) {
-  const Rule rule = {FractionRule{high}, provenance_};
+double Section::fraction(std::string_view key, double high, double low) {
+  const Rule rule = {FractionRule{high, low}, provenance_};
   const Range written = range(key, rule, [&](const Node& plain) {
-    const auto* value = std::get_if<double>(&plain.value);
-    if (value == nullptr) throw std::invalid_argument(wrong_type("a float, as in 0.5", plain));
-    if (!(*value >= 0 && *value <= high)) {
-      throw std::invalid_argument(fmt::format("must be between 0.0 and {:.1f}, not {}", high, *value));
-    }
-    return *value;
+    const auto* whole = std::get_if<std::int64_t>(&plain.value);
+    const auto* real = std::get_if<double>(&plain.value);
+    if (whole == nullptr && real == nullptr)
+      throw std::invalid_argument(wrong_type("a number, as in 0.5", plain));
+    const double value = whole != nullptr ? static_cast<double>(*whole) : *real;
+    if (!(value >= low && value <= high))
+      throw std::invalid_argument(fmt::format("must be between {} and {}, not {}", low, high, value));
+    return value;
   });
   return sampling_.sample(written, dotted(key));
 }

@@ -73,11 +73,14 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
   constexpr double kIssued = 0.9;
   for (MatrixRate& rate : gpu.compute.matrix) {
-    if (!rate.from_share) continue;
-    const GemmCoefficients& of =
-        rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
-    const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
-    rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
+    const bool has_own_clock = !rate.from_share && rate.clock.value > 0.0;
+    if (has_own_clock) continue;
+    if (rate.from_share) {
+      const GemmCoefficients& of =
+          rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
+      const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
+      rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
+    }
     rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
   }
 }

@@ -175,13 +175,13 @@ TEST_CASE("what a study believes of hosts and of remote writes is off in a prese
 }
 
 TEST_CASE("overrides of a GPU alone are those of an experiment") {
-  const std::vector<std::string> sets = {"gpu.hbm_read=4 TB/s", "gpu.cus_per_xcd=30"};
+  const std::vector<std::string> sets = {"gpu.hbm_read=4 TB/s", "gpu.mask_granule=30"};
   const GpuSpec gpu = load_gpu("mi300x", sets);
   CHECK(gpu.hbm.read == 4.0_TBps);
-  CHECK(gpu.compute.cus() == 240);
+  CHECK(gpu.dispatch.mask_granule == 30);
   GpuSpec expected = load_gpu("mi300x");
   expected.hbm.read = gpu.hbm.read;
-  expected.compute.cus_per_xcd = 30;
+  expected.dispatch.mask_granule = 30;
   CHECK(gpu == expected);
   const auto error = [](const std::string& set) {
     return error_of([&] { load_gpu("mi300x", std::vector<std::string>{"gpu.xcds=8", set}); });

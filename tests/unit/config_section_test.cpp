@@ -37,7 +37,7 @@ TEST_CASE("an unknown key is refused at its own position with the nearest key th
         "g.toml:3:1: gpu.bandwidth: unknown key; known: name, cu_count");
 }
 
-TEST_CASE("integers are not floats, floats are not integers, and a quantity is a string") {
+TEST_CASE("a float is no integer, a fraction may be written as one, and a quantity is a string") {
   const auto integer = [](Section& section) { section.integer("x", 1, 8); };
   const auto fraction = [](Section& section) { section.fraction("x"); };
   const auto bandwidth = [](Section& section) { section.bandwidth("x"); };
@@ -46,8 +46,9 @@ TEST_CASE("integers are not floats, floats are not integers, and a quantity is a
   CHECK(refusal("x = \"3\"", integer) == "g.toml:1:5: gpu.x: must be an integer, not a string");
   CHECK(refusal("x = 9", integer) == "g.toml:1:5: gpu.x: must be between 1 and 8, not 9");
   CHECK(refusal("x = 0.5", fraction) == "no error");
-  CHECK(refusal("x = 1", fraction) == "g.toml:1:5: gpu.x: must be a float, as in 0.5, not an integer");
-  CHECK(refusal("x = 1.5", fraction) == "g.toml:1:5: gpu.x: must be between 0.0 and 1.0, not 1.5");
+  CHECK(refusal("x = 1", fraction) == "no error");
+  CHECK(refusal("x = true", fraction) == "g.toml:1:5: gpu.x: must be a number, as in 0.5, not a boolean");
+  CHECK(refusal("x = 1.5", fraction) == "g.toml:1:5: gpu.x: must be between 0 and 1, not 1.5");
   CHECK(refusal("x = 5", bandwidth) == "g.toml:1:5: gpu.x: must be a string with a unit, not an integer");
   CHECK(refusal("y = 5", bandwidth) == "g.toml:1:1: gpu.x: is missing");
 }
