@@ -10,6 +10,7 @@ import matplotlib
 import numpy
 
 matplotlib.use("Agg")  # no display needed
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "c3sim"})  # texts stay texts; equal runs, equal files
 import matplotlib.pyplot as pyplot
 from matplotlib.patches import Patch
 
@@ -32,7 +33,8 @@ def parse_arguments(arguments):
         epilog="examples:\n  plot_timeline.py out/c3_llama70b_mi300x.h5\n"
                "  plot_timeline.py out/c3_llama70b_mi300x.h5 --strategy prioritized --strategy dma -o two.png")
     parser.add_argument("file", type=pathlib.Path, help="result file (HDF5) of c3sim run")
-    parser.add_argument("-o", "--output", type=pathlib.Path, help="PNG to write (default: beside the file)")
+    parser.add_argument("-o", "--output", type=pathlib.Path,
+                        help="picture to write: .png, .svg or .pdf (default: a PNG beside the result file)")
     parser.add_argument("--strategy", action="append", metavar="NAME", help="only this one; repeatable (default: all)")
     parser.add_argument("--gpu", type=int, default=0, metavar="RANK", help="whose timeline (default: 0)")
     parser.add_argument("--dpi", type=int, default=130, help="pixels an inch (default: 130)")
@@ -84,8 +86,10 @@ def draw_use(axes, first_row, shares, edges, end):
     """A strip for each resource, as high as a bar at 100 %, and its mean until `end`, where the strategy ends."""
     for row, share in enumerate(shares, first_row):
         floor = row + BAR / 2
-        axes.fill_between(edges, floor - BAR * numpy.append(share, share[-1]), floor, step="post", color=USE_COLOUR,
-                          linewidth=0)
+        heights = share.round(2)
+        steps = numpy.flatnonzero(numpy.diff(heights, prepend=-1.0))  # bins of one height are one step of the outline
+        axes.fill_between(numpy.append(edges[steps], edges[-1]), floor - BAR * heights[numpy.append(steps, -1)], floor,
+                          step="post", color=USE_COLOUR, linewidth=0)
         axes.hlines([floor, floor - BAR], 0, end, color="#bbbbbb", linewidth=0.5)
         mean = share.sum() * (edges[1] - edges[0]) / end
         axes.annotate(f"{100 * mean:.0f} %", (end, row), (4, 0), textcoords="offset points", va="center", fontsize=7)
@@ -145,7 +149,8 @@ def main(arguments):
     for name in set(strategies) - set(run.strategies):
         sys.exit(f"plot_timeline.py: no strategy '{name}' in {options.file}; it holds {', '.join(run.strategies)}")
     output = options.output or options.file.with_suffix(".png")
-    draw(run, strategies, options.gpu).savefig(output, dpi=options.dpi)
+    dated = {"Date": None} if output.suffix == ".svg" else {}
+    draw(run, strategies, options.gpu).savefig(output, dpi=options.dpi, metadata=dated)
     print(output)
 
 
