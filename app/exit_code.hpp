@@ -11,7 +11,7 @@ enum ExitCode : int {
   kExitInfeasible = 4,
   kExitPartial = 5,    ///< some rows of the input were broken, or points of a sweep failed; the others are done
   kExitInternal = 70,  ///< EX_SOFTWARE of sysexits.h
-  kExitInputOutput = 74,   ///< EX_IOERR
+  kExitInputOutput = 74,   ///< EX_IOERR: a file, a stream or memory of this machine failed
   kExitInterrupted = 130,  ///< 128 + SIGINT
 };
 

@@ -27,8 +27,9 @@
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
+#include "files/input_files.hpp"
+#include "files/temporary_file.hpp"
 #include "gpu/kernel_model/describe.hpp"
-#include "results/result_file.hpp"
 
 namespace c3 {
 namespace {
@@ -208,16 +209,15 @@ void check_usage(const KernelOptions& options) {
   if (options.cus.size() > 1) throw UsageError("--cus: one for a file");
 }
 
-/// A table over its own rows would be the last that is seen of them.
 void check_output(const KernelOptions& options) {
   if (options.output.empty())
     throw UsageError("-o is required: the file for the times, or - for standard output");
   if (options.output == kStandardOutput) return;
-  std::error_code ignored;  // what is not there is not the input
-  for (const fs::path& file : {fs::path(options.output), rejected_beside(options.output)}) {
-    if (fs::equivalent(file, options.csv, ignored))
-      throw UsageError(file.string() + ": is the file with the shapes, and would be written");
-  }
+  const fs::path rejected = rejected_beside(options.output);
+  if (is_input(rejected))
+    throw OutputConflictError(
+        rejected.string() +
+        ": rejected rows would replace this file, which the command reads; choose another output");
 }
 
 /// More CUs than the one GPU of all rows has are no mistake of the rows.
@@ -240,9 +240,9 @@ TableFormat format_of(const KernelOptions& options) {
 
 ExitCode time_kernel_file(const KernelOptions& options) {
   check_usage(options);
-  check_output(options);
   const bool to_file = options.output != kStandardOutput;
   const KernelTable table = KernelTable::read(options.csv, format_of(options));
+  check_output(options);
   RowGpus gpus(table, options);
   check_slice(gpus.find("").gpu.get(), options);
   std::vector<BrokenRow> broken = table.broken();

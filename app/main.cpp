@@ -3,24 +3,27 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/current_work.hpp"
 #include "app/exit_code.hpp"
+#include "app/standard_streams.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/config_error.hpp"
 #include "configs/nearest_name.hpp"
 #include "engine/errors.hpp"
+#include "files/input_files.hpp"
+#include "files/io_error.hpp"
 #include "results/build_info.hpp"
-#include "results/io_error.hpp"
 
 namespace {
 
@@ -38,27 +41,40 @@ std::string verb_word(int argc, char** argv) {
 }
 
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version: CLI11 prints to stdout
+  if (error.get_exit_code() == 0) {
+    const int code = app.exit(error);  // --help, --version: CLI11 prints to stdout
+    flush_standard_output();
+    return code;
+  }
   std::vector<std::string> verbs;
   for (const auto* verb : app.get_subcommands({}))
     verbs.push_back(verb->get_name());
   const auto word = verb_word(argc, argv);
   if (word.empty() || std::ranges::find(verbs, word) != verbs.end()) {
-    return complain(kExitUsage, fmt::format("{} (--help says more)", error.what()));
+    return complain(kExitUsage, fmt::format("{} (see --help)", error.what()));
   }
   return complain(kExitUsage, unknown_name("verb", word, verbs));
 }
 
-/// Output that did not reach a full disk is a failure, even when everything before went well.
-int flush_output(int code) {
-  if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
-  return code;
+/// An empty value is a shell variable that was not set, not a wish for the default.
+void refuse_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const auto& values = option->results();
+    if (std::ranges::any_of(values, &std::string::empty))
+      throw UsageError(fmt::format("{}: must not be empty", option->get_name()));
+  }
+  for (const CLI::App* verb : app.get_subcommands())
+    refuse_empty_values(*verb);
 }
 
-int run_verb(const VerbAction& action) {
+/// Calls \p command. \returns its exit code, or the code of what it threw, after a message.
+template <class Command>
+int exit_code_of(Command command) {
   try {
-    return flush_output(action());
+    return command();
   } catch (const UsageError& error) {
+    return complain(kExitUsage, error.what());
+  } catch (const OutputConflictError& error) {
     return complain(kExitUsage, error.what());
   } catch (const ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());  // starts with file:line:col, as editors expect
@@ -70,17 +86,17 @@ int run_verb(const VerbAction& action) {
   } catch (const IoError& error) {
     return complain(kExitInputOutput, error.what());
   } catch (const std::system_error& error) {
-    return complain(kExitInputOutput, error.what());
+    if (std::ferror(stdout) == 0) return complain(kExitInputOutput, error.what());
+    return complain(kExitInputOutput, "standard output: " + error.code().message());
+  } catch (const std::bad_alloc&) {
+    return complain(kExitInputOutput, out_of_memory_text());
   } catch (const std::exception& error) {
     return complain(kExitInternal, fmt::format("internal error: {}", error.what()));
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  // A file size limit is then a write error that we report, not a signal that kills.
-  std::signal(SIGXFSZ, SIG_IGN);
+/// Parses the command line and runs its verb.
+int run_command(int argc, char** argv) {
   CLI::App app(
       "c3sim: a discrete-event simulator of multi-GPU training in which whatever runs at the same time\n"
       "shares compute units, caches, HBM, DMA engines and links.\n\n"
@@ -119,5 +135,16 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, argc, argv);
   }
-  return run_verb(action);
+  refuse_empty_values(app);
+  set_current_work(fmt::format("'c3sim {}'", fmt::join(argv + 1, argv + argc, " ")));
+  const int code = action();
+  flush_standard_output();
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  prepare_standard_streams();
+  return exit_code_of([&] { return run_command(argc, argv); });
 }

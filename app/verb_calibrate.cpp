@@ -19,8 +19,8 @@
 #include "configs/coefficient_file.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
+#include "files/temporary_file.hpp"
 #include "gpu/calibration/row_groups.hpp"
-#include "results/result_file.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {
@@ -106,11 +106,11 @@ void report_left_out(const MeasuredSet& set) {
 
 /// One factor for a GPU: of all times but launches, from a few of its kernels.
 int calibrate_scale(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
-  std::optional<TemporaryFile> output = begin_output(options);
   if (names_of(set, set.train).size() != 1) throw UsageError("--scale: the rows must be of one GPU");
   const std::filesystem::path start =
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
   CoefficientTable table = load_coefficients(kernel_class, start);
+  std::optional<TemporaryFile> output = begin_output(options);
   const std::vector<Seconds> before = predict_kernels(set.train, set.gpus, table);
   const Scale scale = fit_scale(set.train, set.gpus, table);
   const std::vector<CoefficientKey> keys = coefficient_keys(kernel_class);
@@ -193,10 +193,10 @@ std::string error_table(const CalibrateOptions& options, const MeasuredSet& set,
 }
 
 int calibrate_class(const CalibrateOptions& options, const MeasuredSet& set, const std::string& kernel_class) {
-  std::optional<TemporaryFile> output = begin_output(options);
   const std::filesystem::path start =
       options.start.empty() ? shipped_coefficients(kernel_class) : std::filesystem::path(options.start);
   const CoefficientTable table = load_coefficients(kernel_class, start);
+  std::optional<TemporaryFile> output = begin_output(options);
   const KernelFitOptions fit_options = fit_options_of(options, kernel_class, start);
   const KernelFit fit = fit_kernels(set.train, set.gpus, table, fit_options);
   fmt::print("{}\n{}", value_table(table, fit), error_table(options, set, table, fit, fit_options));

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/collective_request.hpp"
+#include "app/current_work.hpp"
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
@@ -75,6 +76,8 @@ std::vector<Row> measure(const CollectiveRequest& request, bool quiet) {
     for (const Bytes size : request.sizes) {
       CollectiveCall call = request.call;
       call.bytes = size;
+      set_current_work(
+          fmt::format("{} of {:g} MB on {} GPUs", name_of(call.kind), size / 1.0_MB, request.cluster.ranks()));
       const MeasuredMethod how = method_of(wish, call, request);
       const auto measured = measure_collective(request.cluster, call, how);
       rows.push_back({std::move(call), how, measured});

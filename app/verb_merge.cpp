@@ -4,13 +4,15 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
-#include "results/result_file.hpp"
+#include "engine/interrupt.hpp"
+#include "files/temporary_file.hpp"
 #include "results/sweep/sweep_table.hpp"
 
 namespace c3 {
@@ -31,17 +33,18 @@ std::filesystem::path output_path(const MergeOptions& options) {
 }
 
 int merge(const MergeOptions& options) {
+  install_interrupt_handler();  // before there is a file to leave behind
   const SweepTable table = merge_sweep(SweepFolder(options.folder));
   const std::filesystem::path output = output_path(options);
-  write_sweep_file(output, table);
-  std::string written = output.string();
-  if (options.csv) {
-    const std::filesystem::path csv = std::filesystem::path(output).replace_extension(".csv");
-    TemporaryFile file(csv);
-    file.append(sweep_csv(table));
-    file.rename_to_target();
-    written += " and " + csv.string();
-  }
+  const std::filesystem::path csv = std::filesystem::path(output).replace_extension(".csv");
+  TemporaryFile file(output);
+  std::optional<TemporaryFile> csv_file;
+  if (options.csv) csv_file.emplace(csv);
+  write_sweep_file(file, table);
+  if (csv_file) csv_file->append(sweep_csv(table));
+  file.rename_to_target();
+  if (csv_file) csv_file->rename_to_target();
+  const std::string written = options.csv ? output.string() + " and " + csv.string() : output.string();
   const std::size_t failed = table.count("failed"), missing = table.count("missing");
   fmt::print("{} points: {} ok, {} out of memory, {} failed, {} missing\n", table.rows(), table.count("ok"),
              table.count("out_of_memory"), failed, missing);

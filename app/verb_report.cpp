@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/nearest_name.hpp"
+#include "engine/interrupt.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"
 #include "results/sweep/sweep_table.hpp"
@@ -55,15 +55,6 @@ void check_strategies(const std::vector<ResultReader>& files, const std::vector<
   }
 }
 
-/// A page over a result would be the last that is seen of it.
-void check_output(const std::filesystem::path& output, const std::vector<std::string>& files) {
-  std::error_code ignored;  // what is not there is not one of them
-  for (const auto& file : files) {
-    if (std::filesystem::equivalent(output, file, ignored))
-      throw UsageError(output.string() + ": is one of the files to report on");
-  }
-}
-
 /// Two files of one system are told apart by their names.
 void tell_apart(std::vector<ReportRun>& runs) {
   const auto system = [](const ReportRun& run) { return run.study.conditions.system; };
@@ -84,11 +75,11 @@ std::string run_report(const ReportOptions& options) {
 }
 
 int report(const ReportOptions& options) {
+  install_interrupt_handler();  // before there is a file to leave behind
   const std::filesystem::path output =
       options.output.empty() ? std::filesystem::path(options.files.front()).replace_extension(".html")
                              : std::filesystem::path(options.output);
   const bool is_sweep = is_of_sweep(options);
-  check_output(output, options.files);
   TemporaryFile page(output);
   page.append(is_sweep ? sweep_report(options.files.front(), options.strategies, options.title, options.sweep)
                        : run_report(options));

@@ -18,7 +18,7 @@
 #include "app/verb.hpp"
 #include "configs/nearest_name.hpp"
 #include "engine/interrupt.hpp"
-#include "results/result_file.hpp"
+#include "files/temporary_file.hpp"
 
 namespace c3 {
 namespace {

@@ -1,10 +1,8 @@
 #include "configs/csv_text.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <system_error>
+
+#include "files/input_files.hpp"
 
 namespace c3 {
 namespace {
@@ -30,24 +28,8 @@ std::size_t closing_quote(std::string_view text) {
 }  // namespace
 
 std::vector<char> read_whole(const std::filesystem::path& file) {
-  constexpr std::size_t kLargest = std::size_t{2} << 30U;
-  constexpr std::size_t kPart = std::size_t{4} << 20U;
-  const auto fail = [&](int error) {
-    throw std::system_error(error, std::generic_category(), file.string() + ": cannot read");
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), std::fclose);
-  if (!in) fail(errno);
-  std::vector<char> text;
-  std::size_t read = 0;
-  do {
-    if (text.size() >= kLargest) fail(EFBIG);
-    const std::size_t before = text.size();
-    text.resize(before + kPart);
-    read = std::fread(text.data() + before, 1, kPart, in.get());
-    text.resize(before + read);
-  } while (read == kPart);
-  if (std::ferror(in.get()) != 0) fail(errno);
-  return text;
+  constexpr std::uintmax_t kLargest = std::uintmax_t{2} << 30U;
+  return read_file(file, kLargest);
 }
 
 CsvLines::CsvLines(std::string_view text) : rest_(text) {

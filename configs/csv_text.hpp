@@ -8,7 +8,7 @@
 
 namespace c3 {
 
-/// The whole of \p file. \throws std::system_error when it cannot be read or is larger than 2 GiB.
+/// \returns the whole of \p file. \throws IoError when it cannot be read or is larger than 2 GiB.
 std::vector<char> read_whole(const std::filesystem::path& file);
 
 /// The lines of a text that are neither blank nor begin with '#', without their ends. A byte order mark is

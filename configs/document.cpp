@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <vector>
 
 #include "configs/overrides.hpp"
 #include "configs/toml_text.hpp"
+#include "files/input_files.hpp"
+#include "files/io_error.hpp"
 
 namespace c3 {
 namespace {
@@ -29,15 +29,22 @@ std::string read_text(const fs::path& path, const Origin& at, std::string_view k
     const bool named_by_file = key != "file";
     throw ConfigError(at, key, named_by_file ? fmt::format("'{}' {}", path.string(), why) : std::string(why));
   };
+  if (!fs::status_known(status)) refuse("cannot be read: " + failed.message());
   if (!fs::exists(status)) refuse("does not exist");
   if (fs::is_directory(status)) refuse("is a folder, not a TOML file");
   if (!fs::is_regular_file(status)) refuse("is not a regular file");
   const std::uintmax_t size = fs::file_size(path, failed);
   if (failed || size > kLargestFile) refuse("is larger than 16 MiB, which no configuration is");
 
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) refuse("cannot be read");
+  const std::string text = [&] {
+    try {
+      const std::vector<char> content = read_file(path, kLargestFile);
+      return std::string(content.begin(), content.end());
+    } catch (const IoError& error) {
+      refuse("cannot be read: " + error.reason());
+      throw;
+    }
+  }();
   if (text.find('\0') != std::string::npos) refuse("is a binary file, not TOML");
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) refuse("is empty");
   return text;

@@ -12,7 +12,11 @@ namespace c3 {
 /// out.
 std::string csv_heading(const ColumnSpec& spec);
 
-/// Puts \p text behind \p line, quoted where it must be.
+/// \returns \p text with an apostrophe before it where a spreadsheet would compute it as a formula: it begins
+/// with = + - @, a tab or a carriage return. For cells that hold texts of the user, not for numbers.
+std::string not_a_formula(const std::string& text);
+
+/// Appends \p text to \p line, quoted where it must be.
 void append_csv_cell(std::string& line, const std::string& text);
 
 /// \p cells with commas between, quoted where they must be, and a line's end.

@@ -6,7 +6,10 @@
 #include <array>
 #include <type_traits>
 
-#include "results/io_error.hpp"
+#include <fmt/format.h>
+
+#include "files/io_error.hpp"
+#include "results/utf8.hpp"
 
 namespace c3 {
 namespace {
@@ -62,17 +65,20 @@ H5Id text_type() {
   return type;
 }
 
-/// An empty, growing dataset. Shuffle only helps fixed-size elements; texts live in HDF5's heap.
+/// An empty, growing dataset. Texts live in HDF5's heap, and HDF5 refuses filters for them: only the file's
+/// seal covers them.
 H5Id create_dataset(const H5Id& group, const ColumnSpec& spec, const H5Id& type, std::size_t chunk_rows) {
   const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = std::clamp<hsize_t>(chunk_rows, 1, kChunkRows);
   const H5Id space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
   const H5Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_chunk(creation.get(), 1, &chunk);
   H5Pset_obj_track_times(creation.get(), false);
-  if (spec.is_deflated && H5Tis_variable_str(type.get()) == 0) {
+  const bool is_text = H5Tis_variable_str(type.get()) > 0;
+  if (spec.is_deflated && !is_text) {
     H5Pset_shuffle(creation.get());
     H5Pset_deflate(creation.get(), kDeflateLevel);
   }
+  if (!is_text) H5Pset_fletcher32(creation.get());  // last: of the bytes as they are stored
   H5Id dataset(h5_check(H5Dcreate2(group.get(), spec.name.c_str(), type.get(), space.get(), H5P_DEFAULT,
                                    creation.get(), H5P_DEFAULT),
                         "create column '" + spec.name + "'", group),
@@ -99,10 +105,13 @@ H5Id open_dataset(const H5Id& group, const std::string& name) {
           H5Dclose};
 }
 
+[[noreturn]] void throw_damaged(const H5Id& dataset, std::string_view reason) {
+  throw IoError(h5_path_of(dataset), "read", fmt::format("a column is damaged: {}", reason));
+}
+
 hsize_t length_of(const H5Id& dataset) {
   const H5Id space(H5Dget_space(dataset.get()), H5Sclose);
-  if (H5Sget_simple_extent_ndims(space.get()) != 1)
-    h5_check(-1, "read a column that has not one dimension", dataset);
+  if (H5Sget_simple_extent_ndims(space.get()) != 1) throw_damaged(dataset, "it must have one dimension");
   hsize_t rows = 0;
   H5Sget_simple_extent_dims(space.get(), &rows, nullptr);
   return rows;
@@ -132,6 +141,7 @@ std::vector<std::string> read_texts(const H5Id& dataset, RowRange rows) {
   const hsize_t count = texts.size();
   const H5Id space(H5Screate_simple(1, &count, nullptr), H5Sclose);
   H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
+  if (!std::ranges::all_of(values, is_utf8)) throw_damaged(dataset, "it holds a text that is not UTF-8");
   return values;
 }
 
@@ -169,8 +179,10 @@ template class Column<double>;
 
 void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std::string> texts) {
   std::vector<const char*> pointers;
+  std::vector<std::string> replaced;
+  replaced.reserve(texts.size());  // pointers stay valid
   for (const auto& text : texts)
-    pointers.push_back(text.c_str());
+    pointers.push_back(is_utf8(text) ? text.c_str() : replaced.emplace_back(to_utf8(text)).c_str());
   const auto type = text_type();
   append(create_dataset(group, spec, type, pointers.size()), type, 0, pointers.size(), pointers.data());
 }
@@ -196,6 +208,20 @@ ColumnData read_column(const H5Id& group, const std::string& name, RowRange rows
       break;
   }
   return column;
+}
+
+void check_stored(const H5Id& group, const std::string& name) {
+  const H5Id dataset = open_dataset(group, name);
+  const hsize_t rows = length_of(dataset);
+  const H5Id creation(H5Dget_create_plist(dataset.get()), H5Pclose);
+  if (H5Pget_layout(creation.get()) != H5D_CHUNKED) return;  // of another program: all rows are in one piece
+  hsize_t chunk = 0, chunks = 0;
+  if (H5Pget_chunk(creation.get(), 1, &chunk) != 1 || chunk == 0)
+    throw_damaged(dataset, "its chunks have no size");
+  const H5Id space(H5Dget_space(dataset.get()), H5Sclose);
+  h5_check(H5Dget_num_chunks(dataset.get(), space.get(), &chunks), "count the chunks", dataset);
+  if (chunks != rows / chunk + (rows % chunk == 0 ? 0 : 1))
+    throw_damaged(dataset, "some of its rows are missing");
 }
 
 std::uint64_t column_length(const H5Id& group, const std::string& name) {

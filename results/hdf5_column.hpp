@@ -33,6 +33,9 @@ enum class NameIndex : std::uint32_t {};
 inline constexpr const char* kNames = "/names";
 /// Name of every stream of the experiment.
 inline constexpr const char* kStreams = "/streams";
+/// Root attributes of a run that was interrupted: why, and the strategies that it lacks, with commas between.
+inline constexpr const char* kIncomplete = "incomplete";
+inline constexpr const char* kMissingStrategies = "missing_strategies";
 
 /// A column that grows at its end. T is std::int32_t, std::int64_t, double, NameIndex or an enum of
 /// engine/observer.hpp.
@@ -67,7 +70,7 @@ void write_one(const H5Id& group, const ColumnSpec& spec, T value) {
   column.flush();
 }
 
-/// Writes \p texts as variable-length UTF-8.
+/// Writes \p texts as variable-length UTF-8; bytes that are not UTF-8 are replaced.
 void write_texts(const H5Id& group, const ColumnSpec& spec, std::span<const std::string> texts);
 
 /// A column read back. Integers of any width are std::int64_t, enums are the names of their values.
@@ -83,6 +86,10 @@ struct RowRange {
 };
 
 ColumnData read_column(const H5Id& group, const std::string& name, RowRange rows = {});
+
+/// Checks that every row of a column is stored. A damaged column may claim more rows than there are, and HDF5
+/// then makes them up. \throws IoError
+void check_stored(const H5Id& group, const std::string& name);
 
 /// \returns the number of rows without reading them.
 std::uint64_t column_length(const H5Id& group, const std::string& name);

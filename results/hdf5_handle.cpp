@@ -2,10 +2,17 @@
 
 #include <hdf5.h>
 
+#include <charconv>
+#include <system_error>
 #include <type_traits>
 
+#include "files/input_files.hpp"
+#include "files/io_error.hpp"
+#include "files/temporary_file.hpp"
 #include "results/build_info.hpp"
-#include "results/io_error.hpp"
+#include "results/file_seal.hpp"
+#include "results/hdf5_probe.hpp"
+#include "results/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -51,14 +58,6 @@ std::string innermost_reason() {
   return reason;
 }
 
-std::string path_of(const H5Id& object) {
-  const auto length = H5Fget_name(object.get(), nullptr, 0);
-  if (length <= 0) return "HDF5 file";
-  std::string path(static_cast<std::size_t>(length), '\0');
-  H5Fget_name(object.get(), path.data(), path.size() + 1);
-  return path;
-}
-
 H5Id utf8_type() {
   H5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.get(), H5T_VARIABLE);
@@ -92,6 +91,7 @@ std::string read_text(const H5Id& attribute, const H5Id& object, const std::stri
   h5_check(H5Aread(attribute.get(), type.get(), &text), what, object);
   std::string result = text != nullptr ? text : "";
   H5free_memory(text);
+  if (!is_utf8(result)) throw IoError(h5_path_of(object), what, "it is not UTF-8");
   return result;
 }
 
@@ -108,30 +108,46 @@ H5Id::~H5Id() { close(); }
 bool H5Id::close() noexcept { return value_ < 0 || closer_(std::exchange(value_, -1)) >= 0; }
 
 std::int64_t h5_check(std::int64_t status, std::string_view what, std::string_view path) {
-  if (status < 0) throw IoError(path, what, innermost_reason());
+  if (status < 0) throw IoError(final_name(std::string(path)), what, innermost_reason());
   return status;
 }
 
 std::int64_t h5_check(std::int64_t status, std::string_view what, const H5Id& object) {
   if (status >= 0) return status;
   const auto reason = innermost_reason();
-  throw IoError(path_of(object), what, reason);
+  throw IoError(h5_path_of(object), what, reason);
+}
+
+std::string h5_path_of(const H5Id& object) {
+  const auto length = H5Fget_name(object.get(), nullptr, 0);
+  if (length <= 0) return "HDF5 file";
+  std::string path(static_cast<std::size_t>(length), '\0');
+  H5Fget_name(object.get(), path.data(), path.size() + 1);
+  return final_name(path);
 }
 
 H5Id h5_create_file(const std::string& path) {
   prepare_library();
   const H5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
+  H5Pset_file_locking(access.get(), false, true);
   const H5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_attr_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_link_creation_order(creation.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   H5Pset_obj_track_times(creation.get(), false);
   H5Pset_istore_k(creation.get(), kChunkIndexFanout);
+  H5Pset_userblock(creation.get(), kSealBytes);
   return {h5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), "create", path),
           H5Fclose};
 }
 
 H5Id h5_open_file(const std::string& path) {
+  note_input(path);
+  if (check_seal(path) == Seal::none) probe_hdf5_file(path);
+  return h5_open_unverified(path);
+}
+
+H5Id h5_open_unverified(const std::string& path) {
   prepare_library();
   return {h5_check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "open as HDF5", path), H5Fclose};
 }
@@ -153,6 +169,16 @@ H5Id h5_open_group(const H5Id& parent, const std::string& name) {
           H5Gclose};
 }
 
+bool h5_is_group(const H5Id& parent, const std::string& name) {
+  const H5Id object(h5_check(H5Oopen(parent.get(), name.c_str(), H5P_DEFAULT), "open '" + name + "'", parent),
+                    H5Oclose);
+  return H5Iget_type(object.get()) == H5I_GROUP;
+}
+
+void h5_remove(const H5Id& parent, const std::string& name) {
+  h5_check(H5Ldelete(parent.get(), name.c_str(), H5P_DEFAULT), "remove '" + name + "'", parent);
+}
+
 bool h5_has(const H5Id& parent, const std::string& name) {
   return h5_check(H5Lexists(parent.get(), name.c_str(), H5P_DEFAULT), "look for '" + name + "'", parent) > 0;
 }
@@ -165,7 +191,7 @@ std::vector<std::string> h5_links(const H5Id& group) {
 }
 
 void h5_set_attribute(const H5Id& object, const std::string& name, std::string_view text) {
-  const std::string terminated(text);
+  const std::string terminated = to_utf8(text);
   const char* value = terminated.c_str();
   write_scalar_attribute(object, name, utf8_type().get(), &value);
 }
@@ -184,11 +210,19 @@ std::string h5_attribute(const H5Id& object, const std::string& name) {
   const H5Id type(H5Aget_type(attribute.get()), H5Tclose);
   const H5Id space(H5Aget_space(attribute.get()), H5Sclose);
   if (H5Sget_simple_extent_npoints(space.get()) != 1)
-    throw IoError(path_of(object), what, "it is not a single value");
+    throw IoError(h5_path_of(object), what, "it is not a single value");
   if (H5Tget_class(type.get()) == H5T_STRING) return read_text(attribute, object, what);
   std::uint64_t number = 0;
   h5_check(H5Aread(attribute.get(), H5T_NATIVE_UINT64, &number), what, object);
   return fmt::format("{}", number);
+}
+
+std::uint64_t h5_number(const H5Id& object, const std::string& name) {
+  const std::string text = h5_attribute(object, name);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  throw IoError(h5_path_of(object), "read attribute '" + name + "'", "it is not a number");
 }
 
 std::vector<std::string> h5_attributes(const H5Id& object) {

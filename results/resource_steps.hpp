@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/result_reader.hpp"
 
 namespace c3 {

@@ -17,7 +17,7 @@ namespace {
 
 void append_cell(std::string& line, const ColumnData& column, std::size_t row) {
   if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values)) {
-    append_csv_cell(line, (*texts)[row]);
+    append_csv_cell(line, not_a_formula((*texts)[row]));
   } else {
     std::visit([&](const auto& values) { fmt::format_to(std::back_inserter(line), "{}", values[row]); },
                column.values);
@@ -59,7 +59,7 @@ std::string CsvExport::rows(const ResultTable& table) const {
   const auto columns = in_order(table, headings_);
   std::string csv;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    append_csv_cell(csv, table.strategy);
+    append_csv_cell(csv, not_a_formula(table.strategy));
     for (std::size_t i = 1; i < columns.size(); ++i) {
       csv += ',';
       if (columns[i] != nullptr) append_cell(csv, *columns[i], row);

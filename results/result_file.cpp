@@ -1,46 +1,24 @@
 #include "results/result_file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
-#include <system_error>
-
-#include <fmt/chrono.h>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "files/io_error.hpp"
 #include "results/build_info.hpp"
-#include "results/io_error.hpp"
+#include "results/file_seal.hpp"
 #include "results/schema.hpp"
 #include "results/sha256.hpp"
 
 namespace c3 {
 namespace {
 
-std::string system_reason(int error) { return std::generic_category().message(error); }
-
 std::string utc_now() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
-}
-
-/// Another run may be writing the same target, or one that was killed may have left its file: those are not
-/// ours.
-std::filesystem::path temporary_name(const std::filesystem::path& target, int attempt) {
-  return attempt == 0 ? target.string() + ".tmp" : fmt::format("{}.{}.tmp", target.string(), attempt);
-}
-
-/// Renaming over a folder fails late, and over a device (/dev/null) it succeeds.
-void refuse_special_file(const std::filesystem::path& target) {
-  std::error_code
-      ignored;  // what cannot be looked at cannot be created either, and that has the better message
-  const auto status = std::filesystem::status(target, ignored);
-  if (std::filesystem::is_directory(status)) throw IoError(target.string(), "write", system_reason(EISDIR));
-  if (std::filesystem::is_other(status)) throw IoError(target.string(), "write", "it is not a regular file");
 }
 
 void write_conditions(const H5Id& file, const RunHeader& header) {
@@ -97,39 +75,6 @@ NameIndex NameTable::index(std::string_view name) {
   return index;
 }
 
-TemporaryFile::TemporaryFile(std::filesystem::path target) : target_(std::move(target)) {
-  constexpr int kAttempts = 100;
-  constexpr mode_t kMode = 0666;  // less the user's umask
-  refuse_special_file(target_);
-  for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
-    path_ = temporary_name(target_, attempt);
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-    if (descriptor_ < 0 && errno != EEXIST) break;
-  }
-  if (descriptor_ < 0) throw IoError(target_.string(), "create", system_reason(errno));
-}
-
-TemporaryFile::~TemporaryFile() {
-  ::close(descriptor_);
-  if (!renamed_) ::unlink(path_.c_str());
-}
-
-void TemporaryFile::append(std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(descriptor_, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw IoError(path_.string(), "write", system_reason(errno));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-void TemporaryFile::rename_to_target() {
-  if (::fsync(descriptor_) != 0) throw IoError(target_.string(), "write", system_reason(errno));
-  if (::rename(path_.c_str(), target_.c_str()) != 0)
-    throw IoError(target_.string(), "create", system_reason(errno));
-  renamed_ = true;
-}
-
 ResultFile::ResultFile(const std::filesystem::path& target, const RunHeader& header)
     : temporary_(target), file_(h5_create_file(temporary_.path().string())) {
   write_header(file_, header);
@@ -139,11 +84,20 @@ ResultFile::ResultFile(const std::filesystem::path& target, const RunHeader& hea
 
 H5Id ResultFile::add_strategy(const std::string& name) { return h5_create_group(strategies_, name); }
 
+void ResultFile::remove_strategy(const std::string& name) { h5_remove(strategies_, name); }
+
+void ResultFile::mark_incomplete(std::string_view reason, std::span<const std::string> missing) {
+  h5_set_attribute(file_, kIncomplete, reason);
+  h5_set_attribute(file_, kMissingStrategies, fmt::format("{}", fmt::join(missing, ", ")));
+}
+
 void ResultFile::commit() {
   write_texts(file_, {"names", "1", "texts that columns with an attribute 'indexes' point to"}, names_.names());
   h5_flush(file_);
   strategies_.close();
-  if (!file_.close()) throw IoError(temporary_.path().string(), "write", "HDF5 could not close the file");
+  if (!file_.close())
+    throw IoError(final_name(temporary_.path().string()), "write", "HDF5 could not close the file");
+  seal_file(temporary_);
   temporary_.rename_to_target();
 }
 

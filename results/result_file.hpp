@@ -1,15 +1,18 @@
 #pragma once
-/// The HDF5 file of one run. It is written beside its place under a temporary name and moved there whole, so
-/// that under the final name there is either the complete result or what was there before.
+/// The HDF5 file of one run. It is written beside its place under a temporary name, sealed with a checksum of
+/// all its bytes, and moved there whole: under the final name there is either the complete result or what was
+/// there before.
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "files/temporary_file.hpp"
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
 #include "workloads/execute/study.hpp"
@@ -47,26 +50,6 @@ class NameTable {
   std::vector<std::string> names_;
 };
 
-/// A file under a temporary name beside \p target: reserved at construction, removed unless it is renamed.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::filesystem::path target);  ///< \throws IoError
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile();
-
-  const std::filesystem::path& path() const noexcept { return path_; }
-  void append(std::string_view text);  ///< \throws IoError
-  /// Waits until the content is on the disk, then gives it the target's name.
-  void rename_to_target();  ///< \throws IoError
-
- private:
-  std::filesystem::path target_;
-  std::filesystem::path path_;
-  int descriptor_ = -1;
-  bool renamed_ = false;
-};
-
 class ResultFile {
  public:
   /// Makes the temporary file at once, so that a place that cannot be written is known before anything is
@@ -75,7 +58,14 @@ class ResultFile {
 
   /// The group /strategies/<name>.
   H5Id add_strategy(const std::string& name);
+  /// Removes what was written of a strategy whose run was cut short. Every handle to its group is closed
+  /// before.
+  void remove_strategy(const std::string& name);
   NameTable& names() noexcept { return names_; }
+
+  /// States in the file that strategies are missing, and why ("interrupted"). Readers show it:
+  /// ResultReader::incomplete().
+  void mark_incomplete(std::string_view reason, std::span<const std::string> missing);
 
   /// Completes the file and moves it to its place. Every handle to its groups is closed before. \throws IoError
   void commit();

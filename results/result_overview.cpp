@@ -102,6 +102,7 @@ std::string strategy_text(const ResultReader& file, const std::string& strategy)
 
 std::string overview_text(const ResultReader& file, const std::vector<std::string>& strategies) {
   std::string text;
+  if (const auto incomplete = file.incomplete()) text = *incomplete + "\n\n";
   for (const auto& [name, value] : file.attributes()) {
     const auto lines = std::ranges::count(value, '\n');
     text += fmt::format("{:<17} {}\n", name, lines > 0 ? fmt::format("({} lines of TOML)", lines) : value);

@@ -1,14 +1,10 @@
 #include "results/result_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <fstream>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/schema.hpp"
 #include "results/timeline_writer.hpp"
 
@@ -30,10 +26,13 @@ void check_schema(const H5Id& file, const std::string& path) {
 
 std::vector<std::string> resolved(const ColumnData& column, const std::vector<std::string>& texts,
                                   const std::string& path) {
-  const auto& indices = std::get<std::vector<std::int64_t>>(column.values);
+  const auto* const indices = std::get_if<std::vector<std::int64_t>>(&column.values);
+  if (indices == nullptr)
+    throw IoError(path, "read",
+                  fmt::format("column '{}' should hold rows of {}", column.spec.name, column.spec.indexes));
   std::vector<std::string> result;
-  result.reserve(indices.size());
-  for (const auto index : indices) {
+  result.reserve(indices->size());
+  for (const auto index : *indices) {
     if (index < 0 || static_cast<std::size_t>(index) >= texts.size()) {
       throw IoError(path, "read",
                     fmt::format("column '{}' points beyond {}", column.spec.name, column.spec.indexes));
@@ -52,15 +51,6 @@ std::string group_path(const std::string& strategy, const std::string& table) {
 }
 
 }  // namespace
-
-void check_readable(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw IoError(path.string(), "read", std::generic_category().message(EISDIR));
-  }
-  errno = 0;
-  if (!std::ifstream(path)) throw IoError(path.string(), "read", std::generic_category().message(errno));
-}
 
 std::size_t ResultTable::rows() const { return columns.empty() ? 0 : length(columns.front()); }
 
@@ -82,7 +72,6 @@ template const std::vector<double>& ResultTable::values(std::string_view) const;
 template const std::vector<std::string>& ResultTable::values(std::string_view) const;
 
 ResultReader::ResultReader(const std::filesystem::path& path) : path_(path.string()) {
-  check_readable(path);
   file_ = h5_open_file(path_);
   check_schema(file_, path_);
   const ResultTable root{.path = path_, .strategy = "", .name = "/", .columns = {read_column(file_, "names")}};
@@ -104,19 +93,23 @@ std::string ResultReader::attribute(const std::string& name) const {
 }
 
 std::uint64_t ResultReader::number(const std::string& attribute) const {
-  const auto text = this->attribute(attribute);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  throw IoError(path_, "read attribute '" + attribute + "'", "it is not a number");
+  static_cast<void>(this->attribute(attribute));  // explains what an old file lacks
+  return h5_number(file_, attribute);
 }
 
 std::vector<std::string> ResultReader::streams() const {
-  return std::get<std::vector<std::string>>(read_column(file_, kStreams).values);
+  const ResultTable root{.path = path_, .strategy = "", .name = "/", .columns = {read_column(file_, kStreams)}};
+  return root.values<std::string>(root.columns.front().spec.name);
 }
 
 std::vector<std::string> ResultReader::strategies() const {
   return h5_links(h5_open_group(file_, "strategies"));
+}
+
+std::optional<std::string> ResultReader::incomplete() const {
+  if (!h5_has_attribute(file_, kIncomplete)) return std::nullopt;
+  return fmt::format("this result is incomplete ({}); strategies that are missing: {}", attribute(kIncomplete),
+                     attribute(kMissingStrategies));
 }
 
 std::optional<std::string> ResultReader::attribute(const std::string& strategy, const std::string& table,

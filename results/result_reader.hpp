@@ -14,10 +14,6 @@
 
 namespace c3 {
 
-/// \throws IoError in the operating system's words, which for a missing file or a folder are better than
-/// HDF5's.
-void check_readable(const std::filesystem::path& path);
-
 /// Equal-length columns, in the order they were written.
 struct ResultTable {
   std::string path;  ///< of the file
@@ -54,6 +50,8 @@ class ResultReader {
   std::uint64_t number(const std::string& attribute) const;  ///< likewise, and when it is no number
   std::vector<std::string> streams() const;                  ///< names, by the number that activities have
   std::vector<std::string> strategies() const;
+  /// Why strategies are missing, and which, in one sentence; absent in a complete file.
+  std::optional<std::string> incomplete() const;
   /// Of a table; absent when it has none of this name.
   std::optional<std::string> attribute(const std::string& strategy, const std::string& table,
                                        const std::string& name) const;

@@ -7,9 +7,9 @@ namespace c3 {
 
 inline constexpr std::string_view kRunFileSchema = "c3sim.run";
 inline constexpr std::string_view kRunFileSchemaVersion =
-    "1.3.0";  ///< semantic: a new major one breaks readers
+    "1.4.0";  ///< semantic: a new major one breaks readers
 inline constexpr std::string_view kSweepFileSchema = "c3sim.sweep";  ///< of merged tables
-inline constexpr std::string_view kSweepFileSchemaVersion = "1.0.0";
+inline constexpr std::string_view kSweepFileSchemaVersion = "1.1.0";
 inline constexpr std::string_view kSweepManifestSchema = "c3sim.sweep_manifest";
 inline constexpr std::string_view kSweepPointSchema = "c3sim.sweep_point";
 inline constexpr int kSweepSchemaVersion = 1;  ///< of a sweep's folder

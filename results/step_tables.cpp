@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 #include "results/summary_numbers.hpp"
 

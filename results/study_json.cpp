@@ -4,6 +4,7 @@
 
 #include "results/recommendation.hpp"
 #include "results/schema.hpp"
+#include "results/utf8.hpp"
 
 namespace c3 {
 namespace {
@@ -110,7 +111,7 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
                   {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
                   {"seeds", study.conditions.seeds},
                   {"draws", study.conditions.draws},
-                  {"output", output.string()},
+                  {"output", to_utf8(output.string())},
                   {"strategies", std::move(strategies)},
                   {"recommendation", recommendation_json(study)}};
   return json.dump(2) + "\n";

@@ -4,7 +4,7 @@
 #include <optional>
 #include <sstream>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"

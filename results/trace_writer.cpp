@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"

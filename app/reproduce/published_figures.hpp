@@ -13,7 +13,7 @@ namespace c3 {
 class PublishedFigures {
  public:
   /// Columns id,unit,published,low,high,gate,known_miss,source. \throws ConfigError for a row that says nothing
-  /// sensible, has no source or repeats an id; std::system_error for a file that cannot be read.
+  /// sensible, has no source or repeats an id; IoError for a file that cannot be read.
   explicit PublishedFigures(const std::filesystem::path& file);
 
   /// The row of \p id. An id without one is a detail of that whose id ends at an earlier dot: it has its unit

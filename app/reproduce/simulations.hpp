@@ -31,7 +31,7 @@ using SimulationJobs = std::vector<SimulationJob>;
 /// Runs all of \p jobs in \p processes of their own (0: as many as this machine has cores), then hands out what
 /// came of them, in their order: the same whatever number of processes there was. An InfeasibleError is a
 /// result. \throws InterruptedError; std::runtime_error with the text of whatever else a job throws, or when
-/// its process dies; std::system_error when there can be no process.
+/// its process dies; IoError when there can be no process.
 void run_simulations(const SimulationJobs& jobs, const StudyProgress& progress, std::size_t processes = 0);
 
 }  // namespace c3

@@ -13,7 +13,7 @@
 #include "app/reproduce/t3/t3_study.hpp"
 #include "app/reproduce/training/training_study.hpp"
 #include "configs/preset_store.hpp"
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace c3 {
 

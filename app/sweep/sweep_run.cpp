@@ -12,7 +12,7 @@
 #include "app/sweep/worker_pool.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace c3 {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace c3 {
 namespace {

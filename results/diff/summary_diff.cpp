@@ -8,7 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 
 namespace c3 {

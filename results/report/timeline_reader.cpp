@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "results/report/timeline.hpp"
 #include "results/resource_steps.hpp"
 #include "results/step_tables.hpp"

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "files/input_files.hpp"
+#include "files/io_error.hpp"
+#include "files/temporary_file.hpp"
 #include "results/build_info.hpp"
-#include "results/io_error.hpp"
-#include "results/result_file.hpp"
 #include "results/schema.hpp"
 #include "results/sha256.hpp"
 
@@ -25,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kStatuses = {PointStatus::ok, PointStatus::out_of_memory, PointStatus::failed};
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kPoints = "points";
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{2} << 30U;
 
 void write_whole(const fs::path& path, const Json& json) {
   TemporaryFile file(path);
@@ -34,10 +33,9 @@ void write_whole(const fs::path& path, const Json& json) {
 
 /// \returns null when there is no such file.
 Json read_json(const fs::path& path, std::string_view schema) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return nullptr;
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad()) throw IoError(path.string(), "read", "the medium failed");
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return nullptr;
+  const std::vector<char> text = read_own_file(path, kLargestFile);
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object() || json.value("schema", "") != schema)
     throw IoError(path.string(), "read", fmt::format("it is no {} file", schema));
@@ -163,16 +161,18 @@ std::optional<SweepManifest> SweepFolder::manifest() const {
   return expecting(file, [&] { return manifest_of(json); });
 }
 
-void SweepFolder::remove_leftovers() const {
-  constexpr std::chrono::hours kOld{1};  // a file is written in milliseconds
-  std::error_code ignored;               // another process may be as tidy
-  const auto now = fs::file_time_type::clock::now();
-  for (const auto& entry : fs::directory_iterator(path_ / kPoints, ignored)) {
-    if (entry.path().extension() != ".tmp") continue;
-    const auto written = entry.last_write_time(ignored);
-    if (!ignored && now - written > kOld) fs::remove(entry.path(), ignored);
+void SweepFolder::note_inputs(const SweepManifest& manifest) const {
+  note_input(path_ / kManifest);
+  std::error_code ignored;
+  for (const std::string& id : manifest.ids) {
+    for (const bool failed : {false, true}) {
+      const fs::path file = file_of(id, failed);
+      if (fs::is_regular_file(file, ignored)) note_input(file);
+    }
   }
 }
+
+void SweepFolder::remove_leftovers() const { remove_stale_files(path_ / kPoints); }
 
 fs::path SweepFolder::file_of(const std::string& id, bool failed) const {
   return path_ / kPoints / (id + (failed ? ".failed.json" : ".json"));

@@ -60,7 +60,11 @@ class SweepFolder {
   void write_manifest(const SweepManifest& manifest) const;  ///< makes the folder \throws IoError
   std::optional<SweepManifest> manifest() const;             ///< absent when there is none \throws IoError
 
-  /// Removes what processes that were killed an hour ago or earlier left half written.
+  /// Notes the manifest and the results of its points as inputs, which no output may replace.
+  /// \throws IoError when one cannot be read
+  void note_inputs(const SweepManifest& manifest) const;
+
+  /// Removes what killed processes left half written among the points; see remove_stale_files().
   void remove_leftovers() const;
 
   /// Whether there is a result that is no failure.

@@ -7,8 +7,9 @@
 #include <limits>
 #include <map>
 
+#include "files/io_error.hpp"
 #include "results/csv_line.hpp"
-#include "results/io_error.hpp"
+#include "results/file_seal.hpp"
 #include "results/result_file.hpp"
 #include "results/result_reader.hpp"
 #include "results/schema.hpp"
@@ -58,7 +59,11 @@ std::string csv_cell(const ColumnData& column, std::size_t row) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, double>) {
           if (std::isnan(value)) return std::string();
         }
-        return fmt::format("{}", value);
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+          return not_a_formula(value);
+        } else {
+          return fmt::format("{}", value);
+        }
       },
       column.values);
 }
@@ -79,7 +84,6 @@ void write_column(const H5Id& group, const ColumnData& column) {
 }
 
 H5Id open_sweep_file(const std::filesystem::path& path) {
-  check_readable(path);
   H5Id file = h5_open_file(path.string());
   if (!h5_has_attribute(file, "schema") || h5_attribute(file, "schema") != kSweepFileSchema)
     throw IoError(path.string(), "read", "not a file of c3sim merge");
@@ -126,6 +130,7 @@ SweepTable merge_sweep(const SweepFolder& folder) {
   const std::optional<SweepManifest> manifest = folder.manifest();
   if (!manifest)
     throw IoError(folder.path().string(), "read", "it is no folder of c3sim sweep: no manifest.json");
+  folder.note_inputs(*manifest);
   const std::size_t points = manifest->points();
   std::vector<std::string> status(points, kMissing), error(points);
   NumberColumns numbers(points);
@@ -150,6 +155,11 @@ SweepTable merge_sweep(const SweepFolder& folder) {
 
 void write_sweep_file(const std::filesystem::path& path, const SweepTable& table) {
   TemporaryFile temporary(path);
+  write_sweep_file(temporary, table);
+  temporary.rename_to_target();
+}
+
+void write_sweep_file(TemporaryFile& temporary, const SweepTable& table) {
   H5Id file = h5_create_file(temporary.path().string());
   h5_set_attribute(file, "schema", kSweepFileSchema);
   h5_set_attribute(file, "schema_version", kSweepFileSchemaVersion);
@@ -162,8 +172,9 @@ void write_sweep_file(const std::filesystem::path& path, const SweepTable& table
       write_column(group, column);
   }
   h5_flush(file);
-  if (!file.close()) throw IoError(temporary.path().string(), "write", "HDF5 could not close the file");
-  temporary.rename_to_target();
+  if (!file.close())
+    throw IoError(final_name(temporary.path().string()), "write", "HDF5 could not close the file");
+  seal_file(temporary);
 }
 
 SweepTable read_sweep_file(const std::filesystem::path& path) {
@@ -171,7 +182,7 @@ SweepTable read_sweep_file(const std::filesystem::path& path) {
   SweepTable table;
   for (const std::string& name : h5_attributes(file)) {
     if (name == kAxes) {
-      table.axes = std::stoul(h5_attribute(file, name));
+      table.axes = h5_number(file, name);
     } else if (!name.starts_with("schema")) {
       table.attributes.emplace_back(name, h5_attribute(file, name));
     }
@@ -187,7 +198,6 @@ SweepTable read_sweep_file(const std::filesystem::path& path) {
 }
 
 bool is_sweep_file(const std::filesystem::path& path) {
-  check_readable(path);
   const H5Id file = h5_open_file(path.string());
   return h5_has_attribute(file, "schema") && h5_attribute(file, "schema") == kSweepFileSchema;
 }
@@ -196,7 +206,7 @@ std::string sweep_csv(const SweepTable& table) {
   std::vector<std::string> cells;
   cells.reserve(table.columns.size());
   for (const ColumnData& column : table.columns)
-    cells.push_back(csv_heading(column.spec));
+    cells.push_back(not_a_formula(csv_heading(column.spec)));
   std::string csv = csv_line(cells);
   for (std::size_t row = 0; row < table.rows(); ++row) {
     for (std::size_t i = 0; i < cells.size(); ++i)

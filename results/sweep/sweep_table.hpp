@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "files/temporary_file.hpp"
 #include "results/sweep/sweep_folder.hpp"
 
 namespace c3 {
@@ -31,6 +32,8 @@ SweepTable merge_sweep(const SweepFolder& folder);
 
 /// As group `points` of an HDF5 file. \throws IoError
 void write_sweep_file(const std::filesystem::path& path, const SweepTable& table);
+/// The same into \p file, which is not renamed yet.
+void write_sweep_file(TemporaryFile& file, const SweepTable& table);
 SweepTable read_sweep_file(const std::filesystem::path& path);
 /// Whether \p path is an HDF5 file of a sweep. \throws IoError when it is no HDF5 file of ours
 bool is_sweep_file(const std::filesystem::path& path);

@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 import h5py
 import numpy as np
 
-from command import MAIN_JOB, ScratchTest, c3sim
+from command import MAIN_JOB, ScratchTest, c3sim, unseal
 
 PICOSECONDS = 1e6  # in a microsecond
 WIDTH = 1200  # units of a plot
@@ -430,6 +430,7 @@ class ReportPage(unittest.TestCase):
         crowded = self.folder / "crowded.h5"
         shutil.copy(self.path, crowded)
         count, last = 100_000, self.file["strategies/dma/activities/id"][:].max()
+        unseal(crowded)
         with h5py.File(crowded, "a") as file:
             group = file["strategies/dma/activities"]
             step = int(file["strategies/dma/summary/time"][0]) // count
@@ -487,12 +488,14 @@ class ReportErrors(ScratchTest):
         with h5py.File(path, "a") as file:
             file.attrs["schema_version"] = "1.0.0"
             del file.attrs["system"]
+        unseal(path)
         self.assert_one_line(c3sim("report", path), 74,
                              r"run\.h5: cannot read attribute 'system': a file of schema version 1\.0\.0 has none; "
                              "run the experiment again$")
         path = self.result()
         with h5py.File(path, "a") as file:
             file.attrs["schema_version"] = "2.0.0"
+        unseal(path)
         self.assert_one_line(c3sim("report", path), 74, r"schema version 2\.0\.0, this c3sim reads 1\.")
         self.assertEqual(self.files(), ["run.h5"])
 
@@ -505,7 +508,7 @@ class ReportErrors(ScratchTest):
         (self.folder / "page.html").write_text("older")
         full = c3sim("report", path, "-o", "page.html", folder=self.folder,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)))
-        self.assert_one_line(full, 74, r"^c3sim: page\.html\.tmp: cannot write: File too large$")
+        self.assert_one_line(full, 74, r"^c3sim: page\.html: cannot write: File too large$")
         self.assertEqual(self.files(), ["page.html", "run.h5"])
         self.assertEqual((self.folder / "page.html").read_text(), "older")
 

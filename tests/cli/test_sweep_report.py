@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 import h5py
 import numpy
 
-from command import COMMAND, ScratchTest, c3sim
+from command import COMMAND, ScratchTest, c3sim, unseal
 from test_report import Balance, contrast
 from test_sweep import POINTS, STEP, SWEEP
 
@@ -179,6 +179,7 @@ class OtherSweeps(Pages):
 
     def test_failed_and_missing_points_are_said_and_never_drawn(self):
         path, _ = self.merged(SWEEP.replace("{ from = 8, to = 32, step = 8 }", "[8, 12, 16]"), code=5)
+        unseal(path)
         with h5py.File(path, "a") as file:
             status = file["points/status"].asstr()[:]
             gone = list(status).index("ok")
@@ -222,6 +223,7 @@ class OtherSweeps(Pages):
         path, _ = self.merged(text)
         page = self.page(path)
         self.assertEqual(len(list(page["bars"].iter("rect"))), 2)
+        unseal(path)
         with h5py.File(path, "a") as file:
             file["points/status"][0] = "failed"
             file["points/error"][0] = "a <b> & c"

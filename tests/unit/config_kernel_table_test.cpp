@@ -1,9 +1,9 @@
 #include "configs/kernel_table.hpp"
+#include "files/io_error.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
-#include <system_error>
 
 #include "configs/csv_text.hpp"
 #include "tests/unit/config_files.hpp"
@@ -217,8 +217,8 @@ TEST_CASE("a table's format may give words that the file leaves out") {
 
 TEST_CASE("a file that cannot be read is the system's error") {
   const ScratchFolder folder;
-  CHECK_THROWS_AS(KernelTable::read(folder / "none.csv"), std::system_error);
-  CHECK_THROWS_AS(KernelTable::read(folder.path()), std::system_error);
+  CHECK_THROWS_AS(KernelTable::read(folder / "none.csv"), IoError);
+  CHECK_THROWS_AS(KernelTable::read(folder.path()), IoError);
 }
 
 }  // namespace c3

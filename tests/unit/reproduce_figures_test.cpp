@@ -10,7 +10,7 @@
 #include "app/reproduce/study.hpp"
 #include "app/reproduce/study_output.hpp"
 #include "configs/config_error.hpp"
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace c3 {
@@ -118,18 +118,19 @@ TEST_CASE("the merged file is the table") {
   CHECK(read.find("size")->spec.units == "B");
 }
 
-TEST_CASE("what was left half written long ago is removed, what is being written is not") {
+TEST_CASE("what a killed process left among the points is removed, results are not") {
   const SweptFolder swept;
   const auto points = swept.folder.path() / "points";
-  for (const char* name : {"old.json.tmp", "new.json.tmp", "old.json"})
-    std::ofstream(points / name) << "{";
-  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
-  std::filesystem::last_write_time(points / "old.json.tmp", long_ago);
-  std::filesystem::last_write_time(points / "old.json", long_ago);
+  const auto stale = points / "old.json.c3sim-00000000-0.tmp";  // of another machine
+  for (const auto& path : {stale, points / "old.json", points / "mine.tmp"})
+    std::ofstream(path) << "{";
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(48);
+  for (const auto& path : {stale, points / "old.json", points / "mine.tmp"})
+    std::filesystem::last_write_time(path, long_ago);
   swept.folder.remove_leftovers();
-  CHECK_FALSE(std::filesystem::exists(points / "old.json.tmp"));
-  CHECK(std::filesystem::exists(points / "new.json.tmp"));
+  CHECK_FALSE(std::filesystem::exists(stale));
   CHECK(std::filesystem::exists(points / "old.json"));
+  CHECK(std::filesystem::exists(points / "mine.tmp"));
 }
 
 TEST_CASE("what is no sweep is refused") {

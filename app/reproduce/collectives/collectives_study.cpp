@@ -13,7 +13,7 @@
 #include "app/reproduce/collectives/links_part.hpp"
 #include "app/reproduce/collectives/systems_map.hpp"
 #include "app/reproduce/dma_variants.hpp"
-#include "results/io_error.hpp"
+#include "files/io_error.hpp"
 
 namespace c3 {
 namespace {

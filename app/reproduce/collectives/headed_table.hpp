@@ -26,7 +26,7 @@ class HeadedTable {
   /// Of nccl-tests' output the rows of numbers are taken, under the names of its own header (or those of its
   /// usual columns), where the first time, algbw, busbw and count of wrong values begin with `oop_`, the second
   /// with `ip_`; other lines may stand between them. \throws ConfigError for a file without a header, and a
-  /// column that is there twice; std::system_error
+  /// column that is there twice; IoError
   explicit HeadedTable(const std::filesystem::path& file);
   HeadedTable(const HeadedTable&) = delete;
   HeadedTable& operator=(const HeadedTable&) = delete;

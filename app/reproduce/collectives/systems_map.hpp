@@ -37,7 +37,7 @@ struct SystemsMap {
 
 /// Columns in any order: file, system; and, where they say something else than "auto", nodes, fabric,
 /// algorithm, protocol, launch, gpus, op, where (column=value; column=value), library, sets. \throws
-/// ConfigError for a header without file and system, or with a column that is none of these; std::system_error
+/// ConfigError for a header without file and system, or with a column that is none of these; IoError
 SystemsMap read_systems_map(const std::filesystem::path& file);
 
 }  // namespace c3

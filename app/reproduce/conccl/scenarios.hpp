@@ -47,7 +47,7 @@ struct ScenarioList {
 
 /// Columns by name, as in the file of the study; `gemm_alone_us` and `collective_alone_us` may be left out.
 /// \throws ConfigError for a file without a header or without rows, and a column that is missing;
-/// std::system_error for a file that cannot be read
+/// IoError for a file that cannot be read
 ScenarioList read_scenarios(const std::filesystem::path& file);
 
 /// \p base with the GEMM of \p scenario on its stream of kernels and the collective on the other one.

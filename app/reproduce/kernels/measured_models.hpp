@@ -30,7 +30,7 @@ struct MeasuredModel {
 };
 
 /// In the order of the file. \throws ConfigError for another header, a model, device or mode that is not known
-/// and cells that are no numbers; std::system_error
+/// and cells that are no numbers; IoError
 std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& file);
 
 }  // namespace c3

@@ -36,7 +36,7 @@ class MeasuredRows {
  public:
   /// Adds the rows of \p file that \p wanted accepts. Of a shape measured twice on a GPU the faster counts,
   /// when \p only_fastest: the table has several libraries, and a user takes the best. \throws ConfigError,
-  /// std::system_error
+  /// IoError
   void add(const std::filesystem::path& file, const std::string& gpu,
            const std::function<bool(const MeasuredKernel&)>& wanted, bool only_fastest = false);
 

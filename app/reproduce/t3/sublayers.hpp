@@ -34,7 +34,7 @@ struct SublayerList {
   std::vector<std::string> broken;  ///< lines that are none: what is wrong with each, with its place
 };
 
-/// \throws ConfigError for a table without the columns or without rows, std::system_error
+/// \throws ConfigError for a table without the columns or without rows, IoError
 SublayerList read_sublayers(const std::filesystem::path& file);
 
 /// \p base with the sub-layer's GEMM, reduce-scatter and all-gather in place of its own, on `tp` GPUs.

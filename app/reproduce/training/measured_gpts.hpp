@@ -25,7 +25,7 @@ struct MeasuredGpt {
 /// Rows without a pipeline, whose ranks and batches multiply up, of a table with the columns GPUs, global
 /// batch, micro batch, hidden size, attention heads, layers, sequence length, tensor, data and pipeline
 /// parallelism, iteration time (ms). What is wrong with others is added to \p broken. \throws ConfigError,
-/// std::system_error
+/// IoError
 std::vector<MeasuredGpt> read_measured_gpts(const std::filesystem::path& file,
                                             std::vector<std::string>& broken);
 
