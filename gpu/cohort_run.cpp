@@ -35,6 +35,10 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
   resident_ += static_cast<std::int64_t>(cus.size());
   placed_ += static_cast<std::int64_t>(cus.size());
+  if (kernel_.needs.computes) {
+    for (const int cu : cus)
+      dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves);
+  }
   while (!cus.empty()) {
     const std::size_t size = std::min(cohort_size_, cus.size());
     Cohort* cohort = take_record();
@@ -53,7 +57,7 @@ void CohortRun::on_placed(int xcd, std::span<const int> cus) {
 Task CohortRun::run_cohort(Cohort* cohort) {
   const auto size = static_cast<std::int64_t>(cohort->cus.size());
   const ActivityId activity = begin(*cohort);
-  cohort->sharing = sharing(*cohort);
+  cohort->share = share_of(*cohort);
   cohort->cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
   CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, compute_time(*cohort));
   state.cus_taken = cohort->cus_taken;
@@ -61,13 +65,13 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const Traffic traffic = kernel_.traffic->per_work_group(state);
 
   cohort->loads = traffic.hbm;
-  cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, cohort->sharing);
+  cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, computing_beside(*cohort));
   if (kernel_.prologue > 0.0) {
     const Seconds latency = gpu_.spec().hbm.latency;
     RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
     co_await prologue;
   }
-  cohort->sharing = sharing(*cohort);
+  cohort->share = share_of(*cohort);
   const Seconds steady_from_now = steady_time(*cohort);
   RunningFlow steady(simulation_,
                      load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_from_now, activity));
@@ -106,46 +110,79 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
 }
 
 // Where nothing needs to be there before work begins, the latency is the first load's and all others follow it.
+// Beside other kernels its arithmetic takes as long as their share of the CU makes it; that hides what it would
+// wait for alone.
 Seconds CohortRun::steady_time(const Cohort& cohort) const {
   const Seconds latency = gpu_.spec().hbm.latency;
-  const Seconds needed = std::max(latency + compute_time(cohort), kernel_.least_time);
-  return with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort);
+  const Seconds computing = compute_time(cohort);
+  const Seconds needed = std::max(latency + computing, kernel_.least_time);
+  const Seconds alone = with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort);
+  return std::max(alone, computing / cohort.share.available);
 }
 
-// While work groups wait for slots, each that leaves is replaced at once, and shares stay as they are.
-void CohortRun::speed_up(int xcd) {
-  if (placed_ < kernel_.work_groups) return;
+double CohortRun::arithmetic_asked(int groups) {
+  const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
+  if (!asked_for_) {
+    CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, kernel_.compute_time);
+    state.cus_taken = taken;
+    asked_for_ = kernel_.traffic->per_work_group(state);
+  }
+  return c3::arithmetic_asked(kernel_, gpu_.spec(), *asked_for_, groups,
+                              launch_.range.size() * gpu_.spec().compute.xcds,
+                              gpu_.slowdown(launch_.stream, kernel_.clock, taken));
+}
+
+void CohortRun::on_shares_changed(int xcd) {
+  const CuShares& shares = dispatcher_.shares();
+  const auto changed = [&](const Cohort& cohort) {
+    return std::ranges::any_of(cohort.cus, [&](int cu) { return shares.changed(xcd, cu); });
+  };
   for (Cohort* cohort : computing_) {
-    if (cohort->xcd != xcd) continue;
-    cohort->sharing = sharing(*cohort);
-    const double bound = 1.0 / steady_time(*cohort).value;
-    if (bound > cohort->bound) rebound(*cohort, bound);
+    if (cohort->xcd != xcd || !changed(*cohort)) continue;
+    cohort->share = share_of(*cohort);
+    rebound(*cohort);
   }
 }
 
 void CohortRun::on_overlap_change() {
   for (Cohort* cohort : computing_)
-    rebound(*cohort, 1.0 / steady_time(*cohort).value);
+    rebound(*cohort);
 }
 
-void CohortRun::rebound(Cohort& cohort, double bound) {
+void CohortRun::rebound(Cohort& cohort) {
+  const double bound = 1.0 / steady_time(cohort).value;
+  if (bound == cohort.bound) return;
   cohort.bound = bound;
   simulation_.fluid().set_bound(*cohort.steady, bound);
 }
 
-int CohortRun::sharing(const Cohort& cohort) const {
-  int sharing = 1;
+int CohortRun::computing_beside(const Cohort& cohort) const {
+  int most = 1;
   for (const int cu : cohort.cus)
-    sharing = std::max(sharing, dispatcher_.units().computing(cohort.xcd, cu));
-  return sharing;
+    most = std::max(most, dispatcher_.units().computing(cohort.xcd, cu));
+  return most;
 }
 
-// A CU divides its arithmetic among the computing work groups found on it now; a slower clock slows them all.
+ArithmeticShare CohortRun::share_of(const Cohort& cohort) const {
+  ArithmeticShare share{.groups = 1, .available = 1.0};
+  if (!kernel_.needs.computes) return share;
+  double sum = 0.0;
+  for (const int cu : cohort.cus) {
+    const ArithmeticShare here = dispatcher_.shares().of(*this, cohort.xcd, cu);
+    share.groups = std::max(share.groups, here.groups);
+    share.available = std::min(share.available, here.available);
+    sum += here.available;
+  }
+  if (placed_ < kernel_.work_groups) share.available = sum / static_cast<double>(cohort.cus.size());
+  return share;
+}
+
+// Work groups of one kernel share a CU evenly; a slower clock slows them all.
 Seconds CohortRun::compute_time(const Cohort& cohort) const {
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
   const double slower = gpu_.slowdown(launch_.stream, kernel_.clock, cohort.cus_taken);
-  return kernel_.compute_time * (drawn * cohort.sharing * slower);
+  return kernel_.compute_time * (drawn * cohort.share.groups * slower);
 }
 
 // Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
@@ -224,9 +261,10 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
 void CohortRun::leave(const Cohort& cohort, ActivityId activity) {
   simulation_.end_activity(activity);
   resident_ -= static_cast<std::int64_t>(cohort.cus.size());
-  for (const int cu : cohort.cus)
+  for (const int cu : cohort.cus) {
+    if (kernel_.needs.computes) dispatcher_.shares().leave(cohort.xcd, cu, *this);
     dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
-  speed_up(cohort.xcd);
+  }
 }
 
 CohortRun::Cohort* CohortRun::take_record() {

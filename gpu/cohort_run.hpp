@@ -12,12 +12,14 @@
 
 namespace c3 {
 
-class CohortRun final : public DispatchClient, public OverlapListener {
+class CohortRun final : public DispatchClient, public ComputeClient, public OverlapListener {
  public:
   CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
 
   Event& done() { return done_; }
   void on_placed(int xcd, std::span<const int> cus) override;
+  double arithmetic_asked(int groups) override;
+  void on_shares_changed(int xcd) override;
   void on_overlap_change() override;
 
  private:
@@ -30,21 +32,21 @@ class CohortRun final : public DispatchClient, public OverlapListener {
     Bytes loads;                        ///< of one work group, from HBM
     Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
     double cus_taken = 0.0;             ///< from the kernel, at dispatch
-    int sharing = 1;                    ///< computing work groups on its fullest CU
+    ArithmeticShare share;              ///< of its CUs, now
     std::optional<FlowId> steady = {};  ///< while it computes
     double bound = 0.0;                 ///< of that flow
   };
 
   Task run_cohort(Cohort* cohort);
   ActivityId begin(const Cohort& cohort);
-  int sharing(const Cohort& cohort) const;  ///< computing work groups on its fullest CU
-  Seconds compute_time(const Cohort& cohort) const;
+  int computing_beside(const Cohort& cohort) const;  ///< work groups of any kernel on its fullest CU
+  /// Its siblings on the fullest CU and what other kernels leave them. While work groups wait to be placed, the
+  /// mean over its CUs: those that end early make room. Then the CU that leaves least, which ends last.
+  ArithmeticShare share_of(const Cohort& cohort) const;
+  Seconds compute_time(const Cohort& cohort) const;  ///< of the work groups on its fullest CU
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
   Seconds steady_time(const Cohort& cohort) const;
-  void rebound(Cohort& cohort, double bound);
-  /// No work group is left to take the place of those that went from \p xcd: others there get more of their
-  /// CUs.
-  void speed_up(int xcd);
+  void rebound(Cohort& cohort);
   /// Of a work group's steady phase, when arithmetic and loads hide each other imperfectly.
   Seconds with_stalls(Seconds time, const Cohort& cohort) const;
   FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
@@ -70,7 +72,8 @@ class CohortRun final : public DispatchClient, public OverlapListener {
   std::int64_t placed_ = 0;
   std::vector<std::int64_t> placed_in_xcd_;
   std::uint64_t started_ = 0;
-  std::deque<Cohort> records_;  ///< stable addresses
+  std::optional<Traffic> asked_for_;  ///< of a work group, when it first met another kernel on a CU
+  std::deque<Cohort> records_;        ///< stable addresses
   std::vector<Cohort*> free_records_;
   std::vector<Cohort*> computing_;  ///< in their steady phase
   std::vector<Demand> demands_;     ///< scratch

@@ -10,6 +10,7 @@ namespace c3 {
 Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
     : simulation_(simulation),
       units_(spec.compute),
+      shares_(spec.compute.xcds, spec.compute.cus_per_xcd),
       policy_(spec.dispatch.policy),
       random_(seed, /*stream=*/0x6469737061746368),  // "dispatch"
       busy_cus_(busy_cus),
@@ -61,6 +62,7 @@ void Dispatcher::on_complete(std::uint64_t) {
     serve(xcd);
   }
   std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.total_left == 0; });
+  shares_.settle();
   simulation_.fluid().report_use(busy_cus_, units_.busy());
 }
 

@@ -10,6 +10,7 @@
 #include "engine/random.hpp"
 #include "engine/simulation.hpp"
 #include "gpu/compute_units.hpp"
+#include "gpu/cu_shares.hpp"
 
 namespace c3 {
 
@@ -55,6 +56,8 @@ class Dispatcher final : private Completion {
   void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
 
   const ComputeUnits& units() const { return units_; }
+  /// Kernels join and leave it with their work groups; it is settled at the end of each pass.
+  CuShares& shares() { return shares_; }
 
  private:
   /// Smaller is served first.
@@ -82,6 +85,7 @@ class Dispatcher final : private Completion {
 
   Simulation& simulation_;
   ComputeUnits units_;
+  CuShares shares_;
   DispatchPolicy policy_;
   RandomStream random_;
   ResourceId busy_cus_;

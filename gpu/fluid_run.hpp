@@ -15,12 +15,14 @@ namespace c3 {
 /// The tail is the slowest work group of the last wave, or its stores. Wrong when: another kernel needs the
 /// slots that the last, thin wave frees; compute and HBM take about equally long, because a work group then
 /// waits for each in turn.
-class FluidRun final : public DispatchClient, public OverlapListener {
+class FluidRun final : public DispatchClient, public ComputeClient, public OverlapListener {
  public:
   FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
 
   Event& done() { return done_; }
   void on_placed(int xcd, std::span<const int> cus) override;
+  double arithmetic_asked(int groups) override;
+  void on_shares_changed(int xcd) override;
   void on_overlap_change() override;
 
  private:
@@ -28,10 +30,20 @@ class FluidRun final : public DispatchClient, public OverlapListener {
     int xcd, cu;
   };
   Task run();
-  double bound() const;
+  double bound();
   FlowSpec whole_kernel();
   double weight(double alone);
-  int sharing() const;  ///< computing work groups on the fullest CU
+  void rebound();
+  const Traffic& traffic();
+  double slower() const;         ///< its clock over the current clock
+  int computing_beside() const;  ///< work groups of any kernel on the fullest CU
+  /// What its CUs give it: siblings on the fullest CU, and what others leave it there, on the mean and at
+  /// least.
+  struct Shares {
+    int groups = 1;
+    double mean = 1.0, least = 1.0;
+  };
+  Shares shares() const;
 
   Gpu& gpu_;
   Simulation& simulation_;
@@ -41,7 +53,7 @@ class FluidRun final : public DispatchClient, public OverlapListener {
   ActivityId activity_;
   std::vector<Slot> slots_;
   std::vector<std::int64_t> slots_in_xcd_;
-  Traffic traffic_;  ///< of one work group, fixed when the first are placed
+  std::optional<Traffic> traffic_;  ///< of one work group, fixed when the first are placed
   std::vector<Demand> demands_;
   double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows this mix of reads and writes [1/s]
   std::optional<FlowId> flow_;

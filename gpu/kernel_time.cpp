@@ -182,6 +182,19 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   return result;
 }
 
+double arithmetic_asked(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic, int groups,
+                        int cus, double slower) {
+  const Seconds latency = gpu.hbm.latency;
+  const Seconds computing = kernel.compute_time * (slower * groups);
+  const Seconds first_loads = kernel.prologue > 0.0 ? latency : Seconds{};  // over before it computes
+  const Seconds fastest = std::max(latency + computing, kernel.least_time) - first_loads;
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  const Bytes written = kernel.output * (traffic.stores_to_hbm * work_groups);
+  const double fed = hbm_rate_alone(gpu.hbm, traffic.hbm * work_groups, written) * kernel.hbm_share;
+  const double on_one_cu = work_groups / std::min(static_cast<double>(cus), work_groups);
+  return std::min({1.0, computing / fastest, fed * on_one_cu * slower * kernel.compute_time.value});
+}
+
 Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu) {
   const Seconds memory = kernel.compulsory / gpu.hbm.peak;
   return kernel.peak.value > 0.0 ? std::max(memory, kernel.useful_flops / kernel.peak) : memory;

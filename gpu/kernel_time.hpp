@@ -73,6 +73,13 @@ struct KernelTime {
 /// or the slice is none of the GPU's.
 KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice = {});
 
+/// Share of a CU's arithmetic that \p groups work groups of \p kernel use, 0..1, with nobody else on the CU:
+/// less than all where latency, steps that wait for one another or HBM hold them up. \p cus is how many CUs the
+/// kernel may use, \p slower the kernel's clock over the current clock. Wrong when: others take HBM bandwidth;
+/// it then uses less than this.
+double arithmetic_asked(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic, int groups,
+                        int cus, double slower = 1.0);
+
 /// The plain roofline, to judge the model by: useful flops at peak or every operand once at peak HBM bandwidth,
 /// whichever is longer. Nothing is lost and a call costs nothing.
 /// Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009.

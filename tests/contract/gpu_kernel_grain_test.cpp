@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/kernel_model/gemm.hpp"
@@ -129,4 +131,52 @@ TEST_CASE("a kernel alone takes the same time and the same HBM bytes at all grai
 TEST_CASE("a kernel beside a bandwidth hog takes the same time at all grains") {
   check_that_grains_agree(kBesideHog,
                           {.cohort_time = 0.01, .fluid_time = 0.02, .cohort_bytes = 0.01, .fluid_bytes = 0.16});
+}
+
+namespace {
+
+/// Groups of 4 waves, eight of which fit on a CU, that compute for 2 us each.
+KernelDescription rows(std::int64_t work_groups) {
+  KernelDescription kernel = plain_kernel("rows", work_groups, 2.0_us);
+  kernel.needs = {.lds = {}, .registers = 16.0_KiB, .waves = 4};
+  kernel.clock = mi300x_like_gpu().compute.boost_clock;
+  return kernel;
+}
+
+/// Kernels enqueued together on two streams, the first one first. \returns when the later one ends.
+double time_together(const KernelDescription& first, const KernelDescription& second, KernelGrain grain) {
+  constexpr int kDraws = 8;
+  double sum = 0.0;
+  for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
+    GpuBench bench(gpu_of({}), nullptr, {{"a", "b"}, {}, seed});
+    KernelLaunch launch;
+    launch.grain = grain;
+    const auto& ran_first = bench.launch(0.0_s, first, launch);
+    launch.stream = launch.order = 1;
+    const auto& ran_second = bench.launch(0.0_s, second, launch);
+    bench.run();
+    sum += std::max(ran_first.end, ran_second.end) / kDraws;
+  }
+  return sum;
+}
+
+}  // namespace
+
+// A fluid kernel keeps its slots until its end, so the second one finds none in its tail.
+TEST_CASE("two kernels together take the same time at all grains") {
+  const GpuSpec gpu = gpu_of({});
+  const auto gemm = [&](GemmShape shape) { return describe_gemm("gemm", shape, gpu); };
+  const std::vector<std::pair<KernelDescription, KernelDescription>> pairs = {
+      {gemm({4096, 8192, 4096}), gemm({2048, 8192, 8192})},
+      {gemm({512, 4096, 1024}), gemm({1024, 4096, 1024})},
+      {rows(40'000), gemm({4096, 8192, 4096})},
+      {gemm({512, 4096, 1024}), rows(40'000)},
+  };
+  for (const auto& [first, second] : pairs) {
+    CAPTURE(first.work_groups);
+    CAPTURE(second.work_groups);
+    const double exact = time_together(first, second, KernelGrain::work_group);
+    CHECK(time_together(first, second, KernelGrain::cohort) == near(exact, 0.01));
+    CHECK(time_together(first, second, KernelGrain::fluid) == near(exact, 0.05));
+  }
 }

@@ -100,6 +100,50 @@ TEST_CASE("two work groups on one CU share its arithmetic, two that only copy do
   CHECK(time_of(false) == near(1e-6 + 9e-6 + 1e-6));
 }
 
+// A short and a long kernel on every CU ask for 2/3 and 20/21 of it, so each has half: the short one's
+// arithmetic takes 2 us / 0.5 = 4 us, the long one's would take 40 us. When the short one has left, the long
+// one has done a tenth, and the rest goes at its pace alone, (1 + 20) us. Its stores are 1 us more.
+TEST_CASE("a kernel whose neighbour has left the CU goes on at its pace alone") {
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::work_group, KernelGrain::fluid}) {
+    CAPTURE(static_cast<int>(grain));
+    GpuBench bench(round_gpu());
+    KernelLaunch launch;
+    launch.grain = grain;
+    const auto on_every_cu = [](const char* name, Seconds time) {
+      KernelDescription kernel = plain_kernel(name, 8, time);
+      kernel.needs.lds = 16.0_KiB;
+      return kernel;
+    };
+    bench.launch(0.0_s, on_every_cu("short", 2.0_us), launch);
+    launch.stream = launch.order = 1;
+    const auto& ran = bench.launch(0.0_s, on_every_cu("long", 20.0_us), launch);
+    bench.run();
+    const double stores =
+        grain == KernelGrain::fluid ? 0.9e-6 : 1e-6;  // a fluid kernel does a tenth of them, too
+    CHECK(ran.end == near(4e-6 + 0.9 * 21e-6 + stores));
+  }
+}
+
+// Alone until 10 us, at (10 - 0) / 21 of its work; then both have half of the CU: the long one's rest would
+// take 40 us times what is left, the newcomer's 4 us.
+TEST_CASE("a kernel that joins a CU slows the work groups in flight there") {
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::work_group}) {
+    CAPTURE(static_cast<int>(grain));
+    GpuBench bench(round_gpu());
+    KernelLaunch launch;
+    launch.grain = grain;
+    KernelDescription resident = plain_kernel("resident", 8, 20.0_us);
+    KernelDescription newcomer = plain_kernel("newcomer", 8, 2.0_us);
+    resident.needs.lds = newcomer.needs.lds = 16.0_KiB;
+    const auto& ran = bench.launch(0.0_s, resident, launch);
+    launch.stream = launch.order = 1;
+    bench.launch(10.0_us, newcomer, launch);
+    bench.run();
+    const double left = 1.0 - 10.0 / 21.0 - 4.0 / 40.0;
+    CHECK(ran.end == near(14e-6 + left * 21e-6 + 1e-6));
+  }
+}
+
 TEST_CASE("the next wave starts when the slots are free and does not wait for the stores") {
   // Three waves of 1 us + 9 us; the last one's 8 x 1 MB are stored in 8 us.
   GpuBench bench(round_gpu());
