@@ -25,6 +25,7 @@ function(c3_add_tests label)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE c3_test_main c3_build_flags rapidcheck fmt::fmt ${arg_DEPS})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  c3_precompile_common_headers(${target} <doctest/doctest.h>)
   # A name that selects nothing (it holds a ';') would pass without having run: zero test cases is a failure.
   doctest_discover_tests(${target} TEST_PREFIX "${label}/"
     PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0")

@@ -1,6 +1,6 @@
-"""scripts/test and .ci/run: which tests they run with which data, what they print last, and their exit status.
+"""scripts/demo, scripts/test and .ci/run: what they run with which data, what they print last, and their exit status.
 
-The scripts run in a copy of the repository's scripts, with stand-ins for ctest and for scripts/build.
+The scripts run in a copy of the repository's scripts, with stand-ins for ctest, c3sim and scripts/build.
 """
 
 import os
@@ -21,30 +21,49 @@ printf '3/3 Test #3: cli/middle ...***Skipped   3.00 sec\\n\\n'
 printf 'The following tests did not run:\\n'
 """
 
+BUILD = """#!/bin/bash
+printf 'build %s\\n' "$*" >> "$CALLS"
+"""
+C3SIM = """#!/bin/bash
+printf 'c3sim %s\\n' "$*" >> "$CALLS"
+printf 'a table\\n'
+"""
+
 
 class Scripts(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="c3sim scripts ")
         self.addCleanup(scratch.cleanup)
         self.clone = pathlib.Path(scratch.name) / "clone"
-        for script in ("scripts/test", ".ci/run"):
-            (self.clone / script).parent.mkdir(parents=True)
+        for folder in ("scripts", ".ci", "build/release"):
+            (self.clone / folder).mkdir(parents=True)
+        for script in ("scripts/demo", "scripts/test", ".ci/run"):
             shutil.copy(SOURCE / script, self.clone / script)
         self.bin = self.clone.parent / "bin"
         self.bin.mkdir()
-        for path, text in ((self.bin / "ctest", CTEST), (self.clone / "scripts/build", "#!/bin/bash\n")):
+        for path, text in ((self.bin / "ctest", CTEST), (self.clone / "scripts/build", BUILD), (self.clone / "build/release/c3sim", C3SIM)):
             path.write_text(text)
             path.chmod(0o755)
 
     def run_script(self, script, fails="nothing", **variables):
-        """Returns the finished process and the calls of ctest, one a line."""
+        """Returns the finished process and the calls of ctest, or of what the demo runs, one a line."""
         calls = self.clone.parent / "calls"
         calls.write_text("")
         environment = {name: value for name, value in os.environ.items() if name != "C3SIM_DATA"}
         environment |= {"PATH": f"{self.bin}:{os.environ['PATH']}", "CALLS": str(calls), "FAILS": fails, **variables}
         done = subprocess.run([self.clone / script], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False)
-        return done, calls.read_text().splitlines()
+        made = calls.read_text().splitlines()
+        return done, [call for call in made if script == "scripts/demo" or not call.startswith("build ")]
+
+    def test_the_demo_builds_runs_and_ends_with_its_files_and_its_time(self):
+        done, calls = self.run_script("scripts/demo")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        job = "configs/experiments/c3_llama70b_mi300x.toml"
+        self.assertEqual(calls, ["build release c3sim", f"c3sim run {job}",
+                                 "c3sim report --quiet out/c3_llama70b_mi300x.h5 -o out/c3_llama70b_mi300x.html"])
+        self.assertEqual((self.clone / "out/c3_llama70b_mi300x.txt").read_text(), "a table\n")
+        self.assertRegex(done.stdout.splitlines()[-1], r"^Time: \d+ s for packages and build, \d+ s for the run and its page\.")
 
     def test_all_tests_run_then_those_with_data_run_without_and_the_libraries_under_sanitizers(self):
         done, calls = self.run_script("scripts/test", C3SIM_DATA="/tables")
