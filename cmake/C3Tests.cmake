@@ -44,7 +44,8 @@ function(c3_add_python_test label script)
   endif()
   cmake_path(GET script STEM name)
   add_test(NAME ${label}/${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
-  set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT}
+  # COST: CTest starts what may take long first, so that no core is left with a long test at the end of a first run.
+  set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT}
     SKIP_RETURN_CODE 77 ENVIRONMENT "C3SIM=$<TARGET_FILE:c3sim>;C3SIM_SOURCE=${PROJECT_SOURCE_DIR}")
   if(arg_READS_MEASURED_DATA)
     set_tests_properties(${label}/${name} PROPERTIES LABELS "${label};measured_data")
