@@ -28,6 +28,7 @@ struct CollectivePlan {
   int priority = 0;
   int order = 0;  ///< of the queue, see Launch::order
   CuRange range;  ///< CUs of each XCD for its channels
+  std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
 };
 
 /// Runs a plan on a cluster. Nothing moves before every member of the group has joined.

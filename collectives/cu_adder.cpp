@@ -20,7 +20,8 @@ CuAdder::CuAdder(Cluster& cluster, const CollectivePlan& plan, int rank)
 // Ahead of the producer, which would take every CU and then wait for sums.
 void CuAdder::start() {
   constexpr int kBeforeQueues = -1;
-  gpu_.dispatcher(plan_.stream).submit({this, needs_, channels_, plan_.range, plan_.priority, kBeforeQueues});
+  gpu_.dispatcher(plan_.stream)
+      .submit({this, needs_, channels_, plan_.range, plan_.priority, kBeforeQueues, plan_.draw});
 }
 
 void CuAdder::on_placed(int xcd, std::span<const int> cus) {

@@ -124,12 +124,21 @@ KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
   return root.has("training") ? KernelGrain::fluid : kernel_grain;
 }
 
-Measure read_measure(Section& root) {
+/// [measure], and whether it has the key whose default depends on the rest of the file.
+struct WrittenMeasure {
   Measure measure;
+  bool has_seeds = false;
+};
+
+WrittenMeasure read_measure(Section& root) {
+  WrittenMeasure written;
+  Measure& measure = written.measure;
   measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
-  if (!root.has("measure")) return measure;
+  measure.loss_split = !root.has("training");
+  if (!root.has("measure")) return written;
   Section section = root.table("measure");
-  if (section.has("seeds")) measure.seeds = static_cast<int>(section.integer("seeds", 1, kMostRuns));
+  written.has_seeds = section.has("seeds");
+  if (written.has_seeds) measure.seeds = static_cast<int>(section.integer("seeds", 1, kMostRuns));
   if (section.has("draws")) measure.draws = static_cast<int>(section.integer("draws", 0, kMostRuns));
   if (section.has("seed")) measure.seed = static_cast<std::uint64_t>(section.integer("seed", 0, kLargestSeed));
   if (section.has("loss_split")) measure.loss_split = section.flag("loss_split");
@@ -145,7 +154,7 @@ Measure read_measure(Section& root) {
   if (section.has("exact")) measure.exact = section.flag("exact");
   if (section.has("fold")) measure.fold = section.flag("fold");
   section.finish();
-  return measure;
+  return written;
 }
 
 template <class E>
@@ -212,10 +221,12 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
   if (root.has("name")) experiment.name = root.slug("name");
-  experiment.measure = read_measure(root);
+  const WrittenMeasure written = read_measure(root);
+  experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
   read_work(root, sampling, experiment);
+  if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
   experiment.strategies = read_strategies(root, experiment.streams, experiment.cluster.gpu);
   if (root.is_rehearsal()) declare_sweep(root);
   root.finish();

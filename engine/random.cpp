@@ -27,8 +27,10 @@ Words draw(std::uint64_t seed, std::uint64_t stream, std::uint64_t index, std::u
 // Half a unit keeps the result off 0 and 1.
 double unit(std::uint64_t word) { return (static_cast<double>(word >> 12U) + 0.5) * 0x1p-52; }
 
+}  // namespace
+
 // Part of what makes a draw reproducible: another hash would change every draw of a named stream.
-std::uint64_t fnv1a(std::string_view text) {
+std::uint64_t stable_hash(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) {
     hash ^= static_cast<unsigned char>(c);
@@ -37,9 +39,8 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
-}  // namespace
-
-RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : RandomStream(seed, fnv1a(name)) {}
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
+    : RandomStream(seed, stable_hash(name)) {}
 
 std::uint64_t RandomStream::bits(std::uint64_t index) const { return draw(seed_, stream_, index, 0).first; }
 

@@ -7,11 +7,14 @@
 
 namespace c3 {
 
+/// A 64-bit hash of \p text (FNV-1a) that is the same on every machine and in every version.
+std::uint64_t stable_hash(std::string_view text);
+
 /// A named sequence: the same (seed, stream, index) gives the same number on every machine.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
-  /// The stream numbered by the FNV-1a hash (64 bits) of \p name.
+  /// The stream numbered by stable_hash() of \p name.
   RandomStream(std::uint64_t seed, std::string_view name);
 
   /// 64 random bits; the first 52 of them make uniform().

@@ -24,7 +24,7 @@ void Dispatcher::submit(const Launch& launch) {
     turn.date = 0.0;
     turn.rank = static_cast<double>(launch.work_groups);
   } else if (policy_ == DispatchPolicy::random_order) {
-    turn.rank = random_.uniform(submitted_);
+    turn.rank = random_.uniform(launch.draw);
   }
   Waiting waiting{launch, turn, {}, launch.work_groups};
   ++submitted_;

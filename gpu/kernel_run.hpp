@@ -23,7 +23,7 @@ struct KernelLaunch {
   CuRange range;     ///< CUs of each XCD that the stream may use
   KernelGrain grain = KernelGrain::cohort;
   Seconds delay;               ///< from release to the queue: launch latency, or the gap after a dependency
-  std::uint64_t draw = 0;      ///< tells kernels of one run apart in their random draws
+  std::uint64_t draw = 0;      ///< key of its random draws: different for each kernel of a run
   OutputSink* sink = nullptr;  ///< takes its stores, past the caches; not at grain fluid
   ActivityId parent = kNoActivity;  ///< activity that the kernel is a part of
   ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts

@@ -44,10 +44,11 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
   std::ranges::stable_sort(ranked, {}, [](const StrategyResult* strategy) { return strategy->time; });
   const StrategyResult& best = *ranked[0];
   const StrategyResult& next = *ranked[1];
-  if (best.time_p95 < next.time) return Recommendation{best.name, faster(best, next) + avoided(best, next)};
+  const Seconds slowest = best.spread ? best.spread->p95 : best.time;
+  if (slowest < next.time) return Recommendation{best.name, faster(best, next) + avoided(best, next)};
   std::vector<std::string> as_good;
   for (const StrategyResult* strategy : ranked) {
-    if (strategy->time <= best.time_p95) as_good.push_back(strategy->name);
+    if (strategy->time <= slowest) as_good.push_back(strategy->name);
   }
   const std::string last = as_good.back();
   as_good.pop_back();

@@ -21,7 +21,8 @@ Json side_json(const std::optional<SideTimes>& side) {
 Json loss_json(const std::optional<LossSplit>& loss) {
   if (!loss) return nullptr;
   return {{"dispatch", us(loss->dispatch)}, {"cus", us(loss->cus)},     {"cache", us(loss->cache)},
-          {"hbm", us(loss->hbm)},           {"links", us(loss->links)}, {"interaction", us(loss->interaction)}};
+          {"hbm", us(loss->hbm)},           {"links", us(loss->links)}, {"interaction", us(loss->interaction)},
+          {"total", us(loss->total())}};
 }
 
 /// Of one GPU at its peak.
@@ -64,8 +65,8 @@ Json step_json(const std::optional<StepResult>& step) {
 Json strategy_json(const StrategyResult& result) {
   Json json{{"strategy", result.name},
             {"time_us", us(result.time)},
-            {"time_p5_us", us(result.time_p5)},
-            {"time_p95_us", us(result.time_p95)},
+            {"time_p5_us", result.spread ? Json(us(result.spread->p5)) : Json()},
+            {"time_p95_us", result.spread ? Json(us(result.spread->p95)) : Json()},
             {"lower_bound_us", us(result.lower_bound)},
             {"speedup", result.speedup},
             {"ideal_speedup", result.ideal_speedup},

@@ -76,8 +76,9 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   StrategyResult result;
   result.name = name;
   result.time = time(summary, "time");
-  result.time_p5 = time(summary, "time_p5");
-  result.time_p95 = time(summary, "time_p95");
+  if (summary.has("time_p5")) {
+    result.spread = TimeSpread{time(summary, "time_p5"), time(summary, "time_p95")};
+  }
   result.lower_bound = time(summary, "lower_bound");
   result.speedup = ratio(summary, "speedup");
   result.ideal_speedup = ratio(summary, "ideal_speedup");

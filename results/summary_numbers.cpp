@@ -36,7 +36,8 @@ Numbers loss_numbers(const LossSplit& loss) {
           time_of("loss_cache", "loss to L2 and LLC pollution", loss.cache),
           time_of("loss_hbm", "loss to shared HBM bandwidth", loss.hbm),
           time_of("loss_links", "loss to shared interconnect", loss.links),
-          time_of("loss_interaction", "loss that no private copy of one resource removes", loss.interaction)};
+          time_of("loss_interaction", "loss that no private copy of one resource removes", loss.interaction),
+          time_of("loss_total", "time beyond the longer side alone: the sum of all losses", loss.total())};
 }
 
 }  // namespace
@@ -48,13 +49,16 @@ double SummaryNumber::number() const {
 }
 
 std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result) {
-  Numbers numbers = {
-      time_of("time", "median time over seeds and draws", result.time),
-      time_of("time_p5", "5th percentile of time over seeds and draws", result.time_p5),
-      time_of("time_p95", "95th percentile of time over seeds and draws", result.time_p95),
-      time_of("lower_bound", "what physics leaves at least", result.lower_bound),
-      ratio_of("speedup", "serial time over time", result.speedup),
-      ratio_of("ideal_speedup", "sum over maximum of the two sides alone", result.ideal_speedup)};
+  Numbers numbers = {time_of("time", "median time over seeds and draws", result.time)};
+  if (result.spread) {
+    append(numbers,
+           {time_of("time_p5", "5th percentile of time over seeds and draws", result.spread->p5),
+            time_of("time_p95", "95th percentile of time over seeds and draws", result.spread->p95)});
+  }
+  append(numbers,
+         {time_of("lower_bound", "what physics leaves at least", result.lower_bound),
+          ratio_of("speedup", "serial time over time", result.speedup),
+          ratio_of("ideal_speedup", "sum over maximum of the two sides alone", result.ideal_speedup)});
   if (result.share_of_ideal) {
     numbers.push_back(
         ratio_of("share_of_ideal", "(speedup - 1) / (ideal_speedup - 1)", *result.share_of_ideal));

@@ -13,6 +13,10 @@ std::optional<Operator> kernel_of(const Operation& operation) {
       operation.work);
 }
 
+int usual_seeds(const Experiment& experiment) {
+  return experiment.training || experiment.cluster.nodes > 1 ? 1 : 8;
+}
+
 KernelGrain grain_of(const Measure& measure, const Operator& op) {
   return std::holds_alternative<VectorShape>(op) ? measure.vector_grain : measure.kernel_grain;
 }

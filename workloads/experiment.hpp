@@ -139,6 +139,10 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
 };
 
+/// Repetitions of \p experiment unless it says how many: 8, and 1 of a training step or of several nodes, whose
+/// runs take long and average over many kernels.
+int usual_seeds(const Experiment& experiment);
+
 /// At which grain \p op runs.
 KernelGrain grain_of(const Measure& measure, const Operator& op);
 

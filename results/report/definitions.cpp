@@ -41,7 +41,7 @@ constexpr std::array kDefinitions{
         "partitions tried reserves."},
     Definition{
         "loss",
-        "Time beyond the longer side alone, in the mean over seeds. The strategy is run again with a private "
+        "Time beyond the longer side alone, both as printed. The strategy is run again with a private "
         "copy of a resource for each stream, in every combination; each resource's part is its Shapley value, "
         "so the parts add up. A negative part is time gained."},
     Definition{"dispatch", "Waiting behind another kernel's work groups for a slot."},

@@ -107,7 +107,7 @@ class Load {
 StrategyResult result_of(Seconds time) {
   StrategyResult result;
   result.name = "load";
-  result.time = result.time_p5 = result.time_p95 = result.lower_bound = time;
+  result.time = result.lower_bound = time;
   result.speedup = result.ideal_speedup = 1.0;
   return result;
 }

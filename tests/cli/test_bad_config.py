@@ -82,7 +82,7 @@ class BadConfig(unittest.TestCase):
         (self.folder / "good.toml").write_text(GOOD)
         done = self.run_command("config", "check", "good.toml")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout, "good.toml: ok (streams: 2, strategies: 1, seeds: 1, draws: 0)\n")
+        self.assertEqual(done.stdout, "good.toml: ok (streams: 2, strategies: 1, seeds: 8, draws: 0)\n")
 
     def test_each_mistake_in_a_file_is_one_line_at_its_position(self):
         for name, (text, position, message) in MISTAKES.items():

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "tests/support/gpu_bench.hpp"
@@ -67,6 +68,7 @@ struct How {
   CuRange range = {0, 4};
   int priority = 0;
   int order = 0;
+  std::uint64_t draw = 0;
 };
 
 /// A dispatcher of round_gpu(): 2 XCDs of 4 CUs.
@@ -86,7 +88,7 @@ struct Queues {
   HeldGrid& submit(Seconds date, std::int64_t work_groups, std::function<Seconds(std::size_t)> holding_time,
                    WorkGroupNeeds needs = kWholeCu, How how = {}) {
     HeldGrid& grid = grids.emplace_back(simulation, dispatcher, needs, std::move(holding_time));
-    const Launch launch{&grid, needs, work_groups, how.range, how.priority, how.order};
+    const Launch launch{&grid, needs, work_groups, how.range, how.priority, how.order, how.draw};
     simulation.spawn("submit", submitted(this, date, launch));
     return grid;
   }
@@ -189,21 +191,23 @@ TEST_CASE("round robin serves queues in turn when slots come free one at a time"
   }
 }
 
-TEST_CASE("random order shuffles grids of one instant, the same way for the same seed") {
-  const auto order_of = [](std::uint64_t seed) {
+TEST_CASE("random order shuffles grids of one instant by seed and key, whoever is submitted first") {
+  // Dates by key.
+  const auto starts_of = [](std::uint64_t seed, std::vector<std::uint64_t> submitted) {
     Queues queues(DispatchPolicy::random_order, seed);
-    for (int i = 0; i < 6; ++i)
-      queues.submit(1.0_us, 8, kWave, kWholeCu, {.order = i});
+    for (const std::uint64_t key : submitted)
+      queues.submit(1.0_us, 8, kWave, kWholeCu, {.draw = key});
     HeldGrid& late = queues.submit(2.0_us, 8, kWave);
     queues.simulation.run_without_simgrid();
     CHECK(late.placements.front().date == near(61e-6));  // dates come before the shuffle
-    std::vector<double> starts;
-    for (const HeldGrid& grid : queues.grids)
-      starts.push_back(grid.placements.front().date);
+    std::map<std::uint64_t, double> starts;
+    for (std::size_t i = 0; i < submitted.size(); ++i)
+      starts[submitted[i]] = queues.grids[i].placements.front().date;
     return starts;
   };
-  CHECK(order_of(1) == order_of(1));
-  CHECK(order_of(1) != order_of(2));
+  CHECK(starts_of(1, {1, 2, 3, 4, 5, 6}) == starts_of(1, {1, 2, 3, 4, 5, 6}));
+  CHECK(starts_of(1, {1, 2, 3, 4, 5, 6}) == starts_of(1, {6, 2, 4, 1, 5, 3}));
+  CHECK(starts_of(1, {1, 2, 3, 4, 5, 6}) != starts_of(2, {1, 2, 3, 4, 5, 6}));
 }
 
 TEST_CASE("work group i goes to XCD i mod XCDs, even when another XCD is free") {

@@ -43,7 +43,8 @@ ResultReader written(const TemporaryFolder& folder, const char* name, const Hand
       timeline.activity_finished(++id, activity.end);
     StrategyResult result;
     result.name = run.strategy;
-    result.time = result.time_p5 = result.time_p95 = run.time;
+    result.time = run.time;
+    result.spread = TimeSpread{run.time, run.time};
     result.lower_bound = 50.0_us;
     result.speedup = 100.0_us / run.time;
     timeline.finish(result, {});

@@ -117,8 +117,7 @@ StrategyResult a_result() {
   StrategyResult result;
   result.name = "s";
   result.time = 30.0_us;
-  result.time_p5 = 29.0_us;
-  result.time_p95 = 31.0_us;
+  result.spread = TimeSpread{29.0_us, 31.0_us};
   result.lower_bound = 20.0_us;
   result.speedup = 1.25;
   result.ideal_speedup = 1.5;

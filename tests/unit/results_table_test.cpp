@@ -20,8 +20,7 @@ StrategyResult serial() {
   StrategyResult result;
   result.name = "serial";
   result.time = 2.5_ms;
-  result.time_p5 = 2.4_ms;
-  result.time_p95 = 2.6_ms;
+  result.spread = TimeSpread{2.4_ms, 2.6_ms};
   result.lower_bound = 2.0_ms;
   result.speedup = 1;
   result.ideal_speedup = 1.5;
@@ -32,8 +31,7 @@ StrategyResult partitioned() {
   StrategyResult result;
   result.name = "prioritized_partitioned";
   result.time = 312.5_ms;
-  result.time_p5 = 300.0_ms;
-  result.time_p95 = 325.0_ms;
+  result.spread = TimeSpread{300.0_ms, 325.0_ms};
   result.lower_bound = 250.0_ms;
   result.speedup = 1.25;
   result.ideal_speedup = 1.5;
@@ -65,6 +63,20 @@ TEST_CASE("the table of a study is aligned and prints what is absent as a dash")
   CHECK(table.size() == 7);  // and no loss split, no recommendation
 }
 
+TEST_CASE("a single run has no spread: no column in the table, null in the JSON") {
+  StrategyResult once = serial();
+  once.spread.reset();
+  StudyResult single = study({once});
+  single.conditions.seeds = 1;
+  const auto table = lines(format_study(single));
+  CHECK(table.at(0) == "hand on node: HBM arbitration byte_fair, dispatch oldest_first, 1 seed");
+  CHECK(table.at(2) == "strategy   time  bound  speedup  ideal  share  kernel  collective  CUs");
+  CHECK(table.at(4) == "serial    2.500  2.000    1.000  1.500      -       -           -    -");
+  const auto json = nlohmann::json::parse(study_json(single, "out/hand.h5"))["strategies"][0];
+  CHECK(json["time_p5_us"].is_null());
+  CHECK(json["time_p95_us"].is_null());
+}
+
 TEST_CASE("the table of a study fits 110 characters with the longest name and the longest times") {
   const auto table = lines(format_study(study({serial(), partitioned()})));
   for (const auto& line : table) {
@@ -79,7 +91,7 @@ TEST_CASE("the table of a study fits 110 characters with the longest name and th
 TEST_CASE("times of a table share the unit in which the longest reads well") {
   const auto unit = [](Seconds longest) {
     auto only = serial();
-    only.time_p95 = longest;
+    only.spread->p95 = longest;
     const auto text = format_study(study({only}));
     return text.substr(text.find("times in "), 11);
   };
@@ -126,6 +138,7 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
   CHECK(second["share_of_ideal"] == 0.5);
   CHECK(second["kernel"]["together_us"].get<double>() == doctest::Approx(250000).epsilon(1e-12));
   CHECK(second["loss_us"]["interaction"].get<double>() == doctest::Approx(-6).epsilon(1e-12));
+  CHECK(second["loss_us"]["total"].get<double>() == doctest::Approx(9).epsilon(1e-12));
   CHECK(second["best_cus"] == 128);
 }
 
@@ -134,7 +147,7 @@ StrategyResult taking(const std::string& name, double us, double p95_us, std::op
   StrategyResult result;
   result.name = name;
   result.time = Seconds{us * 1e-6};
-  result.time_p95 = Seconds{p95_us * 1e-6};
+  result.spread = TimeSpread{result.time, Seconds{p95_us * 1e-6}};
   result.loss = loss;
   return result;
 }

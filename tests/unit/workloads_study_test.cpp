@@ -66,8 +66,8 @@ TEST_CASE("time is the median over seeds by nearest rank, with the 5th and 95th 
   for (std::size_t i = 0; i < 2; ++i) {
     const auto times = sorted_times(experiment, experiment.strategies[i]);
     CHECK(result.strategies[i].time == times[3]);
-    CHECK(result.strategies[i].time_p5 == times[0]);
-    CHECK(result.strategies[i].time_p95 == times[7]);
+    CHECK(result.strategies[i].spread->p5 == times[0]);
+    CHECK(result.strategies[i].spread->p95 == times[7]);
   }
 }
 
@@ -164,22 +164,23 @@ TEST_CASE("the loss split's parts and rest are the time beyond the longer side a
   CHECK(sum.value == near((concurrent.time - ideal).value));
 }
 
-TEST_CASE("over seeds the loss split is of means: of the time, and of the longer side alone") {
+TEST_CASE("the losses add up to the printed time less the longer side's printed time alone") {
   // The GEMM is the longer side: its time alone differs from seed to seed.
-  Experiment experiment = drawn_pair(3);
-  experiment.streams[0].operations[0].work = gemm_of_tiles(48, 152);
-  experiment.measure.loss_split = true;
-  const StrategyResult concurrent = study(experiment).strategies[1];
-  Seconds time, ideal;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
-    time += run_once(experiment, experiment.strategies[1], {.cus = {}, .seed = seed}).time / 3.0;
-    ideal += std::max(run_side(experiment, Side::kernels, seed).time,
-                      run_side(experiment, Side::collectives, seed).time) /
-             3.0;
+  for (const int seeds : {1, 4, 5}) {
+    Experiment experiment = drawn_pair(seeds);
+    experiment.streams[0].operations[0].work = gemm_of_tiles(48, 152);
+    experiment.measure.loss_split = true;
+    const StrategyResult concurrent = study(experiment).strategies[1];
+    const Seconds ideal = std::max(concurrent.kernel->alone, concurrent.collective->alone);
+    CAPTURE(seeds);
+    CHECK(concurrent.loss->total().value == near((concurrent.time - ideal).value));
   }
-  const LossSplit& loss = *concurrent.loss;
-  const Seconds sum = loss.dispatch + loss.cus + loss.cache + loss.hbm + loss.links + loss.interaction;
-  CHECK(sum.value == near((time - ideal).value));
+}
+
+TEST_CASE("a spread is over several runs: seeds, or draws") {
+  CHECK_FALSE(study(drawn_pair(1)).strategies[1].spread);
+  CHECK(study(drawn_pair(2)).strategies[1].spread);
+  CHECK(run_study(with_links_of).strategies[1].spread);
 }
 
 TEST_CASE("a time below its lower bound is an internal error") {
@@ -214,9 +215,9 @@ TEST_CASE("draws vary the experiment: percentiles are over them, and the recorde
   }
   REQUIRE(times[0] > times[1]);
   REQUIRE(times[1] > times[2]);
-  CHECK(concurrent.time_p5 == times[2]);
+  CHECK(concurrent.spread->p5 == times[2]);
   CHECK(concurrent.time == times[1]);
-  CHECK(concurrent.time_p95 == times[0]);
+  CHECK(concurrent.spread->p95 == times[0]);
   REQUIRE(concurrent.recorded_draw);
   CHECK(*concurrent.recorded_draw == 1);
   Recording recording;

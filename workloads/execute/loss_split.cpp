@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "workloads/execute/nearest_rank.hpp"
 #include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
@@ -61,17 +62,19 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
                      std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran) {
   const std::vector<SharedResource> players = shared_resources(experiment, strategy);
   const std::size_t subsets = std::size_t{1} << players.size();
-  std::vector<Seconds> mean_time(subsets);
+  std::vector<Seconds> median_time(subsets);
   for (std::size_t subset = 0; subset < subsets; ++subset) {
     Isolation isolation;
     for (std::size_t p = 0; p < players.size(); ++p) {
       if ((subset >> p & 1U) != 0) isolation = isolation.with(players[p]);
     }
+    std::vector<Seconds> times;
     for (const std::uint64_t seed : seeds) {
-      const RunResult run = run_step(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation});
-      mean_time[subset] += run.time / static_cast<double>(seeds.size());
+      times.push_back(run_step(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation}).time);
       ran();
     }
+    std::ranges::sort(times);
+    median_time[subset] = times.at(nearest_rank(times.size(), 50));
   }
   LossSplit split;
   Seconds explained;
@@ -82,12 +85,12 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
       if ((subset & own) != 0) continue;
       const auto size = static_cast<std::size_t>(std::popcount(subset));
       const double orders = factorial(size) * factorial(players.size() - size - 1) / factorial(players.size());
-      value += orders * (mean_time[subset] - mean_time[subset | own]);
+      value += orders * (median_time[subset] - median_time[subset | own]);
     }
     part_of(split, players[p]) = value;
     explained += value;
   }
-  split.interaction = mean_time.front() - ideal - explained;
+  split.interaction = median_time.front() - ideal - explained;
   return split;
 }
 

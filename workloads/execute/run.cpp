@@ -8,6 +8,7 @@
 
 #include "engine/errors.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/draw_keys.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
 
@@ -93,6 +94,7 @@ class Run {
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
                            policy_of(strategy_, stream.name), ranges[i], side_of(i),
+                           draw_keys(stream),
                            std::vector<GroupRuns>(stream.operations.size()),
                            std::vector<const GroupRuns*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)
@@ -109,7 +111,7 @@ class Run {
     const auto* call = std::get_if<CollectiveCall>(&spec.work);
     if (call == nullptr || !context.has(Side::collectives)) return;
     const auto plan_of_group = [&](const CollectiveCall& of_group) {
-      return plan_of(context, spec.name, of_group);
+      return plan_of(context, operation, of_group);
     };
     try {
       context.collectives[operation] = GroupRuns(cluster_, *call, spec.on, plan_of_group);
@@ -119,10 +121,10 @@ class Run {
     }
   }
 
-  CollectivePlan plan_of(const StreamContext& context, const std::string& name,
+  CollectivePlan plan_of(const StreamContext& context, std::size_t operation,
                          const CollectiveCall& call) const {
     CollectivePlan plan;
-    plan.name = name;
+    plan.name = context.stream->operations[operation].name;
     plan.call = call;
     plan.backend = context.policy.backend;
     const ChannelMethod method = method_of(call, context.policy, experiment_.cluster);
@@ -136,6 +138,7 @@ class Run {
     plan.priority = context.policy.priority;
     plan.order = context.order;
     plan.range = context.range;
+    plan.draw = context.draws[operation];
     return plan;
   }
 

@@ -14,7 +14,7 @@
 
 namespace c3 {
 
-/// Which operations of a stream take place; the others are left out, but events are not.
+/// Which operations of a stream run. The others are skipped; events never are.
 enum class Side { both, kernels, collectives, none };
 
 struct RunSetup {
@@ -22,7 +22,8 @@ struct RunSetup {
   std::uint64_t seed = 0;  ///< number of the repetition
   Isolation isolation = {};
   Side side = Side::both;
-  std::optional<std::size_t> only_stream = std::nullopt;  ///< of the others nothing takes place
+  /// Run only this stream; operations of all others are skipped.
+  std::optional<std::size_t> only_stream = std::nullopt;
   Observer* observer = nullptr;
 };
 
@@ -43,7 +44,7 @@ struct RunResult {
   bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
   std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
   std::uint64_t events = 0;                          ///< completed flows
-  std::vector<std::string> notes = {};               ///< what a user should know of how it ran
+  std::vector<std::string> notes = {};               ///< printed with the result, e.g. an override of the strategy
 };
 
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.

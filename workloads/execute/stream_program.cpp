@@ -146,7 +146,7 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   launch.range = context_.range;
   launch.grain = grain_of(context_.experiment->measure, op);
   launch.delay = delay;
-  launch.draw = (static_cast<std::uint64_t>(context_.index) << 32U) + index;
+  launch.draw = context_.draws[index];
   launch.parent = open_range_;
   launch.activity = &activity;
   if (FusedCollective* const fused = fused_with(index)) {

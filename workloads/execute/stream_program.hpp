@@ -41,6 +41,7 @@ struct StreamContext {
   StreamPolicy policy;
   CuRange range;
   Side side = Side::both;
+  std::vector<std::uint64_t> draws;     ///< by operation: keys of its random draws
   std::vector<GroupRuns> collectives;   ///< by operation; empty where it is none
   std::vector<const GroupRuns*> fused;  ///< by operation: fused collectives of what a kernel makes, or null
 

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/lower_bound.hpp"
+#include "workloads/execute/nearest_rank.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/steady_state.hpp"
 
@@ -40,8 +41,7 @@ bool compares_streams(const Experiment& experiment) {
 
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
-  const auto rank = static_cast<std::size_t>(std::ceil(percent / 100.0 * static_cast<double>(samples.size())));
-  return samples[std::clamp<std::size_t>(rank, 1, samples.size()) - 1];
+  return samples[nearest_rank(samples.size(), percent)];
 }
 
 class Study {
@@ -142,16 +142,13 @@ class Study {
 
   /// All \p parts at once, none hindering another.
   void set_ideal(const std::vector<std::vector<Sample>>& parts) {
-    const std::size_t samples = parts.front().size();
-    mean_ideal_.resize(experiments_.size());
-    for (std::size_t i = 0; i < samples; ++i) {
-      Seconds longest;
-      for (const std::vector<Sample>& part : parts)
-        longest = std::max(longest, part[i].time);
-      mean_ideal_[parts.front()[i].draw] +=
-          longest * static_cast<double>(experiments_.size()) / static_cast<double>(samples);
-    }
+    ideal_.resize(experiments_.size());
     for (const std::vector<Sample>& part : parts) {
+      for (std::size_t draw = 0; draw < ideal_.size(); ++draw) {
+        std::vector<Sample> of_draw;
+        std::ranges::copy_if(part, std::back_inserter(of_draw), [draw](const Sample& s) { return s.draw == draw; });
+        ideal_[draw] = std::max(ideal_[draw], median(of_draw));
+      }
       alone_longest_ = std::max(alone_longest_, median(part));
       alone_sum_ += median(part);
     }
@@ -184,8 +181,9 @@ class Study {
     StrategyResult result;
     result.name = strategy.name;
     result.time = middle.time;
-    result.time_p5 = percentile(samples, 5).time;
-    result.time_p95 = percentile(samples, 95).time;
+    if (samples.size() > 1) {
+      result.spread = TimeSpread{percentile(samples, 5).time, percentile(samples, 95).time};
+    }
     result.recorded_seed = middle.seed;
     result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
@@ -240,7 +238,7 @@ class Study {
     const Experiment& experiment = experiments_[draw];
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
     std::iota(seeds.begin(), seeds.end(), 0);
-    return split_loss(experiment, strategy, cus, seeds, mean_ideal_[draw], [this] { note_run(); });
+    return split_loss(experiment, strategy, cus, seeds, ideal_[draw], [this] { note_run(); });
   }
 
   Progress progress_;
@@ -249,7 +247,7 @@ class Study {
   Seconds alone_kernels_, alone_collectives_;  ///< medians
   std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
   Seconds alone_sum_, alone_longest_;          ///< of the parts' medians
-  std::vector<Seconds> mean_ideal_;            ///< by draw: mean over seeds of the longest part alone
+  std::vector<Seconds> ideal_;                 ///< by draw: the longest of the parts' medians over seeds
   bool has_kernels_ = false, has_collectives_ = false;
 };
 

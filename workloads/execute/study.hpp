@@ -14,7 +14,9 @@
 
 namespace c3 {
 
-/// Where the time beyond ideal went. Shapley values of giving each kernel a private copy of one resource.
+/// Where the time beyond ideal went. Shapley values of giving each kernel a private copy of one resource. The
+/// parts add up to the median time less the longest median alone; with draws, both of the draw that has the
+/// median.
 struct LossSplit {
   Seconds dispatch;     ///< waiting behind another kernel's work groups
   Seconds cus;          ///< CUs given to the other side, and its clock
@@ -22,6 +24,8 @@ struct LossSplit {
   Seconds hbm;          ///< HBM bandwidth shared
   Seconds links;        ///< interconnect shared
   Seconds interaction;  ///< the rest: what no private copy removes
+
+  Seconds total() const { return dispatch + cus + cache + hbm + links + interaction; }
 };
 
 /// Compute side or communication side of a strategy.
@@ -51,9 +55,15 @@ struct StepResult {
   bool operator==(const StepResult&) const = default;
 };
 
+/// The 5th and 95th percentile of times, by nearest rank.
+struct TimeSpread {
+  Seconds p5, p95;
+};
+
 struct StrategyResult {
   std::string name;
-  Seconds time, time_p5, time_p95;  ///< nearest-rank percentiles over seeds (and draws); time is the median
+  Seconds time;                  ///< median over seeds and draws, by nearest rank
+  std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
   double speedup = 0;                    ///< serial median / time
   double ideal_speedup = 0;              ///< (kernel + collective) / max of the two, both alone; see streams
