@@ -31,7 +31,7 @@ const ProtocolSpec& spec_of(const CollectiveLibrarySpec& library, const ChannelM
     throw InfeasibleError(fmt::format("'{}' has no protocol {}", library.name, name_of(method.protocol)));
   }
   if (runs_in_switch(method.algorithm) && method.protocol != Protocol::simple) {
-    throw InfeasibleError(fmt::format("{} runs protocol simple only, not {}", name_of(method.algorithm),
+    throw InfeasibleError(fmt::format("{} supports only protocol simple, not {}", name_of(method.algorithm),
                                       name_of(method.protocol)));
   }
   return protocol_of(library, method.protocol);
@@ -125,7 +125,7 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
     longest = std::max(longest, transfer.bytes / steps);
   }
   if (nodes_ > 1 && !passes_between_nodes(cluster, method.protocol)) {
-    throw InfeasibleError(fmt::format("fabric '{}' does not pass the flags of protocol {} between nodes",
+    throw InfeasibleError(fmt::format("fabric '{}' does not support protocol {} between nodes: it does not deliver data and flags in order",
                                       cluster.fabric->name, name_of(method.protocol)));
   }
   if (nodes_ > 1) {
@@ -196,16 +196,15 @@ Seconds ChannelProtocol::network_step() const {
 }
 
 // What authors measured of a tree contains its filling.
-int ChannelProtocol::chunks() const {
-  constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
+Chunking ChannelProtocol::chunks() const {
   constexpr int kFine = 10'000;
-  if (!graph_.pipelined) return 1;
-  if (tree_rate_) return kFine;
+  if (!graph_.pipelined) return {};
+  if (tree_rate_) return equal_chunks(kFine);
   const double channels = std::max(1, width_ / graph_.lanes);
   const Bytes longest = std::ranges::max(longest_);
   Bytes chunk = method_.algorithm == Algorithm::tree ? tree_chunk(longest / channels) : library_.chunk_size;
   if (const std::optional<Bytes> lines = line_round()) chunk = std::min(chunk, *lines);
-  return static_cast<int>(std::clamp(std::ceil(longest / (chunk * channels)), 1.0, kMostChunks));
+  return whole_chunks(longest, chunk * channels);
 }
 
 // A thread sends a line on as soon as it and its flag have come, so that a rank is one round of the channel's
@@ -297,15 +296,25 @@ Seconds ChannelProtocol::last_slices() const {
 
 // What comes last has nothing behind it to hide its copying: half a chunk of a ring (a chunk is two slices), a
 // whole one of a pair, which its receiver copies out of the library's buffer; before that, a pair's send and
-// receive have met, which takes another hop.
+// receive have met, which takes another hop. A ring goes round with whole chunks and last with what is left. Where
+// that is little, copying half a whole chunk of the round before ends later.
+Bytes ChannelProtocol::last_half_chunk(Bytes of_channel) const {
+  const Bytes chunk = library_.ring_chunk;
+  const double whole_rounds = std::max(0.0, std::ceil(of_channel / chunk) - 1.0);
+  const Bytes rest = of_channel - whole_rounds * chunk;
+  const double turns = graph_.ranks() - 1.0;
+  const double steps = call_.kind == CollectiveKind::all_reduce ? 2.0 * turns : turns;
+  const Bytes of_whole = whole_rounds > 0.0 ? chunk * 0.5 - rest * steps : Bytes{};
+  return std::max(rest * 0.5, of_whole);
+}
+
 Seconds ChannelProtocol::last_slice(int lane) const {
   if (method_.protocol != Protocol::simple || graph_.pipelined) return {};
   const double channels = in_lane(lane);
   const Bytes most = longest_[static_cast<std::size_t>(lane)] / channels;
   if (method_.algorithm == Algorithm::ring && library_.ring_chunk.value > 0.0) {
-    const double rounds = std::ceil(most / library_.ring_chunk);
     const BytesPerSecond rate = std::min(spec_.channel_rate, link_payload() / channels);
-    return rounds < 1.0 ? Seconds{} : most / rounds * 0.5 / rate;
+    return last_half_chunk(most) / rate;
   }
   if (method_.algorithm == Algorithm::direct && is_pairwise(call_.kind) && library_.local_rate) {
     return spec_.hop_latency + std::min(most, library_.chunk_size) / *library_.local_rate;

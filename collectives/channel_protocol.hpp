@@ -49,10 +49,11 @@ class ChannelProtocol {
                   const TransferGraph& graph);
 
   int width() const { return width_; }
-  /// Among how many channels are dealt in turn: the lanes and, last, the rank itself where it has channels.
+  /// Receivers to which channels are dealt in turn: the lanes and, last, the rank itself where it has channels.
   int places() const { return places_; }
-  /// Chunks of which a pipelined graph's longest transfer is made.
-  int chunks() const;
+  /// How a pipelined graph's longest transfer is divided: into whole chunks of the library and a rest, as NCCL
+  /// and RCCL do. The pipeline fills at the pace of a whole chunk, however few follow it.
+  Chunking chunks() const;
   /// Progress of \p move in a second that the channels cannot pass; infinity where only their rates bound it.
   double bound(const Move& move) const;
   BytesPerSecond channel_rate() const { return spec_.channel_rate; }
@@ -60,16 +61,16 @@ class ChannelProtocol {
   BytesPerSecond cu_rate() const;
   /// Payload per link and direction.
   BytesPerSecond link_payload() const;
-  /// That a NIC sends for each byte of payload: flags go with it.
+  /// Bytes a NIC sends per payload byte; more than 1 for LL and LL128, which interleave flags.
   double network_bytes() const;
-  /// Once in a collective, whatever its steps: launch and set-up, handshakes and what comes last. Without the
-  /// gap before it.
+  /// Time paid once per collective, whatever its steps: launch and set-up, handshakes, and copying the last
+  /// slice. The gap before the collective is not part of it.
   Seconds base() const;
-  /// Of the shard that a rank contributes or keeps: copied where it was not gathered in place, added where it
-  /// was scattered, stored beside being sent on where a ring has summed it; no link is busy with it meanwhile.
-  /// nullopt: nothing, or no rate is known.
+  /// Work on the shard that a rank contributes or keeps: an all-gather that is not in place copies it, a
+  /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there is
+  /// none, or the library has no local_rate.
   std::optional<LocalCopy> local_copy() const;
-  /// Of the steps that \p move takes one after another.
+  /// Latency of the steps that \p move takes one after another.
   Seconds latency(const Move& move) const;
 
  private:
@@ -83,6 +84,7 @@ class ChannelProtocol {
   Seconds posts() const;
   double plateau() const;
   Seconds in_switch() const;
+  Bytes last_half_chunk(Bytes of_channel) const;
   Seconds last_slice(int lane) const;
   Seconds last_slices() const;
   int in_lane(int lane) const { return std::max(1, (width_ - lane + places_ - 1) / places_); }

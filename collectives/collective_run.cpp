@@ -17,9 +17,17 @@ namespace {
 
 constexpr double kMostFlows = 1e7;  // some GB
 
-/// How many chunks of the library's size follow one another through a pipelined graph.
-int chunk_count(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
-  if (!graph.pipelined) return 1;
+/// The chunks of the library's size that follow one another through a pipelined graph.
+Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
+  if (!graph.pipelined) return {};
+  if (plan.backend != Backend::cu) {  // what all channels pass on at once: engines have none to leave out
+    Bytes longest;
+    for (const Transfer& transfer : graph.transfers)
+      longest = std::max(longest, transfer.bytes);
+    const CollectiveLibrarySpec& library = cluster.library;
+    const int channels = channels_of(library, plan.call.kind, plan.algorithm);
+    return whole_chunks(longest, library.chunk_size * std::max(1.0, 1.0 * channels / graph.lanes));
+  }
   const ChannelMethod method{plan.algorithm, plan.protocol, plan.channels};
   return ChannelProtocol(cluster, plan.call, method, graph).chunks();
 }
@@ -54,7 +62,7 @@ TransferGraph graph_of(const CollectivePlan& plan, const Cluster& cluster, bool 
 CollectivePlan with_grain(CollectivePlan plan, const Cluster& cluster) {
   if (plan.grain != CollectiveGrain::automatic) return plan;
   const TransferGraph told = graph_of(plan, cluster, /*every_step=*/false);
-  plan.grain = choose_grain(told, chunk_count(told, plan, cluster.spec()));
+  plan.grain = choose_grain(told, chunks_of(told, plan, cluster.spec()).count);
   return plan;
 }
 
@@ -97,8 +105,8 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
   for (std::size_t i = 0; i < simulated_.size(); ++i)
     index_of_rank_[static_cast<std::size_t>(simulated_[i] - first)] = i;
   if (!rings_.empty()) return;
-  const int chunks = chunk_count(graph_, plan_, cluster.spec());
-  check_flows(graph_, plan_, chunks);
+  const Chunking chunks = chunks_of(graph_, plan_, cluster.spec());
+  check_flows(graph_, plan_, chunks.count);
   moves_ = plan_moves(graph_, plan_.grain, chunks);
 }
 

@@ -22,6 +22,11 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
   width_ = channels_left_;
   work_groups_per_cu(cluster.spec().gpu.compute, needs_, plan_.name);  // refuses a channel that fits nowhere
   placed_on_.assign(static_cast<std::size_t>(width_), 0);
+  for (int lane = 0; lane < graph_.lanes; ++lane) {
+    double& in_lane = in_lane_.emplace_back(0.0);
+    for (int channel = 0; channel < width_; ++channel)
+      in_lane += part_of(channel, lane);
+  }
   wait_for("CU slots for the channels of " + plan_.name);
   for (const int rank : simulated()) {
     RankGrid& grid = grids_.emplace_back(*this, rank);
@@ -36,7 +41,7 @@ void CuCollective::start(int rank) {
   RankGrid& grid = grids_[index_of(rank)];
   cluster_.gpu(rank)
       .dispatcher(plan_.stream)
-      .submit({&grid, needs_, width_, plan_.range, plan_.priority, plan_.order});
+      .submit({&grid, needs_, width_, plan_.range, plan_.priority, plan_.order, plan_.draw});
 }
 
 void CuCollective::place(RankGrid& grid, int xcd, std::span<const int> cus) {
@@ -145,9 +150,9 @@ Task CuCollective::run_move(Group* group, std::size_t index) {
   spec.bound *= clock_factor(rank);
   spec.activity = activity;
   RunningFlow flow(simulation_, spec);
-  active_.push_back({flow.id(), rank, at_boost});
+  const auto place = active_.insert(active_.end(), ActiveFlow{flow.id(), rank, at_boost});
   co_await flow;
-  std::erase_if(active_, [&flow](const ActiveFlow& active) { return active.flow == flow.id(); });
+  active_.erase(place);
   simulation_.end_activity(activity);
 }
 
@@ -165,11 +170,9 @@ bool CuCollective::takes_part(const Group& group, const Move& move) const {
 
 // The bytes of \p leg that the group's channels own.
 Leg CuCollective::share(const Group& group, const Leg& leg) const {
-  double of_lane = 0.0;
-  for (int channel = 0; channel < width_; ++channel)
-    of_lane += part_of(channel, leg.lane);
+  const auto lane = static_cast<std::size_t>(leg.lane);
   Leg part = leg;
-  part.bytes = leg.bytes * (group.in_lane[static_cast<std::size_t>(leg.lane)] / of_lane);
+  part.bytes = leg.bytes * (group.in_lane[lane] / in_lane_[lane]);
   return part;
 }
 

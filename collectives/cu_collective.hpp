@@ -2,6 +2,7 @@
 /// Collectives on compute units, as RCCL and NCCL run them: channels are work groups that hold CU slots.
 
 #include <deque>
+#include <list>
 #include <map>
 #include <span>
 #include <vector>
@@ -104,7 +105,8 @@ class CuCollective final : public CollectiveRun, private Completion {
   std::vector<int> placed_on_;              ///< by channel: members where it is placed
   std::vector<int> ready_channels_;         ///< placed everywhere at this instant
   std::deque<Group> groups_;
-  std::vector<ActiveFlow> active_;
+  std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
+  std::list<ActiveFlow> active_;
   bool shared_;            ///< every channel serves every lane
   int channels_unplaced_;  ///< not yet placed on every member
   int channels_left_;      ///< whose group has not ended

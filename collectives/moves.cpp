@@ -1,6 +1,7 @@
 #include "collectives/moves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -156,18 +157,19 @@ std::vector<Move> in_turn(std::vector<Move> moves) {
   return moves;
 }
 
-std::vector<Move> chunk_by_chunk(std::vector<Move> whole, int chunks) {
+std::vector<Move> chunk_by_chunk(std::vector<Move> whole, const Chunking& chunks) {
   Pipeline pipeline(std::move(whole));
-  for (int chunk = 0; chunk < chunks; ++chunk)
-    pipeline.add(1.0 / chunks, /*waits=*/true);
+  for (int chunk = 1; chunk < chunks.count; ++chunk)
+    pipeline.add(chunks.share, /*waits=*/true);
+  pipeline.add(chunks.last(), /*waits=*/true);
   return pipeline.take();
 }
 
-std::vector<Move> first_middle_last(std::vector<Move> whole, int chunks) {
+std::vector<Move> first_middle_last(std::vector<Move> whole, const Chunking& chunks) {
   Pipeline pipeline(std::move(whole));
-  pipeline.add(1.0 / chunks, /*waits=*/true);
-  if (chunks > 2) pipeline.add((chunks - 2.0) / chunks, /*waits=*/false);
-  if (chunks > 1) pipeline.add(1.0 / chunks, /*waits=*/true);
+  if (chunks.count > 1) pipeline.add(chunks.share, /*waits=*/true);
+  if (chunks.count > 2) pipeline.add((chunks.count - 2.0) * chunks.share, /*waits=*/false);
+  pipeline.add(chunks.last(), /*waits=*/true);
   return pipeline.take();
 }
 
@@ -192,31 +194,43 @@ std::vector<Move> stages(const TransferGraph& graph) {
 
 /// Few stages are phases that overlap, each at its own pace. Many are the depth of a tree or chain, which the
 /// first chunk fills; then all of it goes at one pace.
-std::vector<Move> ganged(const TransferGraph& graph, int chunks) {
+std::vector<Move> ganged(const TransferGraph& graph, const Chunking& chunks) {
   constexpr std::size_t kFewStages = 4;
   std::vector<Move> moves = stages(graph);
-  if (moves.size() <= kFewStages || chunks == 1) return first_middle_last(std::move(moves), chunks);
+  if (moves.size() <= kFewStages || chunks.count == 1) return first_middle_last(std::move(moves), chunks);
   Pipeline first(std::move(moves));
-  first.add(1.0 / chunks, /*waits=*/true);
+  first.add(chunks.share, /*waits=*/true);
   moves = first.take();
   Legs all;
   for (const Transfer& t : graph.transfers)
     all.add(t);
   Move rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(moves.size() - 1)};
   for (Leg& leg : rest.legs)
-    leg = part_of(leg, (chunks - 1.0) / chunks);
+    leg = part_of(leg, 1.0 - chunks.share);
   moves.push_back(std::move(rest));
   return moves;
 }
 
 }  // namespace
 
-std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, int chunks) {
+Chunking equal_chunks(int count) { return {count, 1.0 / count}; }
+
+Chunking whole_chunks(Bytes transfer, Bytes size) {
+  constexpr double kMostChunks = 1e9;  // a pipeline's filling is nothing long before that
+  constexpr double kRounding = 1e-6;   // of a chunk: no chunk of its own for what rounding leaves
+  const double whole = transfer / size;
+  if (whole <= 1.0) return {};
+  if (whole > kMostChunks) return equal_chunks(static_cast<int>(kMostChunks));
+  return {static_cast<int>(std::ceil(whole - kRounding)), 1.0 / whole};
+}
+
+std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks) {
   constexpr int kMostFlows = 1'000;  // of a transfer; more fill the pipeline hardly sooner
-  if (chunks < 1) throw std::logic_error("plan_moves: at least one chunk");
+  if (chunks.count < 1) throw std::logic_error("plan_moves: at least one chunk");
   switch (grain) {
     case CollectiveGrain::step:
-      return graph.pipelined ? chunk_by_chunk(single_transfers(graph), std::min(chunks, kMostFlows))
+      if (chunks.count > kMostFlows) chunks = equal_chunks(kMostFlows);
+      return graph.pipelined ? chunk_by_chunk(single_transfers(graph), chunks)
                              : in_turn(single_transfers(graph));
     case CollectiveGrain::edge:
       return graph.pipelined ? first_middle_last(edges(graph), chunks) : in_turn(edges(graph));

@@ -30,15 +30,29 @@ struct Move {
   std::optional<std::uint32_t> behind = std::nullopt;
 };
 
+/// How every transfer of a pipelined graph is divided: into chunks of one size, as a library's buffers have it,
+/// and a last one that is what is left.
+struct Chunking {
+  int count = 1;
+  double share = 1.0;  ///< of a transfer, of each chunk but the last; (count - 1) share < 1 <= count share
+
+  double last() const { return 1.0 - (count - 1.0) * share; }
+};
+
+/// \p count >= 1 chunks of equal size.
+Chunking equal_chunks(int count);
+/// Chunks of \p size (> 0) and what is left, of transfers of at most \p transfer.
+Chunking whole_chunks(Bytes transfer, Bytes size);
+
 /// step: a move a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
-/// \p chunks equal parts of a transfer. edge: one for all transfers of a stage on one edge of a lane, which
+/// its \p chunks, at most 1,000 equal ones. edge: one for all transfers of a stage on one edge of a lane, which
 /// pays the latency of the longest way to its last; of a pipelined graph three: the first chunk, which fills
 /// the pipeline, those between, and the last, which empties it. gang: one for each stage, so one for all where
 /// nothing but rings turn; of a pipelined graph three for each of at most four stages, or one for the first
 /// chunk of each of more and one for all the rest. Edge and gang are exact when steps have equal bytes and
 /// edges equal rates; with unequal ones they hide waiting. \throws std::logic_error for grain step of a graph
 /// that tells several steps as one, and for grain automatic.
-std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, int chunks = 1);
+std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {});
 
 /// The finest grain that costs little: step up to 2,000 flows, edge up to 20,000, gang above. \p graph may tell
 /// several steps as one.

@@ -51,7 +51,8 @@ class Tuner {
         return microseconds(ring_latency(index)) + call_.bytes / ring_rate(protocol);
       case Algorithm::tree:
         if (!runs_in_tree(protocol)) return std::nullopt;
-        return microseconds(tree_latency(index)) + call_.bytes / tree_rate(protocol);
+        return microseconds(tree_latency(index)) +
+               call_.bytes / tree_rate(protocol, tree_correction(protocol, log_size()));
       case Algorithm::nvls:
         if (!runs_in_switch(protocol)) return std::nullopt;
         return microseconds(table_.nvls) + call_.bytes / nvls_rate();
@@ -88,7 +89,7 @@ class Tuner {
     const bool known = library_.rules == TunerRules::nccl && library_.tuner_bandwidth.value > 0.0 &&
                        reduces_to_all() && offers(library_, protocol);
     if (!known) return std::nullopt;
-    if (algorithm == Algorithm::tree) return tree_rate(protocol);
+    if (algorithm == Algorithm::tree) return tree_rate(protocol, correction_between(protocol));
     const bool capped = algorithm == Algorithm::nvls_tree && caps_.nvls_tree[index_of_nodes()] > 0.0;
     return capped ? std::optional(nvls_tree_rate()) : std::nullopt;
   }
@@ -160,7 +161,15 @@ class Tuner {
     const bool left_out = library_.rules == TunerRules::rccl && nodes_ == 1 && protocol == Protocol::simple;
     return reduces_to_all() && !left_out;
   }
-  BytesPerSecond tree_rate(Protocol protocol) const {
+  /// What was measured of trees, at the sizes in NCCL's table and between them; its tuner takes that of the size
+  /// below.
+  double correction_between(Protocol protocol) const {
+    const int below = log_size();
+    if (below < 0) return 1.0;
+    const double part = std::log2(call_.bytes.value / 64.0) - below;
+    return std::lerp(tree_correction(protocol, below), tree_correction(protocol, below + 1), part);
+  }
+  BytesPerSecond tree_rate(Protocol protocol, double correction) const {
     if (const TunerShares* shares = table_.shares)
       return bandwidth() * (0.5 * share(shares->tree, &shares->tree_by_size, protocol));
     const double cap = caps_.tree[index_of_nodes()] * 1e9 * searched_;
@@ -170,7 +179,7 @@ class Tuner {
       bus = std::min(bus * (nodes_ == 1 ? 7.0 / 9.0 : 120.0 / 128.0),
                      BytesPerSecond{caps_.tree_ll128[index_of_nodes()] * 1e9 * searched_});
     }
-    return bus * (0.5 * tree_correction(protocol, log_size()));
+    return bus * (0.5 * correction);
   }
   double tree_latency(std::size_t protocol) const {
     const double within = (over_pcie_ ? table_.tree_pcie : table_.tree_hop)[protocol];

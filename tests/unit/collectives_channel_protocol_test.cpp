@@ -162,9 +162,12 @@ TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a cha
   const double step = 8388608.0 / 56;
   CHECK(Ring(cluster, 32.0_MiB, Protocol::simple).channels.base().value ==
         near(17e-6 + 0.5 * step / (42e9 / 56)));
-  // a shard of 256 MiB has 4.8 MB a channel: three rounds of 1.6 MB
+  // a shard of 256 MiB has 4.8 MB a channel: two rounds of 2 MiB, and one of the rest
   CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value ==
-        near(17e-6 + 0.5 * (268435456.0 / 56 / 3) / (42e9 / 56)));
+        near(17e-6 + 0.5 * (268435456.0 / 56 - 2 * 2097152.0) / (42e9 / 56)));
+  // a rest of 1,000 B goes three steps round four ranks while 1 MiB of the round before is copied
+  CHECK(Ring(cluster, Bytes{4 * 56 * (2097152.0 + 1000)}, Protocol::simple).channels.base().value ==
+        near(17e-6 + (1048576.0 - 3 * 1000) / (42e9 / 56)));
   CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
 }
 
@@ -185,8 +188,9 @@ TEST_CASE(
                                                  {1, Protocol::simple, chunk},
                                                  {2, Protocol::ll, 512 * 8.0},
                                                  {2, Protocol::ll128, chunk}}) {
-    const auto [count, of_channel] = chunks(nodes, protocol);
-    CHECK(count == static_cast<int>(std::ceil(of_channel / at_once)));
+    const auto [chunking, of_channel] = chunks(nodes, protocol);
+    CHECK(chunking.count == static_cast<int>(std::ceil(of_channel / at_once)));
+    CHECK(chunking.share == near(std::min(1.0, at_once / of_channel)));
   }
 }
 
@@ -244,7 +248,7 @@ TEST_CASE("flags that a fabric does not pass are refused between nodes only") {
   ClusterSpec cluster = two_protocols(2);
   cluster.fabric->transport.flags = FlagSupport::none;
   CHECK_THROWS_WITH_AS(Ring(cluster, 1.0_MiB, Protocol::ll),
-                       "fabric 'one-switch' does not pass the flags of protocol ll between nodes",
+                       "fabric 'one-switch' does not support protocol ll between nodes: it does not deliver data and flags in order",
                        InfeasibleError);
   CHECK(Ring(cluster, 1.0_MiB, Protocol::simple).channels.base() == 17.0_us);
   cluster.nodes = 1;

@@ -71,7 +71,7 @@ TEST_CASE("no grain loses bytes") {
 TEST_CASE("every grain sends as many messages: one for each step, and parts of one for its chunks") {
   const auto messages = [](const TransferGraph& graph, CollectiveGrain grain, int chunks) {
     double sum = 0.0;
-    for (const Move& move : plan_moves(graph, grain, chunks)) {
+    for (const Move& move : plan_moves(graph, grain, equal_chunks(chunks))) {
       for (const Leg& leg : move.legs)
         sum += leg.messages;
     }
@@ -95,9 +95,9 @@ TEST_CASE("every grain sends as many messages: one for each step, and parts of o
 TEST_CASE("of very many chunks a thousand are flows, and carry all bytes") {
   const TransferGraph chain =
       make_transfer_graph({CollectiveKind::broadcast, 1.0_GB}, Algorithm::ring, test::mi300x_like_cluster(4));
-  const auto moves = plan_moves(chain, CollectiveGrain::step, 1'000'000);
+  const auto moves = plan_moves(chain, CollectiveGrain::step, equal_chunks(1'000'000));
   CHECK(moves.size() == 1'000 * chain.transfers.size());
-  CHECK(bytes_of(moves).value == near(bytes_of(plan_moves(chain, CollectiveGrain::edge, 1)).value));
+  CHECK(bytes_of(moves).value == near(bytes_of(plan_moves(chain, CollectiveGrain::edge, equal_chunks(1))).value));
 }
 
 TEST_CASE("what a rank sends on one lane goes one after another, at grains step and edge") {
@@ -136,7 +136,7 @@ TransferGraph chain_of_four() {
 TEST_CASE("grain step cuts a pipelined graph into chunks, each behind the one before on its edge") {
   const TransferGraph graph = chain_of_four();
   REQUIRE(graph.pipelined);
-  const auto moves = plan_moves(graph, CollectiveGrain::step, 10);
+  const auto moves = plan_moves(graph, CollectiveGrain::step, equal_chunks(10));
   REQUIRE(moves.size() == 60);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     CHECK(moves[i].legs[0].bytes.value == near(50e6));
@@ -151,7 +151,7 @@ TEST_CASE("grain step cuts a pipelined graph into chunks, each behind the one be
 
 TEST_CASE(
     "grain edge sends a first and a last chunk through a pipelined graph, and what is between on each edge") {
-  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, 10);
+  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, equal_chunks(10));
   REQUIRE(moves.size() == 18);
   for (std::uint32_t i = 0; i < 6; ++i) {
     CHECK(moves[i].legs[0].bytes.value == near(50e6));
@@ -170,13 +170,13 @@ TEST_CASE(
 }
 
 TEST_CASE("a pipelined graph of two chunks has nothing between the first and the last") {
-  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, 2);
+  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, equal_chunks(2));
   REQUIRE(moves.size() == 12);
   CHECK(bytes_of(moves).value == near(3e9));
 }
 
 TEST_CASE("grain gang has a first chunk, one between and a last for each of few stages") {
-  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::gang, 10);
+  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::gang, equal_chunks(10));
   REQUIRE(moves.size() == 9);
   for (std::uint32_t stage = 0; stage < 3; ++stage) {
     CHECK(bytes_of({moves[stage]}).value == near(100e6));
@@ -192,7 +192,7 @@ TEST_CASE("grain gang has a first chunk, one between and a last for each of few 
 TEST_CASE("grain gang fills a pipeline of many stages one by one, then moves the rest at once") {
   const auto chain = make_transfer_graph({.kind = CollectiveKind::broadcast, .bytes = 1.0_GB}, Algorithm::ring,
                                          test::mi300x_like_cluster(8));
-  const auto moves = plan_moves(chain, CollectiveGrain::gang, 10);
+  const auto moves = plan_moves(chain, CollectiveGrain::gang, equal_chunks(10));
   REQUIRE(moves.size() == 8);
   for (std::size_t stage = 0; stage < 7; ++stage)
     CHECK(bytes_of({moves[stage]}).value == near(100e6));
@@ -202,9 +202,9 @@ TEST_CASE("grain gang fills a pipeline of many stages one by one, then moves the
 
 TEST_CASE("a pipelined graph of one chunk has nothing behind it") {
   for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge, CollectiveGrain::gang}) {
-    for (const Move& move : plan_moves(chain_of_four(), grain, 1))
+    for (const Move& move : plan_moves(chain_of_four(), grain, equal_chunks(1)))
       CHECK_FALSE(move.behind.has_value());
-    CHECK(bytes_of(plan_moves(chain_of_four(), grain, 1)).value == near(3e9));
+    CHECK(bytes_of(plan_moves(chain_of_four(), grain, equal_chunks(1))).value == near(3e9));
   }
 }
 
