@@ -102,6 +102,16 @@ PublishedFigure PublishedFigures::find(std::string_view id) const {
   }
 }
 
+PublishedFigures PublishedFigures::without_gates() const {
+  PublishedFigures figures = *this;
+  for (PublishedFigure& figure : figures.rows_) {
+    figure.gate = Gate::none;
+    figure.low = figure.high = std::nullopt;
+    figure.known_miss.clear();
+  }
+  return figures;
+}
+
 fs::path published_file(std::string_view study) {
   return shipped_folder("published", C3_SOURCE_PUBLISHED) / fmt::format("{}.csv", study);
 }

@@ -22,6 +22,9 @@ class PublishedFigures {
 
   const std::vector<PublishedFigure>& rows() const { return rows_; }
 
+  /// The same figures, none of which is judged: for measurements other than those the gates were set for.
+  PublishedFigures without_gates() const;
+
  private:
   std::vector<PublishedFigure> rows_;
 };

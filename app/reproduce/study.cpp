@@ -33,7 +33,7 @@ fs::path study_file(std::string_view study, std::string_view name) {
   const auto folders =
       preset_folders() | std::views::transform([](const fs::path& folder) { return folder.string(); });
   throw IoError(fmt::format("experiments/{}/{}", study, name), fmt::format("reproduce {}", study),
-                fmt::format("it is in none of the folders of configurations: {}", fmt::join(folders, ", ")));
+                fmt::format("it is in none of the configuration folders: {}", fmt::join(folders, ", ")));
 }
 
 fs::path data_folder(const std::string& asked) {

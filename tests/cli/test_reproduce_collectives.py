@@ -42,7 +42,7 @@ class ReproduceCollectives(ScratchTest):
                    fast=table("all_reduce", {size: 0.95 * time for size, time in times.items()}))
         done = self.reproduce("system,file,launch,sets\nmi300x-8,slow.csv,eager,\nmi300x-8,fast.csv,eager,link_payload\n",
                               "--json")
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         figures = self.figures(done)
         slow, fast = figures["time.table.slow"], figures["time.table.fast"]
         self.assertAlmostEqual(slow["simulated"], 100 / 11, places=6)
@@ -51,13 +51,13 @@ class ReproduceCollectives(ScratchTest):
         self.assertEqual((slow["rows"], slow["kind"], fast["kind"]), (6, "predicted", "fitted"))
         # The table that sets a parameter counts apart, and is judged by nothing.
         self.assertAlmostEqual(figures["time.large.median"]["simulated"], 100 / 11, places=6)
-        self.assertEqual((figures["time.large.median"]["rows"], figures["time.large.median"]["pass"]), (4, False))
+        self.assertEqual((figures["time.large.median"]["rows"], figures["time.large.median"]["pass"]), (4, None))
         self.assertAlmostEqual(figures["fitted.time.large.median"]["simulated"], 100 / 19, places=6)
         self.assertEqual((figures["fitted.time.large.median"]["rows"], figures["fitted.time.large.median"]["pass"]), (4, None))
         self.assertAlmostEqual(figures["peak.slow"]["simulated"], 10, places=6)
         self.assertAlmostEqual(figures["peak.slow"]["beside"]["here [GB/s]"],
                                1.1 * figures["peak.slow"]["beside"]["measured [GB/s]"])
-        self.assertEqual((figures["peak.slow"]["pass"], figures["peak.fast"]["pass"]), (False, None))
+        self.assertEqual((figures["peak.slow"]["pass"], figures["peak.fast"]["pass"]), (None, None))
 
     def test_the_peak_is_of_large_messages(self):
         # A time below 1 MiB that no link allows is no peak.
@@ -66,19 +66,29 @@ class ReproduceCollectives(ScratchTest):
         peak = self.figures(done)["peak.odd"]["beside"]["measured [GB/s]"]
         self.assertAlmostEqual(peak, 1.75 * 2**23 / 100.0 / 1e3)
 
-    def test_what_is_predicted_as_it_was_measured_passes(self):
+    def test_tables_of_ones_own_are_reported_without_gates(self):
+        # Times three times ours would fail every gate of the project's own tables.
+        times = simulated("all_reduce", "mi300x-8", "256 KiB", "8 MiB")
+        self.write(odd=table("all_reduce", {size: 3 * time for size, time in times.items()}))
+        done = self.reproduce("file,system,launch\nodd.csv,mi300x-8,eager\n", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for figure in json.loads(done.stdout)["figures"]:
+            self.assertEqual((figure["gate"], figure["low"], figure["high"], figure["pass"]), ("none", None, None, None))
+        self.assertNotIn("FAIL", self.reproduce("file,system\nodd.csv,mi300x-8\n").stdout)
+
+    def test_what_is_predicted_as_it_was_measured_has_no_error(self):
         times = simulated("all_gather", "h100-sxm-8", "256 KiB", "4 MiB")
         self.write(same=table("all_gather", times))
         done = self.reproduce("file,system\nsame.csv,h100-sxm-8\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         line, = [line for line in done.stdout.splitlines() if line.startswith("from 1 MiB on, median  ")]
-        self.assertRegex(line, r"3 +0\.0 +0\.\.8 +ok +predicted")
+        self.assertRegex(line, r"3 +0\.0 +predicted")
 
     def test_every_row_can_be_had_as_csv(self):
         times = simulated("all_gather", "mi300x-8", "1 MiB", "4 MiB")
         self.write(same=table("all_gather", {size: 2 * time for size, time in times.items()}))
         done = self.reproduce("file,system\nsame.csv,mi300x-8\n", "--rows", self.folder / "rows.csv")
-        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         with open(self.folder / "rows.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([int(row["size_bytes"]) for row in rows], list(times))
@@ -126,7 +136,7 @@ class ReproduceCollectives(ScratchTest):
 
     def test_a_map_without_a_table_that_can_be_run_is_an_error(self):
         self.write(good=table("all_reduce", {2**21: 70.0}))
-        self.assert_one_line(self.reproduce("file,system\n", "-q"), 3, r"map.csv:1:1: file: no table is named$")
+        self.assert_one_line(self.reproduce("file,system\n", "-q"), 3, r"map.csv:1:1: file: the map names no table$")
         self.assert_one_line(self.reproduce("file,system\ngood.csv,x\n", "-q"), 3, "map.csv:2:10: system: unknown system 'x'")
         self.assert_one_line(self.reproduce("file,system\ngood.csv\n", "-q"), 3, "map.csv:2:1: row: has 1 cells, the header 2")
         self.assert_one_line(self.reproduce("file,sytem\n", "-q"), 3, "map.csv:1:1: sytem: unknown column.*did you mean 'system'")
@@ -159,7 +169,7 @@ class ReproduceCollectives(ScratchTest):
         self.assertAlmostEqual(figures["deepep.dispatch.sms.8"]["simulated"], 50 * 0.26 / 26, delta=0.02)
         self.assertEqual(figures["deepep.dispatch.sms.8"]["kind"], "fitted")
         self.assertAlmostEqual(figures["deepep.dispatch.sms.4"]["simulated"], 100 * (2134 / 2070 - 1), delta=0.1)
-        self.assertEqual(figures["deepep.dispatch.sms.4"]["pass"], True)
+        self.assertEqual(figures["deepep.dispatch.sms.4"]["pass"], None)
 
     def test_the_folder_and_the_study_must_fit(self):
         self.assert_one_line(c3sim("reproduce", "collectives", "--data", self.folder / "no"), 74,

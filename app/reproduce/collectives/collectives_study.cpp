@@ -40,14 +40,16 @@ std::vector<std::string> unmapped(const fs::path& folder, const SystemsMap& map)
   return names;
 }
 
-StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigures& published,
+StudyOutcome reproduce_collectives(const StudyInput& input, const PublishedFigures& gated,
                                    const StudyProgress& progress) {
+  // Gates were set for the tables of the study's own map.
+  const PublishedFigures published = input.systems.empty() ? gated : gated.without_gates();
   const fs::path folder = folder_of_tables(input.data);
   const fs::path map_file = input.systems.empty() ? published_file("collectives_systems") : input.systems;
   SystemsMap map = read_systems_map(map_file);
   if (map.files.empty() && map.broken.empty())
     throw ConfigError({std::make_shared<const std::string>(map_file.string()), 1, 1}, "file",
-                      "no table is named");
+                      "the map names no table");
   StudyOutcome outcome;
   outcome.broken = std::move(map.broken);
   CollectivesPart collectives;

@@ -110,7 +110,7 @@ bool HeadedTable::read_marked_header(std::string_view text, std::string_view fir
 
 void HeadedTable::read_comma_separated(std::string_view text) {
   CsvLines lines(text);
-  if (!lines.next()) throw ConfigError({file_, 1, 1}, "header", "is missing: the file has no line");
+  if (!lines.next()) throw ConfigError({file_, 1, 1}, "header", "is missing: the file is empty");
   if (read_marked_header(text, lines.line())) {
     lines = CsvLines(text);
   } else {

@@ -57,7 +57,7 @@ TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entr
   if (table.ranks && *table.ranks != ranks_)
     throw ConfigError(
         entry.at, "gpus",
-        fmt::format("{} has times of {} GPUs, which are not {} nodes of {}", name_, *table.ranks, nodes, gpus));
+        fmt::format("{} has times of {} GPUs, which is not {} nodes of {} GPUs", name_, *table.ranks, nodes, gpus));
   if (gpus > gpus_of_node)
     throw ConfigError(
         entry.at, "system",
