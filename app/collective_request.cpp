@@ -120,14 +120,14 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
   }
   const bool asked = options.prelaunch || !options.dma_variants.empty() || !options.dma_host.empty();
   if (asked && !has_engines)
-    throw UsageError("--dma-variant, --prelaunch and --dma-host are of copy engines: add --backend dma");
+    throw UsageError("--dma-variant, --prelaunch and --dma-host require --backend dma");
   const CollectiveOptions usual;
   const bool asked_of_channels = options.channels != usual.channels ||
                                  options.min_channels != usual.min_channels ||
                                  options.protocols != usual.protocols || options.launches != usual.launches;
   if (asked_of_channels && std::ranges::find(movers, Backend::cu, &Mover::backend) == movers.end())
     throw UsageError(
-        "--channels, --min-channels, --proto and --launch are of kernels on compute units: add --backend cu");
+        "--channels, --min-channels, --proto and --launch require --backend cu");
   return movers;
 }
 
@@ -141,7 +141,7 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   call.ranks = ranks_of(options.ranks);
   call.root = options.root;
   if (options.root != 0 && !is_rooted(call.kind))
-    throw UsageError(fmt::format("--root: {} has none", options.op));
+    throw UsageError(fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one", options.op));
   members = member_count(call, cluster.ranks());
   movers = movers_of(options);
   for (const std::string& name : options.algorithms)

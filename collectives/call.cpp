@@ -22,7 +22,7 @@ void check_group(const CollectiveCall& call, const std::vector<int>& members, in
   std::vector<bool> seen(static_cast<std::size_t>(ranks));
   for (const int rank : members) {
     if (rank < 0 || rank >= ranks) refuse(call, fmt::format("there is no rank {} of {}", rank, ranks));
-    if (seen[static_cast<std::size_t>(rank)]) refuse(call, fmt::format("rank {} is twice in the group", rank));
+    if (seen[static_cast<std::size_t>(rank)]) refuse(call, fmt::format("rank {} is in the group twice", rank));
     seen[static_cast<std::size_t>(rank)] = true;
   }
   if (members.size() < 2) refuse(call, "a collective needs at least two ranks");
@@ -33,8 +33,8 @@ void check_group(const CollectiveCall& call, const std::vector<int>& members, in
 
 void check_groups(const CollectiveCall& call, int ranks) {
   const auto& [size, stride] = *call.groups;
-  if (!call.ranks.empty()) refuse(call, "has one group (ranks) or several (groups), not both");
-  if (is_rooted(call.kind)) refuse(call, "has one root, of one group (ranks), and not of several (groups)");
+  if (!call.ranks.empty()) refuse(call, "takes either one group (ranks) or several (groups), not both");
+  if (is_rooted(call.kind)) refuse(call, "has one root and supports one group (ranks), not several (groups)");
   if (size < 2) refuse(call, fmt::format("a group needs at least two ranks, not {}", size));
   if (stride < 1) refuse(call, fmt::format("members of a group are at least 1 apart, not {}", stride));
   if (ranks % (std::int64_t{size} * stride) != 0) {

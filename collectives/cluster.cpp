@@ -10,7 +10,7 @@ namespace {
 const ClusterSpec& checked(const ClusterSpec& spec, bool folded) {
   constexpr int kMostRanks = 200'000;  // each needs some ten kB
   if (folded || spec.ranks() <= kMostRanks) return spec;
-  throw InfeasibleError(fmt::format("{} ranks that do not all do the same are simulated one by one, at most {}",
+  throw InfeasibleError(fmt::format("{} ranks differ and must be simulated one by one, which is limited to {} ranks",
                                     spec.ranks(), kMostRanks));
 }
 

@@ -23,7 +23,7 @@ void refuse_other_nodes(const CollectivePlan& plan, const TransferGraph& graph, 
   const auto crosses = [&](const Transfer& t) { return t.src / gpus_of_node != t.dst / gpus_of_node; };
   if (std::ranges::none_of(graph.transfers, crosses)) return;
   throw InfeasibleError(fmt::format(
-      "{}: copy engines reach the GPUs of their own node; to others it needs backend = \"cu\"", plan.name));
+      "{}: copy engines reach only the GPUs of their own node; between nodes use backend = \"cu\"", plan.name));
 }
 
 /// Lanes that the busiest rank wants an engine for.

@@ -137,19 +137,19 @@ void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algo
                const GpuSpec& gpu) {
   const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", name, why)); };
   if (reduces(call.kind) || algorithm == Algorithm::nvls) {
-    refuse(fmt::format("copy engines copy and do not add, {} needs compute units (backend = \"cu\")",
+    refuse(fmt::format("copy engines cannot add; {} requires backend = \"cu\"",
                        reduces(call.kind) ? name_of(call.kind) : name_of(algorithm)));
   }
   if (gpu.dma.engines < 1) refuse(fmt::format("gpu '{}' has no copy engines", gpu.name));
   if (variant == DmaVariant::pcpy) return;
   if (!suits(variant, call.kind)) {
-    refuse(fmt::format("{} on copy engines does not suit {}: {}", name_of(variant), name_of(call.kind),
+    refuse(fmt::format("copy-engine variant {} does not support {}: {}", name_of(variant), name_of(call.kind),
                        variant == DmaVariant::bcst
                            ? "only all_gather and broadcast send the same bytes to several peers"
                            : "only in all_to_all do two ranks exchange equal pieces"));
   }
   if (algorithm != Algorithm::direct) {
-    refuse(fmt::format("{} on copy engines needs the direct algorithm, {} has copies that wait for others",
+    refuse(fmt::format("copy-engine variant {} requires the direct algorithm; in {} copies wait for one another",
                        name_of(variant), name_of(algorithm)));
   }
   const bool lacks_broadcast = variant == DmaVariant::bcst && gpu.dma.broadcast_bandwidth.value <= 0.0;

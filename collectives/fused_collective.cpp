@@ -43,7 +43,7 @@ void FusedCollective::check_hardware() const {
     throw InfeasibleError(fmt::format("{}: {}", plan_.name, why));
   };
   if (cluster_.spec().nodes > 1)
-    refuse("a kernel's stores reach the GPUs of its own node, backend = \"fused\" no others");
+    refuse("backend = \"fused\" supports only GPUs of one node: a kernel's stores do not reach other nodes");
   if (gpu.trigger.tracker_entries == 0)
     refuse(fmt::format(
         "gpu '{}' has no tracker of stores, which backend = \"fused\" needs (gpu.tracker_entries)", gpu.name));

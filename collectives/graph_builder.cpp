@@ -19,7 +19,7 @@ std::uint32_t GraphBuilder::add(Transfer transfer) {
   if (size_ > kMostTransfers * kDependenciesPerTransfer) {
     throw InfeasibleError(
         fmt::format("{} takes more than {} million transfers over {} ranks; choose grain gang or edge, the "
-                    "hierarchical algorithm, or let one rank stand for all where ranks are alike (fold)",
+                    "hierarchical algorithm, or simulate one rank for all where ranks are alike (fold)",
                     name_, kMostTransfers / 1'000'000, graph_.ranks()));
   }
   graph_.steps = std::max(graph_.steps, transfer.step + 1);

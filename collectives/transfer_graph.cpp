@@ -144,7 +144,7 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
   const std::vector<int> members = members_of(call, cluster.ranks());
   if (!supports(algorithm, call.kind)) {
     throw InfeasibleError(
-        fmt::format("{}: there is no {} algorithm for it", name_of(call.kind), name_of(algorithm)));
+        fmt::format("{}: the {} algorithm does not support it", name_of(call.kind), name_of(algorithm)));
   }
   if (form.folded && !is_symmetric(call, algorithm, cluster))
     throw std::logic_error("make_transfer_graph: ranks differ, so that none stands for all");

@@ -48,15 +48,15 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
   const NodeSpec& node = network.node;
   if (folded_ && !is_symmetric(node)) {
     throw InfeasibleError(
-        fmt::format("node '{}': its GPUs are wired unlike each other, so none can stand for all; simulate "
+        fmt::format("node '{}': its GPUs have different links, so that one cannot represent all; simulate "
                     "every rank (fold = false)",
                     node.name));
   }
   if (network.nodes > 1 && network.fabric == nullptr)
-    throw InfeasibleError(fmt::format("{} nodes '{}': no fabric joins them", network.nodes, node.name));
+    throw InfeasibleError(fmt::format("{} nodes of '{}' require a fabric", network.nodes, node.name));
   if (folded_ && !is_symmetric(network)) {
     throw InfeasibleError(
-        fmt::format("fabric '{}': ranks of several nodes see unlike links, so none can stand for all; simulate "
+        fmt::format("fabric '{}': ranks of several nodes have different links, so that one cannot represent all; simulate "
                     "every rank (fold = false)",
                     network.fabric->name));
   }
@@ -75,7 +75,7 @@ void Interconnect::check_links() const {
   constexpr double kMostLinks = 2e7;  // some GB
   if (switches_ == nullptr || switches_->links() <= kMostLinks) return;
   throw InfeasibleError(
-      fmt::format("fabric '{}': {:.2g} links between switches, at most {:.2g} can be simulated",
+      fmt::format("fabric '{}' has {:.2g} links between switches; at most {:.2g} can be simulated",
                   network_.fabric->name, switches_->links(), kMostLinks));
 }
 
@@ -147,7 +147,7 @@ int Interconnect::nic_number(int rank, const NicRange& range, int rail) const {
 
 void Interconnect::check_switch(int rank) const {
   if (network_.node.topology != NodeTopology::switched) {
-    throw InfeasibleError(fmt::format("node '{}': no switch joins its GPUs, so none can reduce or multicast",
+    throw InfeasibleError(fmt::format("node '{}' has no switch between its GPUs that could reduce or multicast",
                                       network_.node.name));
   }
   if (rank < 0 || rank >= (folded_ ? 1 : ranks())) throw std::logic_error("Interconnect: no such port");
@@ -180,8 +180,8 @@ void Interconnect::check_fabric_reduces(int rank) const {
   if (network_.nodes == 1 || !network_.fabric->switch_reduces) {
     throw InfeasibleError(
         network_.nodes == 1
-            ? fmt::format("node '{}': there is no fabric, so none can reduce or multicast", network_.node.name)
-            : fmt::format("fabric '{}': its switches do not reduce or multicast", network_.fabric->name));
+            ? fmt::format("node '{}' has no fabric whose switches could reduce or multicast", network_.node.name)
+            : fmt::format("the switches of fabric '{}' do not reduce or multicast", network_.fabric->name));
   }
   if (rank < 0 || rank >= (folded_ ? 1 : ranks())) throw std::logic_error("Interconnect: no such NIC");
 }

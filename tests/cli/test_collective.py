@@ -122,11 +122,11 @@ class Collective(ScratchTest):
 
     def test_what_cannot_run_is_refused_with_the_reason(self):
         for arguments, code, message in (
-            (("all_reduce", "--system", "mi300x-8", "--backend", "dma"), 4, "copy engines copy and do not add"),
+            (("all_reduce", "--system", "mi300x-8", "--backend", "dma"), 4, "copy engines cannot add"),
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "swap"), 4,
-             "swap on copy engines does not suit all_gather"),
+             "copy-engine variant swap does not support all_gather"),
             (("all_to_all", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "bcst"), 4,
-             "bcst on copy engines does not suit all_to_all"),
+             "copy-engine variant bcst does not support all_to_all"),
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "b2b", "--algo", "ring"), 4,
              "needs the direct algorithm"),
             (("all_gather", "--system", "h100-sxm-8", "--backend", "dma", "--dma-variant", "bcst", "--algo", "direct"), 4,
@@ -135,11 +135,11 @@ class Collective(ScratchTest):
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-variant", "b2c"), 2, "did you mean 'b2b'"),
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--dma-host", "rack"), 2, "unknown host 'rack'"),
             (("all_reduce", "--system", "mi300x-8", "--algo", "nvls"), 4, "nvls needs a switch that reduces"),
-            (("all_gather", "--system", "mi300x-8", "--algo", "tree"), 4, "there is no tree algorithm for it"),
-            (("all_reduce", "--system", "mi300x-8", "--ranks", "0-3,2"), 4, "rank 2 is twice in the group"),
+            (("all_gather", "--system", "mi300x-8", "--algo", "tree"), 4, "the tree algorithm does not support it"),
+            (("all_reduce", "--system", "mi300x-8", "--ranks", "0-3,2"), 4, "rank 2 is in the group twice"),
             (("all_reduce", "--system", "mi300x-8", "--ranks", "0,8"), 4, "there is no rank 8 of 8"),
             (("broadcast", "--system", "mi300x-8", "--ranks", "1,2"), 4, "root 0 is not in the group"),
-            (("all_reduce", "--system", "mi300x-8", "--root", "3"), 2, "--root: all_reduce has none"),
+            (("all_reduce", "--system", "mi300x-8", "--root", "3"), 2, "--root: all_reduce has no root; broadcast, reduce, gather and scatter have one"),
             (("all_reduce", "--system", "mi300x-8", "--channels", "4", "--min-channels", "5"), 2, "must not be above"),
             (("all_gather", "--system", "mi300x-8", "--backend", "dma", "--proto", "ll"), 2, "add --backend cu"),
             (("all_reduce", "--system", "h100-sxm-8", "--nodes", "131072", "--algo", "ring"), 4, "at most 200000"),
@@ -173,7 +173,7 @@ class Collective(ScratchTest):
         self.assertEqual(list((self.folder / "out").glob("*.h5")), [])
 
     def test_a_group_with_a_mistake_is_a_configuration_error_at_its_place(self):
-        for ranks, message in (("[0, 0]", "rank 0 is twice in the group"), ("[0, 8]", "there is no rank 8 of 8"),
+        for ranks, message in (("[0, 0]", "rank 0 is in the group twice"), ("[0, 8]", "there is no rank 8 of 8"),
                                ("[3]", "at least two ranks"), ("[0, 1], on = [1, 9]", "there is no rank 9 of 8"),
                                ("[1, 2], on = [5]", "'on' names no rank of the group")):
             (self.folder / "group.toml").write_text(

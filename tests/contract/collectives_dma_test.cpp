@@ -222,13 +222,13 @@ TEST_CASE("what a variant cannot do is refused with the reason") {
   };
   refused(
       CollectiveKind::all_gather, DmaVariant::swap, Algorithm::direct, cluster_of(),
-      "gather: swap on copy engines does not suit all_gather: only in all_to_all do two ranks exchange equal "
+      "gather: copy-engine variant swap does not support all_gather: only in all_to_all do two ranks exchange equal "
       "pieces");
   refused(CollectiveKind::all_to_all, DmaVariant::bcst, Algorithm::direct, cluster_of(),
-          "gather: bcst on copy engines does not suit all_to_all: only all_gather and broadcast send the same "
+          "gather: copy-engine variant bcst does not support all_to_all: only all_gather and broadcast send the same "
           "bytes to several peers");
   refused(CollectiveKind::all_gather, DmaVariant::b2b, Algorithm::ring, cluster_of(),
-          "gather: b2b on copy engines needs the direct algorithm, ring has copies that wait for others");
+          "gather: copy-engine variant b2b requires the direct algorithm; in ring copies wait for one another");
   refused(CollectiveKind::all_gather, DmaVariant::bcst, Algorithm::direct, mi300x_like_cluster(),
           "gather: copy engines of gpu 'mi300x-like' have no bcst command (dma_broadcast_bandwidth)");
   refused(CollectiveKind::all_to_all, DmaVariant::swap, Algorithm::direct, mi300x_like_cluster(),

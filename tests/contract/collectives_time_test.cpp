@@ -226,7 +226,7 @@ TEST_CASE("copy engines refuse to add") {
   for (const CollectiveKind kind : kSums) {
     const Variant v{Backend::dma, kind, Algorithm::ring, CollectiveGrain::edge, true};
     const std::string expected = fmt::format(
-        "gather: copy engines copy and do not add, {} needs compute units (backend = \"cu\")", name_of(kind));
+        "gather: copy engines cannot add; {} requires backend = \"cu\"", name_of(kind));
     CHECK_THROWS_WITH_AS(time_of(v), expected.c_str(), InfeasibleError);
   }
 }

@@ -44,7 +44,7 @@ TEST_CASE("a group with a mistake is refused with what is wrong") {
   CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = 1.0_MB};
   CHECK(refusal(call) == "accepted");
   call.ranks = {0, 3, 3};
-  CHECK(refusal(call) == "broadcast: rank 3 is twice in the group");
+  CHECK(refusal(call) == "broadcast: rank 3 is in the group twice");
   call.ranks = {0, 8};
   CHECK(refusal(call) == "broadcast: there is no rank 8 of 8");
   call.ranks = {4};
@@ -88,11 +88,11 @@ TEST_CASE("an algorithm that a collective has not is refused, and so is a switch
     return "accepted";
   };
   CHECK(refused(CollectiveKind::all_to_all_v, Algorithm::ring) ==
-        "all_to_all_v: there is no ring algorithm for it");
+        "all_to_all_v: the ring algorithm does not support it");
   CHECK(refused(CollectiveKind::all_gather, Algorithm::tree) ==
-        "all_gather: there is no tree algorithm for it");
+        "all_gather: the tree algorithm does not support it");
   CHECK(refused(CollectiveKind::all_to_all, Algorithm::nvls) ==
-        "all_to_all: there is no nvls algorithm for it");
+        "all_to_all: the nvls algorithm does not support it");
   CHECK(refused(CollectiveKind::all_reduce, Algorithm::nvls) ==
         "all_reduce: nvls needs a switch that reduces, node 'switch' has none");
 }

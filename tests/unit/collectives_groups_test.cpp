@@ -82,10 +82,10 @@ TEST_CASE("groups with a mistake are refused with what is wrong") {
   CHECK(refusal(call_in({1, 1})) == "all_reduce: a group needs at least two ranks, not 1");
   CHECK(refusal(call_in({2, 0})) == "all_reduce: members of a group are at least 1 apart, not 0");
   CHECK(refusal(call_in({4, 1}, CollectiveKind::broadcast)) ==
-        "broadcast: has one root, of one group (ranks), and not of several (groups)");
+        "broadcast: has one root and supports one group (ranks), not several (groups)");
   CollectiveCall both = call_in({4, 1});
   both.ranks = {0, 1, 2, 3};
-  CHECK(refusal(both) == "all_reduce: has one group (ranks) or several (groups), not both");
+  CHECK(refusal(both) == "all_reduce: takes either one group (ranks) or several (groups), not both");
 }
 
 TEST_CASE("groups are alike on one mesh or switch: directly, along rings, in the switch") {

@@ -324,8 +324,7 @@ TEST_CASE("a graph that would not fit into memory is refused with the ways out")
   CHECK_THROWS_WITH_AS(
       make_transfer_graph({CollectiveKind::all_reduce, Bytes{kBytes}}, Algorithm::ring, cluster),
       "all_reduce: the ring algorithm takes more than 4 million transfers over 4096 ranks; choose grain gang "
-      "or "
-      "edge, the hierarchical algorithm, or let one rank stand for all where ranks are alike (fold)",
+      "or edge, the hierarchical algorithm, or simulate one rank for all where ranks are alike (fold)",
       InfeasibleError);
   GraphForm form;
   form.every_step = false;

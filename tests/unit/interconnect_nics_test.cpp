@@ -87,14 +87,14 @@ TEST_CASE("several nodes without a fabric are refused") {
   FlowClock clock;
   const NodeSpec node = test::node_of_four();
   CHECK_THROWS_WITH_AS(Interconnect(clock.simulation.fluid(), {node, 2}, {}),
-                       "2 nodes 'switch': no fabric joins them", InfeasibleError);
+                       "2 nodes of 'switch' require a fabric", InfeasibleError);
   CHECK_FALSE(is_symmetric(NetworkSpec{node, 2}));
 }
 
 TEST_CASE("NICs that GPUs cannot share evenly refuse to fold") {
   CHECK_THROWS_WITH_AS(
       Network(3, 3, true),
-      "fabric 'one-switch': ranks of several nodes see unlike links, so none can stand for all; simulate every "
+      "fabric 'one-switch': ranks of several nodes have different links, so that one cannot represent all; simulate every "
       "rank (fold = false)",
       InfeasibleError);
 }
@@ -166,7 +166,7 @@ TEST_CASE("what goes to switches that reduce takes a NIC one way") {
   std::vector<Demand> demands;
   const test::Network plain(test::node_of_four(), test::one_switch(4), 2);
   CHECK_THROWS_WITH_AS(plain.interconnect.add_to_fabric(demands, 0, 0, 1.0_B),
-                       "fabric 'one-switch': its switches do not reduce or multicast", InfeasibleError);
+                       "the switches of fabric 'one-switch' do not reduce or multicast", InfeasibleError);
 }
 
 TEST_CASE("each stream has NICs of its own where links are private") {

@@ -128,6 +128,6 @@ TEST_CASE("a network says how many links it has, and one of more than memory hol
   pods.routing = FabricRouting::ecmp;
   CHECK(counted(pods, 4) == 2 * (4 * 2 + 2 * 2 * 2));
   CHECK_THROWS_WITH_AS(Network(single(), test::torus_of({256, 256, 256}), 2),
-                       "fabric 'torus': 1e+08 links between switches, at most 2e+07 can be simulated",
+                       "fabric 'torus' has 1e+08 links between switches; at most 2e+07 can be simulated",
                        InfeasibleError);
 }

@@ -152,7 +152,7 @@ TEST_CASE("a node without a switch refuses what only a switch can do, by its nam
   const NodeSpec mesh = test::full_mesh(4);
   const Interconnect interconnect(clock.simulation.fluid(), {mesh}, {});
   std::vector<Demand> demands;
-  const char* text = "node 'mesh': no switch joins its GPUs, so none can reduce or multicast";
+  const char* text = "node 'mesh' has no switch between its GPUs that could reduce or multicast";
   CHECK_THROWS_WITH_AS(interconnect.add_to_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
   CHECK_THROWS_WITH_AS(interconnect.add_from_switch(demands, 0, 0, 1.0_B), text, InfeasibleError);
 }

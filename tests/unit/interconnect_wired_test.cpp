@@ -129,7 +129,7 @@ TEST_CASE("a wired node has no representative, a mesh or switch has one") {
   CHECK(is_symmetric(test::switched(4)));
   CHECK_THROWS_WITH_AS(
       Wires(test::tree_of_four(), {.streams = {}, .private_links = false, .folded = true}),
-      "node 'tree': its GPUs are wired unlike each other, so none can stand for all; simulate every "
+      "node 'tree': its GPUs have different links, so that one cannot represent all; simulate every "
       "rank (fold = false)",
       InfeasibleError);
 }

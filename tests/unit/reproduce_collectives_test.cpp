@@ -114,7 +114,7 @@ TEST_CASE("a file of several operations is several tables, and a filter takes so
 
 TEST_CASE("tables that say nothing sensible are refused with their place") {
   const auto refusal = [](const std::string& text) { return error_of([&] { tables(text); }); };
-  CHECK(refusal("") == Part{"t.csv:1:1: header: is missing: the file has no line"});
+  CHECK(refusal("") == Part{"t.csv:1:1: header: is missing: the file is empty"});
   CHECK(refusal("8,2,float,3\n") == Part{"t.csv:1:1: header: is missing: the first line has numbers"});
   CHECK(refusal("size_bytes,op,size_bytes\n") == Part{"t.csv:1:15: size_bytes: is there twice"});
   CHECK(refusal("count,time_us\n") ==

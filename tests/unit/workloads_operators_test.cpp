@@ -227,7 +227,7 @@ TEST_CASE("a busy expert takes its capacity of each sequence, or its share of th
 
 TEST_CASE("what is not known is refused") {
   CHECK_THROWS_WITH_AS(step("llama-70b", {.sequences = 1, .length = 8}),
-                       "llama-70b: has no 'family', so what its layers launch is not known",
+                       "llama-70b: has no 'family', which decides which kernels its layers launch",
                        std::invalid_argument);
   CHECK_THROWS_AS(step("gpt2-large", {.length = 8, .training = true, .fused = true}), std::invalid_argument);
   CHECK_THROWS_AS(step("switch-xl-4", {.length = 8, .busy_experts = 5}), std::invalid_argument);

@@ -111,6 +111,6 @@ TEST_CASE("a partition that leaves the other stream no CU is refused, unless tha
 TEST_CASE("more CUs than the GPU has are refused") {
   const Strategy strategy = with("fsdp", {.cus = {}, .backend = Backend::dma, .algorithm = {}, .protocol = {}});
   CHECK_THROWS_WITH_AS(cu_ranges(pair(), strategy, {312, 0}),
-                       "strategy 'strategy' reserves 312 CUs, 'mi300x-like' has 304", InfeasibleError);
+                       "strategy 'strategy' reserves 312 CUs, but 'mi300x-like' has 304", InfeasibleError);
   CHECK_THROWS_AS(cu_ranges(pair(), in_order(), {200, 200}), InfeasibleError);
 }

@@ -83,7 +83,7 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
     reserved += own;
   }
   if (reserved > gpu.compute.cus_per_xcd) {
-    throw InfeasibleError(fmt::format("strategy '{}' reserves {} CUs, '{}' has {}", strategy.name,
+    throw InfeasibleError(fmt::format("strategy '{}' reserves {} CUs, but '{}' has {}", strategy.name,
                                       reserved * gpu.compute.xcds, gpu.name, gpu.compute.cus()));
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {

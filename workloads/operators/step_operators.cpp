@@ -129,9 +129,9 @@ namespace {
 
 void check(const ModelDimensions& model, const StepSetup& setup) {
   const auto fail = [&](const std::string& what) { throw std::invalid_argument(model.name + ": " + what); };
-  if (!model.family) fail("has no 'family', so what its layers launch is not known");
+  if (!model.family) fail("has no 'family', which decides which kernels its layers launch");
   if (model.vocabulary == 0) fail("has no 'vocabulary', so its head and embedding have no size");
-  if (setup.fused && setup.training) fail("fused operators are known of inference only");
+  if (setup.fused && setup.training) fail("fused operators are supported only in inference");
   const std::int64_t experts = model.experts ? model.experts->experts : 1;
   if (setup.busy_experts.value_or(1) < 1 || setup.busy_experts.value_or(1) > experts) {
     fail("has " + std::to_string(experts) + " experts, of which at least one is busy");
