@@ -9,6 +9,14 @@ CuShares::CuShares(int xcds, int cus_per_xcd)
     : cus_per_xcd_(cus_per_xcd),
       units_(static_cast<std::size_t>(xcds) * static_cast<std::size_t>(cus_per_xcd)) {}
 
+// Nearly always the first: one kernel is on the CU.
+CuShares::Entry* CuShares::find(std::vector<Entry>& entries, const ComputeClient& client) {
+  for (Entry& entry : entries) {
+    if (entry.client == &client) return &entry;
+  }
+  return nullptr;
+}
+
 CuShares::Unit& CuShares::touch(int xcd, int cu) {
   Unit& unit = units_[index(xcd, cu)];
   if (!unit.touched) {
@@ -20,15 +28,14 @@ CuShares::Unit& CuShares::touch(int xcd, int cu) {
 
 void CuShares::join(int xcd, int cu, ComputeClient& client, int waves) {
   std::vector<Entry>& entries = touch(xcd, cu).entries;
-  auto entry = std::ranges::find(entries, &client, &Entry::client);
-  if (entry == entries.end()) entry = entries.insert(entry, {.client = &client, .waves = waves});
+  Entry* entry = find(entries, client);
+  if (entry == nullptr) entry = &entries.emplace_back(Entry{.client = &client, .waves = waves});
   ++entry->groups;
 }
 
 void CuShares::leave(int xcd, int cu, const ComputeClient& client) {
-  std::vector<Entry>& entries = touch(xcd, cu).entries;
-  const auto entry = std::ranges::find(entries, &client, &Entry::client);
-  if (entry == entries.end() || entry->groups == 0) throw std::logic_error("CuShares::leave: nobody is there");
+  Entry* const entry = find(touch(xcd, cu).entries, client);
+  if (entry == nullptr || entry->groups == 0) throw std::logic_error("CuShares::leave: nobody is there");
   --entry->groups;
 }
 
@@ -80,10 +87,10 @@ void CuShares::publish(int xcd, Entry& entry) {
 }
 
 ArithmeticShare CuShares::of(const ComputeClient& client, int xcd, int cu) const {
-  const std::vector<Entry>& entries = units_[index(xcd, cu)].entries;
-  const auto entry = std::ranges::find(entries, &client, &Entry::client);
-  if (entry == entries.end()) throw std::logic_error("CuShares::of: nobody is there");
-  return entry->settled;
+  for (const Entry& entry : units_[index(xcd, cu)].entries) {
+    if (entry.client == &client) return entry.settled;
+  }
+  throw std::logic_error("CuShares::of: nobody is there");
 }
 
 }  // namespace c3

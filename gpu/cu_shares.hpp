@@ -77,6 +77,7 @@ class CuShares {
     return static_cast<std::size_t>(xcd) * static_cast<std::size_t>(cus_per_xcd_) +
            static_cast<std::size_t>(cu);
   }
+  static Entry* find(std::vector<Entry>& entries, const ComputeClient& client);
   Unit& touch(int xcd, int cu);
   void divide(std::vector<Entry>& entries);
   void publish(int xcd, Entry& entry);
