@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/errors.hpp"
+#include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
 #include "results/schema.hpp"
 #include "results/timeline_writer.hpp"
@@ -126,6 +128,7 @@ bool ResultReader::has_table(const std::string& strategy, const std::string& tab
 
 ResultTable ResultReader::table(const std::string& strategy, const std::string& table,
                                 const TablePart& part) const {
+  if (interrupt_requested()) throw InterruptedError("interrupted");
   const auto group = h5_open_group(file_, group_path(strategy, table));
   ResultTable result{.path = path_, .strategy = strategy, .name = table, .columns = {}};
   for (const auto& name : part.columns.empty() ? h5_links(group) : part.columns) {

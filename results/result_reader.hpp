@@ -58,6 +58,7 @@ class ResultReader {
   bool has_table(const std::string& strategy, const std::string& table) const;
   /// \p table is a path below the strategy, e.g. "activities" or "resources/steps". Names of
   /// activities, resources and so on are texts, not numbers, unless \p part says so.
+  /// \throws InterruptedError after a signal, where install_interrupt_handler() was called
   ResultTable table(const std::string& strategy, const std::string& table, const TablePart& part = {}) const;
   /// Every text that tables point to.
   const std::vector<std::string>& names() const noexcept { return names_; }

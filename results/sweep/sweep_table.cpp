@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 
+#include "engine/errors.hpp"
+#include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
 #include "results/csv_line.hpp"
 #include "results/file_seal.hpp"
@@ -135,6 +137,7 @@ SweepTable merge_sweep(const SweepFolder& folder) {
   std::vector<std::string> status(points, kMissing), error(points);
   NumberColumns numbers(points);
   for (std::size_t row = 0; row < points; ++row) {
+    if (interrupt_requested()) throw InterruptedError("interrupted");
     const std::optional<PointResult> result = folder.read(manifest->ids[row]);
     if (!result) continue;
     status[row] = name_of(result->status);

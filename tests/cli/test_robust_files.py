@@ -228,6 +228,23 @@ class Interrupted(ScratchTest):
         self.assertEqual(self.files(), ["base.toml", "notes.h5.tmp", "other.h5"])
 
 
+    def test_a_report_that_is_interrupted_ends_with_130_and_leaves_nothing(self):
+        (self.folder / "base.toml").write_text(EXPERIMENT)
+        self.assertEqual(c3sim("run", "base.toml", "-o", "r.h5", "-q", folder=self.folder).returncode, 0)
+        before, codes = self.files(), []
+        while 130 not in codes and len(codes) < 50:  # it may end before the signal comes
+            with subprocess.Popen([COMMAND, "report", "r.h5"], cwd=self.folder, stderr=subprocess.PIPE, text=True) as process:
+                while self.files() == before and process.poll() is None:
+                    pass
+                process.send_signal(signal.SIGINT)
+                _, stderr = process.communicate(timeout=60)
+            codes.append(process.returncode)
+            (self.folder / "r.html").unlink(missing_ok=True)
+            self.assertIn(process.returncode, (0, 130), stderr)
+            self.assertEqual(self.files(), before)
+        self.assertIn(130, codes)
+
+
 class Links(ScratchTest):
     def test_a_loop_of_links_and_unreadable_files_say_what_is_wrong(self):
         (self.folder / "a.toml").symlink_to("b.toml")

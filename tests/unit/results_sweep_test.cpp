@@ -105,6 +105,15 @@ TEST_CASE("the table has a row a point, and what is absent is absent") {
         "id3,2,\"b,\"\"c\"\"\",missing,,,,,c3\n");
 }
 
+TEST_CASE("a label that a spreadsheet would compute has an apostrophe in the CSV, a negative number has none") {
+  SweepTable table{.attributes = {}, .columns = {}, .axes = 0};
+  const std::vector<std::string> labels{"=1+cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx", "a=1", ""};
+  table.columns.push_back({.spec = {"=label", "1", ""}, .values = labels});
+  table.columns.push_back({.spec = {"x", "1", ""}, .values = std::vector<double>(labels.size(), -1.5)});
+  CHECK(sweep_csv(table) ==
+        "'=label,x\n'=1+cmd|' /C calc'!A0,-1.5\n'+1,-1.5\n'-1,-1.5\n'@x,-1.5\n'\tx,-1.5\na=1,-1.5\n,-1.5\n");
+}
+
 TEST_CASE("the merged file is the table") {
   const SweptFolder swept;
   const SweepTable table = merge_sweep(swept.folder);
