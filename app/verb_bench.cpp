@@ -126,14 +126,13 @@ void print_scale_table(const std::vector<ScaleRow>& rows) {
   for (const ScaleRow& row : rows)
     fmt::print("{:<16} {}\n", row.work.name, row.work.what);
   fmt::print(
-      "CPU time: the best of the repeats. An event is a chunk that has been sent over one link. gang: the "
-      "same\n"
-      "all-reduce at grain gang, its simulated time and its CPU time beside those of every chunk.\n");
+      "CPU time: the best of the repeats. An event is one chunk sent over one link. gang: the same all-reduce\n"
+      "at grain gang; its simulated time and CPU time relative to the simulation of every chunk.\n");
 }
 
 void print_table(const std::vector<Row>& rows) {
   TextTable table({"case", "here [kev/s]", "no SimGrid [kev/s]", "native [kev/s]", "here/no SimGrid",
-                   "here/native", "peak memory [MB]", "dates SHA-256"});
+                   "here/native", "peak memory [MB]", "times SHA-256"});
   for (const Row& row : rows) {
     table.add({row.load.name, fmt::format("{:.0f}", row.measured.events_per_s / 1e3),
                fmt::format("{:.0f}", row.measured.limit_events_per_s / 1e3),
@@ -146,9 +145,8 @@ void print_table(const std::vector<Row>& rows) {
   for (const Row& row : rows)
     fmt::print("{:<10} {}\n", row.load.name, row.load.what);
   fmt::print(
-      "kev/s: thousand completions per second of CPU time. here: in SimGrid's loop. no SimGrid: the same "
-      "solver\n"
-      "in a plain loop. native: SimGrid's own Comms with callbacks, fewer events (a rate needs no more).\n");
+      "kev/s: thousand completions per second of CPU time. here: in SimGrid's loop. no SimGrid: the same\n"
+      "solver in a plain loop. native: SimGrid's own Comms with callbacks, and fewer events.\n");
 }
 
 int run_bench(const BenchOptions& options) {
@@ -182,23 +180,20 @@ void add_bench_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<BenchOptions>();
   auto* verb = app.add_subcommand("bench", "Measure the speed of the simulator itself");
   verb->footer(
-      "Each case runs here (in SimGrid's loop), on the same solver without SimGrid, and as native SimGrid "
-      "activities;\n"
-      "all dates of all repeats must be equal. Cases of many GPUs run collectives chunk by chunk and as a "
-      "gang,\n"
-      "or build what joins them. Takes about six minutes, nearly all of them for allreduce-4096; other work "
-      "on\n"
-      "the machine disturbs it.\n\n"
+      "Each case runs in SimGrid's loop (here), on the same solver without SimGrid, and as native SimGrid\n"
+      "activities; the completion times of all repeats must be equal. Cases of many GPUs simulate collectives\n"
+      "chunk by chunk and as a gang, or build the interconnect. All cases take about six minutes, most of\n"
+      "them for allreduce-4096. Other work on the machine disturbs the measurement.\n\n"
       "Examples:\n"
       "  c3sim bench\n"
       "  c3sim bench --case ring-64 --case allreduce-512 --repeat 3 --json");
   verb->add_option("--case", options->cases,
-                   "Only this case (may be given again): node-mix, ring-N, nodes-512, allreduce-N,\n"
+                   "Only this case (repeatable): node-mix, ring-N, nodes-512, allreduce-N,\n"
                    "hierarchy-16384, platform-100000")
       ->type_name("NAME");
   verb->add_option("--repeat", options->repeat,
-                   "Runs of each, of which the median counts, or the best for many GPUs; allreduce-1024 has\n"
-                   "3 at most, allreduce-4096 one")
+                   "Repeats of each case: the median counts, for many GPUs the best; at most 3 for\n"
+                   "allreduce-1024, one for allreduce-4096")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_flag("--json", options->json, "As one JSON object");
