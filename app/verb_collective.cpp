@@ -14,6 +14,7 @@
 #include "app/collective_request.hpp"
 #include "app/current_work.hpp"
 #include "app/exit_code.hpp"
+#include "app/notes.hpp"
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
 #include "collectives/measure.hpp"
@@ -169,6 +170,7 @@ void print_table(const CollectiveRequest& request, const std::vector<Row>& rows)
 int run_collective(const CollectiveOptions& options) {
   install_interrupt_handler();
   const CollectiveRequest request(options);
+  if (!options.quiet) print_notes(notes_on(options, request));
   const std::vector<Row> rows = measure(request, options.quiet);
   options.json ? print_json(request, rows) : print_table(request, rows);
   return kExitOk;

@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
+#include "app/notes.hpp"
 #include "app/verb.hpp"
+#include "configs/doubts.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/json_schema.hpp"
 #include "configs/preset_store.hpp"
@@ -39,16 +41,20 @@ struct Options {
   std::vector<std::string> sets;
   bool resolved = false;
   bool origins = false;
+  bool quiet = false;
   std::string kind = std::string(kExperiment);
 };
 
 int check(const Options& options) {
   if (const auto kind = preset_kind_of(options.file)) {
-    read_preset(*kind, options.file);
+    const Node preset = read_preset(*kind, options.file);
+    if (*kind == PresetKind::gpu && !options.quiet) print_notes(doubts_about_preset(*preset.table()));
     fmt::print("{}: ok (preset)\n", options.file);
     return kExitOk;
   }
-  const Experiment experiment = ExperimentFile::load(options.file, options.sets).make(std::nullopt);
+  const ExperimentFile file = ExperimentFile::load(options.file, options.sets);
+  if (!options.quiet) print_notes(file.notes());
+  const Experiment experiment = file.make(std::nullopt);
   fmt::print("{}: ok (streams: {}, strategies: {}, seeds: {}, draws: {})\n", options.file,
              experiment.streams.size(), experiment.strategies.size(), experiment.measure.seeds,
              experiment.measure.draws);
@@ -93,7 +99,10 @@ void add_config_verb(CLI::App& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim config check configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim config check configs/gpus/mi300x.toml");
-  check_verb.callback([&action, options] { action = [options] { return check(*options); }; });
+  check_verb.callback([&app, &action, options] {
+    options->quiet = app.count("--quiet") > 0;
+    action = [options] { return check(*options); };
+  });
 
   CLI::App& show_verb = *config.add_subcommand("show", "Print an experiment after extends and --set");
   add_file_options(show_verb, *options);

@@ -14,6 +14,7 @@
 #include "app/exit_code.hpp"
 #include "app/kernel_file.hpp"
 #include "app/kernel_request.hpp"
+#include "app/notes.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "engine/interrupt.hpp"
@@ -144,8 +145,10 @@ int run_kernel(const KernelOptions& options) {
   install_interrupt_handler();
   if (!options.csv.empty()) return time_kernel_file(options);
   if (!options.output.empty()) throw UsageError("-o: is for --csv");
+  const std::vector<KernelCase> cases = cases_of(options);
+  if (!options.quiet) print_notes(notes_on(options, cases));
   std::vector<Row> rows;
-  for (const KernelCase& asked : cases_of(options))
+  for (const KernelCase& asked : cases)
     rows.push_back(row_of(asked));
   options.json ? print_json(rows) : print_table(rows);
   return kExitOk;

@@ -41,8 +41,8 @@ Row gpu_row(const std::string& name) {
   const GpuSpec gpu = load_gpu(name);
   Row row = {{"name", gpu.name},
              {"cus", gpu.compute.cus()},
-             {"hbm_gb", gpu.hbm.size.value / 1e9},
-             {"hbm_peak_gbps", gpu.hbm.peak.value / 1e9},
+             {"hbm_GB", gpu.hbm.size.value / 1e9},
+             {"hbm_peak_GB_s", gpu.hbm.peak.value / 1e9},
              {"dma_engines", gpu.dma.engines}};
   for (const MatrixRate& rate : gpu.compute.matrix) {
     row[fmt::format("{}_sustained_tflops", name_of(rate.dtype))] = rate.sustained.value / 1e12;
@@ -56,17 +56,17 @@ Row system_row(const std::string& name) {
           {"gpus", cluster.node.gpus},
           {"gpu", cluster.gpu.name},
           {"library", cluster.library.name},
-          {"raw_egress_gbps", raw_egress(cluster.node).value / 1e9},
-          {"link_raw_gbps", cluster.node.link.raw.value / 1e9},
-          {"link_both_ways_gbps", cluster.node.link.both_ways.value / 1e9}};
+          {"raw_egress_GB_s", raw_egress(cluster.node).value / 1e9},
+          {"link_raw_GB_s", cluster.node.link.raw.value / 1e9},
+          {"link_both_ways_GB_s", cluster.node.link.both_ways.value / 1e9}};
 }
 
 Row library_row(const std::string& name) {
   const CollectiveLibrarySpec library = load_library(name);
   return {{"name", library.name},
           {"channels", library.channels},
-          {"channel_rate_gbps", library.simple.channel_rate.value / 1e9},
-          {"link_payload_gbps", library.link_payload.value / 1e9},
+          {"channel_rate_GB_s", library.simple.channel_rate.value / 1e9},
+          {"link_payload_GB_s", library.link_payload.value / 1e9},
           {"base_latency_us", library.simple.base_latency.value * 1e6}};
 }
 
@@ -75,8 +75,8 @@ Row fabric_row(const std::string& name) {
   return {{"name", fabric.name},
           {"topology", name_of(fabric.topology)},
           {"nics_a_node", fabric.nics_per_node == 0 ? "as the node" : std::to_string(fabric.nics_per_node)},
-          {"nic_raw_gbps", fabric.nic.raw.value / 1e9},
-          {"nic_one_way_gbps", fabric.nic.one_way.value / 1e9},
+          {"nic_raw_GB_s", fabric.nic.raw.value / 1e9},
+          {"nic_one_way_GB_s", fabric.nic.one_way.value / 1e9},
           {"message_latency_us", fabric.message_latency.value * 1e6},
           {"switch_reduces", fabric.switch_reduces ? "yes" : "no"}};
 }
@@ -106,7 +106,8 @@ Row experiment_row(const std::filesystem::path& file) {
           {"system", experiment.cluster.name},
           {"streams", experiment.streams.size()},
           {"strategies", experiment.strategies.size()},
-          {"file", file.string()}};
+          {"file", file.string()},
+          {"purpose", purpose_of(file)}};
 }
 
 template <class Names, class MakeRow>
@@ -147,6 +148,7 @@ Row collective_row(CollectiveKind kind) {
           {"busbw_per_algbw_on_8_ranks", bus_factor(kind, 8)}};
 }
 
+constexpr int kSchemaVersion = 2;  // 2: bandwidths are called _GB_s; experiments have a purpose
 constexpr std::string_view kExperiments = "experiments";
 constexpr std::string_view kCollectives = "collectives";
 
@@ -277,7 +279,7 @@ std::vector<Row> rows_of(const Options& options) {
 int list(const Options& options) {
   const std::vector<Row> rows = rows_of(options);
   if (options.json) {
-    fmt::print("{}\n", Json{{"schema_version", 1}, {options.what, rows}}.dump(2));
+    fmt::print("{}\n", Json{{"schema_version", kSchemaVersion}, {options.what, rows}}.dump(2));
   } else if (!rows.empty()) {
     print_table(rows);
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
+#include "app/notes.hpp"
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
@@ -85,6 +86,7 @@ void say_what_was_written(const RunOptions& options, const std::filesystem::path
 
 int run(const RunOptions& options) {
   const auto configuration = ExperimentFile::load(options.file, options.sets);
+  if (!options.quiet) print_notes(configuration.notes());
   const auto make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
   if (const auto verdict = out_of_memory(make)) {
     fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));

@@ -23,7 +23,8 @@ std::string place_of(const Origin& origin);
 /// One line: `file:line:col: key: what is wrong, what is allowed, what may have been meant`.
 class ConfigError : public std::runtime_error {
  public:
-  ConfigError(const Origin& at, std::string_view key, std::string_view message);
+  /// \param list lines that follow the first, each after a line break.
+  ConfigError(const Origin& at, std::string_view key, std::string_view message, std::string_view list = "");
 };
 
 }  // namespace c3

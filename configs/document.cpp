@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "configs/overrides.hpp"
+#include "configs/preset_folders.hpp"
 #include "configs/toml_text.hpp"
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
@@ -18,6 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFile = 16U << 20U;  // a configuration is a few KiB; this stops a mistaken path
 constexpr std::size_t kDeepestExtends = 16;
+constexpr std::size_t kMostFiles = 256;
+constexpr std::size_t kMostMerged = 1'000'000;  // keys
 
 Origin start_of(const fs::path& path) { return {std::make_shared<const std::string>(path.string()), 1, 1}; }
 
@@ -29,6 +33,7 @@ std::string read_text(const fs::path& path, const Origin& at, std::string_view k
     const bool named_by_file = key != "file";
     throw ConfigError(at, key, named_by_file ? fmt::format("'{}' {}", path.string(), why) : std::string(why));
   };
+  if (failed == std::errc::too_many_symbolic_link_levels) refuse("is a loop of symbolic links");
   if (!fs::status_known(status)) refuse("cannot be read: " + failed.message());
   if (!fs::exists(status)) refuse("does not exist");
   if (fs::is_directory(status)) refuse("is a folder, not a TOML file");
@@ -59,12 +64,39 @@ std::vector<Node> extended_files(const Node& extends) {
   return *extends.array();
 }
 
+/// Relative to the file that names it. A path without one there, such as "gpus/h100-sxm" or
+/// "gpus/h100-sxm.toml", is looked for in the preset folders, so that a folder of one's own can extend what is
+/// shipped.
+fs::path extended_file(const fs::path& from, const std::string& name) {
+  const fs::path near = (from.parent_path() / name).lexically_normal();
+  std::error_code ignored;
+  if (fs::exists(near, ignored) || fs::path(name).is_absolute()) return near;
+  for (const fs::path& folder : preset_folders()) {
+    for (const std::string& written : {name, name + ".toml"}) {
+      const fs::path file = (folder / written).lexically_normal();
+      if (fs::is_regular_file(file, ignored)) return file;
+    }
+  }
+  return near;
+}
+
 class Loader {
  public:
   Node load(const fs::path& path) { return load(path, start_of(path), "file"); }
 
  private:
   Node load(const fs::path& path, const Origin& named_at, std::string_view key) {
+    const auto known = loaded_.find(path);
+    if (known != loaded_.end()) return known->second;
+    Node whole = read(path, named_at, key);
+    merged_ += whole.table()->members().size();
+    if (merged_ > kMostMerged || loaded_.size() > kMostFiles)
+      throw ConfigError(named_at, "extends",
+                        fmt::format("more than {} files or {} keys", kMostFiles, kMostMerged));
+    return loaded_.emplace(path, std::move(whole)).first->second;
+  }
+
+  Node read(const fs::path& path, const Origin& named_at, std::string_view key) {
     const std::string text = read_text(path, named_at, key);
     Node document = parse_toml(text, path.string());
     const Node* found = document.table()->find("extends");
@@ -73,7 +105,7 @@ class Loader {
     chain_.push_back(path);
     Node merged{Table{}, document.origin};
     for (const Node& base : extended_files(*found)) {
-      const fs::path file = (path.parent_path() / *base.text()).lexically_normal();
+      const fs::path file = extended_file(path, *base.text());
       refuse_cycle(file, base.origin);
       merge(*merged.table(), *load(file, base.origin, "extends").table());
     }
@@ -97,7 +129,9 @@ class Loader {
     }
   }
 
-  std::vector<fs::path> chain_;  ///< files whose `extends` is being followed
+  std::vector<fs::path> chain_;      ///< files whose `extends` is being followed
+  std::map<fs::path, Node> loaded_;  ///< files with all that they extend
+  std::size_t merged_ = 0;           ///< keys of those at their roots
 };
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "configs/cluster_reader.hpp"
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
+#include "configs/doubts.hpp"
 #include "configs/gpu_override.hpp"
 #include "configs/overrides.hpp"
 #include "configs/preset_store.hpp"
@@ -21,6 +23,7 @@
 #include "configs/sweep_reader.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/training_reader.hpp"
+#include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -109,8 +112,7 @@ Node resolve(const Node& document) {
   Node resolved = document;
   Table& root = *resolved.table();
   if (root.find("system") == nullptr && root.find("node") == nullptr) {
-    throw ConfigError(document.origin, "system",
-                      "is missing: the name of a system, as in system = \"mi300x-8\"");
+    throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
   }
   for (const PresetReference& reference : kReferences) {
     if (reference.kind == PresetKind::fabric) name_fabric(root);
@@ -209,7 +211,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
     return;
   }
   if (has_streams && !root.is_rehearsal())
-    root.fail("stream", "streams are those of the [training] step: one of the two");
+    root.fail("stream", "cannot be combined with [training], which makes the streams of its step");
   experiment.training = read_training(root, sampling, experiment.cluster.ranks());
   if (!root.is_rehearsal()) compose_training(experiment);
 }
@@ -349,6 +351,13 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
   Node resolved = resolve(merged);
   take_sweep(resolved);  // a run is of the file's own values
   if (resolved.table()->find("name") == nullptr) {
+    if (!is_slug(name)) {
+      throw ConfigError(
+          resolved.origin, "name",
+          fmt::format("is missing, and the file's name '{}' cannot serve as one: use letters, digits, "
+                      "'_', '-' and '.' in the file's name, or add name = \"..\" to the file",
+                      name));
+    }
     const Origin file_name = {resolved.origin.file, 0, 0};
     resolved.table()->put("name", file_name, Node{name, file_name});
   }
@@ -380,6 +389,20 @@ std::vector<NamedRange> ExperimentFile::ranges() const {
     if (std::ranges::find(once, range.key, &NamedRange::key) == once.end()) once.push_back(std::move(range));
   }
   return once;
+}
+
+std::vector<std::string> ExperimentFile::notes() const {
+  const Experiment nominal = make(std::nullopt);
+  std::vector<std::string> notes =
+      unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use_of(nominal));
+  const Node* gpu = merged_.table()->find("gpu");
+  const bool is_preset = gpu == nullptr || gpu->table() == nullptr || gpu->table()->find("name") == nullptr;
+  if (is_preset) {
+    const Node preset = load_preset(PresetKind::gpu, nominal.cluster.gpu.name, merged_.origin, "gpu");
+    std::ranges::move(doubts_about_preset(*preset.table()), std::back_inserter(notes));
+  }
+  std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
+  return notes;
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

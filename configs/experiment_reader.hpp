@@ -37,6 +37,10 @@ class ExperimentFile {
   /// Every range that the experiment reads, once, in the order of reading.
   std::vector<NamedRange> ranges() const;
 
+  /// What a user should know before a run, a line each: overridden keys that it does not use (unused_keys), and
+  /// figures in doubt (doubts_about).
+  std::vector<std::string> notes() const;
+
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.
   std::string resolved_toml(Comments comments = Comments::none) const;

@@ -83,7 +83,7 @@ void read_switches(Section& section, FabricSpec& fabric) {
   const auto reads = [&](std::string_view first_key, bool fits, std::string_view wanted) {
     const bool is_there = section.has(first_key);
     if (section.is_rehearsal()) return is_there;
-    if (is_there && !fits) section.fail(first_key, fmt::format("only for topology {}", wanted));
+    if (is_there && !fits) section.fail(first_key, fmt::format("requires topology {}", wanted));
     return fits;
   };
   if (reads("leaf_nics", is_tree, "'leaf_spine' or 'fat_tree'")) fabric.tree = read_tree(section);

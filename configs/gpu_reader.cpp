@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "configs/dtype_names.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "gpu/kernel_model/coefficient_table.hpp"
@@ -228,12 +229,7 @@ PowerSpec read_power(Section& section) {
 
 }  // namespace
 
-DType read_dtype(Section& section, std::string_view key) {
-  std::array<std::pair<std::string_view, DType>, kDTypes.size()> names;
-  for (std::size_t i = 0; i < kDTypes.size(); ++i)
-    names.at(i) = {name_of(kDTypes.at(i)), kDTypes.at(i)};
-  return section.choice<DType>(key, names);
-}
+DType read_dtype(Section& section, std::string_view key) { return section.choice<DType>(key, kDTypeNames); }
 
 GpuSpec read_gpu(Section& section) {
   GpuSpec gpu;

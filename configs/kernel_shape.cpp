@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/dtype_names.hpp"
 #include "configs/nearest_name.hpp"
 
 namespace c3 {
@@ -26,15 +27,6 @@ constexpr std::array<Alias, 8> kOpAliases = {{{"bmm", "gemm"},
                                               {"ln", "layernorm"},
                                               {"layer_norm", "layernorm"},
                                               {"rms_norm", "rmsnorm"}}};
-constexpr std::array<std::pair<std::string_view, DType>, 9> kDTypes = {{{"bf16", DType::bf16},
-                                                                        {"fp16", DType::fp16},
-                                                                        {"fp8", DType::fp8},
-                                                                        {"fp32", DType::fp32},
-                                                                        {"bfloat16", DType::bf16},
-                                                                        {"float16", DType::fp16},
-                                                                        {"half", DType::fp16},
-                                                                        {"float32", DType::fp32},
-                                                                        {"float", DType::fp32}}};
 constexpr std::array<std::pair<std::string_view, bool>, 4> kFlags = {
     {{"0", false}, {"1", true}, {"false", false}, {"true", true}}};
 constexpr std::array<std::pair<std::string_view, Pass>, 2> kPasses = {
@@ -81,7 +73,7 @@ std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t other
 
 void need(const ShapeWords& words, std::string_view op, std::initializer_list<ShapeKey> keys) {
   for (const ShapeKey key : keys) {
-    if (words[key].empty()) throw ShapeError(key, true, fmt::format("is missing: {} needs it", op));
+    if (words[key].empty()) throw ShapeError(key, true, fmt::format("is missing; {} requires it", op));
   }
 }
 
@@ -99,11 +91,11 @@ GemmShape gemm_of(const ShapeWords& words) {
   using enum ShapeKey;
   need(words, "gemm", {dtype, m, n, k});
   if (chosen_or(words, pass, kPasses, Pass::forward) == Pass::backward)
-    refuse(pass, "the backward pass of a gemm is two others: write these");
+    refuse(pass, "the backward pass of a gemm is two other gemms; write those instead");
   const GemmShape shape{.m = extent(words, m),
                         .n = extent(words, n),
                         .k = extent(words, k),
-                        .dtype = chosen(words, dtype, kDTypes),
+                        .dtype = chosen(words, dtype, kDTypeNames),
                         .batch = extent_or(words, b, 1),
                         .traffic = chosen_or(words, traffic, kGemmTraffics, GemmTraffic::tiled)};
   const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
@@ -122,7 +114,7 @@ AttentionShape attention_of(const ShapeWords& words) {
                        .queries = extent(words, seq),
                        .head_dim = extent(words, head_dim),
                        .causal = chosen_or(words, causal, kFlags, false),
-                       .dtype = chosen(words, dtype, kDTypes),
+                       .dtype = chosen(words, dtype, kDTypeNames),
                        .pass = chosen_or(words, pass, kPasses, Pass::forward)};
   shape.kv_heads = extent_or(words, kv_heads, shape.heads);
   shape.keys = extent_or(words, kv_seq, shape.queries);
@@ -172,7 +164,7 @@ VectorShape vector_of(const ShapeWords& words) {
   const VectorShape shape{.chain = chain,
                           .rows = extent(words, rows),
                           .cols = extent(words, cols),
-                          .dtype = chosen(words, dtype, kDTypes),
+                          .dtype = chosen(words, dtype, kDTypeNames),
                           .pass = chosen_or(words, pass, kPasses, Pass::forward)};
   double tensors = 0;
   double flops = 0;

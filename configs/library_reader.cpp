@@ -5,6 +5,8 @@
 namespace c3 {
 namespace {
 
+constexpr double kLeastShare = 1e-3;  // of a link
+
 constexpr std::array<std::pair<std::string_view, TunerRules>, 2> kRules = {
     {{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}}};
 
@@ -23,7 +25,7 @@ std::optional<ProtocolSpec> read_other_protocol(Section& section, std::string_vi
   if (!section.has(name)) return std::nullopt;
   Section table = section.table(name);
   ProtocolSpec protocol = read_protocol(table);
-  protocol.link_share = table.fraction("link_share");
+  protocol.link_share = table.fraction("link_share", 1.0, kLeastShare);
   table.finish();
   return protocol;
 }

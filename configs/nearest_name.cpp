@@ -37,21 +37,29 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
-/// A name that was begun and not ended is one slip, however long the rest.
-std::size_t slips(const std::string& written, const std::string& candidate) {
+/// The shortest candidate that \p written begins: a name that was not ended.
+std::string shortest_completion(const std::string& written, std::span<const std::string> candidates) {
   constexpr std::size_t kTellingBeginning = 3;
-  const bool is_begun =
-      written.size() >= kTellingBeginning && candidate.starts_with(written) && candidate != written;
-  return is_begun ? 1 : edits(written, candidate);
+  std::string shortest;
+  if (written.size() < kTellingBeginning) return shortest;
+  for (const std::string& candidate : candidates) {
+    const bool is_begun = candidate.size() > written.size() && in_lower_case(candidate).starts_with(written);
+    if (is_begun && (shortest.empty() || candidate.size() < shortest.size())) shortest = candidate;
+  }
+  return shortest;
 }
 
 }  // namespace
 
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates) {
+  constexpr std::size_t kLongest = 200;  // no name is so long, and edits take the square of it
+  if (written.size() > kLongest) return "";
+  const std::string lower = in_lower_case(written);
+  std::string nearest = shortest_completion(lower, candidates);
+  if (!nearest.empty()) return nearest;
   std::size_t fewest = std::max<std::size_t>(2, written.size() / 3);
-  std::string nearest;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = slips(in_lower_case(written), in_lower_case(candidate));
+    const std::size_t distance = edits(lower, in_lower_case(candidate));
     const bool replaces_everything = distance >= std::max(written.size(), candidate.size());
     if (replaces_everything || distance > fewest) continue;
     if (nearest.empty() || distance < fewest) {
@@ -63,10 +71,13 @@ std::string nearest_name(std::string_view written, std::span<const std::string> 
 }
 
 std::string unknown_name(std::string_view what, std::string_view written, std::span<const std::string> known) {
+  constexpr std::size_t kShown = 12;
   const std::string nearest = nearest_name(written, known);
-  const std::string list = known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "));
-  const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-  return fmt::format("unknown {} '{}'; known: {}{}", what, written, list, hint);
+  const std::size_t shown = nearest.empty() ? known.size() : std::min(known.size(), kShown);
+  std::string list = known.empty() ? "none" : fmt::format("{}", fmt::join(known.first(shown), ", "));
+  if (shown < known.size()) list += fmt::format(" and {} more", known.size() - shown);
+  if (nearest.empty()) return fmt::format("unknown {} '{}'; known: {}", what, written, list);
+  return fmt::format("unknown {} '{}'; did you mean '{}'? known: {}", what, written, nearest, list);
 }
 
 }  // namespace c3

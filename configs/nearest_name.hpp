@@ -8,11 +8,13 @@
 namespace c3 {
 
 /// \returns the candidate with the fewest edits (insert, delete, replace, swap of neighbours) from \p written,
-/// large and small letters alike; a candidate that \p written (3 letters or more) begins counts as one edit;
-/// empty when none is near enough to be a slip of the keyboard. Ties go to the first candidate.
+/// large and small letters alike. Candidates that begin with \p written (3 letters or more) come first, the
+/// shortest of them before all. Empty when none is near enough to be a slip of the keyboard. Ties go to the
+/// first candidate.
 std::string nearest_name(std::string_view written, std::span<const std::string> candidates);
 
-/// "unknown \p what 'written'; known: a, b, c; did you mean 'a'?"
+/// "unknown \p what 'written'; did you mean 'a'? known: a, b, c". Of a long list with a suggestion only the first
+/// names are given.
 std::string unknown_name(std::string_view what, std::string_view written, std::span<const std::string> known);
 
 }  // namespace c3

@@ -50,7 +50,7 @@ std::vector<ChosenKey> read_other_links(Section& section, NodeSpec& node) {
 /// A key that has a meaning for one topology only.
 void refuse_unless(bool fits, Section& section, std::string_view key, std::string_view wanted) {
   if (fits || section.is_rehearsal() || !section.has(key)) return;
-  section.fail(key, fmt::format("only for topology '{}'", wanted));
+  section.fail(key, fmt::format("requires topology = \"{}\"", wanted));
 }
 
 /// Where NICs plug in: one path for each GPU, or vertices of the wiring.
@@ -59,7 +59,8 @@ void read_nic_slots(Section& section, NodeSpec& node) {
     node.nic_slots = static_cast<int>(section.integer("nic_slots", 1, kMostSlots));
     node.pcie = read_link(section, "pcie_");
     if (section.has("nic_at") && !section.is_rehearsal())
-      section.fail("nic_at", "says where NICs are, nic_slots that each GPU has a path to its own: one of them");
+      section.fail("nic_at",
+                   "cannot be combined with nic_slots, which gives each GPU a path to NICs of its own");
   }
   if (section.has("nic_at")) {
     read_nic_places(section, node);
@@ -84,7 +85,7 @@ NodeSpec read_node(Section& section) {
   if (section.has("wires")) {
     read_wires(section, kinds, node);
   } else if (is_wired) {
-    section.fail("wires", "is missing: a wired node lists what joins its GPUs");
+    section.fail("wires", "is missing; a wired node lists the links between its GPUs");
   }
   read_nic_slots(section, node);
   scale_links(node, read_scale(section, "link_scale"));

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
+#include <fstream>
 #include <utility>
 
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/gpu_override.hpp"
+#include "configs/missing_keys.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/overrides.hpp"
-#include "configs/shipped_files.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -83,26 +83,19 @@ void read(PresetKind kind, Section& section) {
 
 /// Reads the preset as what it is, so that a mistake in it is found where it is.
 void check(PresetKind kind, const Node& preset) {
-  Section section(preset, std::string(noun_of(kind)), {}, Provenance::required);
-  read(kind, section);
+  const std::string noun(noun_of(kind));
+  Section section(preset, noun, {}, Provenance::required);
+  try {
+    read(kind, section);
+  } catch (const IncompleteError&) {
+    refuse_incomplete(preset_rule(kind), preset, noun);  // the first one found is seldom the only one
+    throw;
+  }
 }
 
 }  // namespace
 
 std::string_view noun_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).noun; }
-
-std::vector<fs::path> preset_folders() {
-  std::vector<fs::path> folders;
-  const char* variable = std::getenv("C3SIM_CONFIGS");
-  std::string_view rest = variable == nullptr ? "" : variable;
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    if (colon != 0) folders.emplace_back(rest.substr(0, colon));
-    rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-  }
-  folders.push_back(shipped_folder("configs", C3_SOURCE_CONFIGS));
-  return folders;
-}
 
 std::vector<std::string> preset_names(PresetKind kind) {
   std::vector<std::string> names;
@@ -114,7 +107,29 @@ std::vector<std::string> preset_names(PresetKind kind) {
   return names;
 }
 
-std::vector<fs::path> experiment_files() { return toml_files("experiments"); }
+std::vector<fs::path> experiment_files() {
+  std::vector<fs::path> files;
+  for (const fs::path& root : preset_folders()) {
+    std::error_code missing;
+    for (const auto& entry : fs::recursive_directory_iterator(root / "experiments", missing)) {
+      if (entry.path().extension() == ".toml") files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string purpose_of(const fs::path& experiment) {
+  std::ifstream in(experiment);
+  std::string line;
+  std::string purpose;
+  while (std::getline(in, line) && line.starts_with('#')) {
+    line.erase(0, line.find_first_not_of("# "));
+    purpose += (purpose.empty() ? "" : " ") + line;
+  }
+  const std::size_t end = std::min(purpose.find(". "), purpose.find("? "));
+  return end == std::string::npos ? purpose : purpose.substr(0, end + 1);
+}
 
 Node read_preset(PresetKind kind, const fs::path& file) {
   Node preset = load_document(file);

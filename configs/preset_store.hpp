@@ -13,6 +13,7 @@
 
 #include "collectives/spec.hpp"
 #include "configs/model_reader.hpp"
+#include "configs/preset_folders.hpp"
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 #include "gpu/spec.hpp"
@@ -24,15 +25,14 @@ enum class PresetKind { gpu, node, library, model, fabric, framework };
 inline constexpr std::array kPresetKinds = {PresetKind::gpu,   PresetKind::node,   PresetKind::library,
                                             PresetKind::model, PresetKind::fabric, PresetKind::framework};
 
-/// Folders that are searched, first match wins: those of the environment variable C3SIM_CONFIGS (separated by
-/// `:`), then the source tree's configs/, or the installed share/c3sim/configs when there is no source tree.
-std::vector<std::filesystem::path> preset_folders();
-
 /// Names of all presets of \p kind, sorted.
 std::vector<std::string> preset_names(PresetKind kind);
 
-/// Experiment files of all preset folders, sorted.
+/// Experiment files of all preset folders and the folders in them, sorted.
 std::vector<std::filesystem::path> experiment_files();
+
+/// The first sentence of the comment at the head of an experiment file; empty without one.
+std::string purpose_of(const std::filesystem::path& experiment);
 
 /// Reads the preset \p file: every number has kind and source, no key is unknown, `name` is the file's name.
 Node read_preset(PresetKind kind, const std::filesystem::path& file);

@@ -7,6 +7,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "configs/missing_keys.hpp"
+
 namespace c3 {
 namespace {
 
@@ -16,10 +18,26 @@ std::string wrong_type(std::string_view wanted, const Node& got) {
   return fmt::format("must be {}, not {}", wanted, type_of(got));
 }
 
+/// Far beyond any machine on both sides, and near enough that times stay finite.
+std::pair<double, double> bounds_of(Dimension dimension) {
+  switch (dimension) {
+    case Dimension::bytes:
+      return {1e-3, 1e24};
+    case Dimension::duration:
+      return {1e-15, 1e6};
+    case Dimension::bandwidth:
+    case Dimension::flop_rate:
+    case Dimension::frequency:
+      return {1.0, 1e24};
+  }
+  throw std::logic_error("bounds_of: unknown dimension");
+}
+
 constexpr std::string_view kSlugForm =
     "must be letters, digits, '_', '-' and '.', beginning with a letter, digit or '_'";
 
-/// What slug_rule allows.
+}  // namespace
+
 bool is_slug(std::string_view text) {
   const auto fits = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
@@ -27,8 +45,6 @@ bool is_slug(std::string_view text) {
   };
   return !text.empty() && text.front() != '-' && text.front() != '.' && std::ranges::all_of(text, fits);
 }
-
-}  // namespace
 
 Section::Section(const Node& node, std::string name, const Sampling& sampling, Provenance provenance)
     : node_(&node), name_(std::move(name)), sampling_(sampling), provenance_(provenance) {
@@ -64,7 +80,7 @@ bool Section::has(std::string_view key) {
 const Node& Section::node(std::string_view key, const Rule& rule) {
   ask(key);
   if (draft_) draft_->declare(key, dotted(key), rule);
-  if (find(key) == nullptr) fail(key, "is missing");
+  if (find(key) == nullptr) throw IncompleteError(node_->origin, dotted(key), "is missing");
   return *find(key);
 }
 
@@ -180,7 +196,9 @@ void Section::check_provenance(std::string_view key, const Node& number) const {
   if (!is_sourced_value(number)) {
     const bool is_example = draft_ != nullptr;
     if (provenance_ == Provenance::optional || is_example) return;
-    fail(key, "a preset states where each value comes from: { value = .., kind = .., source = .. }");
+    throw IncompleteError(
+        find(key)->origin, dotted(key),
+        "a preset states where each value comes from: { value = .., kind = .., source = .. }");
   }
   const Table& table = *number.table();
   for (const Member& member : table.members()) {
@@ -190,8 +208,10 @@ void Section::check_provenance(std::string_view key, const Node& number) const {
   }
   const Node* kind = table.find("kind");
   const Node* source = table.find("source");
-  if (provenance_ == Provenance::required && kind == nullptr) fail(key, "has no kind");
-  if (provenance_ == Provenance::required && source == nullptr) fail(key, "has no source");
+  if (provenance_ == Provenance::required && kind == nullptr)
+    throw IncompleteError(number.origin, dotted(key), "has no kind");
+  if (provenance_ == Provenance::required && source == nullptr)
+    throw IncompleteError(number.origin, dotted(key), "has no source");
   if (source != nullptr && (source->text() == nullptr || source->text()->empty())) {
     throw ConfigError(source->origin, dotted(key) + ".source", "must be a text that is not empty");
   }
@@ -272,10 +292,16 @@ double Section::quantity(std::string_view key, Dimension dimension, Sign sign) {
   const Range written = range(key, rule, [&](const Node& plain) {
     if (plain.text() == nullptr) throw std::invalid_argument(wrong_type("a string with a unit", plain));
     const double value = parse_quantity(*plain.text(), dimension);
+    const bool is_zero = value == 0.0 && sign == Sign::not_negative;
     const bool allowed = sign == Sign::positive ? value > 0 : value >= 0;
     if (!allowed) {
       const std::string_view bound = sign == Sign::positive ? "above 0" : "0 or more";
       throw std::invalid_argument(fmt::format("must be {}, not {}", bound, *plain.text()));
+    }
+    const auto [least, most] = bounds_of(dimension);
+    if (!is_zero && (value < least || value > most)) {
+      throw std::invalid_argument(fmt::format("must be between {} {} and {} {}, not {}", least,
+                                              base_unit(dimension), most, base_unit(dimension), *plain.text()));
     }
     return value;
   });

@@ -29,6 +29,9 @@ struct ChosenKey {
 };
 using PlacedText = ChosenKey;
 
+/// Whether \p text is what slug_rule allows.
+bool is_slug(std::string_view text);
+
 /// Remembers which keys were asked for, so that `finish` can refuse the others. Every getter throws ConfigError
 /// at the value's position, naming the dotted key and what is allowed. A number is written plainly (`64`, `"2
 /// us"`) or with its provenance: `{ value = "4.73 TB/s", kind = "measured", source = ".." }`, or as a range

@@ -114,8 +114,7 @@ class StrategyReader {
     for (const std::string_view key : {"dma", "prelaunch", "dma_host"}) {
       if (!section.has(key)) continue;
       if (says_backend && policy.backend != Backend::dma && !section.is_rehearsal())
-        section.fail(key,
-                     fmt::format("is of copy engines, and the backend is \"{}\"", name_of(policy.backend)));
+        section.fail(key, fmt::format("requires backend = \"dma\" (it is \"{}\")", name_of(policy.backend)));
       policy.backend = Backend::dma;
     }
     if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma", named(kDmaVariants));
@@ -127,7 +126,7 @@ class StrategyReader {
     if (!section.has("reduction")) return;
     if (section.has("backend") && policy.backend != Backend::fused && !section.is_rehearsal())
       section.fail("reduction",
-                   fmt::format("is of fused collectives, and the backend is \"{}\"", name_of(policy.backend)));
+                   fmt::format("requires backend = \"fused\" (it is \"{}\")", name_of(policy.backend)));
     policy.backend = Backend::fused;
     policy.reduction = section.choice<FusedReduction>("reduction", named(kFusedReductions));
   }

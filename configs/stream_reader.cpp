@@ -80,7 +80,8 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
   };
   if (std::ranges::none_of(streams,
                            [&](const StreamSpec& s) { return std::ranges::any_of(s.operations, works); })) {
-    throw ConfigError(origins.front().front(), "stream", "only events: there is nothing to time");
+    throw ConfigError(origins.front().front(), "stream",
+                      "every operation is an event, so there is nothing to time");
   }
   return streams;
 }

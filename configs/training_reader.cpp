@@ -36,7 +36,7 @@ void read_batch(Section& section, TrainingSetup& setup, int ranks) {
   const std::int64_t global = section.integer("global_batch", 1, kMost * kMost);
   if (section.is_rehearsal()) return;
   if (section.has("micro_batches"))
-    section.fail("global_batch", "says how many micro_batches there are: one of the two");
+    section.fail("global_batch", "cannot be combined with micro_batches: either one determines the other");
   const std::int64_t at_once = setup.micro_batch * (ranks / setup.tensor_parallel);
   if (global % at_once != 0)
     section.fail("global_batch",
@@ -50,7 +50,7 @@ void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
   if (section.has("reshard_after_forward")) {
     setup.reshard_after_forward = section.flag("reshard_after_forward");
     if (setup.sharding != Sharding::parameters && !section.is_rehearsal())
-      section.fail("reshard_after_forward", "is of sharding = \"fsdp\", and sharding is another");
+      section.fail("reshard_after_forward", "requires sharding = \"fsdp\"");
   }
   if (section.has("tensor_parallel"))
     setup.tensor_parallel = static_cast<int>(section.integer("tensor_parallel", 1, 4096));
@@ -62,9 +62,8 @@ void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
     section.fail("tensor_parallel",
                  fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
   if (setup.tensor_parallel > 1) return;
-  if (setup.sequence_parallel)
-    section.fail("sequence_parallel", "is of tensor_parallel ranks, and there is one");
-  if (setup.async_chunks > 1) section.fail("async_chunks", "is of tensor_parallel ranks, and there is one");
+  if (setup.sequence_parallel) section.fail("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
+  if (setup.async_chunks > 1) section.fail("async_chunks", "requires tensor_parallel > 1 (it is 1)");
 }
 
 void read_recompute(Section& section, TrainingSetup& setup) {
@@ -73,7 +72,7 @@ void read_recompute(Section& section, TrainingSetup& setup) {
   setup.recompute_every = section.integer("recompute_every", 1, 4096);
   if (setup.recompute == Recompute::none && !section.is_rehearsal())
     section.fail("recompute_every",
-                 "is of recompute = \"selective\", \"attention\" or \"full\", and it is \"none\"");
+                 "requires recompute = \"selective\", \"attention\" or \"full\" (it is \"none\")");
 }
 
 /// What the model must be for a step of it.
@@ -92,20 +91,22 @@ void check_model(Section& section, const TrainingSetup& setup) {
     section.fail("async_chunks", fmt::format("{} does not divide the tokens of a micro-batch, which are {}",
                                              setup.async_chunks, setup.tokens()));
   if (model.positions > 0 && setup.sequence > model.positions)
-    section.fail("sequence", fmt::format("is {}, and the model has a table of {} positions", setup.sequence,
-                                         model.positions));
+    section.fail("sequence", fmt::format("must not exceed the {} positions of the model (it is {})",
+                                         model.positions, setup.sequence));
   if (setup.recompute_every > model.layers)
-    section.fail("recompute_every", fmt::format("the model has {} layers", model.layers));
+    section.fail("recompute_every", fmt::format("must not exceed the model's {} layers (it is {})",
+                                                model.layers, setup.recompute_every));
 }
 
 void check_model(Section& model, const ModelDimensions& dimensions) {
   if (dimensions.vocabulary == 0)
-    model.fail("vocabulary", "is missing: a training step has an embedding and logits");
-  if (dimensions.experts) model.fail("experts", "training steps of models with experts are not known");
+    model.fail("vocabulary", "is missing; a training step requires it for the embedding and the logits");
+  if (dimensions.experts)
+    model.fail("experts", "mixture-of-experts models are not supported in training steps");
   if (dimensions.structure == Structure::encoder_decoder)
-    model.fail("structure", "training steps of models with two stacks are not known");
+    model.fail("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.norm_after)
-    model.fail("norm_after", "training steps are known of models with norms before their blocks");
+    model.fail("norm_after", "models with norms after their blocks are not supported in training steps");
 }
 
 }  // namespace
@@ -117,6 +118,11 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   TrainingSetup setup;
   setup.framework = read_framework(framework);
   setup.dtype = read_dtype(model, "dtype");
+  if (setup.dtype == DType::fp8 && !model.is_rehearsal()) {
+    model.fail("dtype",
+               "training in fp8 is not supported: a step needs a recipe (which products are fp8, how they are "
+               "scaled, what stays in bf16); use \"bf16\"");
+  }
   setup.model = read_model(model);
   read_parallelism(section, setup, ranks);
   read_batch(section, setup, ranks);

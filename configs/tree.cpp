@@ -6,25 +6,53 @@
 
 namespace c3 {
 
+namespace {
+
+constexpr std::size_t kManyKeys = 32;  // below, looking through them is faster than an index
+
+}  // namespace
+
+std::size_t Table::place_of(std::string_view key) const {
+  if (members_.size() > kManyKeys) {
+    const auto found = places_.find(key);
+    return found == places_.end() ? members_.size() : found->second;
+  }
+  return static_cast<std::size_t>(std::ranges::find(members_, key, &Member::key) - members_.begin());
+}
+
 const Node* Table::find(std::string_view key) const {
-  const auto found = std::ranges::find(members_, key, &Member::key);
-  return found == members_.end() ? nullptr : &found->value;
+  const std::size_t place = place_of(key);
+  return place == members_.size() ? nullptr : &members_[place].value;
 }
 
 Node* Table::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
 
 Node& Table::put(std::string_view key, const Origin& key_origin, Node value) {
-  const auto found = std::ranges::find(members_, key, &Member::key);
-  if (found == members_.end()) {
-    return members_.emplace_back(Member{std::string(key), key_origin, std::move(value)}).value;
+  const std::size_t place = place_of(key);
+  if (place == members_.size()) {
+    members_.emplace_back(Member{std::string(key), key_origin, std::move(value)});
+    if (members_.size() > kManyKeys + 1) {
+      places_.emplace(key, place);
+    } else if (members_.size() == kManyKeys + 1) {
+      index();
+    }
+    return members_.back().value;
   }
-  found->origin = key_origin;
-  found->value = std::move(value);
-  return found->value;
+  Member& found = members_[place];
+  found.origin = key_origin;
+  found.value = std::move(value);
+  return found.value;
 }
 
 void Table::erase(std::string_view key) {
-  std::erase_if(members_, [&](const Member& m) { return m.key == key; });
+  if (std::erase_if(members_, [&](const Member& m) { return m.key == key; }) > 0) index();
+}
+
+void Table::index() {
+  places_.clear();
+  if (members_.size() <= kManyKeys) return;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    places_.emplace(members_[i].key, i);
 }
 
 std::string_view type_of(const Node& node) {

@@ -2,7 +2,10 @@
 /// A configuration in memory: tables in file order, every key and value with the place where it was written.
 /// Independent of the TOML parser, which only toml_text.cpp knows.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -30,7 +33,11 @@ class Table {
   void erase(std::string_view key);  ///< nothing happens when absent
 
  private:
+  std::size_t place_of(std::string_view key) const;  ///< members_.size() when absent
+  void index();
+
   std::vector<Member> members_;
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< of all members, once there are many
 };
 
 struct Node {

@@ -15,8 +15,7 @@ void check_extents(std::string_view kernel,
 }
 
 void check_fits(const KernelDescription& kernel, const GpuSpec& gpu) {
-  constexpr double kDataSheetGigabyte = kGibi / 1e9;  // memory is sold in powers of two that are called GB
-  if (kernel.compulsory <= gpu.hbm.size * kDataSheetGigabyte) return;
+  if (kernel.compulsory <= gpu.hbm.size) return;
   throw InfeasibleError(fmt::format("'{}': its tensors take {:.4g} GB, and gpu '{}' has {:.4g} GB", kernel.name,
                                     kernel.compulsory.value / 1e9, gpu.name, gpu.hbm.size.value / 1e9));
 }

@@ -114,7 +114,9 @@ class BadConfig(unittest.TestCase):
     def test_a_preset_number_without_a_source_is_refused(self):
         presets = self.folder / "models"
         presets.mkdir()
-        (presets / "tiny.toml").write_text('name = "tiny"\ngated = false\nhidden = 64\n')
+        sourced = "{ value = 4, kind = \"derived\", source = \"made up\" }\n"
+        (presets / "tiny.toml").write_text('name = "tiny"\ngated = false\nhidden = 64\n' + "".join(
+            f"{key} = {sourced}" for key in ("ffn", "heads", "kv_heads", "layers")))
         done = self.run_command("config", "check", "models/tiny.toml")
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertRegex(done.stderr, r"\Amodels/tiny\.toml:3:10: model\.hidden: a preset states [^\n]+\n\Z")

@@ -323,7 +323,7 @@ class Sources(ScratchTest):
 
         numbers = dict(sourced(tomllib.loads(alone(SOURCE / "configs/gpus/mi300x.toml"))))
         listed = json.loads(c3sim("list", "gpus", "mi300x", "--sources", "--json").stdout)
-        self.assertEqual(listed["schema_version"], 1)
+        self.assertEqual(listed["schema_version"], 2)
         for number in listed["gpus"]:
             self.assertEqual(number.pop("name"), "mi300x")
         self.assertEqual({number.pop("key"): number for number in listed["gpus"]}, numbers)

@@ -143,7 +143,7 @@ TEST_CASE("a strategy may fuse, choose who adds, and arbitrate HBM its own way")
   CHECK(e.strategies[1].streams.at("fsdp").backend == Backend::fused);
   CHECK(e.strategies[1].streams.at("fsdp").reduction == FusedReduction::atomics);
   CHECK(refused_strategy("fsdp.backend = \"dma\"\nfsdp.reduction = \"atomics\"") ==
-        Part{"strategy.s.fsdp.reduction: is of fused collectives, and the backend is \"dma\""});
+        Part{"strategy.s.fsdp.reduction: requires backend = \"fused\" (it is \"dma\")"});
   CHECK(refused_strategy("hbm_arbitration = \"compute_frist\"") == Part{"did you mean 'compute_first'"});
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
   CHECK(refused_run("\"mlp.down\", { wait = \"gone\" }") ==
         Part{"9:20: stream.compute.run[1]: unknown event 'gone'; known: none"});
   CHECK(refused_strategy("fspd.cus = 8") ==
-        "14:1: strategy.s.fspd: unknown stream 'fspd'; known: compute, fsdp; did you mean 'fsdp'?");
+        "14:1: strategy.s.fspd: unknown stream 'fspd'; did you mean 'fsdp'? known: compute, fsdp");
   CHECK(refused_strategy("order = [\"fsdp\", \"comptue\"]") ==
         Part{"14:18: strategy.s.order: unknown stream 'comptue'"});
   CHECK(refused_strategy("fsdp.backend = \"sdma\"") ==
@@ -339,7 +339,7 @@ TEST_CASE("keys of copy engines choose them, and contradict a backend that is an
        {"fsdp.dma = \"b2b\"", "fsdp.prelaunch = false", "fsdp.dma_host = \"gpu\"", "fsdp.backend = \"dma\""})
     CHECK(policy(keys).backend == Backend::dma);
   CHECK(refused_strategy("fsdp.backend = \"cu\"\nfsdp.prelaunch = true") ==
-        Part{"15:18: strategy.s.fsdp.prelaunch: is of copy engines, and the backend is \"cu\""});
+        Part{"15:18: strategy.s.fsdp.prelaunch: requires backend = \"dma\" (it is \"cu\")"});
   CHECK(refused_strategy("fsdp.dma = \"swop\"") ==
         Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; known: pcpy, bcst, swap, b2b"});
 }
@@ -348,7 +348,7 @@ TEST_CASE("streams without work, without a name of their own, or with an event r
   CHECK(refused_run("") == "9:7: stream.run: is empty: a stream runs at least one operation");
   CHECK(refused_run("3") ==
         Part{"must be the name of an operation or a table with one key of all_reduce, all_gather"});
-  CHECK(refused_run("{ record = \"e\" }") == Part{"9:8: stream: only events: there is nothing to time"});
+  CHECK(refused_run("{ record = \"e\" }") == Part{"9:8: stream: every operation is an event, so there is nothing to time"});
   CHECK(refused_run("{ all_gather = \"896 mib\" }") == Part{"run[0].all_gather: '896 mib' is not a size"});
   CHECK(refused_run("{ all_gather = \"-1 MiB\" }") == Part{"must be above 0, not -1 MiB"});
   CHECK(refused_run("{ gemm = { m = 0, n = 1, k = 1, dtype = \"bf16\" } }") ==

@@ -95,8 +95,8 @@ TEST_CASE("keys of a topology are read for it and refused for others") {
              "switch_nics = 16\ngroup_switches = 8\nlocal_links = 1\nglobal_links = 2\n" + link)
             .dragonfly == DragonflySpec{16, 8, 1, 2});
   CHECK(error_with(with("fat_tree", "single_switch", tree())) ==
-        "f.toml:11:13: fabric.leaf_nics: only for topology 'leaf_spine' or 'fat_tree'");
-  CHECK(error_with(tree() + "torus_x = 4\n") == "f.toml:14:11: fabric.torus_x: only for topology 'torus'");
+        "f.toml:11:13: fabric.leaf_nics: requires topology 'leaf_spine' or 'fat_tree'");
+  CHECK(error_with(tree() + "torus_x = 4\n") == "f.toml:14:11: fabric.torus_x: requires topology 'torus'");
   CHECK(error_with(with("single_switch", "leaf_spine")) == "f.toml:1:1: fabric.leaf_nics: is missing");
 }
 

@@ -144,8 +144,8 @@ TEST_CASE("a broken row is kept apart, with its place and the reason") {
   CHECK(broken("gemm,bf16,,2.5,3,4,,,,,,,,,") == "12 m: '2.5' is not an integer");
   CHECK(broken("gemm,bf16,,2,0,4,,,,,,,,,") == "14 n: must be at least 1, not 0");
   CHECK(broken("gemm,bf16,-3,2,1,4,,,,,,,,,") == "11 b: must be at least 1, not -3");
-  CHECK(broken("gemm,bf16,,2,,4,,,,,,,,,") == "14 n: is missing: gemm needs it");
-  CHECK(broken("gemm,,,2,2,4,,,,,,,,,") == "6 dtype: is missing: gemm needs it");
+  CHECK(broken("gemm,bf16,,2,,4,,,,,,,,,") == "14 n: is missing; gemm requires it");
+  CHECK(broken("gemm,,,2,2,4,,,,,,,,,") == "6 dtype: is missing; gemm requires it");
   CHECK(broken("gemm,bf16,,1099511627777,1,1,,,,,,,,,") == "12 m: must be at most 2^40, not 1099511627777");
   CHECK(broken("gemm,bf16,,99999999999999999999,1,1,,,,,,,,,") ==
         "12 m: '99999999999999999999' is beyond 2^40");
@@ -159,7 +159,7 @@ TEST_CASE("a broken row is kept apart, with its place and the reason") {
   CHECK(broken("gelu+softmax,bf16,,,,,,,,,,,,2,2") == "1 op: only elementwise operators can be fused");
   CHECK(broken("add+add+add+add+add+add+add+add+add,bf16,,,,,,,,,,,,2,2") ==
         "1 op: a fused chain has at most 8 operators");
-  CHECK(broken(",bf16,,2,2,2,,,,,,,,,") == "1 op: is missing: every operator needs it");
+  CHECK(broken(",bf16,,2,2,2,,,,,,,,,") == "1 op: is missing; every operator requires it");
   CHECK(broken("gemm,bf16,,2") == "12 row: has 4 cells, the header 15");
   CHECK(broken("gemm,bf16,,2,2,2,,,,,,,,,,7") == "27 row: has 16 cells, the header 15");
   CHECK(broken("gemm,\"bf16,,2,2,2,,,,,,,,,") == "6 row: a quoted cell does not end");

@@ -64,8 +64,8 @@ TEST_CASE("NICs are at GPUs or hubs, or each GPU has a path to its own") {
   CHECK(slots.nic_slots == 4);
   CHECK(slots.pcie.both_ways == 25.0_GBps);
   CHECK(error_of([&] { read("nic_slots = 4\n" + pcie + "nic_at = [\"cpu1\"]\n" + kTree); }) ==
-        "tree.toml:6:10: node.nic_at: says where NICs are, nic_slots that each GPU has a path to its own: one "
-        "of them");
+        "tree.toml:6:10: node.nic_at: cannot be combined with nic_slots, which gives each GPU a path to "
+        "NICs of its own");
   CHECK(error_of([&] {
           read(std::string("nic_at = [\"cpu2\"]\n") + kTree);
         }).starts_with("tree.toml:1:11: node.nic_at: unknown GPU or hub 'cpu2'"));
@@ -89,7 +89,7 @@ link_latency = "1 us"
   CHECK(error_of([&] { read(switched + "switch_reduces = 'yes'"); }) ==
         "tree.toml:8:18: node.switch_reduces: must be true or false, not a string");
   CHECK(error_with("wires", "switch_reduces = true\nwires") ==
-        "tree.toml:8:18: node.switch_reduces: only for topology 'switched'");
+        "tree.toml:8:18: node.switch_reduces: requires topology = \"switched\"");
 }
 
 TEST_CASE("a wire that says nothing sensible is refused where it is written") {
@@ -108,7 +108,7 @@ TEST_CASE("a wire that says nothing sensible is refused where it is written") {
   CHECK(refused("gpu1 - cpu0 x65") == at + "a count is x1 to x64, not x65");
   CHECK(refused("gpu1 - cpu0 x0") == at + "a count is x1 to x64, not x0");
   CHECK(refused("gpu1 - cpu0 sockt") ==
-        at + "unknown kind of link 'sockt'; known: socket; did you mean 'socket'?");
+        at + "unknown kind of link 'sockt'; did you mean 'socket'? known: socket");
   CHECK(refused("gpu1 - cpu.0") == at + "'cpu.0': a socket or switch is named by letters, digits and '_'");
 }
 
@@ -137,8 +137,8 @@ TEST_CASE("a kind of link is read like the node's own, must be used, and must be
 }
 
 TEST_CASE("wires and kinds of links belong to wired nodes only") {
-  CHECK(error_with("\"wired\"", "\"full_mesh\"") == "tree.toml:8:9: node.wires: only for topology 'wired'");
-  CHECK(error_with("wires =", "#") == Part{"node.wires: is missing: a wired node lists what joins its GPUs"});
+  CHECK(error_with("\"wired\"", "\"full_mesh\"") == "tree.toml:8:9: node.wires: requires topology = \"wired\"");
+  CHECK(error_with("wires =", "#") == Part{"node.wires: is missing; a wired node lists the links between its GPUs"});
 }
 
 TEST_CASE("wires of a preset state their source, and cannot be a range") {

@@ -97,7 +97,7 @@ TEST_CASE("a choice names what is allowed and what may have been meant") {
   };
   CHECK(refusal("algorithm = \"ring\"", read) == "no error");
   CHECK(refusal("algorithm = \"rign\"", read) ==
-        "g.toml:1:13: gpu.algorithm: unknown name 'rign'; known: direct, ring; did you mean 'ring'?");
+        "g.toml:1:13: gpu.algorithm: unknown name 'rign'; did you mean 'ring'? known: direct, ring");
   CHECK(refusal("algorithm = 3", read) == "g.toml:1:13: gpu.algorithm: must be one of direct, ring");
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "workloads/execute/buffers.hpp"
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/lower_bound.hpp"
 #include "workloads/execute/nearest_rank.hpp"
@@ -54,6 +55,8 @@ class Study {
       for (int draw = 0; draw < draws; ++draw)
         experiments_.push_back(make(static_cast<std::uint64_t>(draw)));
     }
+    for (const Experiment& experiment : experiments_)
+      check_buffers(experiment);
     plan_runs();
   }
 

@@ -1,0 +1,22 @@
+#pragma once
+/// What a user should know before the results of a run, on stderr.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/collective_request.hpp"
+#include "app/kernel_request.hpp"
+
+namespace c3 {
+
+/// One line each, beginning with "note: ".
+void print_notes(const std::vector<std::string>& notes);
+
+/// Overrides that no kernel of \p cases uses, and figures of their GPUs that are in doubt.
+std::vector<std::string> notes_on(const KernelOptions& options, const std::vector<KernelCase>& cases);
+
+/// The same of a collective.
+std::vector<std::string> notes_on(const CollectiveOptions& options, const CollectiveRequest& request);
+
+}  // namespace c3

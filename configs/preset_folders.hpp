@@ -1,0 +1,13 @@
+#pragma once
+/// Where presets are looked for.
+
+#include <filesystem>
+#include <vector>
+
+namespace c3 {
+
+/// Folders that are searched, the first match wins: those of the environment variable C3SIM_CONFIGS (separated by
+/// `:`), then the shipped configs/ (shipped_folder).
+std::vector<std::filesystem::path> preset_folders();
+
+}  // namespace c3

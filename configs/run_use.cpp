@@ -1,0 +1,65 @@
+#include "configs/run_use.hpp"
+
+namespace c3 {
+namespace {
+
+bool makes_masks(const Strategy& strategy) {
+  for (const auto& [name, policy] : strategy.streams) {
+    if (policy.cus.is_set() || policy.reserve_cus > 0) return true;
+  }
+  return false;
+}
+
+/// The backend of every stream that has a collective.
+void add_backends(RunUse& use, const Experiment& experiment, const Strategy& strategy) {
+  for (const StreamSpec& stream : experiment.streams) {
+    const auto found = strategy.streams.find(stream.name);
+    const Backend backend = found == strategy.streams.end() ? Backend::cu : found->second.backend;
+    for (const Operation& operation : stream.operations) {
+      if (!std::holds_alternative<CollectiveCall>(operation.work)) continue;
+      use.channels = use.channels || backend == Backend::cu;
+      use.engines = use.engines || backend == Backend::dma;
+      use.fused = use.fused || backend == Backend::fused;
+    }
+  }
+}
+
+}  // namespace
+
+void RunUse::add(const Operator& op) {
+  if (const auto* gemm = std::get_if<GemmShape>(&op)) {
+    classes.insert(gemm->dtype == DType::fp32 ? "vector_gemm" : "matrix_gemm");
+    products.insert(gemm->dtype);
+    streamed = streamed || gemm->traffic == GemmTraffic::streamed;
+  } else if (const auto* of_attention = std::get_if<AttentionShape>(&op)) {
+    classes.insert("attention");
+    attention.insert(of_attention->dtype);
+  } else {
+    classes.insert("vector");
+  }
+}
+
+void RunUse::add(const CollectiveCall& call) {
+  collectives = true;
+  rooted = rooted || is_rooted(call.kind);
+  in_pairs = in_pairs || sends_in_pairs(call.kind);
+}
+
+RunUse use_of(const Experiment& experiment) {
+  RunUse use;
+  for (const StreamSpec& stream : experiment.streams) {
+    for (const Operation& operation : stream.operations) {
+      if (const auto op = kernel_of(operation)) use.add(*op);
+      if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) use.add(*call);
+    }
+  }
+  for (const Strategy& strategy : experiment.strategies) {
+    add_backends(use, experiment, strategy);
+    use.masks = use.masks || makes_masks(strategy);
+    use.beside = use.beside || (!strategy.serial && experiment.streams.size() > 1);
+    use.arbitrations.insert(strategy.hbm_arbitration.value_or(experiment.cluster.gpu.hbm.arbitration));
+  }
+  return use;
+}
+
+}  // namespace c3

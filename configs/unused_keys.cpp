@@ -1,0 +1,213 @@
+#include "configs/unused_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "configs/overrides.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTables = {"gpu", "node", "library", "fabric"};
+
+void add_keys(std::vector<std::string>& keys, const std::string& path, const Node& value) {
+  if (value.table() == nullptr || is_sourced_value(value)) {
+    keys.push_back(path);
+    return;
+  }
+  for (const Member& member : value.table()->members())
+    add_keys(keys, fmt::format("{}.{}", path, member.key), member.value);
+}
+
+/// What the rules below look at.
+struct Run {
+  const ClusterSpec& cluster;
+  const RunUse& use;
+  std::span<const std::string> keys;
+
+  bool overrides(std::string_view key) const { return std::ranges::find(keys, key) != keys.end(); }
+  bool has(std::string_view kernel_class) const { return use.classes.contains(kernel_class); }
+  bool has_nodes() const { return cluster.nodes > 1; }
+  bool moves_data() const { return use.engines || use.fused; }
+  /// Payload of channels below the rate of the links, which then are never full.
+  bool payload_limits() const {
+    const BytesPerSecond link = cluster.node.link.both_ways;
+    return use.channels && !moves_data() && !use.rooted && !has_nodes() && !use.in_pairs &&
+           cluster.library.link_payload <= link && cluster.library.nvls_payload <= link;
+  }
+};
+
+/// Keys that begin with `prefix` do not matter to a run for which `holds`.
+struct Rule {
+  std::string_view prefix;
+  bool (*holds)(const Run&);
+  std::string_view why;
+};
+
+constexpr std::string_view kNoEngines =
+    "no strategy moves data with copy engines (backend = \"dma\" or \"fused\")";
+constexpr std::string_view kNotFused = "no strategy fuses a collective with its producer (backend = \"fused\")";
+constexpr std::string_view kNoKernel = "no kernel runs";
+constexpr std::string_view kNoProduct = "no matrix product of 8 or 16 bits runs";
+constexpr std::string_view kOneNode = "there is one node";
+constexpr std::string_view kClosedForm = "a kernel alone is timed by a closed form, without queues";
+constexpr std::string_view kFromGraph = "collectives are launched from a graph, without the host";
+
+bool lacks_kernels(const Run& run) { return run.use.classes.empty(); }
+bool lacks_engines(const Run& run) { return !run.moves_data(); }
+bool is_not_fused(const Run& run) { return !run.use.fused; }
+bool is_alone(const Run& run) { return run.use.alone; }
+bool has_one_node(const Run& run) { return !run.has_nodes(); }
+bool lacks_collectives(const Run& run) { return !run.use.collectives; }
+bool launches_from_graph(const Run& run) { return !run.use.host_calls; }
+
+/// The first that applies is the reason.
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> kRules = {
+      {"gpu.dma_", lacks_engines, kNoEngines},
+      {"gpu.tracker_entries", is_not_fused, kNotFused},
+      {"gpu.trigger_latency", is_not_fused, kNotFused},
+      {"gpu.staging_window", is_not_fused, kNotFused},
+      {"gpu.near_memory_update", is_not_fused, kNotFused},
+      {"gpu.launch_latency", lacks_kernels, kNoKernel},
+      {"gpu.launch_latency", [](const Run& run) { return run.use.alone && run.use.measured_launch; },
+       "a call alone has the launch time that was measured with its class; --launch device uses this one"},
+      {"gpu.work_group_spread", is_alone, kClosedForm},
+      {"gpu.cohorts_per_placement", is_alone, kClosedForm},
+      {"gpu.dispatch_policy", is_alone, kClosedForm},
+      {"gpu.dependent_gap", is_alone, kClosedForm},
+      {"gpu.hbm_arbitration", is_alone, kClosedForm},
+      {"gpu.hbm_service", is_alone, kClosedForm},
+      {"gpu.launch_skew", is_alone, kClosedForm},
+      {"gpu.host_join", is_alone, kClosedForm},
+      {"gpu.overlap_loss", [](const Run& run) { return !run.use.collectives || lacks_kernels(run); },
+       "no kernel runs beside a collective"},
+      {"gpu.work_group_spread", lacks_kernels, kNoKernel},
+      {"gpu.cohorts_per_placement", lacks_kernels, kNoKernel},
+      {"gpu.host_join", [](const Run& run) { return !run.use.beside; }, "no streams run beside one another"},
+      {"gpu.mask_granule", [](const Run& run) { return !run.use.masks; },
+       "no strategy gives a stream compute units of its own"},
+      {"gpu.launch_skew", [](const Run& run) { return run.cluster.ranks() == 1; }, "there is one GPU"},
+      {"gpu.hbm_fair_share",
+       [](const Run& run) { return !run.use.arbitrations.contains(HbmArbitration::stream_fair); },
+       "hbm_arbitration is not \"stream_fair\""},
+      {"gpu.hbm_stream_floor",
+       [](const Run& run) { return !run.use.arbitrations.contains(HbmArbitration::compute_first); },
+       "hbm_arbitration is not \"compute_first\""},
+      {"gpu.streamed_", [](const Run& run) { return !run.use.streamed; }, "no GEMM has traffic = \"streamed\""},
+      {"gpu.power_as_traffic", [](const Run& run) { return run.cluster.gpu.power.coupling == 0.0; },
+       "power_coupling is 0"},
+      {"gpu.llc_bandwidth", [](const Run& run) { return run.cluster.gpu.cache.llc_size.value == 0.0; },
+       "llc_size is 0: the GPU has no such cache"},
+      {"gpu.kernels.matrix_gemm", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.matrix_tiles", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.gemm_cluster", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.kernels.vector_gemm", [](const Run& run) { return !run.has("vector_gemm"); },
+       "no fp32 matrix product runs"},
+      {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },
+       "no attention kernel runs"},
+      {"gpu.hbm_peak",
+       [](const Run& run) { return !run.cluster.gpu.hbm.from_share && !run.overrides("gpu.hbm_read"); },
+       "hbm_read, hbm_write and hbm_copy are set (only the lower bound moves); gpu.hbm_scale multiplies all "
+       "four"},
+      {"node.", lacks_collectives, "no collective runs"},
+      {"library.", lacks_collectives, "no collective runs"},
+      {"fabric.", has_one_node, kOneNode},
+      {"fabric.", lacks_collectives, "no collective runs"},
+      {"fabric.nic_raw", [](const Run& run) { return !run.overrides("fabric.nic_one_way"); },
+       "data move at nic_one_way and nic_both_ways (only the lower bound moves); fabric.scale multiplies all "
+       "three"},
+      {"node.pcie_", has_one_node, kOneNode},
+      {"node.nic_", has_one_node, kOneNode},
+      {"node.link_raw", [](const Run& run) { return !run.overrides("node.link_one_way"); },
+       "data move at link_one_way and link_both_ways (only the lower bound moves); node.link_scale multiplies "
+       "all three"},
+      {"node.link_one_way", [](const Run& run) { return run.payload_limits(); },
+       "library.link_payload is lower; node.link_scale multiplies both"},
+      {"node.link_both_ways", [](const Run& run) { return run.payload_limits(); },
+       "library.link_payload is lower; node.link_scale multiplies both"},
+      {"library.", [](const Run& run) { return !run.use.channels && !run.use.fused; },
+       "no collective runs on compute units (backend = \"cu\")"},
+      {"library.nvls_", [](const Run& run) { return !run.cluster.node.switch_reduces; },
+       "the node's switch does not reduce"},
+      {"library.nvls_tree", has_one_node, kOneNode},
+      {"library.network_", has_one_node, kOneNode},
+      {"library.ll.network_", has_one_node, kOneNode},
+      {"library.ll128.network_", has_one_node, kOneNode},
+      {"library.ring_plateau", has_one_node, kOneNode},
+      {"library.p2p_", [](const Run& run) { return !run.use.in_pairs; }, "no collective sends in pairs"},
+      {"library.pair_cu_rate", [](const Run& run) { return !run.use.in_pairs; },
+       "no collective sends in pairs"},
+      {"library.host_launch", launches_from_graph, kFromGraph},
+      {"library.eager_gap", launches_from_graph, kFromGraph},
+  };
+  return kRules;
+}
+
+/// `bf16_peak`, `bf16_sustained` and `bf16_clock` of a type that is not used, or where one hides another.
+std::optional<std::string> reason_of_rate(std::string_view key, const Run& run) {
+  for (const MatrixRate& rate : run.cluster.gpu.compute.matrix) {
+    const std::string name(name_of(rate.dtype));
+    const std::string prefix = fmt::format("gpu.{}_", name);
+    if (!key.starts_with(prefix)) continue;
+    const bool is_peak = key == prefix + "peak";
+    const bool in_vectors = rate.dtype == DType::fp32 && run.has("vector");
+    const bool in_attention = run.use.attention.contains(rate.dtype);
+    if (is_peak && (in_vectors || in_attention)) return std::nullopt;
+    const bool in_products =
+        run.use.products.contains(rate.dtype) || (in_attention && rate.dtype == DType::fp32);
+    if (!in_products) return fmt::format("no {} matrix product runs", name);
+    const std::string sustained = prefix + "sustained";
+    if (is_peak && !rate.from_share && !run.overrides(sustained)) {
+      return fmt::format("{}_sustained is set (only the lower bound moves); gpu.flops_scale multiplies both",
+                         name);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> reason_of(std::string_view key, const Run& run) {
+  for (const Rule& rule : rules()) {
+    if (key.starts_with(rule.prefix) && rule.holds(run)) return std::string(rule.why);
+  }
+  return reason_of_rate(key, run);
+}
+
+}  // namespace
+
+std::vector<std::string> overridden_keys(const Table& document) {
+  std::vector<std::string> keys;
+  for (const std::string_view name : kTables) {
+    const Node* table = document.find(name);
+    const bool is_whole =
+        table == nullptr || table->table() == nullptr || table->table()->find("name") != nullptr;
+    if (!is_whole) add_keys(keys, std::string(name), *table);
+  }
+  return keys;
+}
+
+std::vector<std::string> overridden_keys(std::span<const std::string> sets) {
+  Node document{Table{}, {}};
+  std::uint32_t number = 0;
+  for (const std::string& set : sets)
+    apply_override(document, set, ++number);
+  return overridden_keys(*document.table());
+}
+
+std::vector<std::string> unused_keys(std::span<const std::string> keys, const ClusterSpec& cluster,
+                                     const RunUse& use) {
+  const Run run{cluster, use, keys};
+  std::vector<std::string> notes;
+  for (const std::string& key : keys) {
+    if (const auto reason = reason_of(key, run))
+      notes.push_back(fmt::format("{}: not used here: {}", key, *reason));
+  }
+  return notes;
+}
+
+}  // namespace c3

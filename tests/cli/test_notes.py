@@ -1,0 +1,88 @@
+"""What the command says before its results: keys that do not matter, memory that is too small; and what it lists."""
+
+import json
+import time
+import unittest
+
+from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
+
+JOB = """schema = 1
+system = "mi300x-8"
+[[stream]]
+name = "a"
+run = [{ gemm = { m = 1024, n = 1024, k = 1024, dtype = "bf16" } }]
+[[stream]]
+name = "b"
+run = [{ all_gather = "16 MiB" }]
+[strategy.concurrent]
+[measure]
+loss_split = false
+"""
+
+
+class Notes(ScratchTest):
+    def run_job(self, *words):
+        (self.folder / "job.toml").write_text(JOB)
+        return c3sim("run", "job.toml", *words, folder=self.folder)
+
+    def test_a_run_names_the_override_that_changes_no_time(self):
+        plain = json.loads(self.run_job("--json").stdout)
+        for key, value in (("gpu.hbm_peak", "10.6 TB/s"), ("gpu.bf16_peak", "1.6 PFLOP/s"), ("node.link_raw", "128 GB/s")):
+            with self.subTest(key=key):
+                done = self.run_job("--json", "--set", f"{key}={value}")
+                self.assertRegex(done.stderr, rf"(?m)^note: {key}: not used here: ")
+                self.assertEqual([strategy["time_us"] for strategy in json.loads(done.stdout)["strategies"]],
+                                 [strategy["time_us"] for strategy in plain["strategies"]])
+        self.assertEqual(self.run_job("-q", "--set", "gpu.hbm_peak=10.6 TB/s").stderr, "")
+
+    def test_kernels_and_collectives_name_theirs(self):
+        kernel = c3sim("kernel", "softmax", "--gpu", "mi300x", "--rows", "64", "--cols", "64", "--dtype", "bf16",
+                       "--set", "gpu.hbm_peak=9 TB/s",
+                       "--set", "gpu.dma_sync=1 us")
+        self.assertRegex(kernel.stderr, r"note: gpu.hbm_peak: not used here: .*\nnote: gpu.dma_sync: not used here: ")
+        ring = c3sim("collective", "all_reduce", "--system", "h100-sxm-8", "--min", "1 MiB", "--max", "1 MiB", "--set",
+                     "node.link_both_ways=365 GB/s", "--set", "gpu.bf16_peak=2 PFLOP/s")
+        self.assertRegex(ring.stderr, r"note: node.link_both_ways: not used here: library.link_payload is lower")
+        self.assertRegex(ring.stderr, r"note: gpu.bf16_peak: not used here: no bf16 matrix product runs")
+
+    def test_buffers_that_do_not_fit_are_infeasible(self):
+        done = self.run_job("--set", 'stream.1.run=[{ all_gather = "1000000000 GB" }]')
+        self.assert_one_line(done, 4, r"out of GPU memory: .*1e\+09 GB of stream 'b'.* gpu 'mi300x' has 206\.1 GB")
+        self.assertEqual(self.files(), ["job.toml"])
+        # 150 GB of operands and 100 GB of a gather fit each, and not together.
+        gemm = "stream.0.run=[{ gemm = { m = 150000, n = 150000, k = 175000, dtype = \"bf16\" } }]"
+        self.assert_one_line(self.run_job("--set", gemm, "--set", 'stream.1.run=[{ all_gather = "100 GB" }]'), 4,
+                             r"150 GB of stream 'a' .*100 GB of stream 'b' .* take together 250 GB")
+
+    def test_a_gpu_has_the_memory_that_its_driver_reports(self):
+        sizes = {row["name"]: row["hbm_GB"] for row in json.loads(c3sim("list", "gpus", "--json").stdout)["gpus"]}
+        self.assertAlmostEqual(sizes["h100-sxm"], 81559 * 2**20 / 1e9)
+        self.assertAlmostEqual(sizes["mi300x"], 206.141652992)
+
+    def test_all_experiments_are_listed_with_their_purpose(self):
+        rows = json.loads(c3sim("list", "experiments", "--json").stdout)["experiments"]
+        files = {row["file"] for row in rows}
+        self.assertEqual(files, {str(file) for file in (SOURCE / "configs/experiments").rglob("*.toml")})
+        self.assertIn(str(MAIN_JOB), files)
+        for row in rows:
+            self.assertRegex(row["purpose"], r"^[A-Z].{20,}[.?:]?$", row["file"])
+
+    def test_bandwidths_are_listed_in_gigabytes_a_second(self):
+        rows = json.loads(c3sim("list", "fabrics", "ib-ndr", "--json").stdout)
+        self.assertEqual(rows["schema_version"], 2)
+        self.assertEqual(rows["fabrics"][0]["nic_raw_GB_s"], 50)
+
+    def test_an_unknown_system_gets_the_suggestion_first(self):
+        done = c3sim("collective", "all_reduce", "--system", "h100")
+        self.assertRegex(done.stderr, r"unknown node preset 'h100'; did you mean 'h100-sxm-8'\? known: .* and \d+ more\n")
+        self.assertLess(len(done.stderr), 400)
+
+    def test_forty_thousand_unknown_keys_take_no_time(self):
+        (self.folder / "many.toml").write_text(JOB + "[x]\n" + "".join(f"key{i} = 1\n" for i in range(40_000)))
+        begin = time.monotonic()
+        self.assert_one_line(c3sim("config", "check", "many.toml", folder=self.folder), 3, "x: unknown key")
+        self.assertLess(time.monotonic() - begin, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,202 @@
+/// What a user is told before a run: overrides that cannot matter, figures in doubt, what a preset lacks.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "configs/document.hpp"
+#include "configs/doubts.hpp"
+#include "configs/experiment_reader.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/preset_store.hpp"
+#include "configs/toml_text.hpp"
+#include "configs/unused_keys.hpp"
+#include "tests/unit/config_files.hpp"
+
+namespace c3 {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr const char* kJob =
+    "schema = 1\nsystem = \"mi300x-8\"\n"
+    "[[stream]]\nname = \"a\"\nrun = [{ gemm = { m = 512, n = 512, k = 512, dtype = \"bf16\" } }]\n"
+    "[[stream]]\nname = \"b\"\nrun = [{ all_gather = \"16 MiB\" }]\n"
+    "[strategy.concurrent]\n";
+
+/// Notes on the job above with \p sets, and \p more lines at its end.
+Texts notes_with(const Texts& sets, const std::string& more = "") {
+  const ScratchFolder folder;
+  return ExperimentFile::load(folder.write("e.toml", kJob + more), sets).notes();
+}
+
+TEST_CASE("an override that a measured rate hides is named, with the factor that moves all of them") {
+  CHECK(notes_with({}).empty());
+  CHECK(notes_with({"gpu.hbm_scale=2", "gpu.hbm_read=4 TB/s", "node.link_scale=2", "library.channels=8"})
+            .empty());
+  const Texts hidden =
+      notes_with({"gpu.hbm_peak=10.6 TB/s", "gpu.bf16_peak=2600 TFLOP/s", "node.link_raw=128 GB/s"});
+  REQUIRE(hidden.size() == 4);
+  CHECK(hidden[0] ==
+        "gpu.hbm_peak: not used here: hbm_read, hbm_write and hbm_copy are set (only the lower bound moves); "
+        "gpu.hbm_scale multiplies all four");
+  CHECK(hidden[1] ==
+        "gpu.bf16_peak: not used here: bf16_sustained is set (only the lower bound moves); gpu.flops_scale "
+        "multiplies both");
+  CHECK(hidden[2] == Part{"node.link_raw: not used here: data move at link_one_way and link_both_ways"});
+  CHECK(hidden[3] == "gpu 'mi300x': fp8_peak is 1.01 times bf16_peak; 2 times is usual");
+  // Who raises measured rates needs the peak above them, and is not told that it is unused.
+  CHECK(notes_with({"gpu.hbm_peak=10.6 TB/s", "gpu.hbm_read=9 TB/s"}).empty());
+}
+
+TEST_CASE("overrides of parts that no strategy uses are named, those of parts in use are not") {
+  const Texts idle = notes_with({"gpu.dma_schedule=1 us", "gpu.fp8_sustained=1 PFLOP/s",
+                                 "gpu.hbm_fair_share=0.7", "gpu.kernels.attention.share_default=0.5"});
+  REQUIRE(idle.size() == 4);
+  CHECK(idle[0] == Part{"gpu.dma_schedule: not used here: no strategy moves data with copy engines"});
+  CHECK(idle[1] == "gpu.fp8_sustained: not used here: no fp8 matrix product runs");
+  CHECK(idle[2] == "gpu.hbm_fair_share: not used here: hbm_arbitration is not \"stream_fair\"");
+  CHECK(idle[3] == Part{"no attention kernel runs"});
+  CHECK(notes_with({"gpu.dma_schedule=1 us"}, "[strategy.dma]\nb.backend = \"dma\"\n").empty());
+  CHECK(notes_with({"gpu.hbm_fair_share=0.7"}, "[strategy.fair]\nhbm_arbitration = \"stream_fair\"\n").empty());
+}
+
+TEST_CASE("a table that is a whole part, as in a resolved configuration, overrides nothing") {
+  const ScratchFolder folder;
+  const ExperimentFile file = ExperimentFile::load(folder.write("e.toml", kJob), Texts{"gpu.hbm_peak=10 TB/s"});
+  CHECK(file.notes().size() == 1);
+  CHECK(ExperimentFile::load(folder.write("r.toml", file.resolved_toml())).notes().empty());
+}
+
+/// A search path for one test.
+class PresetFolder {
+ public:
+  PresetFolder() { setenv("C3SIM_CONFIGS", folder_.path().c_str(), 1); }
+  PresetFolder(const PresetFolder&) = delete;
+  PresetFolder& operator=(const PresetFolder&) = delete;
+  ~PresetFolder() { unsetenv("C3SIM_CONFIGS"); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    return folder_.write(name, text);
+  }
+
+ private:
+  ScratchFolder folder_;
+};
+
+TEST_CASE("a preset of one's own extends a shipped one by its name, and states doubtful peaks knowingly") {
+  const PresetFolder folder;
+  const std::string peak = "{ value = \"148 TFLOP/s\", kind = \"published\", source = \"data sheet\" }\n";
+  folder.write("gpus/h20.toml", "extends = \"gpus/h100-sxm\"\nname = \"h20\"\nbf16_peak = " + peak);
+  CHECK(matrix_rate(load_gpu("h20"), DType::bf16).peak == 148.0_TFLOPs);
+  const Node preset = load_preset(PresetKind::gpu, "h20", {}, "gpu");
+  CHECK(doubts_about_preset(*preset.table()) == Texts{"gpu 'h20': bf16_peak is its own, but fp16_peak and "
+                                                      "fp8_peak are inherited: state all peaks together"});
+  CHECK(doubts_about(load_gpu("h20")) ==
+        Texts{"gpu 'h20': fp8_peak is 13.4 times bf16_peak; 2 times is usual"});
+
+  folder.write("gpus/small.toml",
+               "extends = \"gpus/h100-sxm.toml\"\nname = \"small\"\n"
+               "cus_per_xcd = { value = 78, kind = \"published\", source = \"data sheet\" }\n");
+  const Node small = load_preset(PresetKind::gpu, "small", {}, "gpu");
+  const Texts doubts = doubts_about_preset(*small.table());
+  REQUIRE(doubts.size() == 1);
+  CHECK(doubts[0] == Part{"cus_per_xcd is its own, but bf16_peak and fp16_peak and fp8_peak are inherited"});
+}
+
+TEST_CASE("no shipped GPU or system is in doubt") {
+  for (const std::string& name : preset_names(PresetKind::gpu)) {
+    CAPTURE(name);
+    CHECK(doubts_about_preset(*load_preset(PresetKind::gpu, name, {}, "gpu").table()) == Texts{});
+    CHECK(doubts_about(load_gpu(name)) == Texts{});
+  }
+}
+
+TEST_CASE("NICs that the GPUs of a node cannot share evenly are in doubt") {
+  const Texts nics = {"fabric.nics=5"};
+  CHECK(doubts_about(load_cluster({"h100-sxm-8", 4, "ib-ndr"}, nics)) ==
+        Texts{"fabric 'ib-ndr': 5 NICs for the 8 GPUs of a node: some GPUs get more NICs than others"});
+  const Texts half = {"fabric.nics=4"};
+  CHECK(doubts_about(load_cluster({"h100-sxm-8", 4, "ib-ndr"}, half)).empty());
+}
+
+TEST_CASE("all keys that a preset lacks are told at once, each with its unit and meaning") {
+  const PresetFolder folder;
+  folder.write("gpus/mine.toml", "extends = \"kernels/hopper\"\nname = \"mine\"\n");
+  const std::string error = error_of([] { load_gpu("mine"); });
+  CHECK(error == Part{" keys are missing\n"});
+  CHECK(error == Part{"\n  boost_clock          frequency [Hz]: highest core clock\n"});
+  CHECK(error == Part{"\n  hbm_peak             bandwidth [B/s]: data sheet's memory bandwidth\n"});
+  CHECK(error == Part{"\n  hbm_arbitration      outstanding | byte_fair"});
+}
+
+TEST_CASE("all values of a node that lack kind or source are told at once") {
+  const PresetFolder folder;
+  const std::string file = folder.write(
+      "nodes/lab.toml",
+      "name = \"lab\"\ngpu = \"h100-sxm\"\nlibrary = \"nccl-h100\"\ntopology = \"switched\"\ngpus = 4\n"
+      "link_raw = \"450 GB/s\"\nlink_one_way = \"370 GB/s\"\nlink_both_ways = \"370 GB/s\"\n");
+  CHECK(error_of([] { load_cluster("lab"); }) ==
+        fmt::format("{}:1:1: node: 1 key is missing; 5 values lack kind or source, as in {{ value = .., kind = "
+                    "\"measured\", source = \"..\" }}: topology, gpus, link_raw, link_one_way, link_both_ways\n"
+                    "  link_latency         duration [s]: of one hop",
+                    file));
+}
+
+TEST_CASE("a name that was not ended is completed by the shortest, else the fewest edits win") {
+  const Texts systems = {"h100-96gb-hbm2e-8", "h100-pcie-2", "h100-sxm-8", "h200-sxm-8"};
+  CHECK(nearest_name("h100", systems) == "h100-sxm-8");
+  CHECK(nearest_name("com", Texts{"compute", "comm"}) == "comm");
+  CHECK(nearest_name("h10-sxm-8", systems) == "h100-sxm-8");
+  CHECK(nearest_name("mi300x", systems).empty());
+}
+
+TEST_CASE("data types may be written as frameworks write them") {
+  const ScratchFolder folder;
+  std::string text = kJob;
+  text.replace(text.find("\"bf16\""), 6, "\"bfloat16\"");
+  const Experiment experiment = ExperimentFile::load(folder.write("e.toml", text)).make(std::nullopt);
+  CHECK(std::get<GemmShape>(experiment.streams[0].operations[0].work).dtype == DType::bf16);
+}
+
+TEST_CASE("many files that extend one another are read once each") {
+  const ScratchFolder folder;
+  for (int i = 0; i < 15; ++i) {
+    const std::string next = fmt::format("\"{}.toml\"", i + 1);
+    folder.write(fmt::format("{}.toml", i),
+                 fmt::format("extends = [{0}, {0}, {0}, {0}]\n", next));  // 4^15 ways
+  }
+  folder.write("15.toml", "x = 1\n");
+  CHECK(write_toml(*load_document(folder / "0.toml").table()) == "x = 1\n");
+}
+
+TEST_CASE("a huge key is shortened in its message, and a loop of links is called one") {
+  const ScratchFolder folder;
+  const std::string key(1U << 20U, 'k');
+  const std::string file = folder.write("e.toml", std::string(kJob) + key + " = 1\n");
+  const std::string error = error_of([&] { ExperimentFile::load(file); });
+  CHECK(error == Part{" characters)"});
+  CHECK(error.size() < 2000);
+  std::filesystem::create_symlink(folder / "b.toml", folder / "a.toml");
+  std::filesystem::create_symlink(folder / "a.toml", folder / "b.toml");
+  CHECK(error_of([&] { ExperimentFile::load(folder / "a.toml"); }) == Part{"is a loop of symbolic links"});
+}
+
+TEST_CASE("a file's name that cannot name an experiment is told to be the file's") {
+  const ScratchFolder folder;
+  CHECK(error_of([&] { ExperimentFile::load(folder.write("my experiment.toml", kJob)); }) ==
+        Part{"name: is missing, and the file's name 'my experiment' cannot serve as one"});
+}
+
+TEST_CASE("rates that would make times infinite are refused where they stand") {
+  CHECK(error_of([] { load_gpu("mi300x", Texts{"gpu.hbm_read=5e-324 GB/s"}); }) ==
+        Part{"--set:1:1: gpu.hbm_read: must be between 1 B/s and 1e+24 B/s, not 5e-324 GB/s"});
+  CHECK(error_of([] { load_cluster("h100-sxm-8", Texts{"library.ll128.link_share=1e-308"}); }) ==
+        Part{"library.ll128.link_share: must be between 0.001 and 1, not 1e-308"});
+}
+
+}  // namespace
+}  // namespace c3

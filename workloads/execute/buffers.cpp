@@ -1,0 +1,61 @@
+#include "workloads/execute/buffers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "engine/errors.hpp"
+#include "gpu/kernel_model/describe.hpp"
+
+namespace c3 {
+namespace {
+
+/// Of one rank.
+Bytes buffers_of(const CollectiveCall& call, int ranks) {
+  const int members = member_count(call, ranks);
+  const Bytes in = input_bytes(call, members);
+  const Bytes out = output_bytes(call, members);
+  const bool needs_both = call.kind == CollectiveKind::all_to_all ||
+                          call.kind == CollectiveKind::all_to_all_v ||
+                          call.kind == CollectiveKind::send_receive;
+  return needs_both ? in + out : std::max(in, out);
+}
+
+Bytes taken_by(const Operation& operation, const ClusterSpec& cluster) {
+  if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
+    return buffers_of(*call, cluster.ranks());
+  const auto op = kernel_of(operation);
+  return op ? describe(operation.name, *op, cluster.gpu).compulsory : Bytes{};
+}
+
+}  // namespace
+
+void check_buffers(const Experiment& experiment) {
+  if (experiment.training) return;
+  const ClusterSpec& cluster = experiment.cluster;
+  Bytes sum;
+  std::vector<std::string> parts;
+  for (const StreamSpec& stream : experiment.streams) {
+    Bytes largest;
+    const Operation* of = nullptr;
+    for (const Operation& operation : stream.operations) {
+      const Bytes bytes = taken_by(operation, cluster);
+      if (bytes <= largest) continue;
+      largest = bytes;
+      of = &operation;
+    }
+    if (of == nullptr) continue;
+    sum = sum + largest;
+    parts.push_back(fmt::format("{:.4g} GB of stream '{}' ('{}')", largest.value / 1e9, stream.name, of->name));
+  }
+  if (sum <= cluster.gpu.hbm.size) return;
+  throw InfeasibleError(fmt::format("out of GPU memory: {} {} together {:.4g} GB, and gpu '{}' has {:.4g} GB",
+                                    fmt::join(parts, ", "), parts.size() > 1 ? "take" : "takes",
+                                    sum.value / 1e9, cluster.gpu.name, cluster.gpu.hbm.size.value / 1e9));
+}
+
+}  // namespace c3
