@@ -11,7 +11,8 @@
 namespace c3 {
 
 /// Reads \p path. Its root key `extends` (a path or a list of paths) names files that lie below it, relative to
-/// the file, or else in the preset folders, where ".toml" may be left out ("gpus/h100-sxm"): tables merge key by key, later files win, the file itself wins over all. Then each of \p sets:
+/// the file, or else in the preset folders, where ".toml" may be left out ("gpus/h100-sxm"): tables merge
+/// key by key, later files win, the file itself wins over all. Then each of \p sets:
 ///   `a.b=value`   sets a key; the value is read as TOML, else it is a string; a number in the path indexes a
 ///   list
 ///   `+a.b=value`  the same, but the key must not exist yet

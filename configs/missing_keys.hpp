@@ -13,9 +13,9 @@ class IncompleteError : public ConfigError {
   using ConfigError::ConfigError;
 };
 
-/// \throws ConfigError that lists every key of \p rule that \p table lacks, with its unit and meaning, and every
-/// number that lacks kind or source. Returns when there is none, or just one
-/// value without them, for which the reader's own error is more precise. \param noun what the table is, "gpu"
+/// \throws ConfigError that lists every key of \p rule that \p table lacks, with its unit and meaning, and
+/// every number that lacks kind or source. Returns when there is none, or just one value without them, for
+/// which the reader's own error is more precise. \param noun what the table is, "gpu"
 void refuse_incomplete(const TableRule& rule, const Node& table, const std::string& noun);
 
 }  // namespace c3

@@ -6,7 +6,8 @@
 
 namespace c3 {
 
-/// Folders that are searched, the first match wins: those of the environment variable C3SIM_CONFIGS (separated by
+/// Folders that are searched, the first match wins: those of the environment variable C3SIM_CONFIGS (separated
+/// by
 /// `:`), then the shipped configs/ (shipped_folder).
 std::vector<std::filesystem::path> preset_folders();
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What-if factors: `gpu.hbm_scale`, `gpu.flops_scale`, `node.link_scale` and `fabric.scale` multiply every rate
-/// of a kind, peak and measured alike. Sizes and latencies stay. No preset sets them.
+/// What-if factors: `gpu.hbm_scale`, `gpu.flops_scale`, `node.link_scale` and `fabric.scale` multiply every
+/// rate of a kind, peak and measured alike. Sizes and latencies stay. No preset sets them.
 
 #include <string_view>
 
@@ -15,7 +15,8 @@ namespace c3 {
 /// The factor at \p key, between 0.001 and 1000; 1 when the key is absent.
 double read_scale(Section& section, std::string_view key);
 
-/// Peak, read, write and copy rates. A channel serves a request (HbmSpec::service) in 1 / \p factor of the time.
+/// Peak, read, write and copy rates. A channel serves a request (HbmSpec::service) in 1 / \p factor of the
+/// time.
 void scale(HbmSpec& hbm, double factor);
 
 /// Peak and sustained rates of every data type. Clocks stay.
@@ -24,8 +25,8 @@ void scale_flops(ComputeSpec& compute, double factor);
 /// Links between GPUs, of every kind, and the PCIe links of NICs.
 void scale_links(NodeSpec& node, double factor);
 
-/// The rates of a node's links that the library states: its payload and what its tuner expects. What one channel
-/// or one CU moves is a property of the GPU and stays.
+/// The rates of a node's links that the library states: its payload and what its tuner expects. What one
+/// channel or one CU moves is a property of the GPU and stays.
 void scale_links(CollectiveLibrarySpec& library, double factor);
 
 /// NICs, and links between switches.

@@ -1,5 +1,5 @@
 #pragma once
-/// What one GPU is. Immutable; read from configs/gpus/*.toml, where every number carries source and kind.
+/// The specification of one GPU. Immutable; read from configs/gpus/*.toml, where numbers have source and kind.
 
 #include <array>
 #include <cstdint>
@@ -23,14 +23,14 @@ std::string_view name_of(DType dtype);
 struct MatrixRate {
   DType dtype = DType::bf16;
   FlopsPerSecond peak;       ///< dense, at boost clock: the lower bound's rate
-  FlopsPerSecond sustained;  ///< what large GEMMs reach, whole GPU, power limit included
-  Hertz clock;               ///< core clock while they reach it
-  bool from_share = false;   ///< sustained rate and clock follow from the family's share of the peak
+  FlopsPerSecond sustained;  ///< rate of large GEMMs on the whole GPU, power limit included
+  Hertz clock;               ///< core clock at that rate
+  bool from_share = false;   ///< sustained rate and clock are derived from the family's share of the peak
 
   bool operator==(const MatrixRate&) const = default;
 };
 
-/// How kernels on different queues of equal priority get free CU slots.
+/// How free CU slots are given to kernels on different queues of equal priority.
 enum class DispatchPolicy {
   oldest_first,  ///< the kernel enqueued first is placed until none of its work groups waits
   round_robin,   ///< one work group per queue in turn
@@ -42,34 +42,34 @@ enum class HbmArbitration {
   outstanding,     ///< in proportion to bytes in flight (Little's law)
   byte_fair,       ///< equal bytes per second per requester: work group, channel, engine
   equal_slowdown,  ///< each loses the same fraction of its speed alone
-  stream_fair,     ///< computation has HbmSpec::fair_share, communication the rest, while both want more
-  compute_first,   ///< computation before communication, which is promised HbmSpec::stream_floor (T3's MCA)
+  stream_fair,     ///< computation gets HbmSpec::fair_share and communication the rest while both want more
+  compute_first,   ///< computation goes first; communication is guaranteed HbmSpec::stream_floor (T3's MCA)
 };
 inline constexpr std::array kHbmArbitrations = {HbmArbitration::outstanding, HbmArbitration::byte_fair,
                                                 HbmArbitration::equal_slowdown, HbmArbitration::stream_fair,
                                                 HbmArbitration::compute_first};
-/// Whether computation and communication are told apart, everywhere where they meet.
+/// Whether \p arbitration treats computation and communication differently.
 constexpr bool is_by_stream(HbmArbitration arbitration) {
   return arbitration == HbmArbitration::stream_fair || arbitration == HbmArbitration::compute_first;
 }
 
-/// When stores that bypass the caches are served, beside the loads of the work groups that follow.
+/// When stores that bypass the caches are served, relative to the loads of later work groups.
 enum class StoreOrder {
   shared,        ///< together
   stores_first,  ///< a work group keeps its CU until they are served
-  loads_first,   ///< from what loads leave
+  loads_first,   ///< with the bandwidth that loads leave
 };
 
-/// When the caches write back what a kernel has stored in them.
+/// When the caches write dirty lines of a kernel back.
 enum class WriteBack {
   at_once,  ///< as soon as it is stored
-  spread,   ///< over as long as the work groups that stored it ran; the kernel does not wait for it
+  spread,   ///< over the time that the storing work groups ran; the kernel does not wait for it
 };
 
-/// Which line a cache gives up.
+/// Which line a cache evicts.
 enum class Replacement {
   random,
-  lru,  ///< the least recently used: of a cycle, all of it or nothing is kept
+  lru,  ///< the least recently used; a cyclic access pattern is kept whole or not at all
 };
 
 std::string_view name_of(DispatchPolicy policy);
@@ -78,7 +78,7 @@ std::string_view name_of(StoreOrder order);
 std::string_view name_of(WriteBack write_back);
 std::string_view name_of(Replacement replacement);
 
-/// Architectures that share instructions and library kernels, and so the sustained shares of their peaks.
+/// Architectures that share instructions and library kernels, and so sustained shares of their peaks.
 enum class GpuFamily {
   pascal,
   volta,
@@ -122,13 +122,13 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
-  /// Tiles that the vendor's library has kernels for: on matrix units, on vector units, and of batched products
-  /// there.
+  /// Tiles for which the vendor's library has kernels: on matrix units, on vector units, and for batched
+  /// products on vector units.
   std::vector<GemmTile> matrix_tiles = {};
   std::vector<GemmTile> vector_tiles = {};
   std::vector<GemmTile> batched_vector_tiles = {};
-  Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< loads that a CU can keep in flight, at most
-  int gemm_cluster = 1;  ///< work groups that fetch the panel they share once, for all (TMA multicast)
+  Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< most loads that a CU keeps in flight
+  int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
 
   int cus() const { return xcds * cus_per_xcd; }
 
@@ -142,22 +142,22 @@ struct DispatchSpec {
   double work_group_spread = 0;   ///< standard deviation of a work group's time, fraction of its mean
   Seconds launch_latency;         ///< packet to first work group, on the device
   Seconds dependent_gap;          ///< between two dependent kernels of one stream; nothing hides it
-  Seconds launch_skew = {};       ///< by which the hosts of several GPUs launch apart, standard deviation
-  Seconds host_join = {};  ///< more until the host has seen the end of streams that ran beside one another
+  Seconds launch_skew = {};       ///< standard deviation of the launch times of several GPUs' hosts
+  Seconds host_join = {};  ///< extra time until the host has seen that concurrent streams ended
 
   bool operator==(const DispatchSpec&) const = default;
 };
 
 struct CacheSpec {
   Bytes l2_size;                      ///< per XCD
-  int l2_partitions = 1;              ///< of an XCD's L2; data that all its CUs read is kept in each
+  int l2_partitions = 1;              ///< of an XCD's L2; data that all its CUs read is duplicated in each
   BytesPerSecond l2_bandwidth;        ///< per XCD, at boost clock
   BytesPerSecond xcd_port_bandwidth;  ///< XCD to memory side, per XCD
   Bytes llc_size;                     ///< memory-side cache of the whole GPU; 0 = none
   BytesPerSecond llc_bandwidth;
-  /// Of what carries memory's bytes between dies, whoever moves them: compute units, engines, peers.
+  /// Bandwidth between dies, for all bytes of memory: of compute units, copy engines and peers.
   BytesPerSecond fabric_bandwidth{std::numeric_limits<double>::infinity()};
-  double l2_reuse = 1.0;  ///< of what a GEMM's work groups could share in L2, the part that they do: 0..1
+  double l2_reuse = 1.0;  ///< fraction of the possible L2 sharing that a GEMM's work groups achieve: 0..1
   Replacement replacement = Replacement::random;  ///< in the last level
   WriteBack write_back = WriteBack::at_once;
 
@@ -174,13 +174,13 @@ struct HbmSpec {
   bool from_share = false;  ///< these rates follow from the technology's share of the peak
   Seconds latency;          ///< idle, core to HBM and back
   HbmArbitration arbitration = HbmArbitration::outstanding;
-  double fair_share = 0.5;    ///< of its rate, that kernels have under HbmArbitration::stream_fair at least
-  double stream_floor = 0.1;  ///< of its rate, promised to communication under HbmArbitration::compute_first
+  double fair_share = 0.5;    ///< smallest fraction of HBM bandwidth that kernels get under `stream_fair`
+  double stream_floor = 0.1;  ///< fraction of HBM bandwidth guaranteed to communication under `compute_first`
   StoreOrder store_order = StoreOrder::shared;
-  /// Whether HBM is busy with what a kernel's access pattern loses of its rate (KernelDescription::hbm_share),
-  /// so that others miss it too: 1, or the kernel alone is slower: 0.
+  /// Whether bandwidth lost to a kernel's access pattern (KernelDescription::hbm_share) still occupies HBM, so
+  /// that others lose it too (1), or only the kernel itself is slower (0).
   double lost_share_occupies = 1.0;
-  Seconds service = {};  ///< of one request by one channel: what a load waits for when others are before it;
+  Seconds service = {};  ///< of one channel for one request; a load waits as long for each one before it;
                          ///< 0: loads do not wait below saturation
 
   bool operator==(const HbmSpec&) const = default;
@@ -196,41 +196,41 @@ struct DmaSpec {
   Seconds control;                     ///< host work to create commands and ring one doorbell
   Seconds schedule;                    ///< doorbell and fetch, on the engine
   Seconds copy_latency = {};           ///< of a copy, beyond its bytes and the way
-  Seconds next_copy = {};              ///< more for each copy that follows another without a signal in between
+  Seconds next_copy = {};              ///< extra time of a copy that follows another without a signal
   Seconds sync;                        ///< completion signal, on the engine
   Seconds trigger = {};      ///< of a command queued ahead: from the host's write to the engine, which polls
   Seconds observe = {};      ///< host work to see one completion signal
-  double write_bytes = 1.0;  ///< at the target's HBM, for each byte that an engine writes there
+  double write_bytes = 1.0;  ///< HBM bytes at the target per byte that an engine writes there
 
   bool operator==(const DmaSpec&) const = default;
 };
 
 /// Track and trigger (T3, arXiv 2401.16677): a tracker beside the memory counts stores to a kernel's output and
-/// starts copies that were programmed ahead. No GPU that is sold has it.
+/// starts copies that were programmed ahead. Proposed hardware; no product has it.
 struct TriggerSpec {
-  int tracker_entries = 0;  ///< tiles of work groups that are counted at a time; 0: there is no tracker
+  int tracker_entries = 0;  ///< work-group tiles tracked at a time; 0: no tracker
   Seconds latency = {};     ///< from the last store of a tile to the first load of its copy
-  /// What a copy engine has read and not yet sent, at most. Not what it has in flight (DmaSpec::outstanding).
+  /// Most bytes that a copy engine has read and not yet sent; bytes in flight at HBM are DmaSpec::outstanding.
   Bytes staging_window{std::numeric_limits<double>::infinity()};
-  /// Written bytes for whose time HBM is busy when it adds a byte itself; 0: it cannot add.
+  /// HBM time to add one byte in memory, in units of writing one; 0: memory cannot add.
   double near_memory_update = 0.0;
 
   bool operator==(const TriggerSpec&) const = default;
 };
 
-/// Loads of a GEMM told as `streamed`: one whose traffic geometry does not explain (StreamedTraffic).
+/// Loads of a GEMM marked `streamed`, whose HBM traffic cannot be explained by tile geometry (StreamedTraffic).
 struct StreamedSpec {
-  double miss = 1.0;  ///< of what its tiles ask of L2, the share that reaches HBM with the caches to itself
-  double pollution = 0.0;  ///< exponent with which its share of the LLC's insertions raises that
-  double relief = 0.0;     ///< of the published effect of CUs taken away from such a GEMM: 0..1
+  double miss = 1.0;  ///< fraction of its tiles' L2 requests that reach HBM when the kernel runs alone
+  double pollution = 0.0;  ///< exponent with which that fraction grows as its share of LLC insertions falls
+  double relief = 0.0;     ///< fraction of the published effect of taking CUs away from such a GEMM: 0..1
 
   bool operator==(const StreamedSpec&) const = default;
 };
 
-/// What a power limit does to the clock of kernels that run into it, when others take power or CUs.
+/// Effect of a power limit on the clock of kernels that reach it while others take power or CUs.
 struct PowerSpec {
-  double coupling = 0.0;  ///< of the full effect: 0 (the sustained clock, whatever else there is) to 1
-  /// HBM traffic that would take all of the limit by itself.
+  double coupling = 0.0;  ///< fraction of the full effect: 0 (always the sustained clock) to 1
+  /// HBM traffic whose power alone would reach the limit.
   BytesPerSecond as_traffic{std::numeric_limits<double>::infinity()};
 
   bool operator==(const PowerSpec&) const = default;
@@ -247,10 +247,10 @@ struct GpuSpec {
   StreamedSpec streamed = {};
   PowerSpec power = {};
   TriggerSpec trigger = {};
-  /// Of a kernel's arithmetic while a collective is in flight, the part that goes nobody knows where: 0 unless
-  /// a study is calibrated with it.
+  /// Unexplained fraction of a kernel's compute rate lost while any collective is in flight. 0 except in
+  /// calibrated studies.
   double overlap_loss = 0.0;
-  KernelCoefficients kernels = {};  ///< of its family and memory
+  KernelCoefficients kernels = {};  ///< for its family and memory technology
 
   bool operator==(const GpuSpec&) const = default;
 };
