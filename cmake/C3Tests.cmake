@@ -26,6 +26,8 @@ function(c3_add_tests label)
   target_link_libraries(${target} PRIVATE c3_test_main c3_build_flags rapidcheck fmt::fmt ${arg_DEPS})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   c3_precompile_common_headers(${target} <doctest/doctest.h>)
+  # A test's own code is not hot: optimising it fully takes 40 % longer to compile and saves nothing.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   # A name that selects nothing (it holds a ';') would pass without having run: zero test cases is a failure.
   doctest_discover_tests(${target} TEST_PREFIX "${label}/"
     PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0")
