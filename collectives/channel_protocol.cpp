@@ -296,25 +296,14 @@ Seconds ChannelProtocol::last_slices() const {
 
 // What comes last has nothing behind it to hide its copying: half a chunk of a ring (a chunk is two slices), a
 // whole one of a pair, which its receiver copies out of the library's buffer; before that, a pair's send and
-// receive have met, which takes another hop. A ring goes round with whole chunks and last with what is left. Where
-// that is little, copying half a whole chunk of the round before ends later.
-Bytes ChannelProtocol::last_half_chunk(Bytes of_channel) const {
-  const Bytes chunk = library_.ring_chunk;
-  const double whole_rounds = std::max(0.0, std::ceil(of_channel / chunk) - 1.0);
-  const Bytes rest = of_channel - whole_rounds * chunk;
-  const double turns = graph_.ranks() - 1.0;
-  const double steps = call_.kind == CollectiveKind::all_reduce ? 2.0 * turns : turns;
-  const Bytes of_whole = whole_rounds > 0.0 ? chunk * 0.5 - rest * steps : Bytes{};
-  return std::max(rest * 0.5, of_whole);
-}
-
+// receive have met, which takes another hop.
 Seconds ChannelProtocol::last_slice(int lane) const {
   if (method_.protocol != Protocol::simple || graph_.pipelined) return {};
   const double channels = in_lane(lane);
   const Bytes most = longest_[static_cast<std::size_t>(lane)] / channels;
   if (method_.algorithm == Algorithm::ring && library_.ring_chunk.value > 0.0) {
     const BytesPerSecond rate = std::min(spec_.channel_rate, link_payload() / channels);
-    return last_half_chunk(most) / rate;
+    return std::min(most, library_.ring_chunk) * 0.5 / rate;
   }
   if (method_.algorithm == Algorithm::direct && is_pairwise(call_.kind) && library_.local_rate) {
     return spec_.hop_latency + std::min(most, library_.chunk_size) / *library_.local_rate;

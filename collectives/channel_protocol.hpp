@@ -84,7 +84,6 @@ class ChannelProtocol {
   Seconds posts() const;
   double plateau() const;
   Seconds in_switch() const;
-  Bytes last_half_chunk(Bytes of_channel) const;
   Seconds last_slice(int lane) const;
   Seconds last_slices() const;
   int in_lane(int lane) const { return std::max(1, (width_ - lane + places_ - 1) / places_); }

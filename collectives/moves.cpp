@@ -165,10 +165,15 @@ std::vector<Move> chunk_by_chunk(std::vector<Move> whole, const Chunking& chunks
   return pipeline.take();
 }
 
+// Behind the slowest edge a last chunk that is smaller waits for the whole one ahead of it.
 std::vector<Move> first_middle_last(std::vector<Move> whole, const Chunking& chunks) {
+  const bool is_smaller = chunks.last() < (1.0 - 1e-6) * chunks.share;
+  const int whole_ones_last = is_smaller && chunks.count > 2 ? 1 : 0;
+  const int between = chunks.count - 2 - whole_ones_last;
   Pipeline pipeline(std::move(whole));
   if (chunks.count > 1) pipeline.add(chunks.share, /*waits=*/true);
-  if (chunks.count > 2) pipeline.add((chunks.count - 2.0) * chunks.share, /*waits=*/false);
+  if (between > 0) pipeline.add(between * chunks.share, /*waits=*/false);
+  if (whole_ones_last > 0) pipeline.add(chunks.share, /*waits=*/true);
   pipeline.add(chunks.last(), /*waits=*/true);
   return pipeline.take();
 }

@@ -175,6 +175,20 @@ TEST_CASE("a pipelined graph of two chunks has nothing between the first and the
   CHECK(bytes_of(moves).value == near(3e9));
 }
 
+TEST_CASE("a last chunk that is smaller follows a whole one, which it waits for") {
+  // 500 MB an edge in chunks of 150 MB: 150, 150, 150 and 50 MB.
+  const auto moves = plan_moves(chain_of_four(), CollectiveGrain::edge, whole_chunks(500.0_MB, 150.0_MB));
+  REQUIRE(moves.size() == 24);
+  const std::vector<double> parts = {150e6, 150e6, 150e6, 50e6};
+  for (std::uint32_t i = 0; i < moves.size(); ++i) {
+    CHECK(moves[i].legs[0].bytes.value == near(parts[i / 6]));
+    CHECK(moves[i].hops == (i / 6 == 1 ? 0 : 1));
+  }
+  CHECK(whole_chunks(500.0_MB, 500.0_MB).count == 1);
+  CHECK(whole_chunks(500.0_MB, 250.0_MB).count == 2);
+  CHECK(whole_chunks(500.0_MB, 250.0_MB).last() == near(0.5));
+}
+
 TEST_CASE("grain gang has a first chunk, one between and a last for each of few stages") {
   const auto moves = plan_moves(chain_of_four(), CollectiveGrain::gang, equal_chunks(10));
   REQUIRE(moves.size() == 9);
