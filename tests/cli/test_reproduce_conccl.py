@@ -147,7 +147,7 @@ class ReproduceConccl(ScratchTest):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 3)
-        for line, pattern in zip(lines, (r"scenarios.csv:2:10: bound: unknown bound 'xb'; known: cb, mb",
+        for line, pattern in zip(lines, (r"scenarios.csv:2:10: bound: unknown bound 'xb'; did you mean 'cb'\? known: cb, mb",
                                          r"scenarios.csv:3:23: model: unknown model 'lama-70b'.*did you mean 'llama-70b'",
                                          r"scenarios.csv:4:80: size_mib: must be a number above 0, not '0'")):
             self.assertRegex(line, pattern)

@@ -297,22 +297,19 @@ TEST_CASE("making an experiment takes less than a millisecond, so that a study m
 
 TEST_CASE("unknown names are refused with position, what is known, and what may have been meant") {
   const std::string refused = refusal({"schema = 1\nsystem = \"mi300x-9\"\n"});
-  CHECK(refused == Part{"2:10: system: unknown node preset 'mi300x-9'; known: "});
-  CHECK(refused == Part{"mi250x-8, mi300x-8"});
-  CHECK(refused == Part{"; did you mean 'mi300x-8'?"});
+  CHECK(refused == Part{"2:10: system: unknown node preset 'mi300x-9'; did you mean 'mi300x-8'? known: "});
+  CHECK(refused == Part{" more"});
   CHECK(refusal({kHead, kModel, kStreams, kStrategy, "[masure]\n"}) ==
         "14:2: masure: unknown key; did you mean 'measure'?");
   CHECK(refusal({kHead, "[gpu]\nhbm_raed = \"4 TB/s\"\n", kModel, kStreams, kStrategy}) ==
         "4:1: gpu.hbm_raed: unknown key; did you mean 'hbm_read'?");
   CHECK(refusal({kHead, "[model]\nuse = \"lama-70b\"\ntokens = 1\ndtype = \"bf16\"\n", kStreams, kStrategy}) ==
-        "4:7: model.use: unknown model preset 'lama-70b'; known: bert-large, gpt2-large, gpt2-xl, "
-        "gpt3-1.3b, gpt3-13b, gpt3-175b, gpt3-2.7b, gpt3-6.7b, gpt3-xl-neusight, llama-2-13b, llama-2-70b, "
-        "llama-2-7b, llama-3-70b, llama-3-8b, llama-405b, llama-70b, mistral-7b, opt-1.3b, switch-xl-4; "
-        "did you mean 'llama-70b'?");
+        "4:7: model.use: unknown model preset 'lama-70b'; did you mean 'llama-70b'? known: bert-large, "
+        "gpt2-large, gpt2-xl, gpt3-1.3b, gpt3-13b, gpt3-175b, gpt3-2.7b, gpt3-6.7b, gpt3-xl-neusight, "
+        "llama-2-13b, llama-2-70b, llama-2-7b and 7 more");
   CHECK(refused_run("\"mlp.gateup\"") ==
-        "9:8: stream.compute.run[0]: unknown operation 'mlp.gateup'; known: attn.qkv, attn.out, mlp.gate_up, "
-        "mlp.down; "
-        "did you mean 'mlp.gate_up'?");
+        "9:8: stream.compute.run[0]: unknown operation 'mlp.gateup'; did you mean 'mlp.gate_up'? known: "
+        "attn.qkv, attn.out, mlp.gate_up, mlp.down");
   CHECK(refused_run("{ all_gather = \"mlp.up.weight\" }") ==
         Part{"9:23: stream.compute.run[0].all_gather: unknown operation"});
   CHECK(refused_run("{ permute = \"1 GiB\" }") ==
@@ -324,7 +321,7 @@ TEST_CASE("unknown names are refused with position, what is known, and what may 
   CHECK(refused_strategy("order = [\"fsdp\", \"comptue\"]") ==
         Part{"14:18: strategy.s.order: unknown stream 'comptue'"});
   CHECK(refused_strategy("fsdp.backend = \"sdma\"") ==
-        Part{"14:16: strategy.s.fsdp.backend: unknown name 'sdma'; known: cu, dma"});
+        Part{"14:16: strategy.s.fsdp.backend: unknown name 'sdma'; did you mean 'dma'? known: cu, dma"});
 }
 
 TEST_CASE("keys of copy engines choose them, and contradict a backend that is another") {
@@ -341,7 +338,7 @@ TEST_CASE("keys of copy engines choose them, and contradict a backend that is an
   CHECK(refused_strategy("fsdp.backend = \"cu\"\nfsdp.prelaunch = true") ==
         Part{"15:18: strategy.s.fsdp.prelaunch: requires backend = \"dma\" (it is \"cu\")"});
   CHECK(refused_strategy("fsdp.dma = \"swop\"") ==
-        Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; known: pcpy, bcst, swap, b2b"});
+        Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; did you mean 'swap'? known: pcpy, bcst, swap, b2b"});
 }
 
 TEST_CASE("streams without work, without a name of their own, or with an event recorded twice are refused") {
