@@ -118,7 +118,7 @@ def waves_of(experiment, gpu, *settings):
         shapes_file, times_file = os.path.join(folder, "shapes.csv"), os.path.join(folder, "times.csv")
         with open(shapes_file, "w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(rows)
-        words = [word for setting in settings for word in ("--set", setting)]
+        words = [word for setting in settings if setting.startswith("gpu.") for word in ("--set", setting)]
         c3sim("-q", "kernel", "--csv", shapes_file, "--gpu", gpu, "-o", times_file, *words).check_returncode()
         with open(times_file, encoding="utf-8", newline="") as file:
             return [float(row["waves"]) for row in csv.DictReader(file)]
