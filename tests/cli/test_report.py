@@ -240,7 +240,7 @@ class ReportPage(unittest.TestCase):
         for name, row in self.page.rows("losses").items():
             losses = self.rows[name]["loss_us"]
             numbers = ["".join(cell.itertext()) for cell in row.findall("td")[1:]]
-            expected = [f"{losses[part]:.1f}" for part in LOSSES] + [f"{losses["total"]:.1f} us"]
+            expected = [f"{losses[part]:.1f}" for part in LOSSES] + [f"{losses['total']:.1f} us"]
             self.assertEqual([number.replace("-0.0", "0.0") for number in numbers],
                              [number.replace("-0.0", "0.0") for number in expected])
             [zero] = shapes(row, "path", "zero")
