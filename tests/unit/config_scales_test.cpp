@@ -130,7 +130,7 @@ TEST_CASE("a configuration with overridden CUs reads back the same, and its rate
   CHECK(again.make(std::nullopt).cluster == first.make(std::nullopt).cluster);
 }
 
-TEST_CASE("hbm_read alone sets all rates of memory where a preset derives them; the others require it") {
+TEST_CASE("hbm_read alone sets all rates of memory where a preset derives them, and the others require it") {
   const GpuSpec gpu = gpu_with("h100-sxm", {"gpu.hbm_read=2 TB/s"});
   CHECK(gpu.hbm.read == 2.0_TBps);
   CHECK(gpu.hbm.write == 2.0_TBps);
