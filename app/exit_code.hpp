@@ -12,6 +12,7 @@ enum ExitCode : int {
   kExitPartial = 5,    ///< some rows of the input were broken, or points of a sweep failed; the others are done
   kExitInternal = 70,  ///< EX_SOFTWARE of sysexits.h
   kExitInputOutput = 74,   ///< EX_IOERR: a file, a stream or memory of this machine failed
+  kExitTimeout = 124,      ///< a time limit ran out, as of timeout(1); what was finished is kept
   kExitInterrupted = 130,  ///< 128 + SIGINT
 };
 

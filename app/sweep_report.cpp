@@ -31,7 +31,8 @@ void check_free(const std::string& option, const std::string& key, const std::ve
   const auto found = std::ranges::find(axes, key, &SweptKey::name);
   if (found == axes.end()) return;
   if (!found->follows.empty())
-    throw UsageError(fmt::format("{}: '{}' goes with '{}', take that", option, key, found->follows));
+    throw UsageError(
+        fmt::format("{}: '{}' is swept together with '{}': name that one", option, key, found->follows));
   if (found->levels() == 1) throw UsageError(fmt::format("{}: '{}' has one value", option, key));
 }
 
@@ -55,6 +56,11 @@ void check_keys(const SweepReportOptions& options, const std::vector<SweptKey>& 
     check("--heat", key);
   for (const std::string& key : options.for_each)
     check("--for-each", key);
+  for (const std::string& key : options.choose) {
+    check("--choose", key);
+    if (std::ranges::find(options.for_each, key) != options.for_each.end())
+      throw UsageError(fmt::format("--choose and --for-each: '{}' cannot be in both", key));
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> checked_only(const std::vector<std::string>& texts,
@@ -83,18 +89,21 @@ std::string command_of(const std::string& file, const std::vector<std::string>& 
     command += " --only " + shell_word(only);
   if (!options.for_each.empty())
     command += " --for-each " + shell_word(fmt::format("{}", fmt::join(options.for_each, ",")));
+  if (!options.choose.empty())
+    command += " --choose " + shell_word(fmt::format("{}", fmt::join(options.choose, ",")));
   return command;
 }
 
 }  // namespace
 
 std::string SweepReportOptions::first_given() const {
-  const std::array<std::pair<const char*, bool>, 7> given{{{"--x", !x.empty()},
+  const std::array<std::pair<const char*, bool>, 8> given{{{"--x", !x.empty()},
                                                            {"--y", !y.empty()},
                                                            {"--series", !series.empty()},
                                                            {"--heat", !heat.empty()},
                                                            {"--pareto", !pareto.empty()},
                                                            {"--for-each", !for_each.empty()},
+                                                           {"--choose", !choose.empty()},
                                                            {"--only", !only.empty()}}};
   for (const auto& [name, is_given] : given)
     if (is_given) return name;
@@ -116,7 +125,8 @@ std::string sweep_report(const std::string& file, const std::vector<std::string>
                                       .series = options.series,
                                       .heat = options.heat,
                                       .pareto = options.pareto,
-                                      .for_each = options.for_each}};
+                                      .for_each = options.for_each,
+                                      .choose = options.choose}};
   check_pair("--heat", options.heat);
   check_pair("--pareto", options.pareto);
   check_name("metric", options.y, metrics);

@@ -6,10 +6,10 @@
 
 namespace c3 {
 
-/// What of a sweep is drawn, as its reader wrote it; empty: chosen by what the sweep has.
+/// The options of a sweep's page as given on the command line; empty: chosen by what the sweep has.
 struct SweepReportOptions {
   std::string x, y, series;
-  std::vector<std::string> heat, pareto, for_each;
+  std::vector<std::string> heat, pareto, for_each, choose;
   std::vector<std::string> only;  ///< KEY=VALUE
 
   /// The first option that was given, or empty.

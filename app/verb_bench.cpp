@@ -196,7 +196,7 @@ void add_bench_verb(CLI::App& app, VerbAction& action) {
                    "allreduce-1024, one for allreduce-4096")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "As one JSON object");
+  verb->add_flag("--json", options->json, "Print one JSON object");
   verb->callback([&action, &app, options] {
     options->quiet = app.count("--quiet") > 0;
     action = [options] { return run_bench(*options); };

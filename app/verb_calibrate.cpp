@@ -242,29 +242,29 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("-o,--output", options->output, "Write the coefficients")->type_name("FILE.toml");
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
       ->type_name("FILE.toml");
-  verb.add_option("--source", options->source, "Where the data is from, for the file")->type_name("TEXT");
-  verb.add_option("--free", options->free, "Published and assumed keys to fit all the same")
+  verb.add_option("--source", options->source, "Origin of the data, recorded in the file")->type_name("TEXT");
+  verb.add_option("--free", options->free, "Published or assumed keys to fit nevertheless")
       ->delimiter(',')
       ->type_name("KEY,..");
-  verb.add_option("--hold", options->hold, "Keys that keep their value, beside published and assumed ones")
+  verb.add_option("--hold", options->hold, "Keys to keep fixed, besides published and assumed ones")
       ->delimiter(',')
       ->type_name("KEY,..");
-  verb.add_option("--min-time", options->least_time, "Leave shorter kernels out")
+  verb.add_option("--min-time", options->least_time, "Ignore kernels shorter than this")
       ->type_name("TIME")
       ->capture_default_str();
-  verb.add_option("--rows", options->rows, "At most so many of each GPU, drawn at random (0: all)")
+  verb.add_option("--rows", options->rows, "Use at most this many rows of each GPU, chosen at random (0: all)")
       ->capture_default_str();
-  verb.add_option("--starts", options->starts, "Of the search")
+  verb.add_option("--starts", options->starts, "Random starting points of the search")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   verb.add_option("--folds", options->folds,
-                  "Also predict shapes that a fit did not see, in so many folds (0: do not)")
+                  "Cross-validate over shapes with this many folds (0: do not)")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  verb.add_option("--seed", options->seed, "Of rows, starts, folds and intervals")->capture_default_str();
+  verb.add_option("--seed", options->seed, "Seed of all random choices: rows, starts, folds and intervals")->capture_default_str();
   verb.add_flag("!--no-leave-out", options->leave_out, "Do not refit with each GPU left out");
   verb.add_flag("--scale", options->scale,
-                "One factor for one GPU instead of all coefficients: 20 rows are enough");
+                "Fit one factor for one GPU instead of all coefficients: 20 rows are enough");
   verb.footer(
       "A file has the columns of `c3sim kernel --csv` with gpu and time_us (and split: train or test), or is "
       "one of\n"

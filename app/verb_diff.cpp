@@ -10,12 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "app/configuration_changes.hpp"
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "configs/config_diff.hpp"
 #include "configs/nearest_name.hpp"
-#include "configs/toml_text.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
 
@@ -46,18 +45,6 @@ StrategyPair pair_of(const std::string& text, const ResultReader& a, const Resul
   return pair;
 }
 
-std::vector<TextChange> configuration_changes(const ResultReader& a, const ResultReader& b,
-                                              const ConfigDiffOptions& options) {
-  const auto tree = [](const ResultReader& file) {
-    return parse_toml(file.attribute("config_resolved"), file.path() + "/config_resolved");
-  };
-  const Node first = tree(a), second = tree(b);
-  std::vector<TextChange> changes;
-  for (auto& [key, in_a, in_b, relative] : config_diff(*first.table(), *second.table(), options))
-    changes.push_back({std::move(key), std::move(in_a), std::move(in_b), relative});
-  return changes;
-}
-
 int diff(const DiffRequest& request) {
   const ResultReader a(request.a), b(request.b);
   DiffOptions options{.tolerance = request.tolerance, .all_kinds = request.all, .strategies = {}};
@@ -66,6 +53,10 @@ int diff(const DiffRequest& request) {
   RunDiff diff = diff_runs(a, b, options);
   diff.configuration =
       configuration_changes(a, b, {.tolerance = request.tolerance, .with_sources = request.all});
+  if (!request.json) {
+    for (const ResultReader* file : {&a, &b})
+      if (const auto incomplete = file->incomplete()) fmt::print("{}: {}\n", file->path(), *incomplete);
+  }
   fmt::print("{}", request.json ? diff_json(diff, request.lines) : diff_text(diff, request.lines));
   return request.check && !diff.is_equal() ? kExitCheckFailed : kExitOk;
 }
@@ -76,30 +67,29 @@ void add_diff_verb(CLI::App& app, VerbAction& action) {
   const auto request = std::make_shared<DiffRequest>();
   auto* verb = app.add_subcommand("diff", "Show what differs between two result files");
   verb->footer(
-      "Configuration key by key, numbers of each strategy, and activities (kernels, collectives, transfers "
-      "and\n"
-      "ranges, matched by strategy, kind, name and rank), the largest change first.\n\n"
+      "Compares the configuration key by key, the numbers of each strategy, and the activities (kernels,\n"
+      "collectives, transfers and ranges, matched by strategy, kind, name and rank), the largest change first.\n\n"
       "Examples:\n"
       "  c3sim diff out/before.h5 out/after.h5\n"
       "  c3sim diff out/c3_llama70b_mi300x.h5 out/c3_llama70b_mi300x.h5 --strategy concurrent:dma\n"
       "  c3sim diff out/before.h5 out/after.h5 --check --tolerance 1e-9");
   verb->add_option("A", request->a, "Result file (HDF5) of c3sim run")->required();
-  verb->add_option("B", request->b, "The one to compare with it")->required();
+  verb->add_option("B", request->b, "Result file to compare with A")->required();
   verb->add_option("--strategy", request->strategies,
-                   "Only this strategy, or one of A with another of B: NAME:NAME (repeatable)")
+                   "Compare only this strategy, or NAME:NAME to compare one of A with another of B; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  verb->add_option("-n,--lines", request->lines, "Most activities that are shown, 0 for all (default: 20)")
+  verb->add_option("-n,--lines", request->lines, "Most rows of each table, the rest is counted; 0 for all (default: 20)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   verb->add_option("--tolerance", request->tolerance,
-                   "Relative: numbers that differ by no more are equal (default: 0)")
+                   "Relative difference up to which numbers are equal (default: 0)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("SHARE");
   verb->add_flag("--all", request->all,
-                 "Also work groups, channels, waits and commands, sources of values, date and command line");
+                 "Also compare work groups, channels, waits, commands, sources of values, date and command line");
   verb->add_flag("--check", request->check,
-                 "Exit with 1 if anything but versions, date and command line differs");
+                 "Exit with code 1 if anything except versions, date and command line differs");
   verb->add_flag("--json", request->json, "As JSON");
   verb->callback([&action, request] { action = [request] { return diff(*request); }; });
 }

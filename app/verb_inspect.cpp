@@ -89,8 +89,8 @@ void add_inspect_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<InspectOptions>();
   auto* verb = app.add_subcommand("inspect", "Show or export what a result file holds");
   verb->footer(
-      "Without --table: attributes and, for each strategy, time [us], row counts, busiest resources and first\n"
-      "collectives. Units are in the headers of exported tables: start_ps, bytes_B, algbw_B_per_s.\n\n"
+      "Without --table, prints the attributes and, for each strategy, its time [us], row counts, busiest\n"
+      "resources and first collectives. Exported tables have units in their headers: start_ps, bytes_B.\n\n"
       "Examples:\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
@@ -99,9 +99,9 @@ void add_inspect_verb(CLI::App& app, VerbAction& action) {
   auto* table =
       verb->add_option("--table", options->table,
                        "activities, dependencies, collectives, resources, steps, summary or streams;\n"
-                       "of a training step also step, step_classes or memory");
+                       "for a training step also step, step_classes or memory");
   table->type_name("TABLE")->check(CLI::IsMember(kTables));
-  auto* csv = verb->add_flag("--csv", options->csv, "The table as CSV, with a column 'strategy'")->needs(table);
+  auto* csv = verb->add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'")->needs(table);
   verb->add_flag("--json", options->json, "As JSON")->excludes(csv);
   verb->callback([&action, options] { action = [options] { return inspect(*options); }; });
 }

@@ -160,32 +160,32 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::op:
       return "gemm, attention, or vector operators such as softmax, gelu+add";
     case ShapeKey::dtype:
-      return "bf16, fp16, fp8 or fp32; with --csv of the rows that name none";
+      return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
-      return "Batch: GEMMs or sequences at once (default: 1)";
+      return "Batch size: number of GEMMs or sequences (default: 1)";
     case ShapeKey::m:
     case ShapeKey::n:
     case ShapeKey::k:
-      return "of a gemm C[m,n] = A[m,k] B[k,n]; several with commas between";
+      return "Dimension of the gemm C[m,n] = A[m,k] B[k,n]; several values separated by commas";
     case ShapeKey::heads:
-      return "of an attention's queries";
+      return "Attention: query heads";
     case ShapeKey::kv_heads:
-      return "of its keys and values (default: as many)";
+      return "Attention: key and value heads (default: as many as query heads)";
     case ShapeKey::seq:
-      return "Queries of a sequence";
+      return "Attention: queries in a sequence";
     case ShapeKey::kv_seq:
-      return "Keys of a sequence (default: as many)";
+      return "Attention: keys in a sequence (default: as many as queries)";
     case ShapeKey::head_dim:
-      return "of an attention";
+      return "Attention: elements in a head";
     case ShapeKey::causal:
-      return "A query sees no later key";
+      return "Attention: a query does not see later keys";
     case ShapeKey::pass:
       return "forward or backward (default: forward)";
     case ShapeKey::rows:
     case ShapeKey::cols:
-      return "of a vector operator's tensors";
+      return "Vector operator: size of its tensors";
     case ShapeKey::traffic:
-      return "of a gemm: tiled, or streamed: most loads from HBM, as the GPU says (default: tiled)";
+      return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
   }
   return "";
 }
@@ -212,28 +212,28 @@ void add_shape_options(CLI::App& verb, KernelOptions& options) {
 void add_options(CLI::App& verb, KernelOptions& options) {
   add_shape_options(verb, options);
   verb.add_option("--csv", options.csv, "Time each row of this table of shapes")->type_name("FILE");
-  verb.add_option("--gpu", options.gpus, "GPU preset; several with commas between")
+  verb.add_option("--gpu", options.gpus, "GPU preset; several values separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("GPU");
-  verb.add_option("--cus", options.cus, "Compute units that the kernel has (default: all)")
+  verb.add_option("--cus", options.cus, "Compute units (SMs, CUs) that the kernel may use (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N");
-  verb.add_option("--cache-share", options.cache_share, "Of L2 and last-level cache")->capture_default_str();
-  verb.add_option("--hbm-share", options.hbm_share, "Of HBM bandwidth")->capture_default_str();
+  verb.add_option("--cache-share", options.cache_share, "Share of L2 and last-level cache that the kernel has")->capture_default_str();
+  verb.add_option("--hbm-share", options.hbm_share, "Share of HBM bandwidth that the kernel has")->capture_default_str();
   verb.add_option(
           "--launch", options.launch,
-          "measured: of one call alone, as its class was measured; device: in a queue that is not empty")
+          "Launch cost: measured: a single call, as in the measurements; device: in a queue that is not empty")
       ->check(CLI::IsMember({"measured", "device"}))
       ->capture_default_str();
   verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
       ->take_all()
       ->expected(1)
       ->type_name("KEY=VALUE");
-  verb.add_option("-o,--output", options.output, "Table with the times; - is standard output")
+  verb.add_option("-o,--output", options.output, "CSV file to write the times to; - is standard output")
       ->type_name("OUT.csv");
-  verb.add_flag("--json", options.json, "As one JSON object");
+  verb.add_flag("--json", options.json, "Print one JSON object");
 }
 
 }  // namespace
@@ -243,11 +243,9 @@ void add_kernel_verb(CLI::App& app, VerbAction& action) {
   CLI::App& verb = *app.add_subcommand("kernel", "Time one kernel, or every row of a file of shapes");
   add_options(verb, *options);
   verb.footer(
-      "A table has a header and the columns that its operators need, of op, dtype, b, m, n, k, heads, "
-      "kv_heads,\n"
-      "seq, kv_seq, head_dim, causal, pass, rows, cols; gpu names a GPU for each row. Rows that are broken "
-      "are\n"
-      "reported and copied to OUT.rejected.csv; the others are timed, and the command ends with 5.\n\n"
+      "A CSV file has a header and those of the columns op, dtype, b, m, n, k, heads, kv_heads, seq, kv_seq,\n"
+      "head_dim, causal, pass, rows, cols that its operators need; a column gpu names a GPU for each row.\n"
+      "Invalid rows are reported and copied to OUT.rejected.csv, the others are timed; the exit code is 5.\n\n"
       "Examples:\n"
       "  c3sim kernel gemm --gpu mi300x,h100-sxm -m 2048,4096 -n 8192 -k 8192 --dtype bf16\n"
       "  c3sim kernel attention --gpu h100-sxm --heads 32 --kv-heads 8 --seq 4096 --head-dim 128 --causal "

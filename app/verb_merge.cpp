@@ -57,15 +57,15 @@ int merge(const MergeOptions& options) {
 
 void add_merge_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<MergeOptions>();
-  auto* verb = app.add_subcommand("merge", "Make one table of a sweep's points");
+  auto* verb = app.add_subcommand("merge", "Merge the points of a sweep into one table");
   verb->footer(
-      "A row a point: what was swept, every number of every strategy (times in us), status and error, and the\n"
-      "command that runs the point alone. The same table whoever simulated the points, in whatever order.\n"
-      "Where points failed or are missing the table has the others, and the exit code is 5.\n\n"
+      "Writes a row for each point: the swept keys, every number of every strategy (times in us), status and\n"
+      "error, and the command that runs the point alone. The table does not depend on which machines simulated\n"
+      "the points, or in which order. If points failed or are missing, the exit code is 5.\n\n"
       "Examples:\n"
       "  c3sim merge out/partition\n"
       "  c3sim merge out/partition -o partition.h5 --csv");
-  verb->add_option("DIR", options->folder, "Folder of c3sim sweep")->required();
+  verb->add_option("DIR", options->folder, "Folder that c3sim sweep wrote")->required();
   verb->add_option("-o,--output", options->output, "HDF5 file to write (default: DIR.h5)")->type_name("OUT.h5");
   verb->add_flag("--csv", options->csv, "Also write OUT.csv");
   verb->callback([&app, &action, options] {

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "app/configuration_changes.hpp"
 #include "app/exit_code.hpp"
 #include "app/sweep_report.hpp"
 #include "app/usage_error.hpp"
@@ -55,12 +57,27 @@ void check_strategies(const std::vector<ResultReader>& files, const std::vector<
   }
 }
 
-/// Two files of one system are told apart by their names.
+/// Adds the file's name to the labels of runs on the same system.
 void tell_apart(std::vector<ReportRun>& runs) {
   const auto system = [](const ReportRun& run) { return run.study.conditions.system; };
   for (auto& run : runs) {
     if (std::ranges::count(runs, system(run), system) > 1) run.label += " (" + run.file + ")";
   }
+}
+
+/// "training.global_batch 32 / 8", or empty.
+std::string work_text(const ResultReader& first, const ResultReader& other) {
+  constexpr std::size_t kNamed = 4, kLongest = 40;
+  const auto value = [&](const std::optional<std::string>& text) {
+    if (!text) return std::string("none");
+    return text->size() > kLongest ? text->substr(0, kLongest - 3) + "..." : *text;
+  };
+  const std::vector<TextChange> changes = work_changes(first, other);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, changes.size()); ++i)
+    text += fmt::format("{}{} {} / {}", i == 0 ? "" : ", ", changes[i].name, value(changes[i].a),
+                        value(changes[i].b));
+  return text + (changes.size() > kNamed ? fmt::format(" and {} more", changes.size() - kNamed) : "");
 }
 
 std::string run_report(const ReportOptions& options) {
@@ -71,6 +88,11 @@ std::string run_report(const ReportOptions& options) {
   for (const auto& file : files)
     runs.push_back(read_report_run(file, options.strategies));
   tell_apart(runs);
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    runs[i].other_work = work_text(files.front(), files[i]);
+    if (!runs[i].other_work.empty() && !options.quiet)
+      fmt::print(stderr, "work differs: {} ({} / {})\n", runs[i].other_work, runs.front().label, runs[i].label);
+  }
   return report_page(runs, options.title);
 }
 
@@ -90,23 +112,28 @@ int report(const ReportOptions& options) {
 
 void add_sweep_options(CLI::App& verb, SweepReportOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
-    return verb.add_option(name, value, text)->type_name(type)->group("Of a sweep");
+    return verb.add_option(name, value, text)->type_name(type)->group("Options for a sweep");
   };
-  add("--x", options.x, "Swept key along which lines go (default: the one with most numbers)", "KEY");
-  add("--y", options.y, "What is drawn (default: tokens/s, speedup or time)", "METRIC");
-  add("--series", options.series, "Swept key, or strategy, with a line for each value", "KEY");
-  add("--heat", options.heat, "Keys of the heat map, across and down", "KEY,KEY")
+  add("--x", options.x, "Swept key on the x axis (default: the one with the most numbers)", "KEY");
+  add("--y", options.y, "Number to draw (default: tokens/s or speedup; time where the machine is swept)", "METRIC");
+  add("--series", options.series, "Swept key, or 'strategy', that has a line for each value", "KEY");
+  add("--heat", options.heat, "Keys of the heat map: columns, rows", "KEY,KEY")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add("--pareto", options.pareto, "Numbers whose front is drawn", "METRIC,METRIC")
+  add("--pareto", options.pareto, "Numbers whose Pareto front is drawn", "METRIC,METRIC")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--for-each", options.for_each,
-      "The best point and the front for each value of these (default: keys that change work or machine)",
+      "Show the best point and the front for each value of these keys (default: keys that change work or machine)",
       "KEY,..")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add("--only", options.only, "Only points with this value, as the page writes it; repeatable", "KEY=VALUE")
+  add("--choose", options.choose,
+      "Look for the best value of these keys too, even if they change work or machine",
+      "KEY,..")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add("--only", options.only, "Only points with this value, written as on the page; repeatable", "KEY=VALUE")
       ->allow_extra_args(false);
 }
 
@@ -116,15 +143,12 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<ReportOptions>();
   auto* verb = app.add_subcommand("report", "Make a page that explains result files or a sweep");
   verb->footer(
-      "One HTML file that needs no network: time split, table, loss split in us, and the timelines of all "
-      "strategies\n"
-      "on one axis. Several files, such as one job on two systems, are compared side by side.\n"
-      "Of a sweep, the file of c3sim merge: lines, a heat map, the best points, and the front of two numbers; "
-      "what is\n"
-      "drawn is chosen by what was swept, or with the options. --y and --pareto take time, speedup, dma.time "
-      "or a "
-      "swept\n"
-      "number; every plot says the options that make it.\n\n"
+      "Writes one HTML file that needs no network: time split, table, loss split in us, and the timelines of\n"
+      "all strategies on one axis. Several files, such as one job on two systems, are compared side by side; if\n"
+      "their work differs, the page says so and compares training steps by time per token.\n"
+      "For a sweep, give the file of c3sim merge: the page has lines, a heat map, the best points, and the\n"
+      "Pareto front of two numbers, chosen from the swept keys unless options name them. --y and --pareto accept\n"
+      "time, speedup, dma.time or a swept number. Below each plot is the command that draws it.\n\n"
       "Examples:\n"
       "  c3sim report out/c3_llama70b_mi300x.h5 -o out/report.html\n"
       "  c3sim report out/mi300x.h5 out/h100.h5 --strategies prioritized,dma -o out/both.html\n"
@@ -136,7 +160,7 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
       ->required();
   verb->add_option("-o,--output", options->output, "HTML file to write (default: beside the first file)")
       ->type_name("OUT.html");
-  verb->add_option("--strategies", options->strategies, "Only these, with commas between (default: all)")
+  verb->add_option("--strategies", options->strategies, "Only these strategies, separated by commas (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B");

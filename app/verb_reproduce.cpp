@@ -48,7 +48,7 @@ const Study& study_of(const std::string& name) {
   throw UsageError(unknown_name("study", name, known));
 }
 
-/// What of the input could not be used, and what else is to be said of it, on stderr.
+/// Reports on stderr which part of the input could not be used, and other remarks.
 void report_input(const StudyOutcome& outcome, bool quiet) {
   constexpr std::size_t kMostReported = 20;
   for (std::size_t i = 0; i < std::min(outcome.broken.size(), kMostReported); ++i)
@@ -119,7 +119,7 @@ int reproduce(const ReproduceOptions& options) {
 
 void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<ReproduceOptions>();
-  CLI::App& verb = *app.add_subcommand("reproduce", "Set a published study's figures beside ours");
+  CLI::App& verb = *app.add_subcommand("reproduce", "Compare the figures of a published study with simulated ones");
   verb.add_option("NAME", options->name, "Study")->required()->type_name("STUDY");
   verb.add_option("--data", options->data, "Folder of the measured tables (default: $C3SIM_DATA, else data in the working folder)")
       ->type_name("DIR");
@@ -139,11 +139,11 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       ->check(CLI::Range(1, kMostProcesses))
       ->type_name("N");
   verb.add_flag("--calibrated", options->calibrated,
-                "conccl: add results with a loss that was fitted to such results");
-  verb.add_flag("--tornado", options->tornado, "conccl: one prior at a time on all scenarios, not on six");
-  verb.add_flag("--json", options->json, "As one JSON object");
+                "conccl: add results with a loss fitted to published results (never judged)");
+  verb.add_flag("--tornado", options->tornado, "conccl: vary one prior at a time on all scenarios instead of six");
+  verb.add_flag("--json", options->json, "Print one JSON object");
   std::string footer =
-      "Ends with 1 when a figure misses its target, with 5 when some of the input could not be used. "
+      "The exit code is 1 if a figure misses its target, 5 if part of the input could not be used. "
       "Studies:\n";
   for (const Study& study : studies())
     footer += fmt::format("  {:<11} {}\n", study.name, study.about);

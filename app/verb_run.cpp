@@ -1,19 +1,26 @@
-/// c3sim run: simulates every strategy of an experiment, prints its table, writes its file.
+/// c3sim run: simulates every strategy of an experiment, prints a table and writes a result file.
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/current_work.hpp"
 #include "app/exit_code.hpp"
 #include "app/notes.hpp"
-#include "app/progress_line.hpp"
+#include "app/run_progress.hpp"
+#include "app/time_limit.hpp"
 #include "app/verb.hpp"
 #include "configs/experiment_reader.hpp"
+#include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "results/observer_fanout.hpp"
 #include "results/result_file.hpp"
@@ -22,7 +29,9 @@
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
 #include "results/trace_writer.hpp"
+#include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/out_of_memory.hpp"
+#include "workloads/execute/steady_state.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
@@ -34,7 +43,8 @@ struct RunOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string output;  ///< empty: out/<experiment>.h5
-  std::string trace;   ///< folder; empty: no traces
+  std::string trace;         ///< folder; empty: no traces
+  std::string timeout = {};  ///< as written; empty: none
   bool json = false;
   bool quiet = false;
 
@@ -64,51 +74,160 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
   return traces;
 }
 
-/// Simulates the run behind every strategy's median once more, under observers that write it down.
-void record(const ExperimentFactory& make, const StudyResult& study, ResultFile& file, const Traces& traces) {
-  for (std::size_t i = 0; i < study.strategies.size(); ++i) {
-    const auto& strategy = study.strategies[i];
-    TimelineWriter timeline(file, strategy.name);
+/// The files of a run. A strategy is written as soon as it is finished, so that a stop costs only those that are not.
+class RunOutput {
+ public:
+  RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header)
+      : path_(output_path(options, nominal.name)),
+        file_(path_, header),
+        traces_(open_traces(options, nominal)),
+        strategies_(nominal.strategies) {
+    study_ = {.experiment = nominal.name,
+              .seed = nominal.measure.seed,
+              .conditions = conditions_of(nominal),
+              .strategies = {}};
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Of the strategies that are finished.
+  const StudyResult& study() const { return study_; }
+
+  /// Which part of a training step the timelines show; empty: all of it.
+  const std::string& shortened() const { return shortened_; }
+
+  std::vector<std::string> missing() const {
+    std::vector<std::string> names;
+    for (std::size_t i = study_.strategies.size(); i < strategies_.size(); ++i)
+      names.push_back(strategies_[i].name);
+    return names;
+  }
+
+  /// Simulates the run of \p strategy's median once more, under observers that write it down.
+  /// \param experiment of the draw that the median is of
+  void add(const Experiment& experiment, const StrategyResult& strategy) {
+    try {
+      record(experiment, strategy);
+    } catch (const InterruptedError&) {
+      file_.remove_strategy(strategy.name);  // half a timeline
+      throw;
+    }
+    study_.strategies.push_back(strategy);
+  }
+
+  void commit() {
+    for (std::size_t i = 0; i < std::min(traces_.size(), study_.strategies.size()); ++i)
+      traces_[i]->commit();
+    file_.commit();
+  }
+
+  /// Keeps what is finished. \param reason "interrupted"
+  void commit_incomplete(const std::string& reason) {
+    file_.mark_incomplete(
+        fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()), missing());
+    commit();
+  }
+
+ private:
+  void record(const Experiment& experiment, const StrategyResult& strategy) {
+    const std::size_t index = study_.strategies.size();
+    TimelineWriter timeline(file_, strategy.name);
     ObserverFanout observers;
     observers.add(timeline);
-    if (!traces.empty()) observers.add(*traces[i]);
-    const auto collectives = record_run(make(strategy.recorded_draw), strategy, observers);
+    const bool is_shortened = strategy.step && strategy.step->is_shortened;
+    if (is_shortened) shortened_ = abridged_part(experiment);
+    if (!traces_.empty()) {
+      traces_[index]->begin(is_shortened ? shortened_ : "");
+      observers.add(*traces_[index]);
+    }
+    const auto collectives = record_run(experiment, strategy, observers);
     timeline.finish(strategy, collectives);
-    if (!traces.empty()) traces[i]->finish();
+    if (!traces_.empty()) traces_[index]->finish();
   }
-}
 
-void say_what_was_written(const RunOptions& options, const std::filesystem::path& output) {
-  fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.string());
+  std::filesystem::path path_;
+  ResultFile file_;
+  Traces traces_;
+  std::vector<Strategy> strategies_;
+  StudyResult study_;
+  std::string shortened_;
+};
+
+void say_what_was_written(const RunOptions& options, const RunOutput& output) {
+  fmt::print(stderr, "wrote {0}; look into it with: c3sim inspect {0}\n", output.path().string());
   if (!options.trace.empty())
     fmt::print(stderr, "wrote {}/<strategy>/rank<r>.json for https://ui.perfetto.dev\n", options.trace);
+  if (!output.shortened().empty())
+    fmt::print(stderr, "timelines show {}: add --exact for the whole step\n", output.shortened());
+}
+
+std::string stop_text(const RunOptions& options) {
+  return stop_reason() == StopReason::time_limit ? fmt::format("stopped by --timeout {}", options.timeout)
+                                                 : "interrupted";
+}
+
+/// Keeps and prints what is finished. \returns the exit code
+int end_early(const RunOptions& options, RunOutput& output) {
+  const StudyResult& study = output.study();
+  const std::string reason = stop_text(options);
+  if (study.strategies.empty()) {
+    fmt::print(stderr, "c3sim: {}, nothing was written\n", reason);
+  } else {
+    output.commit_incomplete(reason);
+    std::vector<std::string> names;
+    for (const StrategyResult& strategy : study.strategies)
+      names.push_back(strategy.name);
+    fmt::print("{}", options.json ? study_json(study, output.path(), output.missing()) : format_study(study));
+    fmt::print(stderr, "c3sim: {} after {} of {} strategies: {} {} in {}\n", reason, names.size(),
+               names.size() + output.missing().size(), fmt::join(names, ", "), names.size() == 1 ? "is" : "are",
+               output.path().string());
+  }
+  return stop_reason() == StopReason::time_limit ? kExitTimeout : kExitInterrupted;
+}
+
+/// What a run holds in memory, for the message when there is not enough.
+std::string size_text(const Experiment& experiment) {
+  std::size_t operations = 0;
+  for (const StreamSpec& stream : experiment.streams)
+    operations += stream.operations.size();
+  const bool is_folded = std::ranges::all_of(
+      experiment.strategies, [&](const Strategy& strategy) { return folds(experiment, strategy); });
+  const int gpus = experiment.cluster.ranks();
+  return fmt::format("simulating {}: {} GPUs{} with {} operations each, {} draws", experiment.name, gpus,
+                     is_folded ? " (one simulated for all)" : ", each simulated,", operations,
+                     std::max(1, experiment.measure.draws));
 }
 
 int run(const RunOptions& options) {
-  const auto configuration = ExperimentFile::load(options.file, options.sets);
-  if (!options.quiet) print_notes(configuration.notes());
-  const auto make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
-  if (const auto verdict = out_of_memory(make)) {
-    fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));
-    return kExitInfeasible;
-  }
-  const auto nominal = make(std::nullopt);
-  const auto output = output_path(options, nominal.name);
   install_interrupt_handler();  // before there is a file to leave behind
-  ResultFile file(output, run_header(nominal, configuration.resolved_toml(), options.command_line()));
-  const auto traces = open_traces(options, nominal);
-
-  const auto study = [&] {
-    ProgressLine progress(options.quiet);
-    return run_study(make, std::ref(progress));
-  }();
-  record(make, study, file, traces);
-  for (const auto& trace : traces)
-    trace->commit();
-  file.commit();
-
-  fmt::print("{}", options.json ? study_json(study, output) : format_study(study));
-  if (!options.quiet) say_what_was_written(options, output);
+  const auto limit = read_time_limit("--timeout", options.timeout);
+  if (limit) stop_after(*limit);
+  std::optional<RunOutput> output;
+  try {
+    RunProgress progress(options.quiet);
+    const auto configuration = ExperimentFile::load(options.file, options.sets);
+    if (!options.quiet) print_notes(configuration.notes());
+    const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
+    if (const auto verdict = out_of_memory(make)) {
+      fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));
+      return kExitInfeasible;
+    }
+    const auto nominal = make(std::nullopt);
+    set_current_work(size_text(nominal));
+    output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()));
+    run_study(make, {.progress = std::ref(progress),
+                     .finished =
+                         [&](const StrategyResult& strategy) {
+                           output->add(make(strategy.recorded_draw), strategy);
+                         },
+                     .records = true});
+    output->commit();
+  } catch (const InterruptedError&) {
+    if (output) return end_early(options, *output);
+    fmt::print(stderr, "c3sim: {}, nothing was written\n", stop_text(options));
+    return stop_reason() == StopReason::time_limit ? kExitTimeout : kExitInterrupted;
+  }
+  fmt::print("{}", options.json ? study_json(output->study(), output->path()) : format_study(output->study()));
+  if (!options.quiet) say_what_was_written(options, *output);
   return kExitOk;
 }
 
@@ -118,11 +237,13 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<RunOptions>();
   auto* verb = app.add_subcommand("run", "Simulate every strategy of an experiment");
   verb->footer(
-      "Prints one row a strategy: time (median, 5-95 % over seeds) and its lower bound, speedup over serial,\n"
-      "share of the ideal speedup, and the loss split in us; of a training step also tokens/s, MFU, exposed\n"
-      "communication, operators and memory. Writes the timeline to an HDF5 file, in ps. A step that does not\n"
+      "Prints a row for each strategy: time (median and 5-95 % over seeds), lower bound, speedup over serial,\n"
+      "share of the ideal speedup, and the loss split in us; for a training step also tokens/s, MFU, exposed\n"
+      "communication, operators and memory. Writes the timelines to an HDF5 file, in ps. A step that does not\n"
       "fit in a GPU's memory is not simulated: that is the result, with exit code 4.\n"
-      "Values of --set are TOML; quantities are texts with a unit.\n\n"
+      "Long runs print the time left. After Ctrl-C (exit code 130), or when --timeout is up (124), the file\n"
+      "holds the strategies that are finished and states that it is incomplete.\n"
+      "Values of --set are TOML; quantities are strings with a unit.\n\n"
       "Examples:\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json\n"
@@ -139,9 +260,12 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
                    "Also write timelines as Chrome JSON (us) for Perfetto and HolisticTraceAnalysis:\n"
                    "DIR/<strategy>/rank<r>.json")
       ->type_name("DIR");
+  verb->add_option("--timeout", options->timeout,
+                   "Stop after this time, as Ctrl-C does, with exit code 124: seconds, or 90s, 2m, 1.5h")
+      ->type_name("TIME");
   verb->add_flag_callback(
       "--exact", [options] { options->sets.emplace_back("measure.exact=true"); },
-      "Simulate every layer and micro-batch of a training step instead of counting the repeating ones\n"
+      "Simulate every layer and micro-batch of a training step instead of extrapolating from a few\n"
       "(as --set measure.exact=true)");
   verb->add_flag("--json", options->json, "The table as JSON; times in us");
   verb->callback([&app, &action, options] {

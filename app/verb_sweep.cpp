@@ -9,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,10 +20,10 @@
 #include "app/sweep/mpi_points.hpp"
 #include "app/sweep/sweep_progress.hpp"
 #include "app/sweep/sweep_run.hpp"
+#include "app/time_limit.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/preset_store.hpp"
-#include "configs/quantity_text.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
 #include "results/shell_word.hpp"
@@ -58,17 +57,6 @@ SweepShard read_shard(const std::string& text) {
     throw UsageError(fmt::format("--shard '{}': must be i/n with i from 1 to n, such as 2/8", text));
   }
   return shard;
-}
-
-std::optional<std::chrono::duration<double>> read_limit(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  try {
-    const double seconds = parse_quantity(text, Dimension::duration);
-    if (seconds > 0) return std::chrono::duration<double>(seconds);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("--point-timeout: {}", error.what()));
-  }
-  throw UsageError("--point-timeout: must be above 0 s");
 }
 
 int workers_of(const SweepOptions& options, const MpiWorld* world) {
@@ -165,12 +153,12 @@ void print_standing(const SweepPlan& plan, const Standing& standing, bool quiet)
   if (standing.failed.size() > kShownFailures)
     fmt::print(stderr, "failed: {} more\n", standing.failed.size() - kShownFailures);
   if (!quiet && standing.missing() == 0)
-    fmt::print(stderr, "one table of them: c3sim merge {}\n", shell_word(folder));
+    fmt::print(stderr, "make one table of all points: c3sim merge {}\n", shell_word(folder));
 }
 
 int exit_code_of(const Standing& standing) {
   if (interrupt_requested()) {
-    fmt::print(stderr, "interrupted; the same command goes on from here\n");
+    fmt::print(stderr, "interrupted; repeat the command to continue\n");
     return kExitInterrupted;
   }
   return standing.failed.empty() ? kExitOk : kExitPartial;
@@ -178,7 +166,7 @@ int exit_code_of(const Standing& standing) {
 
 int sweep(const SweepOptions& options) {
   const SweepShard shard = read_shard(options.shard);
-  const auto limit = read_limit(options.limit);
+  const auto limit = read_time_limit("--point-timeout", options.limit);
   const std::unique_ptr<MpiWorld> world = options.dry_run ? nullptr : MpiWorld::join();
   const bool leads = world == nullptr || world->rank() == 0;
   const PresetSnapshot presets;  // the same for all points, in the workers, too
@@ -217,34 +205,32 @@ void add_sweep_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<SweepOptions>();
   auto* verb = app.add_subcommand("sweep", "Simulate every point of an experiment's [sweep]");
   verb->footer(
-      "Each point is a process and a file of its own in DIR/points. What is finished is not simulated again: "
-      "the\n"
-      "same command goes on after an interruption, a crash or a full disk. A point that fails keeps its error "
-      "and\n"
-      "the others go on; then the exit code is 5. Ctrl-C lets the points in flight come to their end.\n"
-      "Several machines: --shard with a common DIR (an example for Slurm is scripts/sweep.slurm), or\n"
-      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 hands out the points. c3sim merge makes the "
-      "table.\n\n"
+      "Each point runs in a process of its own and writes its own file in DIR/points. Finished points are never\n"
+      "simulated again: after an interruption, a crash or a full disk, repeat the same command to continue.\n"
+      "A point that fails stores its error and the others continue; the exit code is then 5. Ctrl-C waits for\n"
+      "the points that are running.\n"
+      "To use several machines, give each --shard and the same DIR (scripts/sweep.slurm is an example), or run\n"
+      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 distributes the points. c3sim merge makes the table.\n\n"
       "Examples:\n"
       "  c3sim sweep configs/experiments/sweep_partition_mi300x.toml -j 2 -o out/partition\n"
       "  c3sim sweep my_sweep.toml --shard 2/16 --point-timeout \"600 s\" -o /shared/my_sweep");
   verb->add_option("FILE", options->request.file, "Experiment with a [sweep] (TOML)")->required();
-  verb->add_option("--set", options->request.sets, "Override one key of all points: key=value; repeatable")
+  verb->add_option("--set", options->request.sets, "Override one key in all points: key=value; repeatable")
       ->take_all()
       ->expected(1)
       ->type_name("KEY=VALUE");
   verb->add_option("-o,--output", options->request.folder, "Folder of the results (default: out/<experiment>)")
       ->type_name("DIR");
-  verb->add_option("-j,--jobs", options->jobs, "Points at once (default: cores; with MPI one a rank)")
+  verb->add_option("-j,--jobs", options->jobs, "Points to simulate at once (default: all cores; with MPI one for each rank)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   verb->add_option("--shard", options->shard,
-                   "Only every n-th point, beginning with the i-th: i/n, from 1/n to n/n")
+                   "Only every n-th point, starting with the i-th: 1/n to n/n")
       ->type_name("I/N");
-  verb->add_option("--point-timeout", options->limit, "End a point that takes longer, as failed: \"90 s\"")
+  verb->add_option("--point-timeout", options->limit, "Stop a point after this time and count it as failed: seconds, or 90s, 2m, 1.5h")
       ->type_name("TIME");
   verb->add_flag("--retry-failed", options->retry_failed, "Simulate failed points again");
-  verb->add_flag("--dry-run", options->dry_run, "Only list the points, and where they stand");
+  verb->add_flag("--dry-run", options->dry_run, "Only list the points and their state");
   verb->add_flag("--json", options->json, "The summary as JSON");
   verb->callback([&app, &action, options] {
     options->quiet = app.count("--quiet") > 0;

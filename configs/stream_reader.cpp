@@ -1,5 +1,7 @@
 #include "configs/stream_reader.hpp"
 
+#include "engine/interrupt.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,6 +32,7 @@ PlacedStream read_stream(Section& section, const OperationReader& reader,
   std::vector<Origin> origins;
   for (const Node& entry : *run.array()) {
     const std::string where = fmt::format("stream.{}.run[{}]", stream.name, stream.operations.size());
+    checkpoint();  // there may be 100,000 of them
     stream.operations.push_back(reader.read(entry, where));
     origins.push_back(entry.origin);
   }

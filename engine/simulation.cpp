@@ -126,7 +126,7 @@ void Simulation::run_without_simgrid() {
 }
 
 void Simulation::advance_to(double date) {
-  if (interrupt_requested()) throw InterruptedError("interrupted");
+  checkpoint(now());
   fluid_.advance_to(date);
   run_ready();
 }

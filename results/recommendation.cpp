@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <vector>
+
+#include "results/hardware_words.hpp"
 
 namespace c3 {
 namespace {
+
+constexpr double kNoise = 0.01;  ///< times closer than this are equal: what the model leaves out is larger
 
 /// A part of the loss split, as the table's column is named.
 struct Loss {
@@ -21,13 +26,15 @@ constexpr std::array kLosses{
     Loss{&LossSplit::links, "links"},       Loss{&LossSplit::interaction, "interaction"}};
 
 /// What \p next loses most beyond \p best; empty where it loses nothing more, or that was not split.
-std::string avoided(const StrategyResult& best, const StrategyResult& next) {
+std::string avoided(const StrategyResult& best, const StrategyResult& next, std::string_view compute_units) {
   if (!best.loss || !next.loss) return "";
   const auto more = [&](const Loss& loss) { return (*next.loss).*loss.part - (*best.loss).*loss.part; };
   const Loss& largest = *std::ranges::max_element(kLosses, {}, more);
   constexpr Seconds kShown{0.05e-6};
   if (more(largest) < kShown) return "";
-  return fmt::format(", which loses {:.1f} us more to {}", more(largest) / 1.0_us, largest.column);
+  const bool is_of_units = largest.part == &LossSplit::cus;
+  return fmt::format(", which loses {:.1f} us more to {}", more(largest) / 1.0_us,
+                     is_of_units ? compute_units : std::string_view(largest.column));
 }
 
 std::string faster(const StrategyResult& best, const StrategyResult& next) {
@@ -45,17 +52,24 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
   const StrategyResult& best = *ranked[0];
   const StrategyResult& next = *ranked[1];
   const Seconds slowest = best.spread ? best.spread->p95 : best.time;
-  if (slowest < next.time) return Recommendation{best.name, faster(best, next) + avoided(best, next)};
+  const Seconds noise = std::max(slowest, best.time * (1 + kNoise));
+  if (noise < next.time) {
+    const std::string once = study.conditions.is_repeated() ? "" : "; of one run each: seeds may differ by more";
+    return Recommendation{best.name,
+                          faster(best, next) + avoided(best, next, compute_units_of(study.conditions.gpu)) + once};
+  }
   std::vector<std::string> as_good;
   for (const StrategyResult* strategy : ranked) {
-    if (strategy->time <= slowest) as_good.push_back(strategy->name);
+    if (strategy->time <= noise) as_good.push_back(strategy->name);
   }
   const std::string last = as_good.back();
   as_good.pop_back();
   return Recommendation{
       std::nullopt,
-      fmt::format("no clear winner {} {} and {}: their medians are within the spread of the first",
-                  as_good.size() > 1 ? "among" : "between", fmt::join(as_good, ", "), last)};
+      fmt::format("no clear winner {} {} and {}: {}",
+                  as_good.size() > 1 ? "among" : "between", fmt::join(as_good, ", "), last,
+                  slowest < next.time ? "less than 1% apart is within noise"
+                                            : "their medians are within the spread of the first")};
 }
 
 std::string recommendation_text(const Recommendation& recommendation) {

@@ -1,9 +1,14 @@
 #include "results/study_cells.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "results/hardware_words.hpp"
+#include "results/step_cells.hpp"
 
 namespace c3 {
 namespace {
@@ -20,6 +25,37 @@ std::string format_spread(const std::optional<TimeSpread>& spread, const TimeUni
   return spread ? fmt::format("{} - {}", unit.format(spread->p5), unit.format(spread->p95)) : kAbsentCell;
 }
 
+bool has_spread(const StudyResult& study) {
+  return std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.spread.has_value(); });
+}
+
+/// Why some shares are above 100 %; empty where none is.
+std::string beyond_ideal(const StudyResult& study) {
+  constexpr double kShown = 1.0005;  // 100.1%
+  std::vector<std::string> names;
+  for (const auto& s : study.strategies) {
+    if (s.share_of_ideal && *s.share_of_ideal >= kShown) names.push_back(s.name);
+  }
+  if (names.empty()) return "";
+  const std::string text =
+      fmt::format("share above 100%: faster than the isolated runs (default backend, all {}) that make ideal:",
+                  compute_units_of(study.conditions.gpu));
+  const std::string list = fmt::format("{}", fmt::join(names, ", "));
+  constexpr std::size_t kWidth = 110;
+  return text + (text.size() + 1 + list.size() <= kWidth ? " " : "\n") + list + "\n";
+}
+
+std::string time_notes(const StudyResult& study) {
+  const bool has_sides = first_step(study) == nullptr;
+  std::string notes = fmt::format("times in {}: {}bound: no run can be faster{}\n", time_unit(study).name,
+                                  has_spread(study) ? "median, 5-95 %; " : "",
+                                  has_sides ? "; kernel, collective: alone > together" : "");
+  notes += "speedup over serial; ideal: speedup of a perfect overlap; share = (speedup - 1) / (ideal - 1)\n";
+  if (std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.best_cus.has_value(); }))
+    notes += fmt::format("{}: the best of the partitions tried\n", compute_units_of(study.conditions.gpu));
+  return notes + beyond_ideal(study);
+}
+
 }  // namespace
 
 TimeUnit time_unit(const StudyResult& study) {
@@ -31,31 +67,39 @@ TimeUnit time_unit(const StudyResult& study) {
 
 StudyCells time_cells(const StudyResult& study) {
   const auto unit = time_unit(study);
-  const bool has_spread =
-      std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.spread.has_value(); });
-  StudyCells cells{
-      .header = {"strategy", "time", "bound", "speedup", "ideal", "share", "kernel", "collective", "CUs"},
-      .rows = {},
-      .notes = fmt::format(
-          "times in {}: {}, lower bound; kernel and collective: alone > together\n"
-          "speedup over serial; share = (speedup - 1) / (ideal - 1); CUs: best of the partitions tried\n",
-          unit.name, has_spread ? "median, 5-95 %" : "of one run")};
+  const bool is_repeated = has_spread(study);
+  // Kernels and collectives of a step run many times; from the first to the last of them is most of the step.
+  const bool has_sides = first_step(study) == nullptr;
+  const bool has_partitions =
+      std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.best_cus.has_value(); });
+  StudyCells cells{.header = {"strategy", "time"}, .rows = {}, .notes = time_notes(study)};
+  const auto add_columns = [](std::vector<std::string>& row, bool is_shown, std::vector<std::string> more) {
+    if (is_shown) std::ranges::move(more, std::back_inserter(row));
+  };
+  add_columns(cells.header, is_repeated, {"p5 - p95"});
+  add_columns(cells.header, true, {"bound", "speedup", "ideal", "share"});
+  add_columns(cells.header, has_sides, {"kernel", "collective"});
+  add_columns(cells.header, has_partitions, {std::string(compute_units_of(study.conditions.gpu))});
   for (const auto& s : study.strategies) {
-    cells.rows.push_back({s.name, unit.format(s.time), unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup),
-                          fmt::format("{:.3f}", s.ideal_speedup),
-                          s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell,
-                          format_side(s.kernel, unit), format_side(s.collective, unit),
-                          s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
-    if (has_spread) cells.rows.back().insert(cells.rows.back().begin() + 2, format_spread(s.spread, unit));
+    auto& row = cells.rows.emplace_back(std::vector{s.name, unit.format(s.time)});
+    add_columns(row, is_repeated, {format_spread(s.spread, unit)});
+    add_columns(row, true,
+                {unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup), fmt::format("{:.3f}", s.ideal_speedup),
+                 s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell});
+    add_columns(row, has_sides, {format_side(s.kernel, unit), format_side(s.collective, unit)});
+    add_columns(row, has_partitions, {s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
   }
   if (has_spread) cells.header.insert(cells.header.begin() + 2, "p5 - p95");
   return cells;
 }
 
 StudyCells loss_cells(const StudyResult& study) {
-  StudyCells cells{.header = {"loss [us]", "dispatch", "CUs", "cache", "HBM", "links", "interaction", "total"},
+  StudyCells cells{.header = {"loss [us]", "dispatch", std::string(compute_units_of(study.conditions.gpu)), "cache",
+                              "HBM", "links", "interaction", "total"},
                    .rows = {},
-                   .notes = "time beyond ideal, by the resource whose sharing causes it (Shapley values)\n"};
+                   .notes = "time beyond ideal, by the resource whose sharing causes it (Shapley values)\n"
+                            "interaction: what stays when nothing is shared; below 0 where a backend is faster than "
+                            "when isolated\n"};
   const auto us = [](Seconds loss) {
     const std::string text = fmt::format("{:.1f}", loss / 1.0_us);
     return text == "-0.0" ? "0.0" : text;
@@ -88,11 +132,17 @@ StudyCells stream_cells(const StudyResult& study) {
   return cells;
 }
 
+std::string repetitions_text(const StudyConditions& conditions) {
+  const auto counted = [](int count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  const std::string seeds = counted(conditions.seeds, "seed");
+  return conditions.draws > 0 ? seeds + " x " + counted(conditions.draws, "draw") : seeds;
+}
+
 std::string conditions_text(const StudyConditions& conditions) {
-  const std::string draws = conditions.draws > 0 ? fmt::format(" x {} draws", conditions.draws) : "";
-  return fmt::format("HBM arbitration {}, dispatch {}, {} seed{}{}", name_of(conditions.hbm_arbitration),
-                     name_of(conditions.dispatch_policy), conditions.seeds, conditions.seeds == 1 ? "" : "s",
-                     draws);
+  return fmt::format("HBM arbitration {}, dispatch {}", name_of(conditions.hbm_arbitration),
+                     name_of(conditions.dispatch_policy));
 }
 
 }  // namespace c3

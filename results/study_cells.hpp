@@ -1,5 +1,5 @@
 #pragma once
-/// What is said of a study, as texts: the terminal's table and the page print the same cells.
+/// The tables of a study as texts: the terminal and the page print the same cells.
 
 #include <string>
 #include <vector>
@@ -18,13 +18,16 @@ struct StudyCells {
 };
 
 TimeUnit time_unit(const StudyResult& study);
-/// Times and ratios, a row a strategy.
+/// Times and ratios, a row for each strategy. Columns that would say nothing are left out: the spread of a single run,
+/// CUs where no partition was tried, and kernels and collectives of a training step, which has many of both.
 StudyCells time_cells(const StudyResult& study);
 /// The loss split, a row for each strategy that has one.
 StudyCells loss_cells(const StudyResult& study);
 /// A column for each stream; no rows unless streams are compared with one another.
 StudyCells stream_cells(const StudyResult& study);
-/// The choices that move results and that hardware documents nowhere.
+/// "8 seeds x 50 draws"
+std::string repetitions_text(const StudyConditions& conditions);
+/// The modelling choices that move results and that no vendor documents.
 std::string conditions_text(const StudyConditions& conditions);
 
 }  // namespace c3

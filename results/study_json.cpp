@@ -100,11 +100,12 @@ std::string out_of_memory_json(const OutOfMemory& verdict) {
   return json.dump(2) + "\n";
 }
 
-std::string study_json(const StudyResult& study, const std::filesystem::path& output) {
+std::string study_json(const StudyResult& study, const std::filesystem::path& output,
+                       const std::vector<std::string>& missing) {
   Json strategies = Json::array();
   for (const auto& strategy : study.strategies)
     strategies.push_back(strategy_json(strategy));
-  const Json json{{"schema_version", kJsonSchemaVersion},
+  Json json{{"schema_version", kJsonSchemaVersion},
                   {"experiment", study.experiment},
                   {"seed", study.seed},
                   {"system", study.conditions.system},
@@ -115,6 +116,7 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
                   {"output", to_utf8(output.string())},
                   {"strategies", std::move(strategies)},
                   {"recommendation", recommendation_json(study)}};
+  if (!missing.empty()) json["missing_strategies"] = missing;
   return json.dump(2) + "\n";
 }
 

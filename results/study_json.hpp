@@ -2,14 +2,16 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "workloads/execute/out_of_memory.hpp"
 #include "workloads/execute/study.hpp"
 
 namespace c3 {
 
-/// \returns what `c3sim run --json` prints. Absent numbers are null.
-std::string study_json(const StudyResult& study, const std::filesystem::path& output);
+/// \returns what `c3sim run --json` prints. Absent numbers are null. \param missing strategies that a stop left out
+std::string study_json(const StudyResult& study, const std::filesystem::path& output,
+                       const std::vector<std::string>& missing = {});
 
 /// \returns what it prints of a training step that does not fit.
 std::string out_of_memory_json(const OutOfMemory& verdict);

@@ -101,6 +101,7 @@ StudyResult read_study(const ResultReader& file) {
   study.experiment = file.attribute("experiment");
   study.seed = file.number("seed");
   study.conditions = {.system = file.attribute("system"),
+                      .gpu = file.attribute("gpu"),
                       .hbm_arbitration = choice(file, "hbm_arbitration", kHbmArbitrations),
                       .dispatch_policy = choice(file, "dispatch_policy", kDispatchPolicies),
                       .seeds = static_cast<int>(file.number("seeds")),

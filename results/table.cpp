@@ -92,6 +92,14 @@ std::string draws_text(const std::vector<std::uint64_t>& draws) {
   return fmt::format(" in draw{} {}", draws.size() == 1 ? "" : "s", fmt::join(draws, ", "));
 }
 
+/// "NAME on SYSTEM: 7 strategies, each the median of 8 seeds"
+std::string headline(const StudyResult& study) {
+  const std::size_t strategies = study.strategies.size();
+  return fmt::format("{} on {}: {} strateg{}, {}{}", study.experiment, study.conditions.system, strategies,
+                     strategies == 1 ? "y" : "ies", study.conditions.is_repeated() ? "median of " : "",
+                     repetitions_text(study.conditions));
+}
+
 }  // namespace
 
 std::string format_memory(const StepFacts& step) {
@@ -108,13 +116,12 @@ std::string format_out_of_memory(const OutOfMemory& verdict) {
 }
 
 std::string format_study(const StudyResult& study) {
-  std::string text = fmt::format("{} on {}: {}\n\n", study.experiment, study.conditions.system,
-                                 conditions_text(study.conditions)) +
-                     format_cells(time_cells(study)) + format_step(study);
+  std::string text = headline(study) + "\n\n" + format_cells(time_cells(study)) + format_step(study);
   for (const StudyCells& cells : {stream_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);
   const std::string notes = strategy_notes(study);
   if (!notes.empty()) text += '\n' + notes;
+  text += fmt::format("\nmodelled with {}\n", conditions_text(study.conditions));
   if (const auto recommendation = recommend(study))
     text += '\n' + wrapped(recommendation_text(*recommendation), kWidth);
   return text;

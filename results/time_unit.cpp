@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,12 @@ TimeUnit unit_for(Seconds longest) {
   for (double limit = 10; longest / unit.size >= limit && unit.decimals > 0; limit *= 10)
     --unit.decimals;
   return unit;
+}
+
+std::string clock_text(double seconds) {
+  constexpr double kLongest = 1e12;  // what is longer is as long for people, and fits an integer
+  const auto whole = static_cast<std::int64_t>(std::min(seconds, kLongest));
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 }  // namespace c3

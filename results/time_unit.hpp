@@ -17,4 +17,7 @@ struct TimeUnit {
 
 TimeUnit unit_for(Seconds longest);
 
+/// Wall time in whole seconds: "1:02:03", hours first.
+std::string clock_text(double seconds);
+
 }  // namespace c3

@@ -27,7 +27,7 @@ std::string_view opened(std::string_view header) {
 
 }  // namespace
 
-TraceFile::TraceFile(const std::filesystem::path& target, std::string_view header) : temporary_(target) {
+void TraceFile::begin(std::string_view header) {
   fmt::format_to(std::back_inserter(buffer_), "{},\n  \"traceEvents\": [", opened(header));
   flush();
 }

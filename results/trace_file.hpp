@@ -31,8 +31,11 @@ struct TraceSlice {
 
 class TraceFile {
  public:
-  /// \p header is a JSON object, indented, whose members come before the events. \throws IoError
-  TraceFile(const std::filesystem::path& target, std::string_view header);
+  /// Reserves a temporary file beside \p target. \throws IoError
+  explicit TraceFile(const std::filesystem::path& target) : temporary_(target) {}
+
+  /// Comes first. \p header is a JSON object, indented, whose members come before the events. \throws IoError
+  void begin(std::string_view header);
 
   void name_process(int process, std::string_view name, std::string_view label, int position);
   void name_thread(TraceTrack track, std::string_view name);  ///< tracks stand in the order of their numbers

@@ -138,7 +138,7 @@ const CollectiveLabel& CollectiveLabels::of(int rank) const {
 }
 
 std::string trace_header(const Experiment& experiment, const ProcessGroups& process_groups,
-                         const Strategy& strategy, int rank) {
+                         const Strategy& strategy, int rank, const std::string& shortened) {
   const auto& gpu = experiment.cluster.gpu;
   const int ranks = experiment.cluster.ranks();
   const Json device = {{"id", rank},
@@ -147,7 +147,7 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                        {"numSms", gpu.compute.cus()}};
   const bool folded = folds(experiment, strategy);
   const Json groups = group_config(process_groups);
-  const Json header = {
+  Json header = {
       {"schemaVersion", kKinetoSchemaVersion},
       {"deviceProperties", Json::array({device})},
       {"distributedInfo",
@@ -167,6 +167,7 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                        ? fmt::format("all {} ranks do the same at the same time; rank 0 stands for them", ranks)
                        : "no: a file for every rank"}}},
       {"displayTimeUnit", "ns"}};
+  if (!shortened.empty()) header["otherData"]["shortened"] = shortened + "; c3sim run --exact simulates all";
   constexpr int kIndent = 2;
   return header.dump(kIndent);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// What PyTorch's profiler calls things: trace readers (HolisticTraceAnalysis, Chakra's converter) go by these
-/// names.
+/// Names and arguments as PyTorch's profiler writes them, which trace readers (HolisticTraceAnalysis, Chakra's
+/// converter) look for.
 
 #include <map>
 #include <optional>
@@ -47,7 +47,8 @@ class CollectiveLabels {
 
 /// \returns the members of a trace that precede its events, as an indented JSON object. Readers find the rank
 /// by a pattern that wants white space after the colon.
+/// \param shortened which part of a training step was simulated; empty: all of it
 std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
-                         int rank);
+                         int rank, const std::string& shortened);
 
 }  // namespace c3

@@ -1,5 +1,6 @@
 #include "results/trace_writer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <system_error>
 
@@ -18,8 +19,11 @@ using Json = nlohmann::ordered_json;
 
 /// Processes of the trace are GPUs, by rank, and beside each its host.
 constexpr int kFirstHost = 1'000'000;
-/// Tracks of a GPU are its streams, by index, then its copy engines.
+/// Tracks of a GPU are its streams, by index, then its copy engines. PyTorch's own stream is 7; HTA needs it above 0.
+constexpr std::int64_t kFirstStream = 7;
 constexpr std::int64_t kFirstEngine = 1000;
+/// Of the host, for what spans the whole run.
+constexpr std::int64_t kStepTrack = 0;
 
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -54,23 +58,15 @@ bool becomes_slice(const ActivityInfo& info) {
 }  // namespace
 
 TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& experiment,
-                         const Strategy& strategy) {
+                         const Strategy& strategy)
+    : experiment_(experiment), strategy_(strategy) {
   make_folder(folder / strategy.name);
   const bool folded = folds(experiment, strategy);
-  const ProcessGroups groups(experiment);
   for (int rank = 0; rank < (folded ? 1 : experiment.cluster.ranks()); ++rank) {
     const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
-    auto& file = *files_.emplace_back(
-        std::make_unique<TraceFile>(path, trace_header(experiment, groups, strategy, rank)));
-    file.name_process(rank, fmt::format("GPU {}", rank), experiment.cluster.gpu.name, 2 * rank + 1);
-    file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
-    for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
-      const auto name = fmt::format("stream {}: {}", stream, experiment.streams[stream].name);
-      const auto thread = static_cast<std::int64_t>(stream);
-      file.name_thread({rank, thread}, name);
-      file.name_thread({kFirstHost + rank, thread}, "launch, " + name);
-    }
+    files_.push_back(std::make_unique<TraceFile>(path));
   }
+  const ProcessGroups groups(experiment);
   for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
     const auto policy = policy_of(strategy, experiment.streams[stream].name);
     for (const auto& operation : experiment.streams[stream].operations) {
@@ -78,6 +74,31 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
         labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
                         CollectiveLabels(*call, policy, experiment, groups, folded));
     }
+  }
+}
+
+void TraceWriter::begin(const std::string& shortened) {
+  shortened_ = shortened;
+  const ProcessGroups groups(experiment_);
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    TraceFile& file = *files_[i];
+    file.begin(trace_header(experiment_, groups, strategy_, rank, shortened));
+    file.name_process(rank, fmt::format("GPU {}", rank), experiment_.cluster.gpu.name, 2 * rank + 1);
+    file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
+    file.name_thread({kFirstHost + rank, kStepTrack}, "step");
+    for (std::size_t stream = 0; stream < experiment_.streams.size(); ++stream) {
+      const auto name = fmt::format("stream {}: {}", stream, experiment_.streams[stream].name);
+      const auto thread = kFirstStream + static_cast<std::int64_t>(stream);
+      file.name_thread({rank, thread}, name);
+      file.name_thread({kFirstHost + rank, thread}, "launch, " + name);
+    }
+    // HTA drops a launch or kernel that is the first event of all.
+    file.slice({.track = {kFirstHost + rank, kStepTrack},
+                .name = experiment_.name + ", " + strategy_.name,
+                .category = "user_annotation",
+                .start = 0,
+                .end = kLaunchLead});
   }
 }
 
@@ -94,7 +115,7 @@ void TraceWriter::resource_added(ResourceId, const ResourceInfo& info, double ca
 void TraceWriter::utilisation(ResourceId id, Seconds at, double used) {
   auto& counter = counters_.at(id);
   if (counter.name.empty()) return;
-  const auto date = picoseconds(at);
+  const auto date = picoseconds(at) + kLaunchLead;
   if (date > counter.at) write_step(counter);
   counter.at = date;
   counter.used = used;
@@ -107,41 +128,50 @@ void TraceWriter::write_step(Counter& counter) {
 }
 
 void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seconds at) {
-  const auto date = picoseconds(at);
-  if (const auto parent = open_.find(info.parent); parent != open_.end() && !parent->second.is_launched) {
-    write_launch(parent->first, parent->second, date);
-    parent->second.is_launched = true;
-  }
   if (!becomes_slice(info)) return;
-  open_.emplace(id, OpenActivity{.name = std::string(info.name),
-                                 .kind = info.kind,
-                                 .gpu = info.gpu,
-                                 .stream = info.stream,
-                                 .engine = info.engine,
-                                 .parent = info.parent,
-                                 .start = date,
-                                 .bytes = info.bytes,
-                                 .flops = info.flops,
-                                 .is_launched = info.kind == ActivityKind::range});  // nothing launches it
+  const auto [opened, _] = open_.emplace(id, OpenActivity{.name = std::string(info.name),
+                                                          .kind = info.kind,
+                                                          .gpu = info.gpu,
+                                                          .stream = info.stream,
+                                                          .engine = info.engine,
+                                                          .parent = info.parent,
+                                                          .start = picoseconds(at) + kLaunchLead,
+                                                          .bytes = info.bytes,
+                                                          .flops = info.flops});
+  const OpenActivity& activity = opened->second;
+  const bool is_collective = activity.kind == ActivityKind::collective && !is_of_copy_engines(activity);
+  if (activity.kind == ActivityKind::kernel || is_collective) write_launch(id, activity, "cudaLaunchKernel");
+  if (activity.kind == ActivityKind::transfer) write_launch(id, activity, "cudaMemcpyAsync");
 }
 
-void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at) {
-  const TraceTrack host{kFirstHost + activity.gpu, activity.stream};
+bool TraceWriter::is_of_copy_engines(const OpenActivity& activity) const {
+  return labels_.at({activity.stream, activity.name}).of(activity.gpu).backend == Backend::dma;
+}
+
+void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, const char* call) {
+  const TraceTrack device = track_of(activity);
+  const TraceTrack host{kFirstHost + activity.gpu, device.thread};
+  std::int64_t& last = launched_[{host.process, host.thread}];
+  const std::int64_t start = std::max(last, activity.start - kLaunchLead);
+  last = activity.start;
   auto& file = file_of(activity.gpu);
   file.slice({.track = host,
-              .name = "launch " + activity.name,
+              .name = call,
               .category = "cuda_runtime",
-              .start = activity.start,
-              .end = at,
-              .args = Json::object({{"correlation", id}}).dump()});
-  file.launch_arrow(id, host, activity.start, {activity.gpu, activity.stream}, activity.start);
+              .start = start,
+              .end = activity.start,
+              .args = Json::object({{"correlation", id}, {"operation", activity.name}}).dump()});
+  file.launch_arrow(id, host, start, device, activity.start);
 }
 
 TraceTrack TraceWriter::track_of(const OpenActivity& activity) {
-  if (activity.engine < 0) return {activity.gpu, activity.stream};
+  if (activity.engine < 0) return {activity.gpu, kFirstStream + activity.stream};
   const TraceTrack track{activity.gpu, kFirstEngine + activity.engine};
-  if (named_engines_.emplace(activity.gpu, activity.engine).second)
-    file_of(activity.gpu).name_thread(track, fmt::format("copy engine {}", activity.engine));
+  if (named_engines_.emplace(activity.gpu, activity.engine).second) {
+    const std::string name = fmt::format("copy engine {}", activity.engine);
+    file_of(activity.gpu).name_thread(track, name);
+    file_of(activity.gpu).name_thread({kFirstHost + activity.gpu, track.thread}, "launch, " + name);
+  }
   return track;
 }
 
@@ -159,6 +189,8 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   if (node.empty()) return;
   const auto& activity = node.mapped();
   const auto track = track_of(activity);
+  const std::int64_t end = picoseconds(at) + kLaunchLead;
+  end_ = std::max(end_, end);
   // To HolisticTraceAnalysis a slice with a stream in its args is device work.
   Json work = {{"device", activity.gpu}, {"stream", track.thread}, {"correlation", id}};
   const auto write = [&](const std::string& name, const char* category, const Json& args) {
@@ -166,7 +198,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
                            .name = name,
                            .category = category,
                            .start = activity.start,
-                           .end = picoseconds(at),
+                           .end = end,
                            .args = args.dump()});
   };
   if (activity.kind == ActivityKind::range) {
@@ -184,6 +216,9 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   const auto& label = labels_.at({activity.stream, activity.name}).of(activity.gpu);
   if (activity.kind == ActivityKind::transfer) {
     work["bytes"] = activity.bytes.value;
+    constexpr double kPicosecondsPerNanosecond = 1000;
+    const auto nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;
+    if (nanoseconds > 0) work["memory bandwidth (GB/s)"] = activity.bytes.value / nanoseconds;
     return write(label.name, "gpu_memcpy", work);
   }
   // A collective of copy engines is no device work of its own, only the span of its copies.
@@ -198,8 +233,18 @@ void TraceWriter::finish() {
   for (auto& counter : counters_) {
     if (!counter.name.empty()) write_step(counter);
   }
-  for (const auto& file : files_)
-    file->finish();
+  for (std::size_t rank = 0; rank < files_.size(); ++rank) {
+    const auto annotate = [&](const std::string& name) {
+      files_[rank]->slice({.track = {kFirstHost + static_cast<int>(rank), kStepTrack},
+                           .name = name,
+                           .category = "user_annotation",
+                           .start = 0,
+                           .end = end_});
+    };
+    annotate("ProfilerStep#0");
+    if (!shortened_.empty()) annotate("shortened: " + shortened_ + " (c3sim run --exact simulates all)");
+    files_[rank]->finish();
+  }
 }
 
 void TraceWriter::commit() {

@@ -1,8 +1,13 @@
 #pragma once
-/// One strategy's simulation as trace files, one a simulated rank: kernels, collectives and waits on a track
+/// One strategy's simulation as trace files, one for each simulated rank: kernels, collectives and waits on a track
 /// for each stream, copies on a track for each copy engine, launches on the host's tracks, use of resources as
 /// counters; ranges enclose what is in them. Work groups, channels and the transfers of CU collectives overlap
 /// each other: they are in the HDF5 file only.
+///
+/// HolisticTraceAnalysis (hta/common/trace.py, hta/analyzers at commit 0935ba35) pairs each kernel and copy with one
+/// launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last and to begin before
+/// the kernel does, counts streams above 0 only, and takes its window from `ProfilerStep#N`. So every launch is a slice
+/// that ends when its operation is released, and date 0 of the run is kLaunchLead in the trace.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,8 +28,15 @@ namespace c3 {
 
 class TraceWriter : public Observer {
  public:
+  /// Date 0 of the run in the trace; no launch takes longer [ps].
+  static constexpr std::int64_t kLaunchLead = 1'000'000;
+
   /// Makes \p folder/<strategy>/rank<r>.json under temporary names, which commit() replaces. \throws IoError
   TraceWriter(const std::filesystem::path& folder, const Experiment& experiment, const Strategy& strategy);
+
+  /// Comes before the run that it observes. \param shortened which part of a training step that is ("8 of 32 layers");
+  /// empty: all of it
+  void begin(const std::string& shortened);
 
   void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override;
   void capacity_changed(ResourceId, Seconds, double) override {}
@@ -54,7 +66,6 @@ class TraceWriter : public Observer {
     std::int64_t start;
     Bytes bytes;
     Flops flops;
-    bool is_launched;
     /// Of a range: what it encloses. It stands before them in the file, since of slices that begin together
     /// viewers take the first one for the outer one.
     std::vector<HeldSlice> held = {};
@@ -69,14 +80,20 @@ class TraceWriter : public Observer {
   };
 
   TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(gpu)); }
-  /// From the release to the first work group or copy, \p at.
-  void write_launch(ActivityId id, const OpenActivity& activity, std::int64_t at);
+  /// Of a kernel, a collective on CUs or a copy, up to its start.
+  void write_launch(ActivityId id, const OpenActivity& activity, const char* call);
+  bool is_of_copy_engines(const OpenActivity& activity) const;
   void write_step(Counter& counter);
   /// Now, or after the range that \p activity is a part of.
   void write_slice(const OpenActivity& activity, HeldSlice slice);
   TraceTrack track_of(const OpenActivity& activity);
 
+  Experiment experiment_;
+  Strategy strategy_;
+  std::string shortened_;
   std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by simulated rank
+  std::map<std::pair<int, std::int64_t>, std::int64_t> launched_;   ///< end of a host track's last launch [ps]
+  std::int64_t end_ = 0;                                            ///< of the last slice
   std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
   std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name
   std::unordered_map<ActivityId, OpenActivity> open_;               ///< of those that become slices

@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <string>
+
+#include "results/time_unit.hpp"
 
 namespace c3 {
 namespace {
 
 constexpr std::size_t kTenths = 10;
-
-/// "1:02:03", hours first.
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds);
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "results/diff/diff_output.hpp"
 #include "results/picoseconds.hpp"
@@ -30,14 +31,26 @@ std::string shortened(const std::optional<std::string>& text) {
   return text->size() > kLongest ? text->substr(0, kLongest - 3) + "..." : *text;
 }
 
-std::string texts_text(const std::string& heading, const std::vector<TextChange>& changes) {
+/// What a part with \p all lines leaves out; empty: nothing.
+std::string left_out_text(std::size_t all, std::size_t shown, const char* what) {
+  return all > shown ? fmt::format("{} more {}: -n {}\n", all - shown, what, all) : "";
+}
+
+/// The first \p lines of \p changes; 0: all.
+template <class Change>
+std::span<const Change> first_of(const std::vector<Change>& changes, std::size_t lines) {
+  return std::span(changes).first(lines == 0 ? changes.size() : std::min(lines, changes.size()));
+}
+
+std::string texts_text(const std::string& heading, const std::vector<TextChange>& changes, std::size_t lines) {
   if (changes.empty()) return fmt::format("\n{}: no change\n", heading);
   TextTable table({heading, "A", "B", "change"});
-  for (const TextChange& change : changes) {
+  const auto shown = first_of(changes, lines);
+  for (const TextChange& change : shown) {
     table.add({change.name, shortened(change.a), shortened(change.b),
                change.relative ? percent(change.relative) : ""});
   }
-  return "\n" + table.text();
+  return "\n" + table.text() + left_out_text(changes.size(), shown.size(), "keys with changes");
 }
 
 /// One unit for all times of a strategy; sizes in GB; all else as it is.
@@ -70,17 +83,19 @@ class NumberFormat {
   TimeUnit unit_;
 };
 
-std::string summary_text(const StrategyDiff& strategy) {
+std::string summary_text(const StrategyDiff& strategy, std::size_t lines) {
   const auto& [changes, equal, time_a, time_b] = strategy.summary;
   const std::string name = strategy.strategies.label();
   if (changes.empty()) return fmt::format("\n{}: all {} numbers are equal\n", name, equal);
   const NumberFormat format(strategy.summary);
   TextTable table({name, "A", "B", "B - A", "change"});
-  for (const NumberChange& change : changes) {
+  const auto shown = first_of(changes, lines);
+  for (const NumberChange& change : shown) {
     table.add({format.name(change), format.number(change, change.a), format.number(change, change.b),
                format.change(change), percent(change.relative())});
   }
-  return fmt::format("\n{}times in {}; {} other numbers are equal\n", table.text(), format.time_unit(), equal);
+  return fmt::format("\n{}{}times in {}; {} other numbers are equal\n", table.text(),
+                     left_out_text(changes.size(), shown.size(), "numbers with changes"), format.time_unit(), equal);
 }
 
 std::string count_text(const ActivityChange& change) {
@@ -131,7 +146,7 @@ std::string activities_text(const RunDiff& diff, std::size_t lines) {
   const auto shown = ranked_activities(diff, lines);
   const std::size_t all = ranked_activities(diff, 0).size();
   std::string text = shown.empty() ? "\n" : activity_table(shown);
-  if (all > shown.size()) text += fmt::format("{} more names with changes: -n {}\n", all - shown.size(), all);
+  text += left_out_text(all, shown.size(), "names with changes");
   const ActivityDiff sum = counts_of(diff);
   return text + fmt::format(
                     "{} activities matched: {} unchanged, {} only moved, {} with another duration; "
@@ -167,9 +182,9 @@ std::vector<RankedActivity> ranked_activities(const RunDiff& diff, std::size_t l
 
 std::string diff_text(const RunDiff& diff, std::size_t lines) {
   std::string text = fmt::format("A: {}\nB: {}\n", diff.a, diff.b);
-  text += texts_text("run", diff.facts) + texts_text("configuration", diff.configuration);
+  text += texts_text("run", diff.facts, lines) + texts_text("configuration", diff.configuration, lines);
   for (const StrategyDiff& strategy : diff.strategies)
-    text += summary_text(strategy);
+    text += summary_text(strategy, lines);
   text += only_text("A", diff.only_a) + only_text("B", diff.only_b);
   return text + activities_text(diff, lines);
 }

@@ -37,8 +37,8 @@ constexpr std::array kDefinitions{
                "defines alone."},
     Definition{
         "CUs",
-        "Compute units; streaming multiprocessors on NVIDIA GPUs. In the table: how many the best of the "
-        "partitions tried reserves."},
+        "Compute units; SMs (streaming multiprocessors) on NVIDIA GPUs. In the table of times: how many CUs the "
+        "best of the partitions tried reserves."},
     Definition{
         "loss",
         "Time beyond the longer side alone, both as printed. The strategy is run again with a private "
@@ -49,7 +49,9 @@ constexpr std::array kDefinitions{
     Definition{"cache", "L2 and last-level cache filled by the other side."},
     Definition{"HBM", "HBM bandwidth used by the other side."},
     Definition{"links", "Links used by the other side."},
-    Definition{"interaction", "What no private copy removes."},
+    Definition{"interaction",
+               "What stays when no resource is shared, such as launch gaps; negative where the strategy's own "
+               "backend or partition is faster than the isolated runs that make ideal."},
     Definition{"kernels run, collectives run",
                "While any work group of a kernel, or any channel or transfer of a "
                "collective, is in flight; on the GPU that ends last. Compute only, both and "

@@ -42,12 +42,15 @@ std::string bar(const BusySplit& split, const StrategyResult& strategy, const Ti
          kPlotEnd;
 }
 
-/// Time over that of the same strategy in the first file.
+/// Time over that of the same strategy in the first file; where the work differs, of a token.
 std::string against_first(const ReportScope& scope, const ReportRun& run, const StrategyResult& strategy) {
   if (&run == &scope.runs.front()) return "";
   const auto first = scope.runs.front().index_of(strategy.name);
   if (!first) return "";
-  return fmt::format("{:.2f}", strategy.time / scope.runs.front().study.strategies[*first].time);
+  const StrategyResult& reference = scope.runs.front().study.strategies[*first];
+  if (scope.is_per_token())
+    return fmt::format("{:.2f}", reference.step->tokens_per_second / strategy.step->tokens_per_second);
+  return fmt::format("{:.2f}", strategy.time / reference.time);
 }
 
 std::string cells_of(const ReportScope& scope, const ReportRun& run, std::size_t index) {
@@ -78,7 +81,9 @@ std::string header(const ReportScope& scope) {
   cells += fmt::format(R"(<th scope="col">time [{}]</th>)", unit);
   for (const auto* name : {"compute only", "both", "comm. only", "× bound"})
     cells += fmt::format(R"(<th scope="col">{}</th>)", name);
-  if (scope.compares()) cells += fmt::format(R"(<th scope="col">× {}</th>)", escaped(scope.runs.front().label));
+  if (scope.compares())
+    cells += fmt::format(R"(<th scope="col">× {}{}</th>)", escaped(scope.runs.front().label),
+                         scope.is_per_token() ? " per token" : "");
   return "<tr>" + cells + "</tr>";
 }
 

@@ -28,6 +28,21 @@ std::string facts_list(const ReportRun& run) {
   return R"(<dl class="facts">)" + text + "</dl>";
 }
 
+/// What a reader must know before comparing any number.
+std::string warnings(const ReportScope& scope) {
+  std::string text;
+  const auto add = [&](const std::string& sentence) {
+    text += "<p class=\"warning\">" + escaped(sentence) + "</p>\n";
+  };
+  for (const auto& run : scope.runs) {
+    if (!run.incomplete.empty()) add(run.file + ": " + run.incomplete);
+    if (run.other_work.empty()) continue;
+    add(fmt::format("work differs: {} ({} / {}){}", run.other_work, scope.runs.front().label, run.label,
+                    scope.is_per_token() ? "; ratios below are per token" : "; times below do not compare machines"));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string head_section(const ReportScope& scope, const std::string& title) {
@@ -36,10 +51,11 @@ std::string head_section(const ReportScope& scope, const std::string& title) {
     systems +=
         fmt::format("<div class=\"system\"><h2>{}</h2>\n<p>{}</p>\n<p class=\"muted\">{}</p>\n{}</div>\n",
                     escaped(run.label), escaped(ranks_text(run)),
-                    escaped(conditions_text(run.study.conditions)), facts_list(run));
+                    escaped(repetitions_text(run.study.conditions) + "; modelled with " +
+                            conditions_text(run.study.conditions)), facts_list(run));
   }
-  return fmt::format("<header>\n<h1>{}</h1>\n<div class=\"systems\">\n{}</div>\n</header>\n", escaped(title),
-                     systems);
+  return fmt::format("<header>\n<h1>{}</h1>\n{}<div class=\"systems\">\n{}</div>\n</header>\n", escaped(title),
+                     warnings(scope), systems);
 }
 
 std::string provenance_section(const ReportScope& scope) {

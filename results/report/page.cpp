@@ -54,6 +54,14 @@ std::string default_title(std::span<const ReportRun> runs) {
 
 }  // namespace
 
+bool ReportScope::is_per_token() const {
+  const auto is_step = [](const StrategyResult& strategy) { return strategy.step.has_value(); };
+  return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.other_work.empty(); }) &&
+         std::ranges::all_of(runs, [&](const ReportRun& run) {
+           return std::ranges::all_of(run.study.strategies, is_step);
+         });
+}
+
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {
   const ReportScope scope = scope_of(runs);
   const auto heading = title.empty() ? default_title(runs) : title;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "results/hardware_words.hpp"
 #include "results/report/value_scale.hpp"
 #include "results/study_reader.hpp"
 
@@ -29,12 +30,13 @@ std::vector<GpuFact> read_facts(const ResultReader& file, const std::string& str
   const auto& names = list.values<std::string>("name");
   const auto& ranks = list.values<std::int64_t>("gpu");
   const auto& capacities = list.values<double>("capacity");
+  const auto units = compute_units_of(file.attribute("gpu"));
   std::vector<GpuFact> facts;
   std::map<double, int> links, engines;
   for (std::size_t row = 0; row < names.size(); ++row) {
     const auto& name = names[row];
     if (ranks[row] != 0 || !std::isfinite(capacities[row])) continue;
-    if (name.ends_with(".cus")) facts.push_back({"CUs", fmt::format("{:.0f}", capacities[row])});
+    if (name.ends_with(".cus")) facts.push_back({std::string(units), fmt::format("{:.0f}", capacities[row])});
     if (name.ends_with(".hbm")) facts.push_back({"HBM", with_prefix(capacities[row], "B/s")});
     if (name.starts_with("gpu0.dma")) ++engines[capacities[row]];
     if (!name.starts_with("gpu") && !name.starts_with("link.") && !name.ends_with(".duplex") &&
@@ -65,6 +67,7 @@ ReportRun read_report_run(const ResultReader& file, const std::vector<std::strin
       return std::ranges::find(strategies, strategy.name) == strategies.end();
     });
   }
+  run.incomplete = file.incomplete().value_or("");
   run.label = run.study.conditions.system;
   run.gpu = file.attribute("gpu");
   run.ranks = static_cast<int>(file.number("ranks"));

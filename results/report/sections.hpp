@@ -32,6 +32,8 @@ struct ReportScope {
   TimeAxis timelines;                   ///< of what is drawn, which of a training step may be a part
 
   bool compares() const { return runs.size() > 1; }
+  /// Whether runs are compared by time per token: all are training steps, and not all do the same work.
+  bool is_per_token() const;
 };
 
 std::string head_section(const ReportScope& scope, const std::string& title);

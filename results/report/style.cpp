@@ -32,7 +32,12 @@ section { margin-top: 34px; }
 .facts { display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 6px 0 0; }
 .facts div { display: flex; gap: 6px; }
 dd { margin: 0; }
-.scroll { overflow-x: auto; }
+/* A shadow at the edge beyond which there is more: the first two layers move with the content and hide the third. */
+.scroll { overflow-x: auto; background:
+  linear-gradient(to right, var(--back) 40%, transparent) left / 48px 100% no-repeat local,
+  linear-gradient(to left, var(--back) 40%, transparent) right / 48px 100% no-repeat local,
+  linear-gradient(to left, rgb(128 128 128 / .5), transparent) right / 20px 100% no-repeat scroll var(--back); }
+.warning { border-left: 4px solid var(--comm); padding-left: 10px; font-weight: 600; max-width: 100ch; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 3px 0 3px 16px; text-align: right; font-weight: normal; white-space: nowrap; }
 thead th { color: var(--muted); font-size: 12px; border-bottom: 1px solid var(--line); vertical-align: bottom; }

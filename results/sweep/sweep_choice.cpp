@@ -34,9 +34,10 @@ bool has_values(const SweepGrid& grid, const std::string& metric, std::size_t le
 }
 
 std::string choose_y(const SweepGrid& grid) {
-  for (const char* metric : {"tokens_per_second", "speedup"})
-    if (has_values(grid, metric, 2)) return metric;
-  return "time";
+  if (has_values(grid, "tokens_per_second", 2)) return "tokens_per_second";
+  // Over a slower machine's serial time a speedup is easily larger: it compares no machines.
+  const bool compares_machines = std::ranges::any_of(grid.axes(), &SweptKey::is_machine);
+  return !compares_machines && has_values(grid, "speedup", 2) ? "speedup" : "time";
 }
 
 std::optional<std::size_t> choose_x(const SweepGrid& grid, const Axes& free) {

@@ -16,6 +16,7 @@ struct SweepWishes {
   std::vector<std::string> heat = {};      ///< two keys
   std::vector<std::string> pareto = {};    ///< two metrics
   std::vector<std::string> for_each = {};  ///< keys; the best point of each combination of their values
+  std::vector<std::string> choose = {};    ///< keys that are choices, whatever they change: the best value is wanted
 };
 
 struct SweepChoice {
@@ -31,7 +32,7 @@ struct SweepChoice {
   bool has_lines(const SweepGrid& grid) const;
 };
 
-/// y: tokens a second of a step, else the speedup, else the time. x: the key with the most numbers, else with
+/// y: tokens a second of a step, else the speedup, else the time; the time where the machine is swept. x: the key with the most numbers, else with
 /// the most texts. Series: strategies, else the choice with the most values, else the key. Heat map: x and the
 /// key with the most values besides. Front: memory against tokens a second, else kernels against collectives.
 /// For each: the keys that are given.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -66,33 +67,39 @@ void find_followers(std::vector<SweptKey>& axes, const std::vector<std::string>&
   }
 }
 
-/// How to run a job is said in its strategies and, of a training step, in [training].
+/// Strategies, and [training] of a training step, determine how a job is run.
 bool is_choice(const std::string& key) { return key.starts_with("strategy.") || key.starts_with("training."); }
 
-/// Whether what tells \p one from \p other is more than a choice.
-bool differ_in_given(const std::string& one, const std::string& other) {
-  const auto a = sets_of(one), b = sets_of(other);
-  const auto lacks = [](const auto& sets, const auto& set) {
-    return std::ranges::find(sets, set) == sets.end();
-  };
-  const auto is_other = [&](const auto& sets) {
-    return [&](const auto& set) { return !is_choice(set.first) && lacks(sets, set); };
-  };
-  return std::ranges::any_of(a, is_other(b)) || std::ranges::any_of(b, is_other(a));
+bool is_of_machine(const std::string& key) {
+  constexpr std::array<std::string_view, 6> kTables{"system", "nodes", "gpu", "node", "fabric", "library"};
+  return std::ranges::find(kTables, std::string_view(key).substr(0, key.find('.'))) != kTables.end();
 }
 
-/// Whether points that differ in the value of \p axis alone, and in what follows it, differ in work or machine.
-bool is_given(const std::vector<SweptKey>& axes, const SweptKey& axis,
-              const std::vector<std::string>& commands) {
+/// Whether a key for which \p is_counted holds is set otherwise in \p one than in \p other.
+bool differ(const std::string& one, const std::string& other, bool (*is_counted)(const std::string&)) {
+  const auto a = sets_of(one), b = sets_of(other);
+  const auto is_missing_in = [&](const auto& sets) {
+    return [&](const auto& set) {
+      return is_counted(set.first) && std::ranges::find(sets, set) == sets.end();
+    };
+  };
+  return std::ranges::any_of(a, is_missing_in(b)) || std::ranges::any_of(b, is_missing_in(a));
+}
+
+/// Compares two points that differ in the value of \p axis alone, and in what follows it.
+void find_role(SweptKey& axis, const std::vector<SweptKey>& axes, const std::vector<std::string>& commands) {
   std::map<std::vector<std::size_t>, std::size_t> first;
   for (std::size_t row = 0; row < commands.size(); ++row) {
     std::vector<std::size_t> others;
     for (const SweptKey& other : axes)
       if (other.name != axis.name && other.is_free()) others.push_back(other.level[row]);
     const std::size_t reference = first.try_emplace(others, row).first->second;
-    if (axis.level[row] != axis.level[reference]) return differ_in_given(commands[row], commands[reference]);
+    if (axis.level[row] == axis.level[reference]) continue;
+    const auto is_given = [](const std::string& key) { return !is_choice(key); };
+    axis.is_given = differ(commands[row], commands[reference], is_given);
+    axis.is_machine = differ(commands[row], commands[reference], is_of_machine);
+    return;
   }
-  return false;
 }
 
 }  // namespace
@@ -174,7 +181,7 @@ std::vector<SweptKey> swept_keys(const SweepTable& table, const LevelLabels& lab
   }
   find_followers(axes, preferred);
   for (SweptKey& axis : axes)
-    axis.is_given = is_given(axes, axis, table.texts("command"));
+    find_role(axis, axes, table.texts("command"));
   return axes;
 }
 

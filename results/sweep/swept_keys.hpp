@@ -20,7 +20,8 @@ struct SweptKey {
   std::vector<std::string> labels = {};  ///< of the values, for people; texts in the order of the sweep
   std::vector<std::size_t> level = {};   ///< of every row of the table: which value it has
   std::string follows = {};              ///< the key that determines this one, or empty
-  bool is_given = false;  ///< it changes the work or the machine, and is no choice of how to run it
+  bool is_given = false;    ///< it changes the work or the machine, and is no choice of how to run it
+  bool is_machine = false;  ///< it changes the machine
 
   std::size_t levels() const { return labels.size(); }
   bool is_number() const { return !numbers.empty(); }

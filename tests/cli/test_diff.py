@@ -85,6 +85,21 @@ class Diff(ScratchTest):
         self.assertLessEqual(len(result["activities"]), 5)
         self.assertGreater(sum(entry["activities"]["only_a"] for entry in result["strategies"]), 0)
 
+    def test_lines_bound_every_part_and_count_the_rest(self):
+        a = self.run_job("a.h5")
+        b = self.run_job("b.h5", "--set", "system=h100-sxm-8")
+        strategies = 7
+        for lines in (1, 5):
+            text = self.diff(a, b, "-n", lines).stdout
+            parts = 3 + strategies  # run, configuration, numbers of each strategy, activities
+            around = 6  # blank, header, rule, count of the rest, notes
+            self.assertLessEqual(len(text.splitlines()), parts * (lines + around), text)
+            for what in ("keys", "numbers", "names"):
+                self.assertRegex(text, rf"(?m)^\d+ more {what} with changes: -n \d+$")
+        everything = self.diff(a, b, "-n", "0").stdout
+        self.assertNotIn(" more ", everything)
+        self.assertGreater(len(everything.splitlines()), 100)
+
     def test_mistakes_are_refused_in_one_line(self):
         a = self.run_job("a.h5")
         (self.folder / "text.h5").write_text("no HDF5")

@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 import h5py
 import numpy as np
 
-from command import MAIN_JOB, ScratchTest, c3sim, unseal
+from command import MAIN_JOB, SOURCE, ScratchTest, c3sim, unseal
 
 PICOSECONDS = 1e6  # in a microsecond
 WIDTH = 1200  # units of a plot
@@ -203,7 +203,7 @@ class ReportPage(unittest.TestCase):
     def test_the_head_names_system_conditions_and_the_file_its_origin(self):
         head = "".join(self.page.root.find(".//header").itertext())
         for text in ("c3_llama70b_mi300x", "mi300x-8", "8 × mi300x", "1 simulated", "CUs304",
-                     "HBM arbitration outstanding, dispatch oldest_first, 2 seeds"):
+                     "2 seeds; modelled with HBM arbitration outstanding, dispatch oldest_first"):
             self.assertIn(text, head)
         origin = self.page.section("provenance")
         terms = {term.text: value.text for term, value in zip(origin.iter("dt"), origin.iter("dd"))}
@@ -403,6 +403,16 @@ class ReportPage(unittest.TestCase):
             for (_, end), (start, _) in zip(spans, spans[1:]):
                 self.assertLessEqual(end, start + 2 * PRECISION)
 
+    def test_unlike_work_is_said_before_any_ratio(self):
+        other = self.folder / "fewer tokens.h5"
+        c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "--set", "measure.loss_split=false", "--set",
+              "model.tokens=1024", "-q", "-o", other)
+        page = self.report(self.path, other, output="unlike.html")
+        (warning,) = page.root.findall(".//header/p[@class='warning']")
+        self.assertRegex(warning.text, r"^work differs: model\.tokens 2048 / 1024.*; times below do not compare machines$")
+        for files in ((self.path,), (self.path, self.path)):
+            self.assertEqual(self.report(*files, output="alike.html").root.findall(".//header/p[@class='warning']"), [])
+
     def test_two_files_of_one_system_are_told_apart(self):
         copy = self.folder / "copy.h5"
         shutil.copy(self.path, copy)
@@ -472,6 +482,23 @@ class ReportErrors(ScratchTest):
         done = c3sim("report", self.result())
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", f"wrote {page}; open it in a browser\n"))
         self.assertIsNone(Page(page).section("losses"))
+
+    def test_steps_of_unlike_batches_are_compared_by_token(self):
+        tokens_per_second = []
+        for batch in (1, 2):
+            done = c3sim("run", SOURCE / "configs/experiments/training/llama3_8b_fsdp8.toml", "-q", "--json", "--set",
+                         "measure.seeds=1", "--set", "training.sequence=512", "--set", f"training.micro_batch={batch}",
+                         "-o", self.folder / f"{batch}.h5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            tokens_per_second.append(json.loads(done.stdout)["strategies"][0]["step"]["tokens_per_second"])
+        done = c3sim("report", "1.h5", "2.h5", "-o", "both.html", folder=self.folder)
+        self.assertRegex(done.stderr, r"^work differs: training\.micro_batch 1 / 2 \(")
+        page = Page(self.folder / "both.html")
+        self.assertIn("ratios below are per token", page.root.find(".//header/p[@class='warning']").text)
+        header = ["".join(cell.itertext()) for cell in page.section("glance").findall(".//thead/tr/th")]
+        self.assertRegex(header[-1], r"^× .* per token$")
+        (ratio,) = [cell.text for cell in page.section("glance").iter("td") if cell.get("data-label") == "× first" and cell.text]
+        self.assertEqual(ratio, f"{tokens_per_second[0] / tokens_per_second[1]:.2f}")
 
     def test_what_cannot_be_read_is_one_line_and_no_page(self):
         text = self.folder / "notes.h5"

@@ -263,7 +263,7 @@ class TestLossless(Sweep):
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does it: to the workers, too
         out, err = running.communicate(timeout=60)
         self.assertEqual(running.returncode, 130, err)
-        self.assertIn("the same command goes on from here", err)
+        self.assertIn("repeat the command to continue", err)
         self.assertRegex(out, "22 points, [0-9]+ done, 0 failed, [0-9]+ missing")
 
     def test_two_sweeps_in_one_folder(self):

@@ -252,6 +252,17 @@ class OtherSweeps(Pages):
         for note in ("12 of 300 combinations", "32 of 300 values of a", "of 90000 rows"):
             self.assertTrue(any(note in text for text in notes), (note, notes))
 
+    def test_a_key_that_is_chosen_is_no_longer_given(self):
+        path, _ = self.merged(SWEEP)
+        self.assertIn("for each", "".join(self.page(path)["best"].itertext()))
+        page = self.page(path, "--choose", "op,size")
+        self.assertNotIn("for each", "".join(page["best"].itertext()))
+        roles = {row.find("th").text: "".join(row.findall("td")[1].itertext())
+                 for row in page["root"].find(".//header").iter("tr") if row.findall("td")}
+        self.assertEqual(roles["size"], "a choice: how it is run")
+        self.assert_one_line(c3sim("report", path, "--choose", "size", "--for-each", "size"), 2,
+                             "--choose and --for-each: 'size' cannot be in both")
+
     def test_only_keeps_the_points_with_a_value(self):
         path, rows = self.merged(SWEEP)
         page = self.page(path, "--only", "size=4 MiB", "--only", "cus=8", "--only", "cus=16")

@@ -12,7 +12,7 @@ import unittest
 import h5py
 import numpy as np
 
-from command import MAIN_JOB, ScratchTest, c3sim
+from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
 
 QUICK = ["--set", "measure.seeds=1", "--set", "measure.loss_split=false", "-q"]
 GATHERED = 896 * 2**20  # bytes of the main job's all-gather
@@ -95,7 +95,7 @@ class TraceTest(unittest.TestCase):
             self.assertEqual(overlaps(slices), [], track)
 
     def assert_arrows_pair_up(self, trace):
-        """Every arrow has two ends inside slices, and every kernel and collective has one."""
+        """Every arrow has two ends inside slices, and every kernel and copy has one."""
         tracks = trace.tracks()
         starts, ends = trace.of("s", "ac2g"), trace.of("f", "ac2g")
         self.assertEqual(sorted(event["id"] for event in starts), sorted(event["id"] for event in ends))
@@ -103,7 +103,7 @@ class TraceTest(unittest.TestCase):
         for event in starts + ends:
             date = picoseconds(event["ts"])
             self.assertTrue(any(start <= date <= end for start, end in tracks[event["pid"], event["tid"]]), event)
-        self.assertEqual(len(starts), len(trace.of("X", "kernel", "gpu_user_annotation")))
+        self.assertEqual(len(starts), len(trace.of("X", "kernel", "gpu_memcpy")))
         self.assertLessEqual({event["args"]["correlation"] for event in trace.of("X", "kernel")},
                              {event["id"] for event in starts})
 
@@ -193,6 +193,41 @@ class MainJob(TraceTest):
         self.assert_arrows_pair_up(trace)
 
     @for_each_strategy
+    def test_hta_finds_one_launch_before_every_kernel_and_copy(self, trace, _):
+        launches = {event["args"]["correlation"]: event for event in trace.of("X", "cuda_runtime")}
+        device = trace.of("X", "kernel", "gpu_memcpy")
+        self.assertEqual(len(launches), len(trace.of("X", "cuda_runtime")), "a launch each")
+        self.assertEqual(sorted(launches), sorted(event["args"]["correlation"] for event in device))
+        for event in device:
+            launch = launches[event["args"]["correlation"]]
+            self.assertEqual(launch["name"], "cudaLaunchKernel" if event["cat"] == "kernel" else "cudaMemcpyAsync")
+            self.assertLess(launch["ts"], event["ts"])
+            self.assertGreater(launch["dur"], 0, "HTA's critical path leaves out launches that take no time")
+            self.assertGreater(event["args"]["stream"], 0, "HTA counts streams above 0 only")
+
+    @for_each_strategy
+    def test_hta_s_queue_length_rises_with_launches_and_ends_empty(self, trace, _):
+        """hta/analyzers/trace_counters.py: +1 at a launch, -1 at its kernel, by stream, in the order of ts."""
+        stream = {event["args"]["correlation"]: event["args"]["stream"] for event in trace.of("X", "kernel", "gpu_memcpy")}
+        changes = [(event["ts"], stream[event["args"]["correlation"]], 1) for event in trace.of("X", "cuda_runtime")]
+        changes += [(event["ts"], event["args"]["stream"], -1) for event in trace.of("X", "kernel", "gpu_memcpy")]
+        queues = collections.Counter()
+        for _, queue, change in sorted(changes):
+            queues[queue] += change
+            self.assertGreaterEqual(queues[queue], 0)
+        self.assertEqual(set(queues.values()), {0})
+
+    @for_each_strategy
+    def test_hta_s_step_encloses_everything_and_is_not_the_first_event(self, trace, _):
+        slices = trace.of("X")
+        (step,) = [event for event in slices if event["name"] == "ProfilerStep#0"]
+        self.assertEqual((step["cat"], "stream" in step["args"]), ("user_annotation", False))
+        self.assertLessEqual(step["ts"], min(event["ts"] for event in slices))
+        self.assertAlmostEqual(step["ts"] + step["dur"], max(event["ts"] + event["dur"] for event in slices))
+        self.assertEqual(slices[0]["cat"], "user_annotation", "HTA takes an event whose index is 0 for unlinked")
+        self.assertNotIn("shortened", trace.top["otherData"])
+
+    @for_each_strategy
     def test_every_track_and_process_has_a_name(self, trace, _):
         named = {(event["pid"], event["tid"]) for event in trace.of("M") if event["name"] == "thread_name"}
         self.assertLessEqual(set(trace.tracks()), named)
@@ -258,6 +293,32 @@ class OtherRuns(TraceTest, ScratchTest):
         done = self.run_with(MAIN_JOB, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assert_one_line(done, 74, r"^c3sim: traces/serial/rank0\.json: cannot write: File too large$")
         self.assertEqual(self.files(), [])
+
+
+class ShortenedStep(ScratchTest):
+    """A step of which fewer layers are simulated says so wherever its trace is looked at."""
+
+    STEP = SOURCE / "configs/experiments/training/llama3_8b_fsdp8.toml"
+
+    def run_step(self, *arguments):
+        done = c3sim("run", self.STEP, "--set", "measure.seeds=1", "--set", "training.sequence=512", "--set",
+                     "training.micro_batch=1", "--trace", "traces", *arguments, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done, Trace(self.folder / "traces/default/rank0.json")
+
+    def test_the_part_is_in_other_data_in_a_slice_over_all_and_on_stderr(self):
+        done, trace = self.run_step()
+        self.assertRegex(trace.top["otherData"]["shortened"], r"^8 of 32 layers; .*--exact")
+        (label,) = [event for event in trace.of("X") if event["name"].startswith("shortened: 8 of 32 layers")]
+        (step,) = [event for event in trace.of("X") if event["name"] == "ProfilerStep#0"]
+        self.assertEqual((label["pid"], label["tid"], label["ts"], label["dur"]),
+                         (step["pid"], step["tid"], step["ts"], step["dur"]))
+        self.assertIn("timelines show 8 of 32 layers: add --exact for the whole step\n", done.stderr)
+
+    def test_an_exact_step_says_nothing_of_it(self):
+        done, trace = self.run_step("--exact")
+        self.assertNotIn("shortened", trace.text)
+        self.assertNotIn("timelines show", done.stderr)
 
 
 class Groups(ScratchTest):

@@ -68,7 +68,7 @@ TEST_CASE("a study of jobs says what each takes alone, and that shared links cos
   experiment.strategies = {{.name = "together", .order = {}, .streams = {}}};
   std::size_t runs = 0;
   const StudyResult study = run_study([&](std::optional<std::uint64_t>) { return experiment; },
-                                      [&](std::size_t, std::size_t) { ++runs; });
+                                      {.progress = [&](const StudyCost& cost) { runs = cost.done(); }});
   const StrategyResult& together = study.strategies.front();
   REQUIRE(together.streams.size() == 3);
   const Seconds alone = together.streams[0].times.alone;

@@ -255,7 +255,7 @@ TEST_CASE("draws and seeds multiply, and without draws the nominal experiment ru
     experiment.measure.seeds = 2;
     return experiment;
   };
-  run_study(make, [&](std::size_t, std::size_t) { ++runs; });
+  run_study(make, {.progress = [&](const StudyCost& cost) { runs = cost.done(); }});
   CHECK(made == std::vector<std::optional<std::uint64_t>>{std::nullopt, 0, 1, 2});
   CHECK(runs == 4 * 3 * 2);  // both sides alone and two strategies
 }
@@ -263,9 +263,11 @@ TEST_CASE("draws and seeds multiply, and without draws the nominal experiment ru
 TEST_CASE("progress counts every run, up to a total that is there from the start") {
   Experiment experiment = drawn_pair(2);
   experiment.measure.loss_split = true;
-  std::vector<std::pair<std::size_t, std::size_t>> seen;
+  std::vector<std::pair<std::size_t, std::size_t>> seen;  // after each run
   run_study([&](std::optional<std::uint64_t>) { return experiment; },
-            [&](std::size_t done, std::size_t total) { seen.emplace_back(done, total); });
+            {.progress = [&](const StudyCost& cost) {
+              if (cost.done() > seen.size()) seen.emplace_back(cost.done(), cost.planned());
+            }});
   // 2 sides and 2 strategies, 2 seeds; 16 subsets of 4 resources that the concurrent one shares, 2 seeds.
   REQUIRE(seen.size() == 8 + 32);
   std::size_t runs = 0;

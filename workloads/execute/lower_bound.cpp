@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/interrupt.hpp"
 #include "gpu/kernel_model/describe.hpp"
 #include "workloads/execute/partition.hpp"
 
@@ -92,6 +93,7 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   for (const StreamSpec& stream : experiment.streams) {
     const Backend backend = policy_of(strategy, stream.name).backend;
     for (const Operation& operation : stream.operations) {
+      checkpoint();
       if (const std::optional<Operator> op = kernel_of(operation)) {
         const KernelDescription kernel = describe(operation.name, *op, cluster.gpu);
         const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);

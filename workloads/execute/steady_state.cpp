@@ -39,6 +39,15 @@ Sizes layers_of(const TrainingSetup& setup) {
 
 Sizes micro_batches_of(const TrainingSetup& setup) { return {{2, 3, 4}, setup.micro_batches}; }
 
+/// "8 of 32 layers and 4 of 16 micro-batches"
+std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
+  const auto part = [](const Sizes& sizes, const char* what) {
+    return sizes.is_shortened() ? fmt::format("{} of {} {}", sizes.of[2], sizes.whole, what) : std::string();
+  };
+  const std::string of_layers = part(layers, "layers"), of_batches = part(micro_batches, "micro-batches");
+  return of_layers + (of_layers.empty() || of_batches.empty() ? "" : " and ") + of_batches;
+}
+
 Experiment resized(const Experiment& experiment, std::int64_t layers, std::int64_t micro_batches) {
   Experiment smaller = experiment;
   smaller.training->model.layers = layers;
@@ -138,14 +147,7 @@ class SteadyState {
   }
 
   std::string note() const {
-    const auto part = [](const Sizes& sizes, const char* what) {
-      if (!sizes.is_shortened()) return std::string();
-      return fmt::format(" {} of {} {}", sizes.of[2], sizes.whole, what);
-    };
-    const std::string layers = part(layers_, "layers");
-    const std::string batches = part(micro_batches_, "micro-batches");
-    return "steady state from" + layers + (layers.empty() || batches.empty() ? "" : " and") + batches +
-           " (--exact simulates all)";
+    return "steady state from " + part_text(layers_, micro_batches_) + " (--exact simulates all)";
   }
 
   const Experiment& experiment_;
@@ -168,6 +170,10 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
   whole.notes.emplace_back(
       "layers or micro-batches do not repeat in equal times: the whole step was simulated");
   return whole;
+}
+
+std::string abridged_part(const Experiment& experiment) {
+  return part_text(layers_of(*experiment.training), micro_batches_of(*experiment.training));
 }
 
 Experiment abridged(const Experiment& experiment) {

@@ -1,6 +1,8 @@
 #pragma once
 /// The time of a training step from steps of fewer layers and micro-batches.
 
+#include <string>
+
 #include "workloads/execute/run.hpp"
 
 namespace c3 {
@@ -12,6 +14,10 @@ namespace c3 {
 /// which it was. Wrong when: something drifts by less than that from layer to layer, such as how far a host is
 /// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
+
+/// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
+/// \pre it is a training step that is shortened
+std::string abridged_part(const Experiment& experiment);
 
 /// The largest of the steps from which the time of \p experiment follows where it is shortened.
 /// \pre it is a training step

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "engine/errors.hpp"
+#include "engine/interrupt.hpp"
 #include "workloads/execute/buffers.hpp"
 #include "workloads/execute/loss_split.hpp"
 #include "workloads/execute/lower_bound.hpp"
@@ -45,79 +48,164 @@ const Sample& percentile(const std::vector<Sample>& samples, double percent) {
   return samples[nearest_rank(samples.size(), percent)];
 }
 
+/// The repetitions of one setup: every draw and seed, in turn.
+struct Series {
+  const Strategy* strategy = nullptr;
+  RunSetup setup;
+  StudyPart part = StudyPart::together;
+  Seconds bound = {};  ///< no repetition of nominal values ends before; 0 where unknown
+  std::vector<Sample> samples = {};
+};
+
+/// What is left of a strategy's partitions.
+struct Best {
+  std::vector<Sample> samples;  ///< by time
+  CuChoice cus;
+};
+
 class Study {
  public:
-  Study(const ExperimentFactory& make, Progress progress) : progress_(std::move(progress)) {
-    experiments_.push_back(make(std::nullopt));
-    const int draws = experiments_.front().measure.draws;
-    if (draws > 0) {
-      experiments_.clear();
-      for (int draw = 0; draw < draws; ++draw)
-        experiments_.push_back(make(static_cast<std::uint64_t>(draw)));
-    }
-    for (const Experiment& experiment : experiments_)
-      check_buffers(experiment);
-    plan_runs();
-  }
+  Study(const ExperimentFactory& make, const StudyWatch& watch)
+      : watch_(watch), experiments_(all_draws(make)), cost_(plan()) {}
 
   StudyResult run() {
     const Experiment& experiment = experiments_.front();
-    measure_alone();
-    std::vector<std::vector<Sample>> samples;
-    std::vector<CuChoice> chosen;
-    for (const Strategy& strategy : experiment.strategies) {
-      auto [best, choice] = best_samples(strategy);
-      samples.push_back(std::move(best));
-      chosen.push_back(std::move(choice));
+    std::vector<Series> alone = alone_series();
+    const auto serial = std::ranges::find_if(experiment.strategies, &Strategy::serial);
+    const auto other = std::ranges::find_if_not(experiment.strategies, &Strategy::serial);
+    for (Series& series : alone)
+      extend(series);
+    for (const auto& first : {serial, other}) {
+      if (first != experiment.strategies.end()) extend(pilots_.emplace_back(series_of(*first).front()));
     }
-    const Seconds serial = serial_time(samples);
+    measure_alone(alone);
+
+    // Every speedup needs the first serial strategy, or without one the isolated runs in turn.
+    std::optional<Best> serial_best;
+    if (serial != experiment.strategies.end()) serial_best = best_of(*serial);
+    const Seconds serial_time = serial_best ? percentile(serial_best->samples, 50).time : alone_sum_;
+
     StudyResult result{experiment.name, experiment.measure.seed, conditions_of(experiment), {}};
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      result.strategies.push_back(evaluate(experiment.strategies[i], samples[i], chosen[i], serial));
+    for (const Strategy& strategy : experiment.strategies) {
+      const bool is_serial = serial_best && &strategy == &*serial;
+      const Best best = is_serial ? std::move(*serial_best) : best_of(strategy);
+      if (is_serial) serial_best.reset();
+      result.strategies.push_back(evaluate(strategy, best.samples, best.cus, serial_time));
+      if (watch_.finished) finish(result.strategies.back());
     }
     return result;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  static std::vector<Experiment> all_draws(const ExperimentFactory& make) {
+    std::vector<Experiment> experiments = {make(std::nullopt)};
+    const int draws = experiments.front().measure.draws;
+    if (draws > 0) experiments.clear();
+    for (int draw = 0; draw < draws; ++draw) {
+      checkpoint();
+      experiments.push_back(make(static_cast<std::uint64_t>(draw)));
+    }
+    for (const Experiment& experiment : experiments)
+      check_buffers(experiment);
+    return experiments;
+  }
+
+  std::size_t repetitions() const {
+    return experiments_.size() * static_cast<std::size_t>(experiments_.front().measure.seeds);
+  }
+
   bool has_loss_split(const Strategy& strategy) const {
     return experiments_.front().measure.loss_split && !strategy.serial;
   }
 
-  void plan_runs() {
+  StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
-    const auto seeds = static_cast<std::size_t>(experiment.measure.seeds);
-    planned_ = 2 * experiments_.size() * seeds;  // the two isolated sides
-    if (compares_streams(experiment)) planned_ += experiment.streams.size() * experiments_.size() * seeds;
+    const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.streams.size() : 0);
+    std::size_t partitions = 0, subsets = 0;
     for (const Strategy& strategy : experiment.strategies) {
-      planned_ += cu_choices(experiment, strategy).size() * experiments_.size() * seeds;
-      if (has_loss_split(strategy)) planned_ += loss_split_runs(experiment, strategy) * seeds;
+      partitions += cu_choices(experiment, strategy).size();
+      if (has_loss_split(strategy)) subsets += loss_split_runs(experiment, strategy);
+    }
+    StudyCost cost({.seeds = experiment.measure.seeds,
+                    .draws = experiment.measure.draws,
+                    .strategies = experiment.strategies.size(),
+                    .partitions = partitions});
+    cost.plan(StudyPart::alone, sides * repetitions());
+    cost.plan(StudyPart::together, partitions * repetitions());
+    cost.plan(StudyPart::split, subsets * static_cast<std::size_t>(experiment.measure.seeds));
+    if (watch_.records) cost.plan(StudyPart::recorded, experiment.strategies.size());
+    return cost;
+  }
+
+  void begin_run(Seconds bound) {
+    cost_.begin(bound);
+    began_ = Clock::now();
+    if (watch_.progress) watch_.progress(cost_);
+  }
+
+  void end_run(StudyPart part) {
+    cost_.end(part, Clock::now() - began_);
+    if (watch_.progress) watch_.progress(cost_);
+  }
+
+  /// Kernels, collectives, and where streams are compared each of them.
+  std::vector<Series> alone_series() const {
+    const Experiment& experiment = experiments_.front();
+    const LowerBound bound = bound_if_known(alone_);
+    std::vector<Series> series = {{&alone_, {.side = Side::kernels}, StudyPart::alone, bound.kernels},
+                                  {&alone_, {.side = Side::collectives}, StudyPart::alone, bound.collectives}};
+    for (std::size_t stream = 0; compares_streams(experiment) && stream < experiment.streams.size(); ++stream)
+      series.push_back({&alone_, {.only_stream = stream}, StudyPart::alone});
+    return series;
+  }
+
+  /// One for each partition that \p strategy tries.
+  std::vector<Series> series_of(const Strategy& strategy) const {
+    const LowerBound bound = bound_if_known(strategy);
+    std::vector<Series> series;
+    for (const CuChoice& choice : cu_choices(experiments_.front(), strategy))
+      series.push_back({&strategy, {.cus = choice}, StudyPart::together, of(strategy, bound)});
+    return series;
+  }
+
+  /// For the progress only: what makes an experiment infeasible is reported by its simulation.
+  LowerBound bound_if_known(const Strategy& strategy) const {
+    const Experiment& experiment = experiments_.front();
+    if (experiment.training && !experiment.measure.exact) return {};  // shorter steps may be simulated
+    try {
+      return lower_bound(experiment, strategy);
+    } catch (const InfeasibleError&) {
+      return {};
     }
   }
 
-  void note_run() {
-    ++ran_;
-    if (progress_) progress_(ran_, planned_);
+  static Seconds of(const Strategy& strategy, const LowerBound& bound) {
+    return strategy.serial ? bound.serial : bound.together();
   }
 
-  /// \p setup with every draw and seed.
-  std::vector<Sample> sample(const Strategy& strategy, RunSetup setup) {
-    std::vector<Sample> samples;
-    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
-      for (int seed = 0; seed < experiments_[draw].measure.seeds; ++seed) {
-        setup.seed = static_cast<std::uint64_t>(seed);
-        const RunResult run = run_step(experiments_[draw], strategy, setup);
-        samples.push_back(
-            {draw, setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {}, run.notes});
-        samples.back().step = run.step;
-        samples.back().is_shortened = run.is_shortened;
-        for (const SideSpan& span : run.streams)
-          samples.back().streams.push_back(span.duration());
-        has_kernels_ = has_kernels_ || run.kernels.any;
-        has_collectives_ = has_collectives_ || run.collectives.any;
-        note_run();
-      }
-    }
-    return samples;  // by draw, then seed
+  /// Simulates the next repetition.
+  void extend(Series& series) {
+    const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
+    const std::size_t draw = series.samples.size() / seeds;
+    series.setup.seed = series.samples.size() % seeds;
+    begin_run(series.bound);
+    const RunResult run = run_step(experiments_[draw], *series.strategy, series.setup);
+    Sample sample{draw, series.setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {},
+                  run.notes, run.step, run.is_shortened};
+    for (const SideSpan& span : run.streams)
+      sample.streams.push_back(span.duration());
+    series.samples.push_back(std::move(sample));
+    has_kernels_ = has_kernels_ || run.kernels.any;
+    has_collectives_ = has_collectives_ || run.collectives.any;
+    end_run(series.part);
+  }
+
+  const std::vector<Sample>& complete(Series& series) {
+    while (series.samples.size() < repetitions())
+      extend(series);
+    return series.samples;
   }
 
   static std::vector<Sample> by_time(std::vector<Sample> samples) {
@@ -125,18 +213,16 @@ class Study {
     return samples;
   }
 
-  void measure_alone() {
-    const Strategy alone{.name = "alone", .order = {}, .streams = {}};
-    std::vector<std::vector<Sample>> parts = {sample(alone, {.side = Side::kernels}),
-                                              sample(alone, {.side = Side::collectives})};
+  void measure_alone(std::vector<Series>& series) {
+    std::vector<std::vector<Sample>> parts;
+    for (Series& its : series)
+      parts.push_back(complete(its));
     alone_kernels_ = median(parts[0]);
     alone_collectives_ = median(parts[1]);
-    if (compares_streams(experiments_.front())) {
-      parts.clear();
-      for (std::size_t stream = 0; stream < experiments_.front().streams.size(); ++stream) {
-        parts.push_back(sample(alone, {.only_stream = stream}));
-        alone_streams_.push_back(median(parts.back()));
-      }
+    if (parts.size() > 2) {
+      parts.erase(parts.begin(), parts.begin() + 2);
+      for (const std::vector<Sample>& stream : parts)
+        alone_streams_.push_back(median(stream));
     }
     set_ideal(parts);
   }
@@ -157,24 +243,24 @@ class Study {
     }
   }
 
-  std::pair<std::vector<Sample>, CuChoice> best_samples(const Strategy& strategy) {
-    std::pair<std::vector<Sample>, CuChoice> best;
-    for (const CuChoice& choice : cu_choices(experiments_.front(), strategy)) {
-      std::vector<Sample> samples = by_time(sample(strategy, {.cus = choice}));
-      if (best.first.empty() || percentile(samples, 50).time < percentile(best.first, 50).time) {
-        best = {std::move(samples), choice};
-      }
+  /// All repetitions of the partition with the least median.
+  Best best_of(const Strategy& strategy) {
+    std::vector<Series> partitions = series_of(strategy);
+    const auto pilot = std::ranges::find(pilots_, &strategy, &Series::strategy);
+    if (pilot != pilots_.end()) partitions.front() = std::move(*pilot);
+    Best best;
+    for (Series& series : partitions) {
+      std::vector<Sample> samples = by_time(complete(series));
+      if (best.samples.empty() || percentile(samples, 50).time < percentile(best.samples, 50).time)
+        best = {std::move(samples), series.setup.cus};
     }
     return best;
   }
 
-  /// Median of the first serial strategy; of all parts in turn when the experiment has none.
-  Seconds serial_time(const std::vector<std::vector<Sample>>& samples) const {
-    const auto& strategies = experiments_.front().strategies;
-    for (std::size_t i = 0; i < strategies.size(); ++i) {
-      if (strategies[i].serial) return percentile(samples[i], 50).time;
-    }
-    return alone_sum_;
+  void finish(const StrategyResult& result) {
+    begin_run(result.step && result.step->is_shortened ? Seconds{} : result.lower_bound);
+    watch_.finished(result);
+    if (watch_.records) end_run(StudyPart::recorded);
   }
 
   StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
@@ -192,8 +278,9 @@ class Study {
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
     if (middle.step) result.step = step_result(experiment, middle);
-    result.lower_bound = bound_of(strategy, experiment);
-    check_bounds(strategy, samples);
+    const std::vector<Seconds> bounds = bounds_by_draw(strategy);
+    result.lower_bound = bounds[middle.draw];
+    check_bounds(strategy, samples, bounds);
 
     result.speedup = serial / result.time;
     result.ideal_speedup = alone_sum_ / alone_longest_;
@@ -222,15 +309,20 @@ class Study {
             .gpus = experiment.cluster.ranks()};
   }
 
-  static Seconds bound_of(const Strategy& strategy, const Experiment& experiment) {
-    const LowerBound bound = lower_bound(experiment, strategy);
-    return strategy.serial ? bound.serial : bound.together();
+  std::vector<Seconds> bounds_by_draw(const Strategy& strategy) const {
+    std::vector<Seconds> bounds;
+    for (const Experiment& experiment : experiments_) {
+      checkpoint();
+      bounds.push_back(of(strategy, lower_bound(experiment, strategy)));
+    }
+    return bounds;
   }
 
   /// Each time against the bound of its own draw.
-  void check_bounds(const Strategy& strategy, const std::vector<Sample>& samples) const {
+  static void check_bounds(const Strategy& strategy, const std::vector<Sample>& samples,
+                           const std::vector<Seconds>& bounds) {
     for (const Sample& sample : samples) {
-      const Seconds bound = bound_of(strategy, experiments_[sample.draw]);
+      const Seconds bound = bounds[sample.draw];
       if (sample.time >= bound) continue;
       throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s",
                                          strategy.name, sample.time.value, bound.value));
@@ -241,12 +333,19 @@ class Study {
     const Experiment& experiment = experiments_[draw];
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
     std::iota(seeds.begin(), seeds.end(), 0);
-    return split_loss(experiment, strategy, cus, seeds, ideal_[draw], [this] { note_run(); });
+    begin_run({});
+    return split_loss(experiment, strategy, cus, seeds, ideal_[draw], [this] {
+      end_run(StudyPart::split);
+      began_ = Clock::now();
+    });
   }
 
-  Progress progress_;
+  const StudyWatch& watch_;
+  const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
   std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
-  std::size_t ran_ = 0, planned_ = 0;
+  StudyCost cost_;
+  Clock::time_point began_;    ///< of the simulation that runs now
+  std::vector<Series> pilots_;  ///< begun before the others, so that the cost is known
   Seconds alone_kernels_, alone_collectives_;  ///< medians
   std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
   Seconds alone_sum_, alone_longest_;          ///< of the parts' medians
@@ -259,14 +358,15 @@ class Study {
 StudyConditions conditions_of(const Experiment& experiment) {
   const GpuSpec& gpu = experiment.cluster.gpu;
   return {.system = title_of(experiment.cluster),
+          .gpu = gpu.name,
           .hbm_arbitration = gpu.hbm.arbitration,
           .dispatch_policy = gpu.dispatch.policy,
           .seeds = experiment.measure.seeds,
           .draws = experiment.measure.draws};
 }
 
-StudyResult run_study(const ExperimentFactory& make, const Progress& progress) {
-  return Study(make, progress).run();
+StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch) {
+  return Study(make, watch).run();
 }
 
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,

@@ -10,6 +10,7 @@
 
 #include "engine/observer.hpp"
 #include "workloads/execute/step_breakdown.hpp"
+#include "workloads/execute/study_cost.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
@@ -83,10 +84,13 @@ struct StrategyResult {
 /// Choices that move results and that hardware documents nowhere: printed with every result.
 struct StudyConditions {
   std::string system;
+  std::string gpu = {};  ///< slug of its preset
   HbmArbitration hbm_arbitration = HbmArbitration::outstanding;
   DispatchPolicy dispatch_policy = DispatchPolicy::oldest_first;
   int seeds = 0;
   int draws = 0;
+
+  bool is_repeated() const { return seeds > 1 || draws > 1; }
 };
 
 /// \returns what \p experiment runs under.
@@ -113,12 +117,21 @@ struct CollectiveRecord {
 /// Makes the experiment for one draw of its ranges; nullopt = nominal values.
 using ExperimentFactory = std::function<Experiment(std::optional<std::uint64_t> draw)>;
 
-/// Called with (done, total) simulated runs.
-using Progress = std::function<void(std::size_t, std::size_t)>;
+/// What the caller of run_study hears while it runs. Each may be empty.
+struct StudyWatch {
+  /// Before each simulation and after it.
+  std::function<void(const StudyCost&)> progress = {};
+  /// Once for each strategy, in their order, as soon as its result is final. Time that it takes counts as the
+  /// strategy's recorded run: set `records`.
+  std::function<void(const StrategyResult&)> finished = {};
+  bool records = false;
+};
 
-/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower
-/// bound.
-StudyResult run_study(const ExperimentFactory& make, const Progress& progress = {});
+/// Isolated runs come first, then one strategy after another, so that what is finished can be kept when a stop is
+/// requested. One repetition of each kind of run precedes all others: from then on the cost is known.
+/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower bound,
+/// InterruptedError
+StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {});
 
 /// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,

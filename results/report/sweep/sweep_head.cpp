@@ -26,9 +26,9 @@ std::string values_text(const SweptKey& axis) {
 
 std::string role_of(const SweptKey& axis) {
   if (axis.levels() == 1) return "one value";
-  if (!axis.follows.empty()) return "goes with " + axis.follows;
+  if (!axis.follows.empty()) return "swept together with " + axis.follows;
   if (axis.name == kStrategyAxis) return "compared";
-  return axis.is_given ? "given: changes the work or the machine" : "a choice: how it is run";
+  return axis.is_given ? "given: changes the work or the machine (--choose makes it a choice)" : "a choice: how it is run";
 }
 
 std::string keys_table(const SweepGrid& grid) {

@@ -24,7 +24,11 @@ std::vector<SweptKey> page_keys(const SweepTable& table, const SweepWishes& wish
   std::vector<std::string> wished{wishes.x, wishes.series};
   wished.insert(wished.end(), wishes.heat.begin(), wishes.heat.end());
   wished.insert(wished.end(), wishes.for_each.begin(), wishes.for_each.end());
-  return swept_keys(table, level_labels, wished);
+  wished.insert(wished.end(), wishes.choose.begin(), wishes.choose.end());
+  std::vector<SweptKey> keys = swept_keys(table, level_labels, wished);
+  for (SweptKey& key : keys)
+    if (std::ranges::find(wishes.choose, key.name) != wishes.choose.end()) key.is_given = false;
+  return keys;
 }
 
 std::string sweep_page(const SweepTable& table, const SweepPageRequest& request) {
