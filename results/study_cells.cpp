@@ -89,7 +89,6 @@ StudyCells time_cells(const StudyResult& study) {
     add_columns(row, has_sides, {format_side(s.kernel, unit), format_side(s.collective, unit)});
     add_columns(row, has_partitions, {s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
   }
-  if (has_spread) cells.header.insert(cells.header.begin() + 2, "p5 - p95");
   return cells;
 }
 

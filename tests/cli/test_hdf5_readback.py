@@ -244,7 +244,7 @@ class MainJob(unittest.TestCase):
     def test_an_unknown_strategy_is_a_usage_error_with_a_suggestion(self):
         done = c3sim("inspect", self.path, "--strategy", "dme")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r"^c3sim: unknown strategy 'dme'.*did you mean 'dma'\?\n$")
+        self.assertRegex(done.stderr, r"^c3sim: unknown strategy 'dme'; did you mean 'dma'\? known: .*\n$")
 
 
 if __name__ == "__main__":

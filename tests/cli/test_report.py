@@ -541,7 +541,7 @@ class ReportErrors(ScratchTest):
 
     def test_the_page_never_replaces_a_result(self):
         path = self.result()
-        self.assert_one_line(c3sim("report", path, "-o", path), 2, r"^c3sim: .*run\.h5: is one of the files to report on")
+        self.assert_one_line(c3sim("report", path, "-o", path), 2, r"^c3sim: .*run\.h5: this file is read by the command, which would replace it")
         self.assertEqual(c3sim("inspect", path).returncode, 0)
 
     def test_an_unknown_strategy_is_a_usage_error_with_a_suggestion(self):

@@ -60,7 +60,7 @@ class TwoJobs(ScratchTest):
         with open(JOBS) as file:
             text = file.read()
         for wrong, message in (("7-0", "no range '7-0'"), ("0-7;9", "'7;9' is no rank"), ("", "'' is no rank"),
-                               ("0-7,40", "no rank 40 of 32"), ("0-7,7", "rank 7 is twice")):
+                               ("0-7,40", "no rank 40 of 32"), ("0-7,7", "rank 7 is in the group twice")):
             with self.subTest(wrong):
                 broken = self.folder / "broken.toml"
                 broken.write_text(text.replace("0-7,16-23", wrong))
