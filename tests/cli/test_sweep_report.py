@@ -280,6 +280,7 @@ class OtherSweeps(Pages):
                                   ((path, "--pareto", "time,tim"), "unknown metric 'tim'"),
                                   ((path, "--only", "cus=9"), "unknown value of cus '9'; known: 8, 16"),
                                   ((path, "--only", "cus"), "--only: 'cus' is not KEY=VALUE"),
+                                  ((path, "--only", "=8"), "--only: '=8' is not KEY=VALUE"),
                                   ((path, "--x", "cus", "--series", "cus"), "two different keys"),
                                   ((path, run), "a sweep has a page of its own"),
                                   ((run, "--x", "cus"), "--x is for a file of c3sim merge")):
