@@ -98,7 +98,7 @@ void TraceWriter::begin(const std::string& shortened) {
                 .name = experiment_.name + ", " + strategy_.name,
                 .category = "user_annotation",
                 .start = 0,
-                .end = kLaunchLead});
+                .end = 0});
   }
 }
 

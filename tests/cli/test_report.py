@@ -546,7 +546,7 @@ class ReportErrors(ScratchTest):
 
     def test_an_unknown_strategy_is_a_usage_error_with_a_suggestion(self):
         self.assert_one_line(c3sim("report", self.result(), "--strategies", "serial,dme"), 2,
-                             r"^c3sim: unknown strategy 'dme'.*did you mean 'dma'\?$")
+                             r"^c3sim: unknown strategy 'dme'; did you mean 'dma'\? known: .*dma_partitioned$")
 
 
 if __name__ == "__main__":

@@ -191,7 +191,9 @@ class Schema(ScratchTest):
                 text = good.replace(part, instead, 1)
                 self.assertNotEqual(text, good)
                 file.write_text(text)
-                self.assert_one_line(c3sim("config", "check", file), 3, r"a100-pcie-4.toml:\d+:\d+: ")
+                done = c3sim("config", "check", file)
+                self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+                self.assertRegex(done.stderr, r"a100-pcie-4.toml:\d+:\d+: ")
                 self.assertFalse(validator.is_valid(tomllib.loads(text)))
 
     def test_a_gpu_without_a_data_type_validates(self):

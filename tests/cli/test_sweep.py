@@ -299,7 +299,7 @@ class TestBadInput(Sweep):
     def test_usage(self):
         for options, pattern in ((["--shard", "0/2"], "--shard '0/2': must be i/n"), (["--shard", "3/2"], "must be i/n"),
                                  (["--shard", "1"], "must be i/n"), (["--shard", "1/2x"], "must be i/n"),
-                                 (["--point-timeout", "3"], "has no unit"), (["--point-timeout", "0 s"], "must be above 0"),
+                                 (["--point-timeout", "3 parsecs"], "--point-timeout"), (["--point-timeout", "0 s"], "--point-timeout"),
                                  (["-j", "0"], "--jobs")):
             self.assert_one_line(c3sim("sweep", self.file, "-o", self.folder / "out", *options), 2, pattern)
 
