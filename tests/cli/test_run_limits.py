@@ -102,9 +102,9 @@ class RunLimits(ScratchTest):
         self.assertEqual((done.stdout, self.files()), ("", ["job.toml"]))
 
     def test_a_long_study_is_announced_with_its_largest_factor(self):
-        for text, factor in ((measured(1000, 100), r"1000 seeds \(--set measure\.seeds=N\)"),
-                             (measured(50, 1000), r"1000 draws \(--set measure\.draws=N\)")):
-            done = self.limited(SMALL + QUICK_TWO + text, "8")
+        for text, factor in ((measured(1000, 300), r"1000 seeds \(--set measure\.seeds=N\)"),
+                             (measured(300, 1000), r"1000 draws \(--set measure\.draws=N\)")):
+            done = self.limited(JOB.format(size=4096, k=4096) + QUICK_TWO + text, "8")
             self.assertRegex(done.stderr, rf"^this takes about \d+:\d\d:\d\d for \d+ simulations; the largest factor is {factor}")
             self.assertRegex(done.stderr, r"\nsimulation \d+ of \d+.*, \d+:\d\d:\d\d left\n")
 
