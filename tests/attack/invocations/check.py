@@ -131,8 +131,10 @@ def run(folder, invocation):
     try:
         out, err = process.communicate(timeout=WALL_SECONDS)
     except subprocess.TimeoutExpired:
+        has_ended = process.poll() is not None  # then it was the machine that stood still
         process.kill()
         out, err = process.communicate()
-        return process.returncode, out, err, [f"it did not end within {WALL_SECONDS} s"]
+        if not has_ended:
+            return process.returncode, out, err, [f"it did not end within {WALL_SECONDS} s"]
     broken = broken_promises(invocation, process.returncode, out, err) + changes(folder, before, invocation)
     return process.returncode, out, err, broken
