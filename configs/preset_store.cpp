@@ -81,18 +81,6 @@ void read(PresetKind kind, Section& section) {
   }
 }
 
-/// Reads the preset as what it is, so that a mistake in it is found where it is.
-void check(PresetKind kind, const Node& preset) {
-  const std::string noun(noun_of(kind));
-  Section section(preset, noun, {}, Provenance::required);
-  try {
-    read(kind, section);
-  } catch (const IncompleteError&) {
-    refuse_incomplete(preset_rule(kind), preset, noun);  // the first one found is seldom the only one
-    throw;
-  }
-}
-
 }  // namespace
 
 std::string_view noun_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).noun; }
@@ -131,9 +119,20 @@ std::string purpose_of(const fs::path& experiment) {
   return end == std::string::npos ? purpose : purpose.substr(0, end + 1);
 }
 
+void check_preset(PresetKind kind, const Node& preset) {
+  const std::string noun(noun_of(kind));
+  Section section(preset, noun, {}, Provenance::required);
+  try {
+    read(kind, section);
+  } catch (const IncompleteError&) {
+    refuse_incomplete(preset_rule(kind), preset, noun);  // the first one found is seldom the only one
+    throw;
+  }
+}
+
 Node read_preset(PresetKind kind, const fs::path& file) {
   Node preset = load_document(file);
-  check(kind, preset);
+  check_preset(kind, preset);
   const Node& name = *preset.table()->find("name");
   const std::string wanted = file.stem().string();
   if (*name.text() != wanted) {
@@ -143,9 +142,16 @@ Node read_preset(PresetKind kind, const fs::path& file) {
   return preset;
 }
 
-TableRule preset_rule(PresetKind kind) {
-  return describe(std::string(noun_of(kind)), Provenance::required,
-                  [kind](Section& section) { read(kind, section); });
+const TableRule& preset_rule(PresetKind kind) {
+  static const auto rules = [] {
+    std::map<PresetKind, TableRule> found;
+    for (const PresetKind each : kPresetKinds) {
+      const std::string noun(noun_of(each));
+      found[each] = describe(noun, Provenance::required, [each](Section& section) { read(each, section); });
+    }
+    return found;
+  }();
+  return rules.at(kind);
 }
 
 std::optional<PresetKind> preset_kind_of(const fs::path& file) {

@@ -37,14 +37,17 @@ std::string purpose_of(const std::filesystem::path& experiment);
 /// Reads the preset \p file: every number has kind and source, no key is unknown, `name` is the file's name.
 Node read_preset(PresetKind kind, const std::filesystem::path& file);
 
+/// Reads \p preset as one of \p kind, so that a mistake in it is found where it is. \throws ConfigError
+void check_preset(PresetKind kind, const Node& preset);
+
 /// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
 std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
 
 /// "gpu", "node", "library", "model", "fabric" or "framework".
 std::string_view noun_of(PresetKind kind);
 
-/// What a preset of \p kind may hold.
-TableRule preset_rule(PresetKind kind);
+/// What a preset of \p kind may hold: found once and kept, for it takes many trial readings.
+const TableRule& preset_rule(PresetKind kind);
 
 /// The file of preset \p name, one of preset_names.
 std::filesystem::path preset_file(PresetKind kind, const std::string& name);
