@@ -126,8 +126,7 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
                                  options.min_channels != usual.min_channels ||
                                  options.protocols != usual.protocols || options.launches != usual.launches;
   if (asked_of_channels && std::ranges::find(movers, Backend::cu, &Mover::backend) == movers.end())
-    throw UsageError(
-        "--channels, --min-channels, --proto and --launch require --backend cu");
+    throw UsageError("--channels, --min-channels, --proto and --launch require --backend cu");
   return movers;
 }
 
@@ -141,7 +140,8 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
   call.ranks = ranks_of(options.ranks);
   call.root = options.root;
   if (options.root != 0 && !is_rooted(call.kind))
-    throw UsageError(fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one", options.op));
+    throw UsageError(
+        fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one", options.op));
   members = member_count(call, cluster.ranks());
   movers = movers_of(options);
   for (const std::string& name : options.algorithms)

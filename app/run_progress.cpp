@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTerminalInterval = 100ms;
-constexpr auto kFirstLine = 5s;     // where stderr is not a terminal
+constexpr auto kFirstLine = 5s;  // where stderr is not a terminal
 constexpr auto kLongestPause = 60s;
-constexpr auto kAnnounceAfter = 2s;          // by then the mean of a run is known where runs are short
+constexpr auto kAnnounceAfter = 2s;  // by then the mean of a run is known where runs are short
 constexpr std::chrono::duration<double> kLong = 30s;
 
 /// \returns what \p factor is called, and how to make it smaller.
@@ -31,21 +31,24 @@ std::string factor_text(StudyFactor factor, const StudyCost& cost) {
     case StudyFactor::strategies:
       return fmt::format("{} strategies", shape.strategies);
     case StudyFactor::partitions:
-      return fmt::format("{} CU partitions that are tried (\"best A..B\" of a strategy's `cus`)", shape.partitions);
+      return fmt::format("{} CU partitions that are tried (\"best A..B\" of a strategy's `cus`)",
+                         shape.partitions);
     case StudyFactor::loss_split:
       return fmt::format("{} simulations of the loss split (--set measure.loss_split=false)",
                          cost.planned(StudyPart::split));
     case StudyFactor::simulation:
       break;
   }
-  return "a single simulation (fewer operations, or a coarser measure.kernel_grain and measure.collective_grain)";
+  return "a single simulation (fewer operations, or a coarser measure.kernel_grain and "
+         "measure.collective_grain)";
 }
 
 }  // namespace
 
 std::string estimate_text(const StudyCost& cost) {
   return fmt::format("this takes about {} for {} simulations; the largest factor is {}; --timeout limits it",
-                     clock_text(cost.total().count()), cost.planned(), factor_text(cost.largest_factor(), cost));
+                     clock_text(cost.total().count()), cost.planned(),
+                     factor_text(cost.largest_factor(), cost));
 }
 
 RunProgress::RunProgress(bool quiet)
@@ -86,19 +89,19 @@ void RunProgress::show(std::optional<Seconds> date) {
 std::string RunProgress::line(std::optional<Seconds> date) const {
   if (!cost_) return "reading the experiment";
   const std::chrono::duration<double> in_run = Clock::now() - run_begun_;
-  std::string text = fmt::format("simulation {} of {}", std::min(cost_->done() + 1, cost_->planned()), cost_->planned());
+  std::string text =
+      fmt::format("simulation {} of {}", std::min(cost_->done() + 1, cost_->planned()), cost_->planned());
   const Seconds bound = cost_->bound();
   const bool has_bound = date && bound > *date && *date > Seconds{};
   if (date) {
     const TimeUnit unit = unit_for(std::max(*date, bound));
-    text += fmt::format(" at {}{} {}", unit.format(*date), has_bound ? fmt::format(" of at least {}", unit.format(bound)) : "",
-                        unit.name);
+    text += fmt::format(" at {}{} {}", unit.format(*date),
+                        has_bound ? fmt::format(" of at least {}", unit.format(bound)) : "", unit.name);
   }
   // The mean of simulations that have ended says what is left; before one has, the bound says it of this one.
   if (cost_->done() > 0)
     return text + fmt::format(", {} left", clock_text(std::max(0.0, (cost_->left() - in_run).count())));
-  if (has_bound)
-    text += fmt::format(", at least {} left", clock_text(in_run.count() * (bound / *date - 1)));
+  if (has_bound) text += fmt::format(", at least {} left", clock_text(in_run.count() * (bound / *date - 1)));
   return text;
 }
 

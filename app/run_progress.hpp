@@ -9,9 +9,9 @@
 
 namespace c3 {
 
-/// How far a study is, on stderr, with the time that is left: a line that is rewritten on a terminal; elsewhere a line
-/// after 5 s and then at growing intervals up to a minute. A study that will take long is announced once, with what
-/// makes it long. Shows nothing when quiet.
+/// How far a study is, on stderr, with the time that is left: a line that is rewritten on a terminal; elsewhere
+/// a line after 5 s and then at growing intervals up to a minute. A study that will take long is announced
+/// once, with what makes it long. Shows nothing when quiet.
 class RunProgress {
  public:
   explicit RunProgress(bool quiet);

@@ -68,8 +68,7 @@ std::vector<std::pair<std::string, std::string>> checked_only(const std::vector<
   std::vector<std::pair<std::string, std::string>> only;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError("--only: '" + text + "' is not KEY=VALUE");
+    if (equals == std::string::npos || equals == 0) throw UsageError("--only: '" + text + "' is not KEY=VALUE");
     const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
     check_name("swept key", key, names_of(axes));
     const SweptKey& axis = *std::ranges::find(axes, key, &SweptKey::name);

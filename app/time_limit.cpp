@@ -24,7 +24,8 @@ double unit_seconds(std::string_view unit) {
 
 }  // namespace
 
-std::optional<std::chrono::duration<double>> read_time_limit(const std::string& option, const std::string& text) {
+std::optional<std::chrono::duration<double>> read_time_limit(const std::string& option,
+                                                             const std::string& text) {
   if (text.empty()) return std::nullopt;
   double number = 0;
   const char* const end = text.data() + text.size();

@@ -257,11 +257,11 @@ void add_calibrate_verb(CLI::App& app, VerbAction& action) {
   verb.add_option("--starts", options->starts, "Random starting points of the search")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  verb.add_option("--folds", options->folds,
-                  "Cross-validate over shapes with this many folds (0: do not)")
+  verb.add_option("--folds", options->folds, "Cross-validate over shapes with this many folds (0: do not)")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  verb.add_option("--seed", options->seed, "Seed of all random choices: rows, starts, folds and intervals")->capture_default_str();
+  verb.add_option("--seed", options->seed, "Seed of all random choices: rows, starts, folds and intervals")
+      ->capture_default_str();
   verb.add_flag("!--no-leave-out", options->leave_out, "Do not refit with each GPU left out");
   verb.add_flag("--scale", options->scale,
                 "Fit one factor for one GPU instead of all coefficients: 20 rows are enough");

@@ -68,7 +68,8 @@ void add_diff_verb(CLI::App& app, VerbAction& action) {
   auto* verb = app.add_subcommand("diff", "Show what differs between two result files");
   verb->footer(
       "Compares the configuration key by key, the numbers of each strategy, and the activities (kernels,\n"
-      "collectives, transfers and ranges, matched by strategy, kind, name and rank), the largest change first.\n\n"
+      "collectives, transfers and ranges, matched by strategy, kind, name and rank), the largest change "
+      "first.\n\n"
       "Examples:\n"
       "  c3sim diff out/before.h5 out/after.h5\n"
       "  c3sim diff out/c3_llama70b_mi300x.h5 out/c3_llama70b_mi300x.h5 --strategy concurrent:dma\n"
@@ -79,15 +80,17 @@ void add_diff_verb(CLI::App& app, VerbAction& action) {
                    "Compare only this strategy, or NAME:NAME to compare one of A with another of B; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  verb->add_option("-n,--lines", request->lines, "Most rows of each table, the rest is counted; 0 for all (default: 20)")
+  verb->add_option("-n,--lines", request->lines,
+                   "Most rows of each table, the rest is counted; 0 for all (default: 20)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   verb->add_option("--tolerance", request->tolerance,
                    "Relative difference up to which numbers are equal (default: 0)")
       ->check(CLI::Range(0.0, 1.0))
       ->type_name("SHARE");
-  verb->add_flag("--all", request->all,
-                 "Also compare work groups, channels, waits, commands, sources of values, date and command line");
+  verb->add_flag(
+      "--all", request->all,
+      "Also compare work groups, channels, waits, commands, sources of values, date and command line");
   verb->add_flag("--check", request->check,
                  "Exit with code 1 if anything except versions, date and command line differs");
   verb->add_flag("--json", request->json, "As JSON");

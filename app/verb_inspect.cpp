@@ -101,7 +101,8 @@ void add_inspect_verb(CLI::App& app, VerbAction& action) {
                        "activities, dependencies, collectives, resources, steps, summary or streams;\n"
                        "for a training step also step, step_classes or memory");
   table->type_name("TABLE")->check(CLI::IsMember(kTables));
-  auto* csv = verb->add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'")->needs(table);
+  auto* csv =
+      verb->add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'")->needs(table);
   verb->add_flag("--json", options->json, "As JSON")->excludes(csv);
   verb->callback([&action, options] { action = [options] { return inspect(*options); }; });
 }

@@ -19,6 +19,7 @@
 #include "app/verb.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernel_model/describe.hpp"
+#include "results/hardware_words.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
@@ -115,10 +116,18 @@ struct ShapeText {
 
 std::string shape_text(const Operator& op) { return std::visit(ShapeText{}, op); }
 
+/// "SMs" if all of them are of NVIDIA.
+std::string compute_units_heading(const std::vector<Row>& rows) {
+  const std::string_view first = compute_units_of(rows.front().asked.gpu->name);
+  const bool is_common =
+      std::ranges::all_of(rows, [&](const Row& row) { return compute_units_of(row.asked.gpu->name) == first; });
+  return std::string(is_common ? first : "CUs");
+}
+
 void print_table(const std::vector<Row>& rows) {
-  TextTable table({"gpu", "shape", "CUs", "time [us]", "launch [us]", "bound", "waves", "work groups",
-                   "TFLOP/s", "of peak", "roofline [us]", "HBM read [MB]", "written [MB]", "HBM [GB/s]",
-                   "L2 [MB]"});
+  TextTable table({"gpu", "shape", compute_units_heading(rows), "time [us]", "launch [us]", "bound", "waves",
+                   "work groups", "TFLOP/s", "of peak", "roofline [us]", "HBM read [MB]", "written [MB]",
+                   "HBM [GB/s]", "L2 [MB]"});
   for (const Row& row : rows) {
     const KernelTime& time = row.time;
     const std::string share =
@@ -220,8 +229,10 @@ void add_options(CLI::App& verb, KernelOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("N");
-  verb.add_option("--cache-share", options.cache_share, "Share of L2 and last-level cache that the kernel has")->capture_default_str();
-  verb.add_option("--hbm-share", options.hbm_share, "Share of HBM bandwidth that the kernel has")->capture_default_str();
+  verb.add_option("--cache-share", options.cache_share, "Share of L2 and last-level cache that the kernel has")
+      ->capture_default_str();
+  verb.add_option("--hbm-share", options.hbm_share, "Share of HBM bandwidth that the kernel has")
+      ->capture_default_str();
   verb.add_option(
           "--launch", options.launch,
           "Launch cost: measured: a single call, as in the measurements; device: in a queue that is not empty")

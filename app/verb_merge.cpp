@@ -60,8 +60,10 @@ void add_merge_verb(CLI::App& app, VerbAction& action) {
   auto* verb = app.add_subcommand("merge", "Merge the points of a sweep into one table");
   verb->footer(
       "Writes a row for each point: the swept keys, every number of every strategy (times in us), status and\n"
-      "error, and the command that runs the point alone. The table does not depend on which machines simulated\n"
-      "the points, or in which order. If points failed or are missing, the exit code is 5.\n\n"
+      "error, and the command that runs the point alone. The table does not depend on which machines "
+      "simulated\n"
+      "the points, or in which order. If points failed or are missing, the exit code is 5.\n"
+      "docs/glossary.md explains the words of the tables.\n\n"
       "Examples:\n"
       "  c3sim merge out/partition\n"
       "  c3sim merge out/partition -o partition.h5 --csv");

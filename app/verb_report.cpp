@@ -115,7 +115,8 @@ void add_sweep_options(CLI::App& verb, SweepReportOptions& options) {
     return verb.add_option(name, value, text)->type_name(type)->group("Options for a sweep");
   };
   add("--x", options.x, "Swept key on the x axis (default: the one with the most numbers)", "KEY");
-  add("--y", options.y, "Number to draw (default: tokens/s or speedup; time where the machine is swept)", "METRIC");
+  add("--y", options.y, "Number to draw (default: tokens/s or speedup; time where the machine is swept)",
+      "METRIC");
   add("--series", options.series, "Swept key, or 'strategy', that has a line for each value", "KEY");
   add("--heat", options.heat, "Keys of the heat map: columns, rows", "KEY,KEY")
       ->delimiter(',')
@@ -124,13 +125,13 @@ void add_sweep_options(CLI::App& verb, SweepReportOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--for-each", options.for_each,
-      "Show the best point and the front for each value of these keys (default: keys that change work or machine)",
+      "Show the best point and the front for each value of these keys (default: keys that change work or "
+      "machine)",
       "KEY,..")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--choose", options.choose,
-      "Look for the best value of these keys too, even if they change work or machine",
-      "KEY,..")
+      "Look for the best value of these keys too, even if they change work or machine", "KEY,..")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--only", options.only, "Only points with this value, written as on the page; repeatable", "KEY=VALUE")
@@ -144,11 +145,14 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
   auto* verb = app.add_subcommand("report", "Make a page that explains result files or a sweep");
   verb->footer(
       "Writes one HTML file that needs no network: time split, table, loss split in us, and the timelines of\n"
-      "all strategies on one axis. Several files, such as one job on two systems, are compared side by side; if\n"
+      "all strategies on one axis. Several files, such as one job on two systems, are compared side by side; "
+      "if\n"
       "their work differs, the page says so and compares training steps by time per token.\n"
       "For a sweep, give the file of c3sim merge: the page has lines, a heat map, the best points, and the\n"
-      "Pareto front of two numbers, chosen from the swept keys unless options name them. --y and --pareto accept\n"
-      "time, speedup, dma.time or a swept number. Below each plot is the command that draws it.\n\n"
+      "Pareto front of two numbers, chosen from the swept keys unless options name them. --y and --pareto "
+      "accept\n"
+      "time, speedup, dma.time or a swept number. Below each plot is the command that draws it.\n"
+      "docs/glossary.md explains the words of the tables.\n\n"
       "Examples:\n"
       "  c3sim report out/c3_llama70b_mi300x.h5 -o out/report.html\n"
       "  c3sim report out/mi300x.h5 out/h100.h5 --strategies prioritized,dma -o out/both.html\n"
@@ -160,7 +164,8 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
       ->required();
   verb->add_option("-o,--output", options->output, "HTML file to write (default: beside the first file)")
       ->type_name("OUT.html");
-  verb->add_option("--strategies", options->strategies, "Only these strategies, separated by commas (default: all)")
+  verb->add_option("--strategies", options->strategies,
+                   "Only these strategies, separated by commas (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B");

@@ -119,9 +119,11 @@ int reproduce(const ReproduceOptions& options) {
 
 void add_reproduce_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<ReproduceOptions>();
-  CLI::App& verb = *app.add_subcommand("reproduce", "Compare the figures of a published study with simulated ones");
+  CLI::App& verb =
+      *app.add_subcommand("reproduce", "Compare the figures of a published study with simulated ones");
   verb.add_option("NAME", options->name, "Study")->required()->type_name("STUDY");
-  verb.add_option("--data", options->data, "Folder of the measured tables (default: $C3SIM_DATA, else data in the working folder)")
+  verb.add_option("--data", options->data,
+                  "Folder of the measured tables (default: $C3SIM_DATA, else data in the working folder)")
       ->type_name("DIR");
   verb.add_option("--systems", options->systems,
                   "collectives: map of tables to systems (default: this project's)")
@@ -140,7 +142,8 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       ->type_name("N");
   verb.add_flag("--calibrated", options->calibrated,
                 "conccl: add results with a loss fitted to published results (never judged)");
-  verb.add_flag("--tornado", options->tornado, "conccl: vary one prior at a time on all scenarios instead of six");
+  verb.add_flag("--tornado", options->tornado,
+                "conccl: vary one prior at a time on all scenarios instead of six");
   verb.add_flag("--json", options->json, "Print one JSON object");
   std::string footer =
       "The exit code is 1 if a figure misses its target, 5 if part of the input could not be used. "

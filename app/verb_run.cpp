@@ -42,7 +42,7 @@ constexpr const char* kDefaultFolder = "out";
 struct RunOptions {
   std::string file;
   std::vector<std::string> sets;
-  std::string output;  ///< empty: out/<experiment>.h5
+  std::string output;        ///< empty: out/<experiment>.h5
   std::string trace;         ///< folder; empty: no traces
   std::string timeout = {};  ///< as written; empty: none
   bool json = false;
@@ -74,7 +74,8 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
   return traces;
 }
 
-/// The files of a run. A strategy is written as soon as it is finished, so that a stop costs only those that are not.
+/// The files of a run. A strategy is written as soon as it is finished, so that a stop costs only those that
+/// are not.
 class RunOutput {
  public:
   RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header)
@@ -123,7 +124,8 @@ class RunOutput {
   /// Keeps what is finished. \param reason "interrupted"
   void commit_incomplete(const std::string& reason) {
     file_.mark_incomplete(
-        fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()), missing());
+        fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()),
+        missing());
     commit();
   }
 
@@ -213,13 +215,13 @@ int run(const RunOptions& options) {
     }
     const auto nominal = make(std::nullopt);
     set_current_work(size_text(nominal));
-    output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()));
-    run_study(make, {.progress = std::ref(progress),
-                     .finished =
-                         [&](const StrategyResult& strategy) {
-                           output->add(make(strategy.recorded_draw), strategy);
-                         },
-                     .records = true});
+    output.emplace(options, nominal,
+                   run_header(nominal, configuration.resolved_toml(), options.command_line()));
+    run_study(make,
+              {.progress = std::ref(progress),
+               .finished =
+                   [&](const StrategyResult& strategy) { output->add(make(strategy.recorded_draw), strategy); },
+               .records = true});
     output->commit();
   } catch (const InterruptedError&) {
     if (output) return end_early(options, *output);
@@ -243,7 +245,8 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
       "fit in a GPU's memory is not simulated: that is the result, with exit code 4.\n"
       "Long runs print the time left. After Ctrl-C (exit code 130), or when --timeout is up (124), the file\n"
       "holds the strategies that are finished and states that it is incomplete.\n"
-      "Values of --set are TOML; quantities are strings with a unit.\n\n"
+      "Values of --set are TOML; quantities are strings with a unit.\n"
+      "docs/glossary.md explains the words of the tables.\n\n"
       "Examples:\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json\n"

@@ -205,12 +205,15 @@ void add_sweep_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<SweepOptions>();
   auto* verb = app.add_subcommand("sweep", "Simulate every point of an experiment's [sweep]");
   verb->footer(
-      "Each point runs in a process of its own and writes its own file in DIR/points. Finished points are never\n"
+      "Each point runs in a process of its own and writes its own file in DIR/points. Finished points are "
+      "never\n"
       "simulated again: after an interruption, a crash or a full disk, repeat the same command to continue.\n"
       "A point that fails stores its error and the others continue; the exit code is then 5. Ctrl-C waits for\n"
       "the points that are running.\n"
-      "To use several machines, give each --shard and the same DIR (scripts/sweep.slurm is an example), or run\n"
-      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 distributes the points. c3sim merge makes the table.\n\n"
+      "To use several machines, give each --shard and the same DIR (scripts/sweep.slurm is an example), or "
+      "run\n"
+      "mpirun -n 64 c3sim sweep FILE -o DIR, where rank 0 distributes the points. c3sim merge makes the "
+      "table.\n\n"
       "Examples:\n"
       "  c3sim sweep configs/experiments/sweep_partition_mi300x.toml -j 2 -o out/partition\n"
       "  c3sim sweep my_sweep.toml --shard 2/16 --point-timeout \"600 s\" -o /shared/my_sweep");
@@ -221,13 +224,14 @@ void add_sweep_verb(CLI::App& app, VerbAction& action) {
       ->type_name("KEY=VALUE");
   verb->add_option("-o,--output", options->request.folder, "Folder of the results (default: out/<experiment>)")
       ->type_name("DIR");
-  verb->add_option("-j,--jobs", options->jobs, "Points to simulate at once (default: all cores; with MPI one for each rank)")
+  verb->add_option("-j,--jobs", options->jobs,
+                   "Points to simulate at once (default: all cores; with MPI one for each rank)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
-  verb->add_option("--shard", options->shard,
-                   "Only every n-th point, starting with the i-th: 1/n to n/n")
+  verb->add_option("--shard", options->shard, "Only every n-th point, starting with the i-th: 1/n to n/n")
       ->type_name("I/N");
-  verb->add_option("--point-timeout", options->limit, "Stop a point after this time and count it as failed: seconds, or 90s, 2m, 1.5h")
+  verb->add_option("--point-timeout", options->limit,
+                   "Stop a point after this time and count it as failed: seconds, or 90s, 2m, 1.5h")
       ->type_name("TIME");
   verb->add_flag("--retry-failed", options->retry_failed, "Simulate failed points again");
   verb->add_flag("--dry-run", options->dry_run, "Only list the points and their state");

@@ -125,8 +125,9 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
     longest = std::max(longest, transfer.bytes / steps);
   }
   if (nodes_ > 1 && !passes_between_nodes(cluster, method.protocol)) {
-    throw InfeasibleError(fmt::format("fabric '{}' does not support protocol {} between nodes: it does not deliver data and flags in order",
-                                      cluster.fabric->name, name_of(method.protocol)));
+    throw InfeasibleError(fmt::format(
+        "fabric '{}' does not support protocol {} between nodes: it does not deliver data and flags in order",
+        cluster.fabric->name, name_of(method.protocol)));
   }
   if (nodes_ > 1) {
     std::vector<int> members;

@@ -67,8 +67,8 @@ class ChannelProtocol {
   /// slice. The gap before the collective is not part of it.
   Seconds base() const;
   /// Work on the shard that a rank contributes or keeps: an all-gather that is not in place copies it, a
-  /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there is
-  /// none, or the library has no local_rate.
+  /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there
+  /// is none, or the library has no local_rate.
   std::optional<LocalCopy> local_copy() const;
   /// Latency of the steps that \p move takes one after another.
   Seconds latency(const Move& move) const;

@@ -10,8 +10,9 @@ namespace {
 const ClusterSpec& checked(const ClusterSpec& spec, bool folded) {
   constexpr int kMostRanks = 200'000;  // each needs some ten kB
   if (folded || spec.ranks() <= kMostRanks) return spec;
-  throw InfeasibleError(fmt::format("{} ranks differ and must be simulated one by one, which is limited to {} ranks",
-                                    spec.ranks(), kMostRanks));
+  throw InfeasibleError(
+      fmt::format("{} ranks differ and must be simulated one by one, which is limited to {} ranks",
+                  spec.ranks(), kMostRanks));
 }
 
 }  // namespace

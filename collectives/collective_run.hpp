@@ -26,8 +26,8 @@ struct CollectivePlan {
   FusedReduction reduction = FusedReduction::near_memory;  ///< of backend fused
   int stream = 0;
   int priority = 0;
-  int order = 0;  ///< of the queue, see Launch::order
-  CuRange range;  ///< CUs of each XCD for its channels
+  int order = 0;           ///< of the queue, see Launch::order
+  CuRange range;           ///< CUs of each XCD for its channels
   std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
 };
 

@@ -149,8 +149,9 @@ void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algo
                            : "only in all_to_all do two ranks exchange equal pieces"));
   }
   if (algorithm != Algorithm::direct) {
-    refuse(fmt::format("copy-engine variant {} requires the direct algorithm; in {} copies wait for one another",
-                       name_of(variant), name_of(algorithm)));
+    refuse(
+        fmt::format("copy-engine variant {} requires the direct algorithm; in {} copies wait for one another",
+                    name_of(variant), name_of(algorithm)));
   }
   const bool lacks_broadcast = variant == DmaVariant::bcst && gpu.dma.broadcast_bandwidth.value <= 0.0;
   const bool lacks_swap = variant == DmaVariant::swap && gpu.dma.swap_bandwidth.value <= 0.0;

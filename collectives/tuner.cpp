@@ -161,8 +161,8 @@ class Tuner {
     const bool left_out = library_.rules == TunerRules::rccl && nodes_ == 1 && protocol == Protocol::simple;
     return reduces_to_all() && !left_out;
   }
-  /// What was measured of trees, at the sizes in NCCL's table and between them; its tuner takes that of the size
-  /// below.
+  /// What was measured of trees, at the sizes in NCCL's table and between them; its tuner takes that of the
+  /// size below.
   double correction_between(Protocol protocol) const {
     const int below = log_size();
     if (below < 0) return 1.0;

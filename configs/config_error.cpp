@@ -39,9 +39,9 @@ std::string place_of(const Origin& origin) {
 
 ConfigError::ConfigError(const Origin& at, std::string_view key, std::string_view message,
                          std::string_view list)
-    : std::runtime_error(one_line(fmt::format("{}: {}: {}", place_of(somewhere(at)),
-                                              shortened(key, kLongestKey),
-                                              shortened(message, kLongestMessage))) +
-                         std::string(list)) {}
+    : std::runtime_error(
+          one_line(fmt::format("{}: {}: {}", place_of(somewhere(at)), shortened(key, kLongestKey),
+                               shortened(message, kLongestMessage))) +
+          std::string(list)) {}
 
 }  // namespace c3

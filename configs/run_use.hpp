@@ -14,16 +14,16 @@ struct RunUse {
   std::set<DType> attention;           ///< types of attention kernels
   bool streamed = false;               ///< some GEMM has GemmTraffic::streamed
   bool collectives = false;
-  bool rooted = false;      ///< some collective has a root, so that links are busy in one direction
-  bool in_pairs = false;    ///< some collective sends in pairs
-  bool channels = false;    ///< some collective runs on compute units
-  bool engines = false;     ///< some collective runs on copy engines
-  bool fused = false;       ///< some collective is fused with its producer
-  bool masks = false;       ///< some strategy gives a stream CUs of its own
-  bool beside = false;      ///< streams run beside one another
-  bool host_calls = false;  ///< a host launches each collective, see LaunchPath
-  bool alone = false;       ///< one kernel by its closed form, as `c3sim kernel` times it
-  bool measured_launch = false;         ///< its launch is that of its measured class
+  bool rooted = false;           ///< some collective has a root, so that links are busy in one direction
+  bool in_pairs = false;         ///< some collective sends in pairs
+  bool channels = false;         ///< some collective runs on compute units
+  bool engines = false;          ///< some collective runs on copy engines
+  bool fused = false;            ///< some collective is fused with its producer
+  bool masks = false;            ///< some strategy gives a stream CUs of its own
+  bool beside = false;           ///< streams run beside one another
+  bool host_calls = false;       ///< a host launches each collective, see LaunchPath
+  bool alone = false;            ///< one kernel by its closed form, as `c3sim kernel` times it
+  bool measured_launch = false;  ///< its launch is that of its measured class
   std::set<HbmArbitration> arbitrations;  ///< under which strategies run
 
   void add(const Operator& op);

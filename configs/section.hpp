@@ -69,7 +69,7 @@ class Section {
   /// A list of texts such as \p element allows, with the provenance of them all. The caller reads the texts.
   std::vector<PlacedText> sourced_texts(std::string_view key, const PatternRule& element);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);  ///< both ends allowed
-  double fraction(std::string_view key, double high = 1.0, double low = 0.0);  ///< in [low, high]
+  double fraction(std::string_view key, double high = 1.0, double low = 0.0);       ///< in [low, high]
 
   Bytes bytes(std::string_view key);               ///< > 0
   Bytes bytes_or_none(std::string_view key);       ///< >= 0

@@ -15,7 +15,7 @@ namespace {
 
 volatile std::sig_atomic_t stop = static_cast<int>(StopReason::none);
 volatile std::sig_atomic_t attention = 0;  ///< a checkpoint has something to do
-double deadline = 0;                       ///< of the monotonic clock [s]; 0: none. Set before the timer starts.
+double deadline = 0;  ///< of the monotonic clock [s]; 0: none. Set before the timer starts.
 std::function<void(std::optional<Seconds>)> beat_of_heart;
 
 double monotonic_seconds() {

@@ -39,8 +39,7 @@ std::uint64_t stable_hash(std::string_view text) {
   return hash;
 }
 
-RandomStream::RandomStream(std::uint64_t seed, std::string_view name)
-    : RandomStream(seed, stable_hash(name)) {}
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : RandomStream(seed, stable_hash(name)) {}
 
 std::uint64_t RandomStream::bits(std::uint64_t index) const { return draw(seed_, stream_, index, 0).first; }
 

@@ -32,7 +32,7 @@ struct Launch {
   CuRange range;                 ///< CUs that the stream's mask allows, of each XCD
   int priority = 0;              ///< larger first
   int order = 0;                 ///< of the queue in which the host enqueued; smaller is older at equal dates
-  std::uint64_t draw = 0;        ///< key of the kernel's or collective's place under DispatchPolicy::random_order
+  std::uint64_t draw = 0;  ///< key of the kernel's or collective's place under DispatchPolicy::random_order
 };
 
 /// Work-group dispatch of one GPU. At every instant at which slots are free, waiting grids are served by

@@ -143,7 +143,7 @@ struct DispatchSpec {
   Seconds launch_latency;         ///< packet to first work group, on the device
   Seconds dependent_gap;          ///< between two dependent kernels of one stream; nothing hides it
   Seconds launch_skew = {};       ///< standard deviation of the launch times of several GPUs' hosts
-  Seconds host_join = {};  ///< extra time until the host has seen that concurrent streams ended
+  Seconds host_join = {};         ///< extra time until the host has seen that concurrent streams ended
 
   bool operator==(const DispatchSpec&) const = default;
 };
@@ -220,7 +220,7 @@ struct TriggerSpec {
 
 /// Loads of a GEMM marked `streamed`, whose HBM traffic cannot be explained by tile geometry (StreamedTraffic).
 struct StreamedSpec {
-  double miss = 1.0;  ///< fraction of its tiles' L2 requests that reach HBM when the kernel runs alone
+  double miss = 1.0;       ///< fraction of its tiles' L2 requests that reach HBM when the kernel runs alone
   double pollution = 0.0;  ///< exponent with which that fraction grows as its share of LLC insertions falls
   double relief = 0.0;     ///< fraction of the published effect of taking CUs away from such a GEMM: 0..1
 

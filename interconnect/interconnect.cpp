@@ -55,10 +55,10 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
   if (network.nodes > 1 && network.fabric == nullptr)
     throw InfeasibleError(fmt::format("{} nodes of '{}' require a fabric", network.nodes, node.name));
   if (folded_ && !is_symmetric(network)) {
-    throw InfeasibleError(
-        fmt::format("fabric '{}': ranks of several nodes have different links, so that one cannot represent all; simulate "
-                    "every rank (fold = false)",
-                    network.fabric->name));
+    throw InfeasibleError(fmt::format(
+        "fabric '{}': ranks of several nodes have different links, so that one cannot represent all; simulate "
+        "every rank (fold = false)",
+        network.fabric->name));
   }
   links_ = make_links(layout_, node, folded_);
   if (network.nodes > 1) {
@@ -180,7 +180,8 @@ void Interconnect::check_fabric_reduces(int rank) const {
   if (network_.nodes == 1 || !network_.fabric->switch_reduces) {
     throw InfeasibleError(
         network_.nodes == 1
-            ? fmt::format("node '{}' has no fabric whose switches could reduce or multicast", network_.node.name)
+            ? fmt::format("node '{}' has no fabric whose switches could reduce or multicast",
+                          network_.node.name)
             : fmt::format("the switches of fabric '{}' do not reduce or multicast", network_.fabric->name));
   }
   if (rank < 0 || rank >= (folded_ ? 1 : ranks())) throw std::logic_error("Interconnect: no such NIC");

@@ -54,9 +54,10 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
   const Seconds slowest = best.spread ? best.spread->p95 : best.time;
   const Seconds noise = std::max(slowest, best.time * (1 + kNoise));
   if (noise < next.time) {
-    const std::string once = study.conditions.is_repeated() ? "" : "; of one run each: seeds may differ by more";
-    return Recommendation{best.name,
-                          faster(best, next) + avoided(best, next, compute_units_of(study.conditions.gpu)) + once};
+    const std::string once =
+        study.conditions.is_repeated() ? "" : "; of one run each: seeds may differ by more";
+    return Recommendation{
+        best.name, faster(best, next) + avoided(best, next, compute_units_of(study.conditions.gpu)) + once};
   }
   std::vector<std::string> as_good;
   for (const StrategyResult* strategy : ranked) {
@@ -65,11 +66,10 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
   const std::string last = as_good.back();
   as_good.pop_back();
   return Recommendation{
-      std::nullopt,
-      fmt::format("no clear winner {} {} and {}: {}",
-                  as_good.size() > 1 ? "among" : "between", fmt::join(as_good, ", "), last,
-                  slowest < next.time ? "less than 1% apart is within noise"
-                                            : "their medians are within the spread of the first")};
+      std::nullopt, fmt::format("no clear winner {} {} and {}: {}", as_good.size() > 1 ? "among" : "between",
+                                fmt::join(as_good, ", "), last,
+                                slowest < next.time ? "less than 1% apart is within noise"
+                                                    : "their medians are within the spread of the first")};
 }
 
 std::string recommendation_text(const Recommendation& recommendation) {

@@ -13,10 +13,10 @@ struct Recommendation {
   std::string reason;                   ///< where none is best, names those that are as good
 };
 
-/// The strategy with the least median, if 95 % of its times are below the median of every other one and the others take
-/// at least 1 % longer. The reason compares it with the next: how much faster it is and, where both have a loss split,
-/// the largest part of the other's loss that it avoids. Absent for fewer than two strategies. Wrong when: draws move all strategies
-/// together, whose order is then surer than their times are.
+/// The strategy with the least median, if 95 % of its times are below the median of every other one and the
+/// others take at least 1 % longer. The reason compares it with the next: how much faster it is and, where both
+/// have a loss split, the largest part of the other's loss that it avoids. Absent for fewer than two
+/// strategies. Wrong when: draws move all strategies together, whose order is then surer than their times are.
 std::optional<Recommendation> recommend(const StudyResult& study);
 
 /// One sentence.

@@ -76,6 +76,10 @@ StudyCells step_cells(const StudyResult& study) {
     if (strategy.step) cells.rows.push_back(step_row(strategy, unit));
   }
   if (const StepResult* const step = first_step(study)) cells.notes = step_notes(*step, unit);
+  const bool has_split =
+      std::ranges::any_of(study.strategies, [](const auto& s) { return s.loss.has_value(); });
+  if (!cells.rows.empty() && !has_split)
+    cells.notes += "which shared resource costs how much of the step: --set measure.loss_split=true (slower)\n";
   return cells;
 }
 

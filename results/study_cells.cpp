@@ -83,9 +83,10 @@ StudyCells time_cells(const StudyResult& study) {
   for (const auto& s : study.strategies) {
     auto& row = cells.rows.emplace_back(std::vector{s.name, unit.format(s.time)});
     add_columns(row, is_repeated, {format_spread(s.spread, unit)});
-    add_columns(row, true,
-                {unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup), fmt::format("{:.3f}", s.ideal_speedup),
-                 s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell});
+    add_columns(
+        row, true,
+        {unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup), fmt::format("{:.3f}", s.ideal_speedup),
+         s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell});
     add_columns(row, has_sides, {format_side(s.kernel, unit), format_side(s.collective, unit)});
     add_columns(row, has_partitions, {s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
   }
@@ -93,12 +94,13 @@ StudyCells time_cells(const StudyResult& study) {
 }
 
 StudyCells loss_cells(const StudyResult& study) {
-  StudyCells cells{.header = {"loss [us]", "dispatch", std::string(compute_units_of(study.conditions.gpu)), "cache",
-                              "HBM", "links", "interaction", "total"},
+  StudyCells cells{.header = {"loss [us]", "dispatch", std::string(compute_units_of(study.conditions.gpu)),
+                              "cache", "HBM", "links", "interaction", "total"},
                    .rows = {},
-                   .notes = "time beyond ideal, by the resource whose sharing causes it (Shapley values)\n"
-                            "interaction: what stays when nothing is shared; below 0 where a backend is faster than "
-                            "when isolated\n"};
+                   .notes =
+                       "time beyond ideal, by the resource whose sharing causes it (Shapley values)\n"
+                       "interaction: what stays when nothing is shared; below 0 where a backend is faster than "
+                       "when isolated\n"};
   const auto us = [](Seconds loss) {
     const std::string text = fmt::format("{:.1f}", loss / 1.0_us);
     return text == "-0.0" ? "0.0" : text;
@@ -106,8 +108,8 @@ StudyCells loss_cells(const StudyResult& study) {
   for (const auto& s : study.strategies) {
     if (!s.loss) continue;
     const auto& [dispatch, cus, cache, hbm, links, interaction] = *s.loss;
-    cells.rows.push_back({s.name, us(dispatch), us(cus), us(cache), us(hbm), us(links), us(interaction),
-                          us(s.loss->total())});
+    cells.rows.push_back(
+        {s.name, us(dispatch), us(cus), us(cache), us(hbm), us(links), us(interaction), us(s.loss->total())});
   }
   return cells;
 }

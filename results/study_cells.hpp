@@ -18,8 +18,9 @@ struct StudyCells {
 };
 
 TimeUnit time_unit(const StudyResult& study);
-/// Times and ratios, a row for each strategy. Columns that would say nothing are left out: the spread of a single run,
-/// CUs where no partition was tried, and kernels and collectives of a training step, which has many of both.
+/// Times and ratios, a row for each strategy. Columns that would say nothing are left out: the spread of a
+/// single run, CUs where no partition was tried, and kernels and collectives of a training step, which has many
+/// of both.
 StudyCells time_cells(const StudyResult& study);
 /// The loss split, a row for each strategy that has one.
 StudyCells loss_cells(const StudyResult& study);

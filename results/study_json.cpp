@@ -106,16 +106,16 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
   for (const auto& strategy : study.strategies)
     strategies.push_back(strategy_json(strategy));
   Json json{{"schema_version", kJsonSchemaVersion},
-                  {"experiment", study.experiment},
-                  {"seed", study.seed},
-                  {"system", study.conditions.system},
-                  {"hbm_arbitration", name_of(study.conditions.hbm_arbitration)},
-                  {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
-                  {"seeds", study.conditions.seeds},
-                  {"draws", study.conditions.draws},
-                  {"output", to_utf8(output.string())},
-                  {"strategies", std::move(strategies)},
-                  {"recommendation", recommendation_json(study)}};
+            {"experiment", study.experiment},
+            {"seed", study.seed},
+            {"system", study.conditions.system},
+            {"hbm_arbitration", name_of(study.conditions.hbm_arbitration)},
+            {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
+            {"seeds", study.conditions.seeds},
+            {"draws", study.conditions.draws},
+            {"output", to_utf8(output.string())},
+            {"strategies", std::move(strategies)},
+            {"recommendation", recommendation_json(study)}};
   if (!missing.empty()) json["missing_strategies"] = missing;
   return json.dump(2) + "\n";
 }

@@ -9,7 +9,8 @@
 
 namespace c3 {
 
-/// \returns what `c3sim run --json` prints. Absent numbers are null. \param missing strategies that a stop left out
+/// \returns what `c3sim run --json` prints. Absent numbers are null. \param missing strategies that a stop left
+/// out
 std::string study_json(const StudyResult& study, const std::filesystem::path& output,
                        const std::vector<std::string>& missing = {});
 

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 
 /// Processes of the trace are GPUs, by rank, and beside each its host.
 constexpr int kFirstHost = 1'000'000;
-/// Tracks of a GPU are its streams, by index, then its copy engines. PyTorch's own stream is 7; HTA needs it above 0.
+/// Tracks of a GPU are its streams, by index, then its copy engines. PyTorch's own stream is 7; HTA needs it
+/// above 0.
 constexpr std::int64_t kFirstStream = 7;
 constexpr std::int64_t kFirstEngine = 1000;
 /// Of the host, for what spans the whole run.

@@ -1,13 +1,14 @@
 #pragma once
-/// One strategy's simulation as trace files, one for each simulated rank: kernels, collectives and waits on a track
-/// for each stream, copies on a track for each copy engine, launches on the host's tracks, use of resources as
-/// counters; ranges enclose what is in them. Work groups, channels and the transfers of CU collectives overlap
-/// each other: they are in the HDF5 file only.
+/// One strategy's simulation as trace files, one for each simulated rank: kernels, collectives and waits on a
+/// track for each stream, copies on a track for each copy engine, launches on the host's tracks, use of
+/// resources as counters; ranges enclose what is in them. Work groups, channels and the transfers of CU
+/// collectives overlap each other: they are in the HDF5 file only.
 ///
-/// HolisticTraceAnalysis (hta/common/trace.py, hta/analyzers at commit 0935ba35) pairs each kernel and copy with one
-/// launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last and to begin before
-/// the kernel does, counts streams above 0 only, and takes its window from `ProfilerStep#N`. So every launch is a slice
-/// that ends when its operation is released, and date 0 of the run is kLaunchLead in the trace.
+/// HolisticTraceAnalysis (hta/common/trace.py, hta/analyzers at commit 0935ba35) pairs each kernel and copy
+/// with one launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last and
+/// to begin before the kernel does, counts streams above 0 only, and takes its window from `ProfilerStep#N`. So
+/// every launch is a slice that ends when its operation is released, and date 0 of the run is kLaunchLead in
+/// the trace.
 
 #include <cstdint>
 #include <filesystem>
@@ -34,8 +35,8 @@ class TraceWriter : public Observer {
   /// Makes \p folder/<strategy>/rank<r>.json under temporary names, which commit() replaces. \throws IoError
   TraceWriter(const std::filesystem::path& folder, const Experiment& experiment, const Strategy& strategy);
 
-  /// Comes before the run that it observes. \param shortened which part of a training step that is ("8 of 32 layers");
-  /// empty: all of it
+  /// Comes before the run that it observes. \param shortened which part of a training step that is ("8 of 32
+  /// layers"); empty: all of it
   void begin(const std::string& shortened);
 
   void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override;

@@ -85,8 +85,8 @@ const std::vector<Study>& studies();
 /// Scenarios and experiments of \p study, in the first folder of configurations that has it. \throws IoError
 std::filesystem::path study_file(std::string_view study, std::string_view name);
 
-/// Folder of the measured tables: \p asked (--data), else the environment's C3SIM_DATA, else `data` in the working
-/// folder.
+/// Folder of the measured tables: \p asked (--data), else the environment's C3SIM_DATA, else `data` in the
+/// working folder.
 std::filesystem::path data_folder(const std::string& asked);
 
 /// \throws IoError that says which files are not there and what they are.

@@ -9,7 +9,8 @@
 namespace c3 {
 
 /// Facts, configuration, then a table of numbers for each strategy, then the activities of all of them, the
-/// largest change first. \param lines most rows of each table, the others are counted; 0: all. Absent values are "-".
+/// largest change first. \param lines most rows of each table, the others are counted; 0: all. Absent values
+/// are "-".
 std::string diff_text(const RunDiff& diff, std::size_t lines);
 /// app/README.md has its keys. Times in us. \param lines most activities; the other parts are whole
 std::string diff_json(const RunDiff& diff, std::size_t lines);

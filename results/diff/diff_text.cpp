@@ -95,7 +95,8 @@ std::string summary_text(const StrategyDiff& strategy, std::size_t lines) {
                format.change(change), percent(change.relative())});
   }
   return fmt::format("\n{}{}times in {}; {} other numbers are equal\n", table.text(),
-                     left_out_text(changes.size(), shown.size(), "numbers with changes"), format.time_unit(), equal);
+                     left_out_text(changes.size(), shown.size(), "numbers with changes"), format.time_unit(),
+                     equal);
 }
 
 std::string count_text(const ActivityChange& change) {

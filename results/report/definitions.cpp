@@ -35,10 +35,10 @@ constexpr std::array kDefinitions{
     Definition{"share",
                "(speedup - 1) / (ideal - 1). Above 100% when a backend is faster than the default one that "
                "defines alone."},
-    Definition{
-        "CUs",
-        "Compute units; SMs (streaming multiprocessors) on NVIDIA GPUs. In the table of times: how many CUs the "
-        "best of the partitions tried reserves."},
+    Definition{"CUs",
+               "Compute units; SMs (streaming multiprocessors) on NVIDIA GPUs. In the table of times: how many "
+               "CUs the "
+               "best of the partitions tried reserves."},
     Definition{
         "loss",
         "Time beyond the longer side alone, both as printed. The strategy is run again with a private "

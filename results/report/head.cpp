@@ -37,8 +37,9 @@ std::string warnings(const ReportScope& scope) {
   for (const auto& run : scope.runs) {
     if (!run.incomplete.empty()) add(run.file + ": " + run.incomplete);
     if (run.other_work.empty()) continue;
-    add(fmt::format("work differs: {} ({} / {}){}", run.other_work, scope.runs.front().label, run.label,
-                    scope.is_per_token() ? "; ratios below are per token" : "; times below do not compare machines"));
+    add(fmt::format(
+        "work differs: {} ({} / {}){}", run.other_work, scope.runs.front().label, run.label,
+        scope.is_per_token() ? "; ratios below are per token" : "; times below do not compare machines"));
   }
   return text;
 }
@@ -52,7 +53,8 @@ std::string head_section(const ReportScope& scope, const std::string& title) {
         fmt::format("<div class=\"system\"><h2>{}</h2>\n<p>{}</p>\n<p class=\"muted\">{}</p>\n{}</div>\n",
                     escaped(run.label), escaped(ranks_text(run)),
                     escaped(repetitions_text(run.study.conditions) + "; modelled with " +
-                            conditions_text(run.study.conditions)), facts_list(run));
+                            conditions_text(run.study.conditions)),
+                    facts_list(run));
   }
   return fmt::format("<header>\n<h1>{}</h1>\n{}<div class=\"systems\">\n{}</div>\n</header>\n", escaped(title),
                      warnings(scope), systems);

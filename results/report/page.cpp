@@ -57,9 +57,8 @@ std::string default_title(std::span<const ReportRun> runs) {
 bool ReportScope::is_per_token() const {
   const auto is_step = [](const StrategyResult& strategy) { return strategy.step.has_value(); };
   return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.other_work.empty(); }) &&
-         std::ranges::all_of(runs, [&](const ReportRun& run) {
-           return std::ranges::all_of(run.study.strategies, is_step);
-         });
+         std::ranges::all_of(
+             runs, [&](const ReportRun& run) { return std::ranges::all_of(run.study.strategies, is_step); });
 }
 
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {

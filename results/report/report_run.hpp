@@ -27,7 +27,8 @@ struct ReportRun {
   int ranks = 1;
   std::vector<GpuFact> facts;
   std::string incomplete = {};  ///< why strategies are missing, and which; empty in a complete file
-  std::string other_work = {};  ///< keys of its work that differ from the first run's, with both values; or empty
+  std::string other_work =
+      {};  ///< keys of its work that differ from the first run's, with both values; or empty
 
   /// \returns the strategy's place in study and timelines, if it is there.
   std::optional<std::size_t> index_of(const std::string& strategy) const;

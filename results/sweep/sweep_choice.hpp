@@ -16,7 +16,8 @@ struct SweepWishes {
   std::vector<std::string> heat = {};      ///< two keys
   std::vector<std::string> pareto = {};    ///< two metrics
   std::vector<std::string> for_each = {};  ///< keys; the best point of each combination of their values
-  std::vector<std::string> choose = {};    ///< keys that are choices, whatever they change: the best value is wanted
+  std::vector<std::string> choose =
+      {};  ///< keys that are choices, whatever they change: the best value is wanted
 };
 
 struct SweepChoice {
@@ -32,10 +33,10 @@ struct SweepChoice {
   bool has_lines(const SweepGrid& grid) const;
 };
 
-/// y: tokens a second of a step, else the speedup, else the time; the time where the machine is swept. x: the key with the most numbers, else with
-/// the most texts. Series: strategies, else the choice with the most values, else the key. Heat map: x and the
-/// key with the most values besides. Front: memory against tokens a second, else kernels against collectives.
-/// For each: the keys that are given.
+/// y: tokens a second of a step, else the speedup, else the time; the time where the machine is swept. x: the
+/// key with the most numbers, else with the most texts. Series: strategies, else the choice with the most
+/// values, else the key. Heat map: x and the key with the most values besides. Front: memory against tokens a
+/// second, else kernels against collectives. For each: the keys that are given.
 SweepChoice choose(const SweepGrid& grid, const SweepWishes& wishes);
 
 /// A plot of several: combinations of values of some axes.

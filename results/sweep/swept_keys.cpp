@@ -79,9 +79,7 @@ bool is_of_machine(const std::string& key) {
 bool differ(const std::string& one, const std::string& other, bool (*is_counted)(const std::string&)) {
   const auto a = sets_of(one), b = sets_of(other);
   const auto is_missing_in = [&](const auto& sets) {
-    return [&](const auto& set) {
-      return is_counted(set.first) && std::ranges::find(sets, set) == sets.end();
-    };
+    return [&](const auto& set) { return is_counted(set.first) && std::ranges::find(sets, set) == sets.end(); };
   };
   return std::ranges::any_of(a, is_missing_in(b)) || std::ranges::any_of(b, is_missing_in(a));
 }

@@ -220,12 +220,13 @@ TEST_CASE("what a variant cannot do is refused with the reason") {
     plan.algorithm = algorithm;
     CHECK_THROWS_WITH_AS(time_of(plan, cluster), why, InfeasibleError);
   };
-  refused(
-      CollectiveKind::all_gather, DmaVariant::swap, Algorithm::direct, cluster_of(),
-      "gather: copy-engine variant swap does not support all_gather: only in all_to_all do two ranks exchange equal "
-      "pieces");
+  refused(CollectiveKind::all_gather, DmaVariant::swap, Algorithm::direct, cluster_of(),
+          "gather: copy-engine variant swap does not support all_gather: only in all_to_all do two ranks "
+          "exchange equal "
+          "pieces");
   refused(CollectiveKind::all_to_all, DmaVariant::bcst, Algorithm::direct, cluster_of(),
-          "gather: copy-engine variant bcst does not support all_to_all: only all_gather and broadcast send the same "
+          "gather: copy-engine variant bcst does not support all_to_all: only all_gather and broadcast send "
+          "the same "
           "bytes to several peers");
   refused(CollectiveKind::all_gather, DmaVariant::b2b, Algorithm::ring, cluster_of(),
           "gather: copy-engine variant b2b requires the direct algorithm; in ring copies wait for one another");

@@ -225,8 +225,8 @@ TEST_CASE("what a backend cannot run is refused with what is missing") {
 TEST_CASE("copy engines refuse to add") {
   for (const CollectiveKind kind : kSums) {
     const Variant v{Backend::dma, kind, Algorithm::ring, CollectiveGrain::edge, true};
-    const std::string expected = fmt::format(
-        "gather: copy engines cannot add; {} requires backend = \"cu\"", name_of(kind));
+    const std::string expected =
+        fmt::format("gather: copy engines cannot add; {} requires backend = \"cu\"", name_of(kind));
     CHECK_THROWS_WITH_AS(time_of(v), expected.c_str(), InfeasibleError);
   }
 }

@@ -1,13 +1,14 @@
 // Time against size of every collective on every shipped system, with algorithm, protocol and backend held.
 //
-// More bytes never take less time, but for 5 %: libraries change chunk sizes in steps, and what is larger may then
-// pipeline better. Where the library adds channels, by its published thresholds, each carries less, down to half of it
-// where there was one: NCCL's LL rings over 72 ranks have one channel below 590 KB, and three at 1 MiB. Twice the bytes
-// never take more than twice the time, but for 3 %: two calls of half the size would do the same work, and latencies
-// are paid once. Trees of an all-reduce go at rates that NCCL publishes by size, which fall by up to a sixth from one
-// size to the next. The thinned set is three systems by factor 2, and pipelined algorithms of one in quarter steps;
-// C3SIM_ATTACK=whole takes all systems in quarter steps. Grain edge: automatic changes it, and with it times by up to
-// 2 % (of copy engines' chains, which it takes for cheaper than their commands are, 12 %).
+// More bytes never take less time, but for 5 %: libraries change chunk sizes in steps, and what is larger may
+// then pipeline better. Where the library adds channels, by its published thresholds, each carries less, down
+// to half of it where there was one: NCCL's LL rings over 72 ranks have one channel below 590 KB, and three at
+// 1 MiB. Twice the bytes never take more than twice the time, but for 3 %: two calls of half the size would do
+// the same work, and latencies are paid once. Trees of an all-reduce go at rates that NCCL publishes by size,
+// which fall by up to a sixth from one size to the next. The thinned set is three systems by factor 2, and
+// pipelined algorithms of one in quarter steps; C3SIM_ATTACK=whole takes all systems in quarter steps. Grain
+// edge: automatic changes it, and with it times by up to 2 % (of copy engines' chains, which it takes for
+// cheaper than their commands are, 12 %).
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ std::vector<Case> all_cases() {
 }
 
 /// Times by size, from kSmallest on; nullopt where the cluster cannot run it.
-std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cluster, const Case& its, double factor) {
+std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cluster, const Case& its,
+                                                           double factor) {
   std::vector<CollectiveMeasurement> times;
   try {
     for (double size = kSmallest; size <= kLargest * 1.001; size *= factor) {
@@ -75,7 +77,8 @@ std::optional<std::vector<CollectiveMeasurement>> times_of(const ClusterSpec& cl
 }
 
 /// What is wrong with \p times of \p its, \p per_double of them to a doubling of the size.
-std::vector<std::string> faults(const Case& its, const std::vector<CollectiveMeasurement>& times, int per_double) {
+std::vector<std::string> faults(const Case& its, const std::vector<CollectiveMeasurement>& times,
+                                int per_double) {
   std::vector<std::string> found;
   const std::string& name = its.name;
   const bool is_tree = its.how.method.algorithm == Algorithm::tree && its.kind == CollectiveKind::all_reduce;
@@ -117,7 +120,9 @@ bool is_whole() {
 
 }  // namespace
 
-TEST_CASE("property: with one algorithm and protocol more bytes take longer, and twice the bytes at most twice as long") {
+TEST_CASE(
+    "property: with one algorithm and protocol more bytes take longer, and twice the bytes at most twice as "
+    "long") {
   if (is_whole()) {
     for (const std::string& system : preset_names(PresetKind::node)) {
       CAPTURE(system);
@@ -132,7 +137,8 @@ TEST_CASE("property: with one algorithm and protocol more bytes take longer, and
   }
 }
 
-TEST_CASE("property: chains and trees, whose fill depends on their chunks, are monotone between powers of two, too") {
+TEST_CASE(
+    "property: chains and trees, whose fill depends on their chunks, are monotone between powers of two, too") {
   const ClusterSpec cluster = load_cluster("h100-sxm-8");
   std::vector<Case> pipelined = all_cases();
   std::erase_if(pipelined, [](const Case& its) {

@@ -163,7 +163,8 @@ TEST_CASE("the last slice of a ring has nothing behind it: half a chunk at a cha
   CHECK(Ring(cluster, 32.0_MiB, Protocol::simple).channels.base().value ==
         near(17e-6 + 0.5 * step / (42e9 / 56)));
   // a shard of 256 MiB has 4.8 MB a channel, which goes in chunks of 2 MiB
-  CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value == near(17e-6 + 1048576.0 / (42e9 / 56)));
+  CHECK(Ring(cluster, 1.0_GiB, Protocol::simple).channels.base().value ==
+        near(17e-6 + 1048576.0 / (42e9 / 56)));
   CHECK(Ring(cluster, 1.0_GiB, Protocol::ll).channels.base() == 5.0_us);
 }
 
@@ -244,7 +245,8 @@ TEST_CASE("flags that a fabric does not pass are refused between nodes only") {
   ClusterSpec cluster = two_protocols(2);
   cluster.fabric->transport.flags = FlagSupport::none;
   CHECK_THROWS_WITH_AS(Ring(cluster, 1.0_MiB, Protocol::ll),
-                       "fabric 'one-switch' does not support protocol ll between nodes: it does not deliver data and flags in order",
+                       "fabric 'one-switch' does not support protocol ll between nodes: it does not deliver "
+                       "data and flags in order",
                        InfeasibleError);
   CHECK(Ring(cluster, 1.0_MiB, Protocol::simple).channels.base() == 17.0_us);
   cluster.nodes = 1;

@@ -97,7 +97,8 @@ TEST_CASE("of very many chunks a thousand are flows, and carry all bytes") {
       make_transfer_graph({CollectiveKind::broadcast, 1.0_GB}, Algorithm::ring, test::mi300x_like_cluster(4));
   const auto moves = plan_moves(chain, CollectiveGrain::step, equal_chunks(1'000'000));
   CHECK(moves.size() == 1'000 * chain.transfers.size());
-  CHECK(bytes_of(moves).value == near(bytes_of(plan_moves(chain, CollectiveGrain::edge, equal_chunks(1))).value));
+  CHECK(bytes_of(moves).value ==
+        near(bytes_of(plan_moves(chain, CollectiveGrain::edge, equal_chunks(1))).value));
 }
 
 TEST_CASE("what a rank sends on one lane goes one after another, at grains step and edge") {

@@ -337,15 +337,16 @@ TEST_CASE("keys of copy engines choose them, and contradict a backend that is an
     CHECK(policy(keys).backend == Backend::dma);
   CHECK(refused_strategy("fsdp.backend = \"cu\"\nfsdp.prelaunch = true") ==
         Part{"15:18: strategy.s.fsdp.prelaunch: requires backend = \"dma\" (it is \"cu\")"});
-  CHECK(refused_strategy("fsdp.dma = \"swop\"") ==
-        Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; did you mean 'swap'? known: pcpy, bcst, swap, b2b"});
+  CHECK(refused_strategy("fsdp.dma = \"swop\"") == Part{"14:12: strategy.s.fsdp.dma: unknown name 'swop'; did "
+                                                        "you mean 'swap'? known: pcpy, bcst, swap, b2b"});
 }
 
 TEST_CASE("streams without work, without a name of their own, or with an event recorded twice are refused") {
   CHECK(refused_run("") == "9:7: stream.run: is empty: a stream runs at least one operation");
   CHECK(refused_run("3") ==
         Part{"must be the name of an operation or a table with one key of all_reduce, all_gather"});
-  CHECK(refused_run("{ record = \"e\" }") == Part{"9:8: stream: every operation is an event, so there is nothing to time"});
+  CHECK(refused_run("{ record = \"e\" }") ==
+        Part{"9:8: stream: every operation is an event, so there is nothing to time"});
   CHECK(refused_run("{ all_gather = \"896 mib\" }") == Part{"run[0].all_gather: '896 mib' is not a size"});
   CHECK(refused_run("{ all_gather = \"-1 MiB\" }") == Part{"must be above 0, not -1 MiB"});
   CHECK(refused_run("{ gemm = { m = 0, n = 1, k = 1, dtype = \"bf16\" } }") ==

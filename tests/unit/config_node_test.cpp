@@ -138,7 +138,8 @@ TEST_CASE("a kind of link is read like the node's own, must be used, and must be
 
 TEST_CASE("wires and kinds of links belong to wired nodes only") {
   CHECK(error_with("\"wired\"", "\"full_mesh\"") == "tree.toml:8:9: node.wires: requires topology = \"wired\"");
-  CHECK(error_with("wires =", "#") == Part{"node.wires: is missing; a wired node lists the links between its GPUs"});
+  CHECK(error_with("wires =", "#") ==
+        Part{"node.wires: is missing; a wired node lists the links between its GPUs"});
 }
 
 TEST_CASE("wires of a preset state their source, and cannot be a range") {

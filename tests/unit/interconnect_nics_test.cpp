@@ -92,11 +92,11 @@ TEST_CASE("several nodes without a fabric are refused") {
 }
 
 TEST_CASE("NICs that GPUs cannot share evenly refuse to fold") {
-  CHECK_THROWS_WITH_AS(
-      Network(3, 3, true),
-      "fabric 'one-switch': ranks of several nodes have different links, so that one cannot represent all; simulate every "
-      "rank (fold = false)",
-      InfeasibleError);
+  CHECK_THROWS_WITH_AS(Network(3, 3, true),
+                       "fabric 'one-switch': ranks of several nodes have different links, so that one cannot "
+                       "represent all; simulate every "
+                       "rank (fold = false)",
+                       InfeasibleError);
 }
 
 TEST_CASE("GPUs own NICs in blocks, or share them in blocks") {

@@ -77,7 +77,8 @@ TEST_CASE("a scenario is read with its units") {
 }
 
 TEST_CASE("a scenario that says nothing sensible is refused at its place") {
-  CHECK(refusal(with("cb", "xb")).starts_with("scenarios.csv:2:3: bound: unknown bound 'xb'; did you mean 'cb'? known: cb, mb"));
+  CHECK(refusal(with("cb", "xb"))
+            .starts_with("scenarios.csv:2:3: bound: unknown bound 'xb'; did you mean 'cb'? known: cb, mb"));
   CHECK(refusal(with("GC-equal", "equal")).starts_with("scenarios.csv:2:6: class: unknown class 'equal'"));
   CHECK(refusal(with("llama-70b", "llama-7b"))
             .starts_with("scenarios.csv:2:15: model: unknown model 'llama-7b'"));

@@ -40,9 +40,8 @@ TEST_CASE("a row is a sub-layer: its GEMM, its partial sums, its name") {
 }
 
 TEST_CASE("a row that is no sub-layer is named with its place and what it may be") {
-  CHECK(
-      refusal("main,T-NLG,4256,78,8192,16,FC1,4,backward") ==
-      "sublayers.csv:2:28: sublayer: unknown sublayer 'FC1'; did you mean 'FC-1'? known: OP, FC-2, FC-1, IP");
+  CHECK(refusal("main,T-NLG,4256,78,8192,16,FC1,4,backward") ==
+        "sublayers.csv:2:28: sublayer: unknown sublayer 'FC1'; did you mean 'FC-1'? known: OP, FC-2, FC-1, IP");
   CHECK(refusal("main,T-NLG,4256,78,8192,1,OP,4,forward") ==
         "sublayers.csv:2:25: tp: must be at least 2: there is nothing to reduce");
   CHECK(refusal("main,T-NLG,4257,78,8192,16,OP,1,forward") ==

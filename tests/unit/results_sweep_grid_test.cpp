@@ -163,14 +163,16 @@ TEST_CASE("lines go along the key with the most numbers, with one for each choic
   CHECK(panels_of(grid, choice.panels, 2).second == 3);
 }
 
-TEST_CASE("where machines are compared the time is drawn, since a speedup is over each machine's own serial time") {
+TEST_CASE(
+    "where machines are compared the time is drawn, since a speedup is over each machine's own serial time") {
   const auto y_of = [](const std::string& key) {
     SweepTable table = table_of({texts("k", {"a", "b"})}, {1, 2},
                                 {"c3sim run f --set " + key + "=a", "c3sim run f --set " + key + "=b"});
     table.columns.push_back(numbers("s.speedup", "1", {1.5, 1.2}));
     return choose(grid_of(table), {}).y;
   };
-  for (const char* machine : {"system", "nodes", "gpu.hbm_peak", "node.link_raw", "fabric.spines", "library.channels"}) {
+  for (const char* machine :
+       {"system", "nodes", "gpu.hbm_peak", "node.link_raw", "fabric.spines", "library.channels"}) {
     CAPTURE(machine);
     CHECK(y_of(machine) == "time");
   }

@@ -99,7 +99,8 @@ TEST_CASE("compute units are SMs in tables of NVIDIA parts and CUs in those of A
   }
 }
 
-TEST_CASE("a training step's times leave out how long its many kernels and collectives took from first to last") {
+TEST_CASE(
+    "a training step's times leave out how long its many kernels and collectives took from first to last") {
   auto step = partitioned();
   step.step = StepResult{};
   const auto table = lines(format_study(study({step})));

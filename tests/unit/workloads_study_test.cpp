@@ -264,8 +264,7 @@ TEST_CASE("progress counts every run, up to a total that is there from the start
   Experiment experiment = drawn_pair(2);
   experiment.measure.loss_split = true;
   std::vector<std::pair<std::size_t, std::size_t>> seen;  // after each run
-  run_study([&](std::optional<std::uint64_t>) { return experiment; },
-            {.progress = [&](const StudyCost& cost) {
+  run_study([&](std::optional<std::uint64_t>) { return experiment; }, {.progress = [&](const StudyCost& cost) {
               if (cost.done() > seen.size()) seen.emplace_back(cost.done(), cost.planned());
             }});
   // 2 sides and 2 strategies, 2 seeds; 16 subsets of 4 resources that the concurrent one shares, 2 seeds.

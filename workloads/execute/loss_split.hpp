@@ -13,9 +13,9 @@ namespace c3 {
 /// over the orders in which they can be given (Shapley value), so that effects that need two resources are
 /// divided fairly and the parts add up to what all copies together save. `interaction` is the rest of the time
 /// beyond \p ideal: what stays when nothing is shared, such as a slower backend or launch gaps. The time with
-/// each subset is the median over \p seeds by nearest rank, as StrategyResult::time is, so that the parts add up
-/// to that time less \p ideal. Source: Shapley, "A value for n-person games", 1953. \p ran is called after each
-/// simulated run.
+/// each subset is the median over \p seeds by nearest rank, as StrategyResult::time is, so that the parts add
+/// up to that time less \p ideal. Source: Shapley, "A value for n-person games", 1953. \p ran is called after
+/// each simulated run.
 LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
                      std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran);
 

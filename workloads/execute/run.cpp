@@ -93,8 +93,7 @@ class Run {
       const StreamSpec& stream = experiment_.streams[i];
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
-                           policy_of(strategy_, stream.name), ranges[i], side_of(i),
-                           draw_keys(stream),
+                           policy_of(strategy_, stream.name), ranges[i], side_of(i), draw_keys(stream),
                            std::vector<GroupRuns>(stream.operations.size()),
                            std::vector<const GroupRuns*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)

@@ -44,7 +44,7 @@ struct RunResult {
   bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
   std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
   std::uint64_t events = 0;                          ///< completed flows
-  std::vector<std::string> notes = {};               ///< printed with the result, e.g. an override of the strategy
+  std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.

@@ -192,8 +192,8 @@ class Study {
     series.setup.seed = series.samples.size() % seeds;
     begin_run(series.bound);
     const RunResult run = run_step(experiments_[draw], *series.strategy, series.setup);
-    Sample sample{draw, series.setup.seed, run.time, run.kernels.duration(), run.collectives.duration(), {},
-                  run.notes, run.step, run.is_shortened};
+    Sample sample{draw, series.setup.seed, run.time, run.kernels.duration(), run.collectives.duration(),
+                  {},   run.notes,         run.step, run.is_shortened};
     for (const SideSpan& span : run.streams)
       sample.streams.push_back(span.duration());
     series.samples.push_back(std::move(sample));
@@ -235,7 +235,8 @@ class Study {
     for (const std::vector<Sample>& part : parts) {
       for (std::size_t draw = 0; draw < ideal_.size(); ++draw) {
         std::vector<Sample> of_draw;
-        std::ranges::copy_if(part, std::back_inserter(of_draw), [draw](const Sample& s) { return s.draw == draw; });
+        std::ranges::copy_if(part, std::back_inserter(of_draw),
+                             [draw](const Sample& s) { return s.draw == draw; });
         ideal_[draw] = std::max(ideal_[draw], median(of_draw));
       }
       alone_longest_ = std::max(alone_longest_, median(part));
@@ -344,8 +345,8 @@ class Study {
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
   std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
   StudyCost cost_;
-  Clock::time_point began_;    ///< of the simulation that runs now
-  std::vector<Series> pilots_;  ///< begun before the others, so that the cost is known
+  Clock::time_point began_;                    ///< of the simulation that runs now
+  std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known
   Seconds alone_kernels_, alone_collectives_;  ///< medians
   std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
   Seconds alone_sum_, alone_longest_;          ///< of the parts' medians

@@ -63,7 +63,7 @@ struct TimeSpread {
 
 struct StrategyResult {
   std::string name;
-  Seconds time;                  ///< median over seeds and draws, by nearest rank
+  Seconds time;                      ///< median over seeds and draws, by nearest rank
   std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
   double speedup = 0;                    ///< serial median / time
@@ -127,10 +127,10 @@ struct StudyWatch {
   bool records = false;
 };
 
-/// Isolated runs come first, then one strategy after another, so that what is finished can be kept when a stop is
-/// requested. One repetition of each kind of run precedes all others: from then on the cost is known.
-/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower bound,
-/// InterruptedError
+/// Isolated runs come first, then one strategy after another, so that what is finished can be kept when a stop
+/// is requested. One repetition of each kind of run precedes all others: from then on the cost is known.
+/// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower
+/// bound, InterruptedError
 StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {});
 
 /// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.

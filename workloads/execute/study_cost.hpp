@@ -28,9 +28,9 @@ struct StudyShape {
   std::size_t partitions = 1;  ///< values tried for CU partitions, summed over strategies
 };
 
-/// Counts simulations and measures how long they take, by part. The mean of a part predicts what is left of it; a part
-/// of which nothing has run is predicted from the others (`left`). Wrong when: strategies differ much in cost, until
-/// one of each has run.
+/// Counts simulations and measures how long they take, by part. The mean of a part predicts what is left of it;
+/// a part of which nothing has run is predicted from the others (`left`). Wrong when: strategies differ much in
+/// cost, until one of each has run.
 class StudyCost {
  public:
   using Duration = std::chrono::duration<double>;
@@ -48,14 +48,14 @@ class StudyCost {
   std::size_t planned() const;
   std::size_t planned(StudyPart part) const { return parts_.at(static_cast<std::size_t>(part)).planned; }
   Duration spent() const;
-  /// Of what is planned and has not run, by the mean of its part. A part without a mean: strategies take as long as two
-  /// isolated sides, private copies and recorded runs as long as strategies.
+  /// Of what is planned and has not run, by the mean of its part. A part without a mean: strategies take as
+  /// long as two isolated sides, private copies and recorded runs as long as strategies.
   Duration left() const;
   /// What all planned simulations of \p part take.
   Duration total(StudyPart part) const;
   Duration total() const { return spent() + left(); }
-  /// The factor without which most of the total would be saved: one seed, no draws, one strategy, one partition for each
-  /// strategy, no loss split. A single simulation where none of them would save half.
+  /// The factor without which most of the total would be saved: one seed, no draws, one strategy, one partition
+  /// for each strategy, no loss split. A single simulation where none of them would save half.
   StudyFactor largest_factor() const;
   Seconds bound() const { return bound_; }  ///< of the simulation that runs now
 

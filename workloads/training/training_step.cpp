@@ -74,7 +74,8 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.async_chunks, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (model.experts) throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
+  if (model.experts)
+    throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
 }

@@ -55,9 +55,9 @@ TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entr
   const int gpus = entry.gpus.value_or(table.ranks ? *table.ranks / nodes : gpus_of_node);
   ranks_ = gpus * nodes;
   if (table.ranks && *table.ranks != ranks_)
-    throw ConfigError(
-        entry.at, "gpus",
-        fmt::format("{} has times of {} GPUs, which is not {} nodes of {} GPUs", name_, *table.ranks, nodes, gpus));
+    throw ConfigError(entry.at, "gpus",
+                      fmt::format("{} has times of {} GPUs, which is not {} nodes of {} GPUs", name_,
+                                  *table.ranks, nodes, gpus));
   if (gpus > gpus_of_node)
     throw ConfigError(
         entry.at, "system",

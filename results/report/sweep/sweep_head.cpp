@@ -28,7 +28,8 @@ std::string role_of(const SweptKey& axis) {
   if (axis.levels() == 1) return "one value";
   if (!axis.follows.empty()) return "swept together with " + axis.follows;
   if (axis.name == kStrategyAxis) return "compared";
-  return axis.is_given ? "given: changes the work or the machine (--choose makes it a choice)" : "a choice: how it is run";
+  return axis.is_given ? "given: changes the work or the machine (--choose makes it a choice)"
+                       : "a choice: how it is run";
 }
 
 std::string keys_table(const SweepGrid& grid) {
