@@ -15,9 +15,9 @@
 #include <fmt/ranges.h>
 
 #include "app/exit_code.hpp"
-#include "app/reproduce/study.hpp"
 #include "app/verb.hpp"
 #include "configs/preset_store.hpp"
+#include "studies/study.hpp"
 
 namespace c3 {
 namespace {

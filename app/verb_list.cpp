@@ -1,5 +1,5 @@
-/// c3sim list: the presets and experiments that there are, with their key figures or with every number and its
-/// source.
+/// c3sim list: presets, experiments, collectives and studies, with their key figures or with every number and
+/// its source.
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +22,7 @@
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "interconnect/spec.hpp"
+#include "studies/study.hpp"
 
 namespace c3 {
 namespace {
@@ -148,12 +149,35 @@ Row collective_row(CollectiveKind kind) {
           {"busbw_per_algbw_on_8_ranks", bus_factor(kind, 8)}};
 }
 
+/// What `c3sim reproduce` takes beside the study's name.
+std::string options_of(const Study& study) {
+  std::vector<std::string_view> options;
+  if (!study.files.empty()) options.emplace_back("--data");
+  if (study.takes_systems) options.emplace_back("--systems");
+  if (study.has_rows) options.emplace_back("--rows");
+  if (study.has_page) options.emplace_back("--page");
+  if (study.has_draws) options.insert(options.end(), {"--draws", "--jobs", "--calibrated", "--tornado"});
+  return fmt::format("{}", fmt::join(options, " "));
+}
+
+Row study_row(const Study& study) {
+  std::vector<std::string_view> tables;
+  for (const StudyFile& file : study.files)
+    tables.push_back(file.path);
+  return {{"name", study.name},
+          {"options", options_of(study)},
+          {"measured_tables", tables.empty() ? "none" : fmt::format("{}", fmt::join(tables, ", "))},
+          {"about", study.about}};
+}
+
 constexpr int kSchemaVersion = 2;  // 2: bandwidths are called _GB_s; experiments have a purpose
 constexpr std::string_view kExperiments = "experiments";
 constexpr std::string_view kCollectives = "collectives";
+constexpr std::string_view kStudies = "studies";
 
 std::vector<std::string> list_words() {
-  std::vector<std::string> words = {std::string(kCollectives), std::string(kExperiments)};
+  std::vector<std::string> words = {std::string(kCollectives), std::string(kExperiments),
+                                    std::string(kStudies)};
   for (const auto& [word, list] : preset_lists())
     words.push_back(word);
   return words;
@@ -267,6 +291,12 @@ std::vector<Row> rows_of(const Options& options) {
     }
     return rows_of(kCollectiveKinds, collective_row);
   }
+  if (options.what == kStudies) {
+    if (!options.name.empty() || options.sources) {
+      throw UsageError("studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources");
+    }
+    return rows_of(studies(), study_row);
+  }
   const PresetList& list = preset_lists().at(options.what);
   const std::vector<std::string> names = chosen_presets(options, list.kind);
   if (!options.sources) return rows_of(names, list.figures);
@@ -290,8 +320,7 @@ int list(const Options& options) {
 
 void add_list_verb(CLI::App& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& verb =
-      *app.add_subcommand("list", "List the presets and experiments that a configuration can name");
+  CLI::App& verb = *app.add_subcommand("list", "List presets, experiments, collectives and studies");
   verb.add_option("WHAT", options->what, "What to list")->required()->check(CLI::IsMember(list_words()));
   verb.add_option("NAME", options->name, "Only this preset (default: all)")->type_name("PRESET");
   verb.add_flag("--sources", options->sources, "Every number with its kind and source, one a line");

@@ -12,13 +12,13 @@
 
 #include "app/exit_code.hpp"
 #include "app/progress_line.hpp"
-#include "app/reproduce/study.hpp"
-#include "app/reproduce/study_output.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "configs/nearest_name.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
+#include "studies/study.hpp"
+#include "studies/study_output.hpp"
 
 namespace c3 {
 namespace {
@@ -97,7 +97,7 @@ int reproduce(const ReproduceOptions& options) {
   const Study& study = study_of(options.name);
   const StudyInput input = input_of(options, study);
   check_files(study, input.data);
-  const PublishedFigures published(published_file(study.name));
+  const PublishedFigures published(study_file(study.name, "published.csv"));
   std::optional<TemporaryFile> rows, page;
   if (!options.rows.empty()) rows.emplace(options.rows);
   if (!options.page.empty()) page.emplace(options.page);

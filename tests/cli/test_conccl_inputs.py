@@ -7,7 +7,7 @@ import unittest
 
 from command import SOURCE, ScratchTest, c3sim
 
-FOLDER = SOURCE / "configs/experiments/conccl"
+FOLDER = SOURCE / "studies/conccl"
 
 
 def scenarios():

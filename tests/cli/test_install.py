@@ -56,7 +56,7 @@ class Install(ScratchTest):
     def test_an_installation_has_presets_figures_python_modules_and_completions(self):
         share = self.prefix / "share"
         for file in ("c3sim/configs/nodes/mi300x-8.toml", "c3sim/configs/experiments/c3_llama70b_mi300x.toml",
-                     "c3sim/published/conccl.csv", "c3sim/python/c3sim_results.py"):
+                     "c3sim/studies/conccl/published.csv", "c3sim/python/c3sim_results.py"):
             with self.subTest(file=file):
                 self.assertTrue((share / file).is_file())
         for file, words in (("bash-completion/completions/c3sim", "complete -o default -F _c3sim c3sim"),
@@ -84,10 +84,10 @@ class Install(ScratchTest):
                 self.assertIn("recommended:", table)
 
     def test_published_figures_are_its_own_too(self):
-        (self.prefix / "share/c3sim/published/conccl.csv").write_text("nonsense\n")
+        (self.prefix / "share/c3sim/studies/conccl/published.csv").write_text("nonsense\n")
         done = run(self.prefix / "bin/c3sim", "reproduce", "conccl", "--draws", 0, folder=self.elsewhere)
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn(f"{self.prefix}/share/c3sim/published/conccl.csv:1:1: ", done.stderr)
+        self.assertIn(f"{self.prefix}/share/c3sim/studies/conccl/published.csv:1:1: ", done.stderr)
 
     @unittest.skipUnless(HAS_MPI and shutil.which("mpirun"), "no Open MPI")
     def test_mpirun_shares_a_sweep_out_among_installed_commands(self):

@@ -29,9 +29,9 @@ def share(row, time="time_us"):
 class ReproduceConccl(ScratchTest):
     def setUp(self):
         super().setUp()
-        self.study = self.folder / "configs/experiments/conccl"
+        self.study = self.folder / "configs/studies/conccl"
         self.study.mkdir(parents=True)
-        shutil.copy(SOURCE / "configs/experiments/conccl/one.toml", self.study)
+        shutil.copy(SOURCE / "studies/conccl/one.toml", self.study)
         self.write(*ROWS)
         patch = unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")})
         patch.start()

@@ -21,9 +21,9 @@ ALONE = ("gemm.minus64.mean", "gemm.405b_up_4096.minus32", "gemm.405b_up_4096.mi
 class ConcclPage(ScratchTest):
     def setUp(self):
         super().setUp()
-        study = self.folder / "configs/experiments/conccl"
+        study = self.folder / "configs/studies/conccl"
         study.mkdir(parents=True)
-        shutil.copy(SOURCE / "configs/experiments/conccl/one.toml", study)
+        shutil.copy(SOURCE / "studies/conccl/one.toml", study)
         (study / "scenarios.csv").write_text(SCENARIOS)
         patch = unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")})
         patch.start()

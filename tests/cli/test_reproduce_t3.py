@@ -11,7 +11,7 @@ import unittest.mock
 
 from command import SOURCE, ScratchTest, c3sim
 
-# Gated figures that the simulator does not reach, each with its reason in configs/experiments/t3/README.md.
+# Gated figures that the simulator does not reach, each with its reason in studies/t3/README.md.
 MISSED = {"structure.gap"}
 
 
@@ -59,10 +59,10 @@ class ReproduceT3(ScratchTest):
         self.assertAlmostEqual(best, self.figures["t3_mca.main.max"]["simulated"], places=3)
 
     def test_a_broken_row_is_named(self):
-        study = self.folder / "configs/experiments/t3"
+        study = self.folder / "configs/studies/t3"
         study.mkdir(parents=True)
-        shutil.copy(SOURCE / "configs/experiments/t3/one.toml", study)
-        lines = (SOURCE / "configs/experiments/t3/sublayers.csv").read_text().splitlines()
+        shutil.copy(SOURCE / "studies/t3/one.toml", study)
+        lines = (SOURCE / "studies/t3/sublayers.csv").read_text().splitlines()
         (study / "sublayers.csv").write_text("\n".join([*lines, "main,X,3072,74,16384,8,XX,1,forward"]) + "\n")
         with unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")}):
             done = c3sim("reproduce", "t3", "-q")
@@ -71,11 +71,11 @@ class ReproduceT3(ScratchTest):
 
     def own_study(self, rows, experiment=None):
         """The study of other sub-layers, or of another experiment."""
-        study = self.folder / "configs/experiments/t3"
+        study = self.folder / "configs/studies/t3"
         study.mkdir(parents=True)
-        text = (SOURCE / "configs/experiments/t3/one.toml").read_text()
+        text = (SOURCE / "studies/t3/one.toml").read_text()
         (study / "one.toml").write_text(experiment(text) if experiment else text)
-        lines = (SOURCE / "configs/experiments/t3/sublayers.csv").read_text().splitlines()
+        lines = (SOURCE / "studies/t3/sublayers.csv").read_text().splitlines()
         (study / "sublayers.csv").write_text("\n".join(line for line in lines if rows(line)) + "\n")
         with unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")}):
             return c3sim("reproduce", "t3", "-q", "--json")

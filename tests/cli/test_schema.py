@@ -347,6 +347,14 @@ class Sources(ScratchTest):
     def test_what_cannot_be_listed_is_a_usage_error(self):
         self.assert_one_line(c3sim("list", "models", "llama-70B"), 2, "did you mean 'llama-70b'")
         self.assert_one_line(c3sim("list", "experiments", "--sources"), 2, "config show")
+        self.assert_one_line(c3sim("list", "studies", "--sources"), 2, "reproduce NAME")
+
+    def test_studies_are_listed_with_what_they_take(self):
+        studies = {row["name"]: row for row in json.loads(c3sim("list", "studies", "--json").stdout)["studies"]}
+        self.assertEqual(sorted(studies), ["collectives", "conccl", "kernels", "t3", "training"])
+        self.assertEqual(studies["conccl"]["options"], "--rows --page --draws --jobs --calibrated --tornado")
+        self.assertEqual(studies["t3"]["measured_tables"], "none")
+        self.assertIn("--systems", studies["collectives"]["options"])
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/reproduce/t3/sublayer_results.hpp"
 #include "configs/experiment_reader.hpp"
+#include "studies/t3/sublayer_results.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;

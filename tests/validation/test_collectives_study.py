@@ -31,7 +31,7 @@ class CollectivesStudy(unittest.TestCase):
 
     def test_every_table_of_the_map_is_run_and_every_other_file_is_named(self):
         self.assertIn(self.done.returncode, (0, 1), self.done.stderr)
-        rows = (SOURCE / "results/published/collectives_systems.csv").read_text().splitlines()
+        rows = (SOURCE / "studies/collectives/systems.csv").read_text().splitlines()
         mapped = {row["file"] for row in csv.DictReader(line for line in rows if not line.startswith("#"))}
         others = sorted(file.name for file in (DATA / "collectives").iterdir() if file.name not in mapped)
         self.assertRegex(self.done.stderr, rf"^[^\n]*files that no row of [^\n]* names: {', '.join(others)}\n$")

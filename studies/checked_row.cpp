@@ -1,0 +1,42 @@
+#include "studies/checked_row.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "configs/nearest_name.hpp"
+
+namespace c3 {
+
+std::string CheckedRow::text(std::string_view column) const {
+  if (cell(column).empty()) fail(column, "is missing");
+  return std::string(cell(column));
+}
+
+std::size_t CheckedRow::one_of(std::string_view column, std::span<const std::string_view> names) const {
+  const auto found = std::ranges::find(names, cell(column));
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  fail(column, unknown_name(column, cell(column), std::vector<std::string>(names.begin(), names.end())));
+}
+
+double CheckedRow::above_0(std::string_view column) const {
+  const std::optional<double> value = number_in(cell(column));
+  if (!value || *value <= 0.0) fail(column, fmt::format("must be a number above 0, not '{}'", cell(column)));
+  return *value;
+}
+
+std::int64_t CheckedRow::whole(std::string_view column, std::int64_t largest) const {
+  const std::optional<double> value = number_in(cell(column));
+  if (!value || *value < 1 || *value > static_cast<double>(largest) || *value != std::floor(*value))
+    fail(column, fmt::format("must be a whole number from 1 to {}, not '{}'", largest, cell(column)));
+  return static_cast<std::int64_t>(*value);
+}
+
+void CheckedRow::fail(std::string_view column, const std::string& reason) const {
+  throw table_.error(row_, cell(column), column, reason);
+}
+
+}  // namespace c3

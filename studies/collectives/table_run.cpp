@@ -1,0 +1,113 @@
+#include "studies/collectives/table_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/measure.hpp"
+#include "collectives/tuner.hpp"
+#include "configs/experiment_reader.hpp"
+#include "configs/preset_store.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kMicro = 1e6;  // in a second
+
+/// The first \p gpus of each of \p nodes, as global ranks.
+std::vector<int> ranks_of(int gpus, int nodes, int gpus_of_node) {
+  std::vector<int> ranks;
+  for (int node = 0; node < nodes; ++node) {
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      ranks.push_back(node * gpus_of_node + gpu);
+  }
+  return ranks;
+}
+
+SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
+  const ChannelMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
+  const auto measured = measure_collective(
+      cluster, call, {.method = method, .grain = CollectiveGrain::automatic, .launch = entry.launch});
+  return {.time = measured.time,
+          .said = fmt::format("{},{},{},{}", name_of(method.algorithm), name_of(method.protocol),
+                              measured.channels, measured.limit)};
+}
+
+}  // namespace
+
+std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry) {
+  ClusterSpec cluster =
+      load_cluster(SystemChoice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric});
+  if (!entry.library.empty()) cluster.library = load_library(entry.library);
+  return std::make_shared<const ClusterSpec>(std::move(cluster));
+}
+
+TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entry,
+                   std::shared_ptr<const ClusterSpec> cluster)
+    : file_(std::move(file)),
+      name_(std::move(table.name)),
+      kind_(table.kind),
+      entry_(entry),
+      cluster_(std::move(cluster)) {
+  const int gpus_of_node = cluster_->node.gpus;
+  const int nodes = entry.nodes.value_or(1);
+  const int gpus = entry.gpus.value_or(table.ranks ? *table.ranks / nodes : gpus_of_node);
+  ranks_ = gpus * nodes;
+  if (table.ranks && *table.ranks != ranks_)
+    throw ConfigError(entry.at, "gpus",
+                      fmt::format("{} has times of {} GPUs, which is not {} nodes of {} GPUs", name_,
+                                  *table.ranks, nodes, gpus));
+  if (gpus > gpus_of_node)
+    throw ConfigError(
+        entry.at, "system",
+        fmt::format("{} has {} GPUs a node, {} needs {}", entry.system, gpus_of_node, name_, gpus));
+  if (gpus < gpus_of_node) group_ = ranks_of(gpus, nodes, gpus_of_node);
+  for (const MeasuredCollective& row : table.rows)
+    rows_.push_back({.measured = row});
+}
+
+std::string TableRun::id() const {
+  std::string id = name_;
+  std::ranges::replace(id, ' ', '.');
+  return id;
+}
+
+CollectiveCall TableRun::call_of(const MeasuredCollective& row) const {
+  return {.kind = kind_, .bytes = row.bytes, .dtype = row.dtype, .ranks = group_};
+}
+
+void TableRun::plan(SimulationJobs& jobs) {
+  for (PredictedCollective& row : rows_) {
+    jobs.push_back({.run = [this, &row] { return predict(*cluster_, call_of(row.measured), entry_); },
+                    .take = [&row](const SimulatedTime& simulated) { row.simulated = simulated; }});
+  }
+}
+
+std::vector<std::string> TableRun::refusals() const {
+  std::vector<std::string> list;
+  for (const PredictedCollective& row : rows_) {
+    if (!row.simulated.time)
+      list.push_back(fmt::format("{}:{}:1: {}", file_, row.measured.line, row.simulated.said));
+  }
+  return list;
+}
+
+std::string TableRun::rows_as_csv() const {
+  std::string text;
+  for (const PredictedCollective& row : rows_) {
+    if (!row.simulated.time) continue;
+    const Seconds here = *row.simulated.time;
+    text += fmt::format("\"{}\",{},{},{:.0f},{},{:.3f},{:.3f},{:.2f},{}\n", name_, name_of(kind_), ranks_,
+                        row.measured.bytes.value, row.measured.dtype ? name_of(*row.measured.dtype) : "",
+                        row.measured.time.value * kMicro, here.value * kMicro,
+                        100.0 * (here / row.measured.time - 1.0), row.simulated.said);
+  }
+  return text;
+}
+
+BytesPerSecond TableRun::bus_bandwidth(const PredictedCollective& row, Seconds time) const {
+  return c3::bus_bandwidth(call_of(row.measured), ranks_, time);
+}
+
+}  // namespace c3

@@ -1,0 +1,43 @@
+#include "studies/comparison.hpp"
+
+#include <algorithm>
+
+#include "gpu/calibration/error_statistics.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kPercent = 100.0;
+
+}  // namespace
+
+void Comparison::add(const Row& row, const std::vector<Beside>& beside) {
+  here_.measured.push_back(row.measured);
+  here_.predicted.push_back(row.here);
+  blocks_.push_back(row.block);
+  for (const auto& [name, time] : beside) {
+    auto found = std::ranges::find(beside_, name, &std::pair<std::string, Times>::first);
+    if (found == beside_.end()) found = beside_.insert(beside_.end(), {name, {}});
+    found->second.measured.push_back(row.measured);
+    found->second.predicted.push_back(time);
+  }
+}
+
+StudyLine Comparison::line(PublishedFigure of, FigureKind kind, std::string label) const {
+  StudyLine line{.figure = {.of = std::move(of), .kind = kind},
+                 .label = std::move(label),
+                 .rows = here_.measured.size(),
+                 .skipped = skipped_};
+  if (line.rows == 0) return line;
+  line.figure.simulated = kPercent * error_statistics(here_.measured, here_.predicted).mean_absolute;
+  const BootstrapOptions from_5_to_95{.resamples = 400, .confidence = 0.9, .seed = 1};
+  if (const auto interval = mape_interval(here_.measured, here_.predicted, blocks_, from_5_to_95)) {
+    line.figure.p5 = kPercent * interval->low;
+    line.figure.p95 = kPercent * interval->high;
+  }
+  for (const auto& [name, times] : beside_)
+    line.beside.emplace_back(name, kPercent * error_statistics(times.measured, times.predicted).mean_absolute);
+  return line;
+}
+
+}  // namespace c3

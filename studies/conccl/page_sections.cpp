@@ -1,0 +1,278 @@
+#include "studies/conccl/page_sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "results/report/html.hpp"
+#include "results/report/plot.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kBarHeight = 26;  // pixels
+constexpr double kPercent = 100.0;
+
+/// Of all bars of a table.
+struct ValueAxis {
+  double low = 0.0, high = 1.0;
+
+  void hold(std::optional<double> value) {
+    if (!value) return;
+    low = std::min(low, *value);
+    high = std::max(high, *value);
+  }
+  double x(double value) const { return kPlotWidth * (value - low) / (high - low); }
+  std::string left(double value) const { return short_number(kPercent * x(value) / kPlotWidth); }
+  std::vector<double> ticks() const {
+    constexpr double kMost = 6;
+    double step = std::pow(10.0, std::floor(std::log10((high - low) / kMost)));
+    for (const double factor : {2.0, 2.5, 2.0}) {
+      if ((high - low) / step > kMost) step *= factor;
+    }
+    std::vector<double> values;
+    for (double value = std::ceil(low / step) * step; value <= high; value += step)
+      values.push_back(value);
+    return values;
+  }
+};
+
+std::string grid(const ValueAxis& axis) {
+  std::string path;
+  for (const double tick : axis.ticks())
+    path += fmt::format("M{} 0V{}", short_number(axis.x(tick)), short_number(kBarHeight));
+  return fmt::format(R"(<path class="grid" d="{}"/>)", path);
+}
+
+std::string tick_labels(const ValueAxis& axis) {
+  std::string labels;
+  for (const double tick : axis.ticks())
+    labels += fmt::format(R"(<span style="left:{}%">{}</span>)", axis.left(tick), short_number(tick));
+  return fmt::format(R"(<div class="ticks">{}</div>)", labels);
+}
+
+std::string bar(std::string_view css_class, double from, double to, double y, double height,
+                const ValueAxis& axis, std::string_view title) {
+  const auto [left, right] = std::minmax(from, to);
+  return rectangle(css_class, axis.x(left), y, axis.x(right) - axis.x(left), height, title);
+}
+
+std::string cell(std::string_view css_class, std::string_view text) {
+  return fmt::format(R"(<td class="{}">{}</td>)", css_class, escaped(text));
+}
+
+std::string number(std::optional<double> value) { return value ? fmt::format("{:.1f}", *value) : ""; }
+
+// --- The ladder.
+
+const char* colour_of(const StudyStrategy& strategy) {
+  if (strategy.id.starts_with("conccl")) return "engines";
+  return strategy.id.starts_with("base") ? "share base" : "share";
+}
+
+std::string ladder_bar(const Figure& figure, const StudyStrategy& strategy, const ValueAxis& axis) {
+  constexpr double kMargin = 5, kTarget = 4;
+  const double value = figure.simulated.value_or(0.0);
+  std::string svg = plot_begin(kBarHeight, strategy.label) + grid(axis);
+  if (figure.of.gate != Gate::none && figure.of.low && figure.of.high)
+    svg += bar("target", *figure.of.low, *figure.of.high, kBarHeight - kTarget, kTarget, axis,
+               fmt::format("target: {:g} to {:g} %", *figure.of.low, *figure.of.high));
+  svg += bar(colour_of(strategy), 0, value, kMargin, kBarHeight - 2 * kMargin, axis,
+             fmt::format("{}: {:.1f} %", strategy.label, value));
+  if (figure.p5 && figure.p95)
+    svg += fmt::format("<path class=\"whisker\" d=\"M{0} {2}H{1}M{0} {3}V{4}M{1} {3}V{4}\"/>",
+                       short_number(axis.x(*figure.p5)), short_number(axis.x(*figure.p95)),
+                       short_number(kBarHeight / 2), short_number(kMargin + 3),
+                       short_number(kBarHeight - kMargin - 3));
+  svg += vertical("zero", axis.x(0), kBarHeight, "") + kPlotEnd;
+  if (figure.of.published)
+    svg += fmt::format(R"(<b class="published mark" style="left:{}%" title="published: {:g} %">◆</b>)",
+                       axis.left(*figure.of.published), *figure.of.published);
+  return fmt::format(R"(<td class="bar"><div class="plot">{}</div></td>)", svg);
+}
+
+std::string target_cells(const Figure& figure) {
+  const std::optional<bool> passed = passes(figure);
+  const std::string target = figure.of.gate == Gate::none || !figure.of.low || !figure.of.high
+                                 ? ""
+                                 : fmt::format("{:g} to {:g}", *figure.of.low, *figure.of.high);
+  return cell("number", target) +
+         (passed ? cell(*passed ? "met" : "missed", *passed ? "met" : "missed") : cell("", ""));
+}
+
+std::optional<double> beside(const StudyLine& line, std::string_view name) {
+  const auto found = std::ranges::find(line.beside, name, &std::pair<std::string, double>::first);
+  return found == line.beside.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Lines of the shares, each with its strategy.
+using LadderLine = std::pair<const StudyStrategy*, const StudyLine*>;
+
+std::vector<LadderLine> ladder_lines(const StudyReport& report, std::string_view prefix) {
+  std::vector<LadderLine> found;
+  for (const StudyStrategy& strategy : kStudyStrategies) {
+    for (const StudyLine* line : lines_of(report, fmt::format("{}{}", prefix, strategy.id))) {
+      if (line->label == strategy.label && line->figure.of.id == fmt::format("{}{}", prefix, strategy.id))
+        found.emplace_back(&strategy, line);
+    }
+  }
+  return found;
+}
+
+std::string ladder_table(const std::vector<LadderLine>& lines) {
+  ValueAxis axis{.low = 0.0, .high = kPercent};
+  for (const auto& [strategy, line] : lines) {
+    const Figure& figure = line->figure;
+    for (const auto& value : {figure.simulated, figure.p5, figure.p95, figure.of.published})
+      axis.hold(value);
+  }
+  axis.high += 0.02 * (axis.high - axis.low);
+  std::string rows;
+  for (const auto& [strategy, line] : lines) {
+    const Figure& figure = line->figure;
+    const std::string span =
+        figure.p5 && figure.p95 ? fmt::format("{:.1f} to {:.1f}", *figure.p5, *figure.p95) : "";
+    rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(line->label)) +
+            ladder_bar(figure, *strategy, axis) + cell("number time", number(figure.simulated)) +
+            cell("number", span) + cell("number", number(beside(*line, "nominal"))) +
+            cell("number", number(figure.of.published)) + target_cells(figure) + "</tr>\n";
+  }
+  return fmt::format(
+      "<div class=\"scroll\"><table class=\"bars ladder\">\n<thead><tr><th></th><th class=\"bar\">{}</th>"
+      "<th>here [%]</th><th>5-95 "
+      "%</th><th>nominal</th><th>published</th><th>target</th><th></th></tr></thead>\n"
+      "<tbody>\n{}</tbody></table></div>\n",
+      tick_labels(axis), rows);
+}
+
+/// A share in percent: the more the darker, a loss in another colour.
+std::string shaded(double share) {
+  constexpr double kDarkest = 0.5;
+  return fmt::format(
+      R"html(<td class="number heat" style="background:color-mix(in srgb, var(--{}) {:.0f}%, transparent)">{}</td>)html",
+      share < 0.0 ? "links" : "cus", kDarkest * std::clamp(std::abs(share), 0.0, kPercent),
+      short_number(std::round(share)));
+}
+
+// --- What moves the shares.
+
+/// Changes of one strategy's share with a prior at its ends.
+struct Change {
+  std::string strategy;
+  double low = 0.0, high = 0.0;
+};
+
+std::vector<Change> changes_of(const StudyLine& line) {
+  constexpr std::string_view kLow = " low";
+  std::vector<Change> changes;
+  for (const auto& [name, value] : line.beside) {
+    if (!name.ends_with(kLow)) continue;
+    const std::string strategy = name.substr(0, name.size() - kLow.size());
+    changes.push_back({strategy, value, beside(line, strategy + " high").value_or(0.0)});
+  }
+  return changes;
+}
+
+std::string change_bar(const Change& change, const ValueAxis& axis) {
+  constexpr double kMargin = 4, kHeight = (kBarHeight - 2 * kMargin) / 2;
+  return R"(<td class="bar">)" + plot_begin(kBarHeight, change.strategy) + grid(axis) +
+         bar("low", 0, change.low, kMargin, kHeight, axis,
+             fmt::format("{} at the low end: {:+.1f} points", change.strategy, change.low)) +
+         bar("high", 0, change.high, kMargin + kHeight, kHeight, axis,
+             fmt::format("{} at the high end: {:+.1f} points", change.strategy, change.high)) +
+         vertical("zero", axis.x(0), kBarHeight, "") + kPlotEnd + "</td>";
+}
+
+std::string tornado_header(const std::vector<Change>& changes, const ValueAxis& axis, std::string_view value) {
+  std::string cells = "<th></th>";
+  for (const Change& change : changes)
+    cells += fmt::format(R"(<th class="bar"><b>{}</b>{}</th>)", escaped(change.strategy), tick_labels(axis));
+  return fmt::format("<tr>{}<th>{}</th></tr>", cells, escaped(value));
+}
+
+}  // namespace
+
+std::vector<const StudyLine*> lines_of(const StudyReport& report, std::string_view id) {
+  std::vector<const StudyLine*> lines;
+  for (const StudySection& section : report) {
+    for (const StudyLine& line : section.lines) {
+      const std::string& of = line.figure.of.id;
+      if (of == id || of.starts_with(fmt::format("{}.", id))) lines.push_back(&line);
+    }
+  }
+  return lines;
+}
+
+std::string ladder_section(const StudyReport& report) {
+  const std::vector<LadderLine> predicted = ladder_lines(report, "");
+  if (predicted.empty()) return "";
+  std::string tables = ladder_table(predicted);
+  if (const std::vector<LadderLine> fitted = ladder_lines(report, "calibrated."); !fitted.empty())
+    tables += "<h3>Calibrated: with a loss fitted to such results, no prediction</h3>\n" + ladder_table(fitted);
+  return "<section id=\"ladder\">\n<h2>Share of the ideal speedup, mean of the scenarios</h2>\n"
+         "<p class=\"legend\"><span><i class=\"share\"></i>collective on CUs</span> "
+         "<span><i class=\"engines\"></i>on copy engines</span> <span><i class=\"whisker\"></i>5-95 % of "
+         "draws</span> <span><b class=\"published\">◆</b> published</span> <span><i "
+         "class=\"target\"></i>target</span></p>\n" +
+         tables + "</section>\n";
+}
+
+std::string scenarios_section(const std::vector<ScenarioShares>& scenarios) {
+  if (scenarios.empty()) return "";
+  std::string header =
+      "<th>scenario</th><th>GEMM</th><th>alone [us]</th><th>collective</th><th>alone [us]</th>"
+      "<th>class</th><th>ideal</th>";
+  for (const StudyStrategy& strategy : kStudyStrategies)
+    header += fmt::format(R"(<th class="strategy">{}</th>)", escaped(strategy.label));
+  std::string rows;
+  for (const ScenarioShares& scenario : scenarios) {
+    constexpr double kMicro = 1e6;
+    rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(scenario.id)) + cell("", scenario.gemm) +
+            cell("number", fmt::format("{:.0f}", scenario.kernel_alone.value * kMicro)) +
+            cell("", scenario.collective) +
+            cell("number", fmt::format("{:.0f}", scenario.collective_alone.value * kMicro)) +
+            cell("", fmt::format("{}, {}", scenario.bound, scenario.length)) +
+            cell("number", fmt::format("{:.2f}", scenario.ideal));
+    for (const double share : scenario.shares)
+      rows += shaded(share);
+    rows += "</tr>\n";
+  }
+  return fmt::format(
+      "<section id=\"scenarios\">\n<h2>Every scenario: share of its ideal speedup [%], nominal values, first "
+      "seed</h2>\n"
+      "<div class=\"scroll\"><table class=\"times scenarios\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>"
+      "</table></div>\n<p class=\"note\">cb, mb: bound by arithmetic, by memory. More than 100 %: copy engines "
+      "are faster than the collective that the ideal is made of.</p>\n</section>\n",
+      header, rows);
+}
+
+std::string tornado_section(const StudyReport& report) {
+  const std::vector<const StudyLine*> lines = lines_of(report, "tornado");
+  if (lines.empty()) return "";
+  ValueAxis axis{.low = 0.0, .high = 0.0};
+  for (const StudyLine* line : lines) {
+    for (const Change& change : changes_of(*line)) {
+      axis.hold(change.low);
+      axis.hold(change.high);
+    }
+  }
+  if (axis.high - axis.low <= 0.0) return "";
+  std::string rows;
+  for (const StudyLine* line : lines) {
+    rows += fmt::format(R"(<tr><th scope="row">{}</th>)", escaped(line->label));
+    for (const Change& change : changes_of(*line))
+      rows += change_bar(change, axis);
+    rows += cell("number time", number(line->figure.simulated)) + "</tr>\n";
+  }
+  return fmt::format(
+      "<section id=\"tornado\">\n<h2>What moves the shares: one prior at an end of its range [points]</h2>\n"
+      "<p class=\"legend\"><span><i class=\"low\"></i>low end</span> <span><i class=\"high\"></i>high "
+      "end</span></p>\n<div class=\"scroll\"><table class=\"bars "
+      "tornado\">\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n</section>\n",
+      tornado_header(changes_of(*lines.front()), axis, "largest span"), rows);
+}
+
+}  // namespace c3

@@ -1,0 +1,117 @@
+#include "studies/conccl/scenarios.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "collectives/transfer_graph.hpp"
+#include "configs/nearest_name.hpp"
+#include "configs/preset_store.hpp"
+#include "studies/checked_row.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array kDTypesOfGemms = {DType::bf16, DType::fp16, DType::fp8, DType::fp32};
+constexpr std::array kCollectives = {CollectiveKind::all_gather, CollectiveKind::all_to_all};
+constexpr std::array<std::string_view, 13> kColumns = {
+    "id", "bound", "class",   "model",      "projection", "m",       "n",
+    "k",  "dtype", "traffic", "collective", "algorithm",  "size_mib"};
+constexpr std::array kTraffics = {GemmTraffic::tiled, GemmTraffic::streamed};
+constexpr double kMicro = 1e6;  // in a second
+
+constexpr std::int64_t kLargestExtent = 16'777'216;
+
+template <class Value, std::size_t N>
+Value one_of(const CheckedRow& row, std::string_view column, const std::array<Value, N>& values) {
+  std::array<std::string_view, N> names;
+  std::ranges::transform(values, names.begin(), [](Value value) { return name_of(value); });
+  return values.at(row.one_of(column, names));
+}
+
+Scenario read_scenario(const CheckedRow& row) {
+  Scenario scenario;
+  scenario.id = row.text("id");
+  scenario.bound = one_of(row, "bound", kBounds);
+  scenario.length = one_of(row, "class", kLengthClasses);
+  scenario.model = row.text("model");
+  const std::vector<std::string> models = preset_names(PresetKind::model);
+  if (std::ranges::find(models, scenario.model) == models.end())
+    row.fail("model", unknown_name("model", scenario.model, models));
+  scenario.projection = row.text("projection");
+  const auto extent = [&row](std::string_view column) { return row.whole(column, kLargestExtent); };
+  scenario.gemm = {
+      .m = extent("m"), .n = extent("n"), .k = extent("k"), .dtype = one_of(row, "dtype", kDTypesOfGemms)};
+  scenario.gemm.traffic = one_of(row, "traffic", kTraffics);
+  scenario.collective = {.kind = one_of(row, "collective", kCollectives),
+                         .bytes = 1.0_MiB * row.above_0("size_mib"),
+                         .dtype = scenario.gemm.dtype};
+  scenario.algorithm = one_of(row, "algorithm", kAlgorithms);
+  if (!supports(scenario.algorithm, scenario.collective.kind))
+    row.fail("algorithm",
+             fmt::format("there is no {} {}", name_of(scenario.algorithm), name_of(scenario.collective.kind)));
+  return scenario;
+}
+
+std::optional<Seconds> microseconds(const HeadedTable& table, const CheckedRow& row, std::string_view column) {
+  if (!table.find({column}) || row.cell(column).empty()) return std::nullopt;
+  return Seconds{row.above_0(column) / kMicro};
+}
+
+bool is_collective(const Operation& operation) {
+  return std::holds_alternative<CollectiveCall>(operation.work);
+}
+
+}  // namespace
+
+std::string_view name_of(Bound bound) { return bound == Bound::compute ? "cb" : "mb"; }
+
+std::string_view name_of(LengthClass length) {
+  static constexpr std::array<std::string_view, kLengthClasses.size()> kNames = {"G-long", "GC-equal",
+                                                                                 "C-long"};
+  return kNames.at(static_cast<std::size_t>(length));
+}
+
+ScenarioList read_scenarios(const std::filesystem::path& file) {
+  const HeadedTable table(file);
+  for (const std::string_view column : kColumns)
+    table.need({column}, "of every scenario");
+  ScenarioList list{.scenarios = {}, .broken = table.broken()};
+  for (const HeadedTable::Row& row : table.rows()) {
+    try {
+      const CheckedRow checked(table, row, "of every scenario");
+      Scenario scenario = read_scenario(checked);
+      scenario.gemm_alone = microseconds(table, checked, "gemm_alone_us");
+      scenario.collective_alone = microseconds(table, checked, "collective_alone_us");
+      if (std::ranges::find(list.scenarios, scenario.id, &Scenario::id) != list.scenarios.end())
+        checked.fail("id", fmt::format("'{}' is there twice", scenario.id));
+      list.scenarios.push_back(std::move(scenario));
+    } catch (const ConfigError& error) {
+      list.broken.emplace_back(error.what());
+    }
+  }
+  if (list.scenarios.empty() && list.broken.empty())
+    throw table.header_error("id", "no scenario below the header");
+  return list;
+}
+
+Experiment experiment_of(Experiment base, const Scenario& scenario) {
+  std::string collective_stream;
+  for (StreamSpec& stream : base.streams) {
+    if (is_collective(stream.operations.front())) {
+      stream.operations = {
+          {.name = std::string(name_of(scenario.collective.kind)), .work = scenario.collective}};
+      collective_stream = stream.name;
+    } else {
+      stream.operations = {{.name = scenario.projection, .work = scenario.gemm}};
+    }
+  }
+  for (Strategy& strategy : base.strategies) {
+    StreamPolicy& policy = strategy.streams[collective_stream];
+    if (policy.backend == Backend::cu) policy.algorithm = scenario.algorithm;
+  }
+  base.name = scenario.id;
+  return base;
+}
+
+}  // namespace c3

@@ -1,0 +1,250 @@
+#include "studies/conccl/sensitivity_part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace c3 {
+namespace {
+
+constexpr double kPercent = 100.0;
+constexpr std::size_t kStrongest = 10;
+constexpr std::uint64_t kSeed = 0;  // the same for all: what differs is the prior
+
+/// Whose ranks over the draws are looked at, by id.
+constexpr std::array<std::string_view, 3> kWatched = {"conccl", "sp", "rp"};
+/// Who is run again with one prior or choice changed: a sweep of masks would cost three times as much.
+constexpr std::array<std::string_view, 2> kSwung = {"conccl", "sp"};
+constexpr std::array kSwungRungs = {Rung::conccl, Rung::sp};
+
+/// What might cost a kernel speed beside any collective, as the README of the scenarios lists it.
+constexpr std::array<std::string_view, 8> kCandidates = {
+    "gpu.hbm_service",        "gpu.l2_reuse",       "gpu.llc_bandwidth", "gpu.fabric_bandwidth",
+    "gpu.xcd_port_bandwidth", "gpu.power_coupling", "gpu.launch_skew",   "gpu.host_join"};
+
+std::string span_of(const Range& range) { return fmt::format("{:.4g}..{:.4g}", range.low, range.high); }
+
+/// Coefficients of kernels are read for all classes, and matter where a kernel of theirs runs.
+bool may_matter(const NamedRange& range, const std::vector<Scenario>& scenarios) {
+  constexpr std::string_view kCoefficients = "gpu.kernels.";
+  if (!range.key.starts_with(kCoefficients)) return true;
+  return std::ranges::any_of(scenarios, [&](const Scenario& scenario) {
+    const std::string_view product = scenario.gemm.dtype == DType::fp32 ? "vector_gemm." : "matrix_gemm.";
+    return std::string_view(range.key).substr(kCoefficients.size()).starts_with(product);
+  });
+}
+
+/// A drawn prior and its rank correlation with the share of each of kWatched.
+struct Ranked {
+  std::string key;
+  std::array<std::optional<double>, kWatched.size()> rho = {};
+
+  double largest() const {
+    double most = 0.0;
+    for (const std::optional<double>& each : rho)
+      most = std::max(most, std::abs(each.value_or(0.0)));
+    return most;
+  }
+};
+
+std::vector<Ranked> rank(const std::vector<NamedRange>& ranges, const LadderPart& ladder, std::uint64_t seed) {
+  std::array<std::vector<double>, kWatched.size()> shares;
+  for (std::size_t i = 0; i < kWatched.size(); ++i)
+    shares[i] = ladder.share(study_strategy(kWatched[i])).by_draw;
+  std::vector<Ranked> ranked;
+  for (const NamedRange& range : ranges) {
+    std::vector<double> values;
+    for (std::size_t draw = 0; draw < shares.front().size(); ++draw)
+      values.push_back(drawn(range, draw, seed));
+    Ranked next{.key = range.key};
+    for (std::size_t i = 0; i < kWatched.size(); ++i)
+      next.rho[i] = spearman(values, shares[i]);
+    ranked.push_back(std::move(next));
+  }
+  std::ranges::stable_sort(ranked, std::greater{}, &Ranked::largest);
+  return ranked;
+}
+
+}  // namespace
+
+std::vector<Scenario> stratified(const std::vector<Scenario>& scenarios) {
+  std::vector<Scenario> chosen;
+  for (const Bound bound : kBounds) {
+    for (const LengthClass length : kLengthClasses) {
+      const CollectiveKind wanted =
+          chosen.size() % 2 == 0 ? CollectiveKind::all_gather : CollectiveKind::all_to_all;
+      const auto fits = [&](const Scenario& scenario) {
+        return scenario.bound == bound && scenario.length == length && scenario.collective.kind == wanted;
+      };
+      if (const auto found = std::ranges::find_if(scenarios, fits); found != scenarios.end())
+        chosen.push_back(*found);
+    }
+  }
+  return chosen.empty() ? scenarios : chosen;
+}
+
+SensitivityPart::SensitivityPart(std::vector<Scenario> scenarios, const ExperimentFile& file)
+    : scenarios_(std::move(scenarios)), file_(file), cases_(scenarios_, rungs_of(kSwungRungs)) {
+  const Experiment nominal = file.make(std::nullopt);
+  cases_.add(nominal, kSeed);
+  for (const NamedRange& range : file.ranges()) {
+    if (may_matter(range, scenarios_)) swings_.push_back({range, add_end(range, false), add_end(range, true)});
+  }
+  for (const HbmArbitration arbitration :
+       {HbmArbitration::outstanding, HbmArbitration::byte_fair, HbmArbitration::equal_slowdown}) {
+    Experiment other = nominal;
+    other.cluster.gpu.hbm.arbitration = arbitration;
+    add_choice(fmt::format("gpu.hbm_arbitration {}", name_of(arbitration)), std::move(other));
+  }
+  for (const DispatchPolicy policy : {DispatchPolicy::oldest_first, DispatchPolicy::round_robin}) {
+    Experiment other = nominal;
+    other.cluster.gpu.dispatch.policy = policy;
+    add_choice(fmt::format("gpu.dispatch_policy {}", name_of(policy)), std::move(other));
+  }
+}
+
+std::size_t SensitivityPart::add_end(const NamedRange& range, bool high) {
+  const RangeEnd end{.key = range.key, .high = high};
+  Experiment experiment = file_.make_at(end);
+  return experiment == cases_.base(0) ? 0 : cases_.add(std::move(experiment), kSeed);
+}
+
+void SensitivityPart::add_choice(const std::string& label, Experiment experiment) {
+  if (experiment == cases_.base(0)) return;
+  choices_.push_back({label, cases_.add(std::move(experiment), kSeed)});
+}
+
+double SensitivityPart::share(std::size_t number, const StudyStrategy& strategy) const {
+  return kPercent * mean_of_shares(cases_.speedups(number, strategy));
+}
+
+double SensitivityPart::change(std::size_t number, const StudyStrategy& strategy) const {
+  return share(number, strategy) - share(0, strategy);
+}
+
+double SensitivityPart::largest_change(const Swing& swing) const {
+  double most = 0.0;
+  for (const std::string_view id : kSwung) {
+    const StudyStrategy& strategy = study_strategy(id);
+    const auto [least, greatest] =
+        std::minmax({change(swing.low, strategy), change(swing.high, strategy), 0.0});
+    most = std::max(most, greatest - least);
+  }
+  return most;
+}
+
+std::vector<NamedRange> SensitivityPart::moving() const {
+  std::vector<NamedRange> ranges;
+  for (const Swing& swing : swings_) {
+    if (largest_change(swing) > 0.0) ranges.push_back(swing.range);
+  }
+  return ranges;
+}
+
+StudySection SensitivityPart::ranks(const PublishedFigures& published, const LadderPart& ladder) const {
+  StudySection section{.heading = "What the shares follow over the draws: Spearman's rank correlation",
+                       .lines = {},
+                       .notes = {},
+                       .value = study_strategy(kWatched.front()).label,
+                       .decimals = 2};
+  const auto draws = static_cast<std::size_t>(ladder.draws());
+  const double noise = spearman_noise(draws);
+  const std::vector<Ranked> ranked = rank(moving(), ladder, cases_.base(0).measure.seed);
+  for (const Ranked& prior : ranked) {
+    if (prior.largest() < noise) break;
+    StudyLine line{.figure = {.of = published.find("sensitivity." + prior.key), .simulated = prior.rho[0]},
+                   .label = prior.key};
+    for (std::size_t i = 1; i < kWatched.size(); ++i) {
+      if (prior.rho[i]) line.beside.emplace_back(study_strategy(kWatched[i]).label, *prior.rho[i]);
+    }
+    section.lines.push_back(std::move(line));
+  }
+  section.notes = {fmt::format(
+      "Of {} priors with a range {} move a share when they alone are moved (below); of those the {} with a "
+      "correlation above {:.2f}, below which 19 of 20 unrelated ones stay in {} draws.",
+      swings_.size(), ranked.size(), section.lines.size(), noise, draws)};
+  return section;
+}
+
+StudyLine SensitivityPart::line(const PublishedFigure& of, const Swing& swing) const {
+  StudyLine line{.figure = {.of = of, .simulated = largest_change(swing)},
+                 .label = fmt::format("{} {}", swing.range.key, span_of(swing.range.range))};
+  for (const std::string_view id : kSwung) {
+    const StudyStrategy& strategy = study_strategy(id);
+    line.beside.emplace_back(fmt::format("{} low", strategy.label), change(swing.low, strategy));
+    line.beside.emplace_back(fmt::format("{} high", strategy.label), change(swing.high, strategy));
+  }
+  return line;
+}
+
+StudySection SensitivityPart::tornado(const PublishedFigures& published) const {
+  StudySection section{.heading = fmt::format(
+                           "One prior at an end of its range, the others nominal, {} scenarios: the strongest",
+                           scenarios_.size()),
+                       .lines = {},
+                       .notes = {},
+                       .value = "largest span"};
+  std::vector<Swing> strongest = swings_;
+  std::ranges::stable_sort(strongest, std::greater{},
+                           [this](const Swing& swing) { return largest_change(swing); });
+  strongest.resize(std::min(strongest.size(), kStrongest));
+  for (const Swing& swing : strongest)
+    section.lines.push_back(line(published.find("tornado." + swing.range.key), swing));
+  section.notes = {
+      fmt::format("Change of the mean share from its nominal value, of {} priors with a range; in SI "
+                  "units.",
+                  swings_.size())};
+  return section;
+}
+
+StudySection SensitivityPart::candidates(const PublishedFigures& published) const {
+  StudySection section{.heading = "The same of what might cost a GEMM speed beside any collective",
+                       .lines = {},
+                       .notes = {"The published results ask for 10 to 15 % of the GEMM: some 10 points."},
+                       .value = "largest span"};
+  for (const Swing& swing : swings_) {
+    if (std::ranges::find(kCandidates, swing.range.key) != kCandidates.end())
+      section.lines.push_back(line(published.find("candidate." + swing.range.key), swing));
+  }
+  return section;
+}
+
+StudySection SensitivityPart::choices(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = fmt::format("One choice that is not the nominal one, {} scenarios: change of the mean share",
+                             scenarios_.size()),
+      .lines = {},
+      .notes = {},
+      .value = study_strategy(kSwung.front()).label};
+  for (const Choice& choice : choices_) {
+    std::string id = "choice." + choice.label;
+    std::ranges::replace(id, ' ', '.');
+    StudyLine line{.figure = {.of = published.find(id),
+                              .simulated = change(choice.number, study_strategy(kSwung.front()))},
+                   .label = choice.label};
+    for (std::size_t i = 1; i < kSwung.size(); ++i) {
+      const StudyStrategy& strategy = study_strategy(kSwung[i]);
+      line.beside.emplace_back(strategy.label, change(choice.number, strategy));
+    }
+    section.lines.push_back(std::move(line));
+  }
+  return section;
+}
+
+StudyReport SensitivityPart::sections(const PublishedFigures& published, const LadderPart& ladder) const {
+  StudyReport report;
+  constexpr int kFewest = 10;  // draws of which ranks say something
+  if (ladder.draws() >= kFewest) report.push_back(ranks(published, ladder));
+  report.push_back(tornado(published));
+  report.push_back(candidates(published));
+  report.push_back(choices(published));
+  std::erase_if(report, [](const StudySection& section) { return section.lines.empty(); });
+  return report;
+}
+
+}  // namespace c3

@@ -1,0 +1,27 @@
+#include "studies/figure.hpp"
+
+namespace c3 {
+
+std::string_view name_of(Gate gate) { return kGateNames.at(static_cast<std::size_t>(gate)); }
+
+std::string_view name_of(FigureKind kind) {
+  switch (kind) {
+    case FigureKind::predicted:
+      return "predicted";
+    case FigureKind::fitted:
+      return "fitted";
+    case FigureKind::input:
+      return "input";
+  }
+  return "";
+}
+
+std::optional<bool> passes(const Figure& figure) {
+  const PublishedFigure& of = figure.of;
+  if (of.gate == Gate::none) return std::nullopt;
+  if (!figure.simulated) return false;
+  if (of.gate == Gate::exact) return figure.simulated == of.published;
+  return (!of.low || *figure.simulated >= *of.low) && (!of.high || *figure.simulated <= *of.high);
+}
+
+}  // namespace c3

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "studies/study.hpp"
+
+namespace c3 {
+
+/// T3 (arXiv 2401.16677): a reduce-scatter fused with the GEMM before it, by track and trigger.
+Study t3_study();
+
+}  // namespace c3

@@ -1,0 +1,91 @@
+#include "studies/training/published_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "studies/training/step_numbers.hpp"
+#include "workloads/execute/steady_state.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::uint64_t kDraws = 20;
+
+double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
+  return static_cast<double>(experiment.step->tokens) / experiment.cluster.ranks() / time.value;
+}
+
+}  // namespace
+
+PublishedStepsPart::PublishedStepsPart() {
+  const std::filesystem::path file = experiment_of_study("training", "llama3_8b_fsdp8.toml");
+  for (const std::string_view name : {"eager", "compiled"}) {
+    const std::vector<std::string> sets = {fmt::format("training.framework=\"pytorch-{}\"", name)};
+    const ExperimentFile variant = ExperimentFile::load(file, sets);
+    variants_.push_back({.name = name, .file = variant, .experiment = variant.make(std::nullopt)});
+  }
+}
+
+void PublishedStepsPart::plan_draws(Variant& variant, SimulationJobs& jobs) {
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    const auto run = [&variant, draw] {
+      const Experiment experiment = variant.file.make(draw);
+      return SimulatedTime{.time = run_step(experiment, experiment.strategies.front(), {}).time};
+    };
+    jobs.push_back(
+        {run, [&variant](const SimulatedTime& found) { variant.drawn.push_back(found.time.value()); }});
+  }
+}
+
+void PublishedStepsPart::plan(SimulationJobs& jobs) {
+  for (Variant& variant : variants_) {
+    plan_draws(variant, jobs);
+    for (int seed = 0; seed < variant.experiment.measure.seeds; ++seed) {
+      const auto run = [&variant, seed] {
+        const RunSetup setup{.seed = static_cast<std::uint64_t>(seed)};
+        const RunResult result = run_step(variant.experiment, variant.experiment.strategies.front(), setup);
+        return SimulatedTime{.time = result.time,
+                             .values = {result.step->exposed.value, result.step->idle.value}};
+      };
+      jobs.push_back({run, [&variant](const SimulatedTime& found) {
+                        variant.samples.push_back({.time = found.time.value(),
+                                                   .exposed = Seconds{found.values.at(0)},
+                                                   .idle = Seconds{found.values.at(1)}});
+                      }});
+    }
+  }
+}
+
+StudySection PublishedStepsPart::section(const PublishedFigures& published) const {
+  StudySection section{.heading = "LLaMA 3.1 8B, FSDP over 8 H100 (96 GB, 500 W): tokens/s a GPU; memory",
+                       .lines = {},
+                       .notes = {}};
+  for (const Variant& variant : variants_) {
+    const Sample median = median_of(variant.samples, &Sample::time);
+    const StepFacts& facts = *variant.experiment.step;
+    StudyLine speed{.figure = {.of = published.find(fmt::format("titan.{}.speed", variant.name))},
+                    .label = fmt::format("{}, tokens/s", variant.name)};
+    speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median.time);
+    const auto [fastest, slowest] = std::ranges::minmax(variant.drawn);
+    speed.figure.p5 = tokens_per_second_per_gpu(variant.experiment, slowest);
+    speed.figure.p95 = tokens_per_second_per_gpu(variant.experiment, fastest);
+    speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median.time)},
+                    {"exposed [%]", kPercent * (median.exposed / median.time)},
+                    {"idle [%]", kPercent * (median.idle / median.time)}};
+    section.lines.push_back(std::move(speed));
+    StudyLine memory{.figure = {.of = published.find(fmt::format("titan.{}.memory", variant.name))},
+                     .label = fmt::format("{}, GiB reserved", variant.name)};
+    memory.figure.simulated = facts.memory.reserved.value / kGiB;
+    memory.beside = {{"in use at most [GiB]", facts.memory.bytes.value / kGiB}};
+    section.lines.push_back(std::move(memory));
+  }
+  section.notes = {
+      "MFU: flops of all products and of unmasked attention, three times forward, over 989 TFLOP/s.",
+      fmt::format("p5..p95: least and most of {} draws of everything that is a range.", kDraws)};
+  return section;
+}
+
+}  // namespace c3

@@ -1,0 +1,37 @@
+#pragma once
+/// LLaMA 3.1 8B by FSDP on 8 H100, as torchtitan publishes it: speed and memory, eager and compiled.
+
+#include <string_view>
+#include <vector>
+
+#include "configs/experiment_reader.hpp"
+#include "studies/simulations.hpp"
+#include "studies/study.hpp"
+
+namespace c3 {
+
+class PublishedStepsPart {
+ public:
+  /// Reads `training/llama3_8b_fsdp8.toml` with either framework. \throws ConfigError, IoError
+  PublishedStepsPart();
+  void plan(SimulationJobs& jobs);
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Sample {
+    Seconds time, exposed, idle;
+  };
+  struct Variant {
+    std::string_view name;  ///< "eager"
+    ExperimentFile file;
+    Experiment experiment;             ///< nominal
+    std::vector<Sample> samples = {};  ///< by seed
+    std::vector<Seconds> drawn = {};   ///< by draw of everything that is a range
+  };
+
+  static void plan_draws(Variant& variant, SimulationJobs& jobs);
+
+  std::vector<Variant> variants_;
+};
+
+}  // namespace c3
