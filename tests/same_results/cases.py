@@ -15,7 +15,7 @@ MAIN_JOB = "configs/experiments/c3_llama70b_mi300x.toml"
 @dataclasses.dataclass(frozen=True)
 class Case:
     name: str
-    commands: Callable[[Path], list[list[str]]]  # of the folder for their outputs; all print JSON
+    commands: Callable[[Path, Path], list[list[str]]]  # of the source tree and of the folder for their outputs
 
 
 def shipped_cases(root, data, whole):
@@ -23,23 +23,32 @@ def shipped_cases(root, data, whole):
 
 
 def single(name, *words):
-    return Case(name, lambda out: [[*words, "--json"]])
+    return Case(name, lambda tree, out: [[*words, "--json"]])
 
 
 def experiments(root):
     for file in sorted((root / "configs/experiments").rglob("*.toml")):
         relative = str(file.relative_to(root))
         if "\n[sweep" in file.read_text():
-            yield Case(f"sweep_{file.stem.removeprefix('sweep_')}", lambda out, relative=relative: [
+            yield Case(f"sweep_{file.stem.removeprefix('sweep_')}", lambda tree, out, relative=relative: [
                 ["sweep", relative, "-o", str(out / "points"), "-j", "1", "--json"],
-                ["merge", str(out / "points"), "-o", str(out / "table.h5"), "--csv"]])
+                ["merge", str(out / "points"), "-o", str(out / "table.h5")]])
         else:
             yield run(f"run_{file.parent.name}_{file.stem}", relative)
+    for study in ["conccl", "t3"]:
+        yield run(f"run_{study}_one", f"studies/{study}/one.toml")
 
 
 def run(name, file, *sets):
-    return Case(name, lambda out: [["run", file, "-o", str(out / "run.h5"), "--trace", str(out / "trace"), "--json",
+    return Case(name, lambda tree, out: [["run", found(tree, file), "-o", str(out / "run.h5"), "--trace", str(out / "trace"), "--json",
                                     *(word for each in sets for word in ("--set", each))]])
+
+
+def found(tree, file):
+    """The file where this tree has it."""
+    before = {"studies/conccl/one.toml": "configs/experiments/conccl/one.toml",
+              "studies/t3/one.toml": "configs/experiments/t3/one.toml"}
+    return file if (tree / file).exists() else before.get(file, file)
 
 
 def variants():
@@ -62,16 +71,16 @@ def names(root, folder):
 def collectives(root):
     sizes = ["--min", "1 KiB", "--max", "1 GiB", "--factor", "16"]
     for system in names(root, "nodes"):
-        yield Case(f"collective_{system}", lambda out, system=system: [
+        yield Case(f"collective_{system}", lambda tree, out, system=system: [
             ["collective", op, "--system", system, *sizes, "--json"] for op in OPS])
     for system in ["h100-sxm-8", "mi300x-8"]:
-        yield Case(f"collective_algorithms_{system}", lambda out, system=system: [
+        yield Case(f"collective_algorithms_{system}", lambda tree, out, system=system: [
             ["collective", op, "--system", system, "--algo", algorithm, "--proto", "ll,ll128,simple", *sizes, "--json"]
             for op in OPS for algorithm in ALGORITHMS])
-        yield Case(f"collective_engines_{system}", lambda out, system=system: [
+        yield Case(f"collective_engines_{system}", lambda tree, out, system=system: [
             ["collective", op, "--system", system, "--backend", "dma", "--dma-variant", "pcpy,bcst,swap,b2b", *sizes,
              "--json"] for op in OPS])
-    yield Case("collective_two_nodes", lambda out: [
+    yield Case("collective_two_nodes", lambda tree, out: [
         ["collective", op, "--system", system, "--nodes", "2", "--fabric", "ib-ndr", *sizes, "--json"]
         for op in OPS for system in ["h100-sxm-8", "a100-sxm-80gb-8"]])
 
@@ -84,7 +93,7 @@ def kernels(root):
     for op in ["layer_norm", "gelu", "add"]:
         shape[op] = shape["softmax"]
     for gpu in names(root, "gpus"):
-        yield Case(f"kernel_{gpu}", lambda out, gpu=gpu: [
+        yield Case(f"kernel_{gpu}", lambda tree, out, gpu=gpu: [
             ["kernel", op, "--gpu", gpu, "--dtype", dtype, *words, *direction, "--json"]
             for op, words in shape.items() for dtype in ["fp16", "bf16", "fp32"]
             for direction in ([], *([["--pass", "backward"]] if op == "attention" else []))])

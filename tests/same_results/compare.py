@@ -9,7 +9,7 @@ import numpy
 # Names of JSON keys and HDF5 attributes that may differ between two versions with the same results.
 NOT_COMPARED = {
     "software_version", "git_commit", "compiler", "date", "command_line", "command", "output", "config_sha256",
-    "config_resolved", "configuration", "schema_version", "host", "elapsed_s", "source", "long_name",
+    "config_resolved", "configuration", "folder", "points/id", "schema_version", "host", "elapsed_s", "source", "long_name",
 }
 
 
@@ -83,10 +83,14 @@ def values_of(path):
 
 
 def documents(text):
-    """The JSON documents that follow one another in a text."""
+    """The JSON documents that follow one another in a text, and what is none line by line."""
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
-        document, at = decoder.raw_decode(text, at)
+        try:
+            document, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError:
+            document, _, rest = text[at:].partition("\n")
+            at = len(text) - len(rest)
         yield document
         while at < len(text) and text[at].isspace():
             at += 1
@@ -112,7 +116,7 @@ def hdf5_values(path):
         for key, value in item.attrs.items():
             if key not in NOT_COMPARED:
                 values[f"{name}@{key}"] = value
-        if not isinstance(item, h5py.Dataset) or name.rsplit("/", 1)[-1] in NOT_COMPARED:
+        if not isinstance(item, h5py.Dataset) or not NOT_COMPARED.isdisjoint({name, name.rsplit("/", 1)[-1]}):
             return
         if "indexes" in item.attrs and item.attrs["indexes"] in ("names", "/names", b"/names"):
             names = file["names"][:]

@@ -50,7 +50,7 @@ def results_of(tree, cases, folder, data, jobs):
             return
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
-        for words in case.commands(out):
+        for words in case.commands(tree, out):
             with open(out / "stdout.json", "ab") as stdout, open(out / "stderr", "ab") as stderr:
                 code = subprocess.run([command, "-q", *words], cwd=tree, env=environment, stdout=stdout,
                                       stderr=stderr).returncode
@@ -60,8 +60,9 @@ def results_of(tree, cases, folder, data, jobs):
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, _ in enumerate(pool.map(make, cases), 1):
-            print(f"\r{tree.name}: {number} of {len(cases)} cases", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+            if sys.stderr.isatty():
+                print(f"\r{tree.name}: {number} of {len(cases)} cases", end="", file=sys.stderr, flush=True)
+    print(f"\n{tree.name}: {len(cases)} cases have run", file=sys.stderr)
 
 
 def report(case, differences, new):
