@@ -140,7 +140,8 @@ void CollectiveRun::open_activity(int rank, ActivityId parent) {
                                          .gpu = rank,
                                          .stream = plan_.stream,
                                          .parent = parent,
-                                         .bytes = counted_bytes(plan_.call, members())});
+                                         .bytes = counted_bytes(plan_.call, members()),
+                                         .work_groups = plan_.backend == Backend::cu ? width_ : 0});
 }
 
 void CollectiveRun::finish() { done_.set(); }

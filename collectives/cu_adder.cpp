@@ -30,10 +30,11 @@ void CuAdder::on_placed(int xcd, std::span<const int> cus) {
   placed_.set();
 }
 
-Task CuAdder::add(Bytes bytes, int parts) {
+Task CuAdder::add(Bytes bytes, int parts, ActivityId account) {
   co_await placed_;
   co_await turn_.acquire();
-  const FlowSpec spec = flow(bytes, parts);
+  FlowSpec spec = flow(bytes, parts);
+  spec.account = account;
   RunningFlow adding(simulation_, spec);
   co_await adding;
   turn_.release();

@@ -20,8 +20,8 @@ class CuAdder final : public DispatchClient {
 
   /// Asks for its CUs.
   void start();
-  /// Sums \p parts buffers of \p bytes each into one of them.
-  Task add(Bytes bytes, int parts);
+  /// Sums \p parts buffers of \p bytes each into one of them. \p account is the activity whose bytes these are.
+  Task add(Bytes bytes, int parts, ActivityId account);
   /// Gives its CUs back.
   void end();
   void on_placed(int xcd, std::span<const int> cus) override;

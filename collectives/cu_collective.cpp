@@ -80,7 +80,8 @@ void CuCollective::hold(Group& group) {
                                                             .kind = ActivityKind::channel,
                                                             .gpu = grid.rank,
                                                             .stream = plan_.stream,
-                                                            .parent = rank_activity(grid.rank)});
+                                                            .parent = rank_activity(grid.rank),
+                                                            .work_groups = std::ssize(group.channels)});
     group.holding.push_back(activity);
     simulation_.add_dependency(activity, rank_activity(grid.rank), DependencyKind::launch);
     const ComputeUnits& units = cluster_.gpu(grid.rank).dispatcher(plan_.stream).units();
@@ -262,6 +263,7 @@ FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
   spec.bound = 1.0 / copy.time.value;
   spec.weight = memory.weight(library_.channel_outstanding, channels, 2.0 * bytes, spec.bound);
   spec.priority = memory.communication_class();
+  spec.account = rank_activity(simulated().front());
   return spec;
 }
 

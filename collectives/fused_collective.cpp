@@ -177,11 +177,12 @@ Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
   co_await flow;
   simulation_.end_activity(activity);
   co_await simulation_.sleep(cluster_.interconnect().latency(burst.rank, dst));
-  co_await arrive(dst, hop, std::move(part.tiles));
+  co_await arrive(burst.rank, dst, hop, std::move(part.tiles));
 }
 
-Task FusedCollective::arrive(int dst, FusedHop hop, Tiles tiles) {
-  const FlowSpec spec = arrival_flow(dst, bytes_of(tiles), hop.op);
+Task FusedCollective::arrive(int src, int dst, FusedHop hop, Tiles tiles) {
+  FlowSpec spec = arrival_flow(dst, bytes_of(tiles), hop.op);
+  spec.account = rank_activity(src);
   RunningFlow flow(simulation_, spec);
   co_await flow;
   arrivals(dst, hop).give(bytes_of(tiles));
@@ -200,7 +201,7 @@ void FusedCollective::stored(int rank, int chunk, const Tiles& tiles) {
 }
 
 Task FusedCollective::add(int rank, int chunk, Tiles tiles) {
-  co_await member(rank).adder->add(bytes_of(tiles), chunk_of(chunk).updates());
+  co_await member(rank).adder->add(bytes_of(tiles), chunk_of(chunk).updates(), rank_activity(rank));
   complete(rank, chunk, tiles);
 }
 
@@ -246,7 +247,8 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   FifoLock& engine = cluster_.gpu(rank).dma().queue(lane);
   co_await simulation_.sleep(cluster_.spec().gpu.trigger.latency);
   co_await of.window.take(bytes);
-  const FlowSpec reading = read_flow(rank, tiles);
+  FlowSpec reading = read_flow(rank, tiles);
+  reading.account = rank_activity(rank);
   RunningFlow read(simulation_, reading);
   co_await read;
   co_await of.line.turn(ticket);
@@ -265,7 +267,7 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   of.window.give(bytes);
   simulation_.end_activity(activity);
   co_await simulation_.sleep(cluster_.interconnect().latency(rank, dst));
-  co_await arrive(dst, hop, std::move(tiles));
+  co_await arrive(rank, dst, hop, std::move(tiles));
 }
 
 // Past the caches, all at once.
@@ -281,6 +283,7 @@ FlowSpec FusedCollective::local_flow(const StoreBurst& burst, const Tiles& tiles
   const double alone = std::min(spec.bound, memory.alone_rate(Bytes{}, bytes));
   spec.weight = memory.weight(burst.in_flight, static_cast<int>(tiles.size()), bytes, alone);
   if (gpu.hbm.store_order == StoreOrder::loads_first) spec.weight /= kLoadsFirst;
+  spec.account = burst.kernel;
   return spec;
 }
 

@@ -66,7 +66,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
     return *member(dst).arrivals[static_cast<std::size_t>(hop.ahead)];
   }
   Task send_part(StoreBurst burst, Part part, FusedHop hop);
-  Task arrive(int dst, FusedHop hop, Tiles tiles);
+  Task arrive(int src, int dst, FusedHop hop, Tiles tiles);
   Task copy(int rank, FusedHop hop, int lane, Tiles tiles);
   void stored(int rank, int chunk, const Tiles& tiles);
   Task add(int rank, int chunk, Tiles tiles);

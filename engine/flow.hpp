@@ -62,7 +62,8 @@ struct FlowSpec {
   double bound = kUnbounded;        ///< largest rate [1/s], > 0; finite when there are no demands
   double weight = 1.0;              ///< > 0
   PriorityClass priority = 0;
-  ActivityId activity = kNoActivity;  ///< for observers
+  ActivityId activity = kNoActivity;  ///< for observers: what it carries
+  ActivityId account = kNoActivity;   ///< for observers: whose bytes these are, where it carries nothing
 };
 
 }  // namespace c3

@@ -58,6 +58,12 @@ class FlowSolver {
   /// Resources whose load may have changed in the last solve().
   std::span<const ResourceId> loaded_resources() const { return loaded_; }
 
+  /// Calls \p visit with each Demand of \p flow.
+  template <class Visit>
+  void for_each_demand(Index flow, const Visit& visit) const {
+    for (const filling::Membership& member : flows_[flow].memberships)
+      visit(Demand{member.resource, member.amount});
+  }
   double rate(Index flow) const { return flows_[flow].rate; }
   double bound(Index flow) const { return flows_[flow].bound; }
   double weight(Index flow) const { return flows_[flow].weight; }

@@ -80,7 +80,14 @@ FlowId FluidSystem::start(const FlowSpec& spec, Completion* target, std::uint64_
   slot.since = now_;
   slot.running = true;
   ++in_flight_;
+  report_takes(spec.activity != kNoActivity ? spec.activity : spec.account, index, 1.0);
   return {index, slot.generation};
+}
+
+void FluidSystem::report_takes(ActivityId activity, FlowSolver::Index flow, double part) {
+  if (observer_ == nullptr || activity == kNoActivity) return;
+  solver_.for_each_demand(
+      flow, [&](const Demand& demand) { observer_->takes(activity, demand.resource, part * demand.amount); });
 }
 
 FlowId FluidSystem::prepare(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
@@ -101,6 +108,7 @@ void FluidSystem::repeat(FlowId flow, double part, ActivityId activity) {
   slot.running = true;
   slot.activity = activity;
   ++in_flight_;
+  report_takes(activity, flow.index, part);
   if (!solver_.resume(flow.index)) {
     slot.rate = 0.0;
     return;

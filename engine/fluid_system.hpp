@@ -120,6 +120,7 @@ class FluidSystem {
   void settle_progress(FlowSolver::Index flow);
   Slot& occupy(FlowSolver::Index index, const FlowSpec& spec, Completion* target, std::uint64_t tag);
   bool is_named(FlowId flow) const;
+  void report_takes(ActivityId activity, FlowSolver::Index flow, double part);
   void finish(FlowSolver::Index flow);
   void release(FlowSolver::Index flow);
   void report_loads();

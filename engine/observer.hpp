@@ -44,14 +44,27 @@ struct ActivityInfo {
   int stream = -1;  ///< index of the stream in the experiment, -1 when on none
   int engine = -1;  ///< copy engine of the GPU, -1 when on none
   ActivityId parent = kNoActivity;
-  Bytes bytes = {};  ///< payload, 0 for compute
-  Flops flops = {};  ///< work, 0 for copies
+  Bytes bytes = {};              ///< payload, 0 for compute
+  Flops flops = {};              ///< work, 0 for copies
+  std::int64_t work_groups = 0;  ///< of a kernel or cohort; channels of a collective
+};
+
+/// Which bytes of an activity are those that it takes of a resource.
+enum class Counted : std::uint8_t {
+  nothing,      ///< a limit that something else counts as well, or no bytes
+  hbm,          ///< read from HBM, written to it, or lost there
+  hbm_written,  ///< of hbm: written
+  hbm_lost,     ///< of hbm: what it could have moved while an access pattern kept it busy
+  l2,           ///< requested from an L2 or stored to it
+  link,         ///< sent on a link of the node, by the GPU that it leaves
+  nic,          ///< sent through a NIC, with the time that messages hold it as bytes at its rate
 };
 
 struct ResourceInfo {
   std::string_view name;  ///< unique in a simulation, e.g. "gpu0.hbm"
   std::string_view unit;  ///< of its capacity, e.g. "B/s"
   int gpu = -1;
+  Counted counted = Counted::nothing;
 };
 
 /// Dates are seconds since the start of the run and never decrease from call to call.
@@ -70,6 +83,9 @@ class Observer {
   virtual void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) = 0;
   /// The flow that carries \p activity now progresses at \p rate (fraction of itself per second).
   virtual void rate_changed(ActivityId activity, Seconds at, double rate) = 0;
+  /// A flow of \p activity, which is in flight, begins; until it ends it takes \p amount of the resource: bytes
+  /// of a bandwidth. Those of activities that are a part of another are not repeated for the other.
+  virtual void takes(ActivityId /*activity*/, ResourceId /*resource*/, double /*amount*/) {}
   /// From \p at on, \p used of the resource's capacity is in use (a step function).
   virtual void utilisation(ResourceId id, Seconds at, double used) = 0;
 };

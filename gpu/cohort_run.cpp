@@ -93,12 +93,14 @@ Task CohortRun::run_cohort(Cohort* cohort) {
 ActivityId CohortRun::begin(const Cohort& cohort) {
   if (!simulation_.is_observed()) return kNoActivity;
   const auto size = static_cast<double>(cohort.cus.size());
-  const ActivityId activity = simulation_.begin_activity({.name = kernel_.name,
-                                                          .kind = ActivityKind::cohort,
-                                                          .gpu = gpu_.rank(),
-                                                          .stream = launch_.stream,
-                                                          .parent = activity_,
-                                                          .flops = kernel_.flops * size});
+  const ActivityId activity =
+      simulation_.begin_activity({.name = kernel_.name,
+                                  .kind = ActivityKind::cohort,
+                                  .gpu = gpu_.rank(),
+                                  .stream = launch_.stream,
+                                  .parent = activity_,
+                                  .flops = kernel_.flops * size,
+                                  .work_groups = static_cast<std::int64_t>(cohort.cus.size())});
   simulation_.add_dependency(activity, activity_, DependencyKind::launch);
   ActivityId previous = kNoActivity;
   for (const int cu : cohort.cus) {
@@ -234,6 +236,7 @@ StoreBurst CohortRun::burst_of(const Cohort& cohort) const {
                    .stream = launch_.stream,
                    .xcd = cohort.xcd,
                    .hbm_share = kernel_.hbm_share,
+                   .kernel = activity_,
                    .in_flight = cohort.in_flight,
                    .tiles = {}};
   const auto xcds = static_cast<std::int64_t>(placed_in_xcd_.size());
@@ -255,6 +258,7 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   const Bytes with_siblings = bytes + kernel_.output * (to_hbm * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(Bytes{0}, with_siblings));
   spec.weight = gpu_.memory().weight(cohort.in_flight, static_cast<int>(cohort.cus.size()), bytes, alone);
+  spec.account = activity_;
   return spec;
 }
 

@@ -28,7 +28,8 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
                                                          .gpu = gpu.rank(),
                                                          .stream = launch.stream,
                                                          .parent = launch.parent,
-                                                         .flops = kernel.useful_flops});
+                                                         .flops = kernel.useful_flops,
+                                                         .work_groups = kernel.work_groups});
   if (launch.activity != nullptr) *launch.activity = activity;
   co_await simulation.sleep(launch.delay);
   CoreClock& clock = gpu.clock(launch.stream);

@@ -60,8 +60,8 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
   const auto [kernels, collectives] = stream_floors(spec.hbm);
   fluid.set_floor(0, kernels);
   fluid.set_floor(communication_class(), collectives);
-  const auto add = [&](const std::string& name, BytesPerSecond capacity) {
-    return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank}, capacity.value);
+  const auto add = [&](const std::string& name, BytesPerSecond capacity, Counted counted = Counted::nothing) {
+    return fluid.add_resource({.name = name, .unit = "B/s", .gpu = rank, .counted = counted}, capacity.value);
   };
   constexpr BytesPerSecond kMeter{kUnbounded};
   const auto own = [&](bool is_private, std::size_t i) {
@@ -69,7 +69,9 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
   };
   for (std::size_t i = 0; i < (private_hbm_ ? tenants.size() : 1); ++i) {
     const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
-    hbm_.push_back({add(name, spec.hbm.read), add(name + ".written", kMeter), add(name + ".lost", kMeter)});
+    hbm_.push_back({add(name, spec.hbm.read, Counted::hbm),
+                    add(name + ".written", kMeter, Counted::hbm_written),
+                    add(name + ".lost", kMeter, Counted::hbm_lost)});
     rules_.push_back(std::make_unique<MixRule>(spec.hbm, hbm_.back()));
     fluid.set_capacity_rule(hbm_.back().total, *rules_.back());
   }
@@ -79,7 +81,8 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
     const BytesPerSecond memory_side = std::min(llc, spec.cache.fabric_bandwidth);
     Caches caches{add(fmt::format("gpu{}.llc{}", rank, suffix), memory_side), {}, {}};
     for (int xcd = 0; xcd < spec.compute.xcds; ++xcd) {
-      caches.l2.push_back(add(fmt::format("gpu{}.xcd{}.l2{}", rank, xcd, suffix), spec.cache.l2_bandwidth));
+      caches.l2.push_back(
+          add(fmt::format("gpu{}.xcd{}.l2{}", rank, xcd, suffix), spec.cache.l2_bandwidth, Counted::l2));
       caches.port.push_back(
           add(fmt::format("gpu{}.xcd{}.port{}", rank, xcd, suffix), spec.cache.xcd_port_bandwidth));
     }

@@ -16,6 +16,7 @@ struct StoreBurst {
   int stream = 0;                   ///< of the kernel
   int xcd = 0;                      ///< where the work groups are
   double hbm_share = 1.0;           ///< see KernelDescription
+  ActivityId kernel = kNoActivity;  ///< for observers: whose stores these are
   Bytes in_flight;                  ///< of one work group
   std::vector<std::int64_t> tiles;  ///< numbers of the work groups in the order of dispatch
 };

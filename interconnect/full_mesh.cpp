@@ -19,7 +19,8 @@ class FullMesh final : public LinkSet {
     for (int src = 0; src < (folded ? 1 : gpus_); ++src) {
       for (int dst = 0; dst < gpus_; ++dst) {
         if (src == dst) continue;
-        direction_[index(src, dst)] = layout.add(fmt::format("link{}-{}", src, dst), src, spec.link.one_way);
+        direction_[index(src, dst)] =
+            layout.add(fmt::format("link{}-{}", src, dst), src, spec.link.one_way, Counted::link);
         if (!folded && src > dst) {
           duplex_[index(src, dst)] = duplex_[index(dst, src)];
         } else {

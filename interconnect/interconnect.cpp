@@ -84,10 +84,11 @@ void Interconnect::add_resources(FluidSystem& fluid, const std::string& suffix) 
   for (int n = 0; n < nodes; ++n) {
     const std::string prefix = nodes > 1 ? fmt::format("node{}.", n) : "";
     for (std::size_t part = 0; part < layout_.parts().size(); ++part) {
-      const auto& [name, gpu, capacity] = layout_.parts()[part];
+      const auto& [name, gpu, capacity, counted] = layout_.parts()[part];
       const int rank = gpu < 0 ? gpu : n * network_.node.gpus + gpu;
+      const std::string whole = prefix + name + suffix;
       const ResourceId added =
-          fluid.add_resource({.name = prefix + name + suffix, .unit = "B/s", .gpu = rank}, capacity.value);
+          fluid.add_resource({.name = whole, .unit = "B/s", .gpu = rank, .counted = counted}, capacity.value);
       if (n == 0 && part == 0) firsts_.push_back(added);
     }
   }

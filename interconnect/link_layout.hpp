@@ -18,10 +18,11 @@ class LinkLayout {
     std::string name;
     int gpu;  ///< of the node; -1: none's own
     BytesPerSecond capacity;
+    Counted counted;
   };
 
-  ResourceId add(std::string name, int gpu, BytesPerSecond capacity) {
-    parts_.push_back({std::move(name), gpu, capacity});
+  ResourceId add(std::string name, int gpu, BytesPerSecond capacity, Counted counted = Counted::nothing) {
+    parts_.push_back({std::move(name), gpu, capacity, counted});
     return static_cast<ResourceId>(parts_.size() - 1);
   }
   const std::vector<Part>& parts() const { return parts_; }

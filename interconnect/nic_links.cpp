@@ -17,9 +17,9 @@ double nics_per_gpu(const NetworkSpec& network) {
 
 namespace {
 
-DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, const LinkSpec& link,
-                      double share) {
-  return {.forward = layout.add(name + ".out", gpu, link.one_way * share),
+DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, const LinkSpec& link, double share,
+                      Counted out) {
+  return {.forward = layout.add(name + ".out", gpu, link.one_way * share, out),
           .backward = layout.add(name + ".in", gpu, link.one_way * share),
           .duplex = layout.add(name + ".duplex", gpu, link.both_ways * (2.0 * share))};
 }
@@ -41,11 +41,11 @@ NicLinks::NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& f
     : node_(node), fabric_(fabric), links_(links) {
   const int count = fabric.nics_per_node;
   for (int gpu = 0; node.nic_at.empty() && gpu < (folded ? 1 : node.gpus); ++gpu)
-    pcie_.push_back(add_duplex(layout, fmt::format("pcie{}", gpu), gpu, node.pcie, 1.0));
+    pcie_.push_back(add_duplex(layout, fmt::format("pcie{}", gpu), gpu, node.pcie, 1.0, Counted::nothing));
   const double share = folded ? std::min(1.0, double(count) / node.gpus) : 1.0;
   for (int nic = 0; nic < (folded ? range_of(0).count : count); ++nic) {
     const int gpu = nic * node.gpus / count;  // the first that uses it
-    nics_.push_back(add_duplex(layout, fmt::format("nic{}", nic), gpu, fabric.nic, share));
+    nics_.push_back(add_duplex(layout, fmt::format("nic{}", nic), gpu, fabric.nic, share, Counted::nic));
   }
 }
 

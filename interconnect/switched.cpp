@@ -11,11 +11,12 @@ class Switched final : public LinkSet {
  public:
   Switched(LinkLayout& layout, const NodeSpec& spec, bool folded)
       : folded_(folded), latency_(spec.link.latency) {
-    const auto add = [&](int gpu, const char* part, BytesPerSecond capacity) {
-      return layout.add(fmt::format("port{}.{}", gpu, part), gpu, capacity);
+    const auto add = [&](int gpu, const char* part, BytesPerSecond capacity,
+                         Counted counted = Counted::nothing) {
+      return layout.add(fmt::format("port{}.{}", gpu, part), gpu, capacity, counted);
     };
     for (int gpu = 0; gpu < (folded ? 1 : spec.gpus); ++gpu) {
-      out_.push_back(add(gpu, "out", spec.link.one_way));
+      out_.push_back(add(gpu, "out", spec.link.one_way, Counted::link));
       in_.push_back(add(gpu, "in", spec.link.one_way));
       duplex_.push_back(add(gpu, "duplex", 2.0 * spec.link.both_ways));
     }

@@ -19,7 +19,9 @@ class Wired final : public LinkSet {
     const auto add = [&](int from, int to, const char* part, BytesPerSecond capacity) {
       const char* dot = from < spec.gpus ? "" : ".";
       const int gpu = from < spec.gpus ? from : (to < spec.gpus ? to : -1);
-      return layout.add(fmt::format("link{}{}-{}{}", dot, name(from), name(to), part), gpu, capacity);
+      const bool leaves = from < spec.gpus && *part == '\0';
+      return layout.add(fmt::format("link{}{}-{}{}", dot, name(from), name(to), part), gpu, capacity,
+                        leaves ? Counted::link : Counted::nothing);
     };
     for (const Wire& wire : spec.wires) {
       const LinkSpec& link = link_of(spec, wire);

@@ -32,6 +32,11 @@ void ObserverFanout::rate_changed(ActivityId activity, Seconds at, double rate) 
     listener->rate_changed(activity, at, rate);
 }
 
+void ObserverFanout::takes(ActivityId activity, ResourceId resource, double amount) {
+  for (auto* listener : listeners_)
+    listener->takes(activity, resource, amount);
+}
+
 void ObserverFanout::utilisation(ResourceId id, Seconds at, double used) {
   for (auto* listener : listeners_)
     listener->utilisation(id, at, used);

@@ -18,6 +18,7 @@ class ObserverFanout : public Observer {
   void activity_finished(ActivityId id, Seconds at) override;
   void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) override;
   void rate_changed(ActivityId activity, Seconds at, double rate) override;
+  void takes(ActivityId activity, ResourceId resource, double amount) override;
   void utilisation(ResourceId id, Seconds at, double used) override;
 
  private:

@@ -43,6 +43,7 @@ TimelineWriter::TimelineWriter(ResultFile& file, const std::string& strategy)
 void TimelineWriter::resource_added(ResourceId id, const ResourceInfo& info, double capacity) {
   if (id != resource_states_.size())
     throw std::logic_error(fmt::format("resource {} is out of order", info.name));
+  moved_.resource_added(info);
   resource_states_.push_back({.used = 0, .capacity = capacity, .written_capacity = capacity});
   resource_list_.name.push(file_.names().index(info.name));
   resource_list_.unit.push(file_.names().index(info.unit));
@@ -95,7 +96,9 @@ void TimelineWriter::activity_started(ActivityId id, const ActivityInfo& info, S
                                  .parent = info.parent,
                                  .start = picoseconds(at),
                                  .bytes = info.bytes,
-                                 .flops = info.flops});
+                                 .flops = info.flops,
+                                 .work_groups = info.work_groups});
+  moved_.started(id, info);
 }
 
 void TimelineWriter::activity_finished(ActivityId id, Seconds at) {
@@ -114,6 +117,13 @@ void TimelineWriter::activity_finished(ActivityId id, Seconds at) {
   activities_.end.push(picoseconds(at));
   activities_.bytes.push(activity.bytes.value);
   activities_.flops.push(activity.flops.value);
+  activities_.work_groups.push(activity.work_groups);
+  const MovedBytes moved = moved_.finished(id);
+  activities_.hbm_read.push(moved.hbm_read.value);
+  activities_.hbm_written.push(moved.hbm_written.value);
+  activities_.l2.push(moved.l2.value);
+  activities_.link.push(moved.link.value);
+  activities_.nic.push(moved.nic.value);
 }
 
 void TimelineWriter::depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) {
@@ -155,8 +165,10 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
 
 void TimelineWriter::finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives) {
   if (!open_.empty()) throw std::logic_error(fmt::format("{} activities never finished", open_.size()));
-  auto& [_, id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops] = activities_;
-  flush_all(id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops);
+  auto& [_, id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops, work_groups, hbm_read,
+         hbm_written, l2, link, nic] = activities_;
+  flush_all(id, name, kind, gpu, stream, engine, parent, start, end, bytes, flops, work_groups, hbm_read,
+            hbm_written, l2, link, nic);
   flush_all(dependencies_.successor, dependencies_.predecessor, dependencies_.kind);
   for (const ResourceState& state : resource_states_) {
     resource_list_.total.push(state.total);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "results/moved_bytes.hpp"
 #include "results/result_file.hpp"
 #include "workloads/execute/study.hpp"
 
@@ -28,6 +29,9 @@ class TimelineWriter : public Observer {
   void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) override;
   /// Not stored: as many rows as the solver has solves, and utilisation says what the resources saw.
   void rate_changed(ActivityId, Seconds, double) override {}
+  void takes(ActivityId activity, ResourceId resource, double amount) override {
+    moved_.takes(activity, resource, amount);
+  }
   void utilisation(ResourceId id, Seconds at, double used) override;
 
   /// Writes the collectives, the summary and what is still buffered.
@@ -43,6 +47,7 @@ class TimelineWriter : public Observer {
     std::int64_t start;
     Bytes bytes;
     Flops flops;
+    std::int64_t work_groups;
   };
   struct ResourceState {
     double used = 0;
@@ -68,6 +73,14 @@ class TimelineWriter : public Observer {
     Column<std::int64_t> end{group, {"end", "ps", "end since the start of the run"}};
     Column<double> bytes{group, {"bytes", "B", "payload, 0 for compute"}};
     Column<double> flops{group, {"flops", "flop", "work, 0 for copies"}};
+    Column<std::int64_t> work_groups{group,
+                                     {"work_groups", "1", "of a kernel or cohort; channels of a collective"}};
+    Column<double> hbm_read{
+        group, {"hbm_read", "B", "read from HBM by it and its parts; of a collective, on its GPU"}};
+    Column<double> hbm_written{group, {"hbm_written", "B", "written to HBM, likewise"}};
+    Column<double> l2{group, {"l2", "B", "requested from L2s and stored to them, likewise"}};
+    Column<double> link{group, {"link", "B", "sent on links of the node, likewise"}};
+    Column<double> nic{group, {"nic", "B", "sent through NICs, with what messages cost as bytes, likewise"}};
   };
   struct DependencyTable {
     H5Id group;
@@ -105,6 +118,7 @@ class TimelineWriter : public Observer {
   ResourceTable resource_list_;
   StepTable steps_;
   std::unordered_map<ActivityId, OpenActivity> open_;
+  MovedBytesAccount moved_;
   std::vector<ResourceState> resource_states_;  // by ResourceId
   Seconds last_date_;                           // until which utilisation counts
   // What changed at the latest date, once a resource: only its last value of a date holds.

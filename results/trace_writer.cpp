@@ -25,6 +25,7 @@ constexpr std::int64_t kFirstStream = 7;
 constexpr std::int64_t kFirstEngine = 1000;
 /// Of the host, for what spans the whole run.
 constexpr std::int64_t kStepTrack = 0;
+constexpr double kPicosecondsPerNanosecond = 1000;
 
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -54,6 +55,15 @@ bool becomes_slice(const ActivityInfo& info) {
       return false;
   }
   return false;
+}
+
+/// As Nsight Compute names them, which Kineto's range profiler writes into its traces.
+void add_moved(Json& args, const MovedBytes& moved) {
+  args["dram__bytes_read.sum"] = moved.hbm_read.value;
+  args["dram__bytes_write.sum"] = moved.hbm_written.value;
+  args["lts__t_bytes.sum"] = moved.l2.value;
+  if (moved.link.value > 0.0) args["nvltx__bytes.sum"] = moved.link.value;
+  if (moved.nic.value > 0.0) args["nic bytes sent"] = moved.nic.value;
 }
 
 }  // namespace
@@ -104,6 +114,7 @@ void TraceWriter::begin(const std::string& shortened) {
 }
 
 void TraceWriter::resource_added(ResourceId, const ResourceInfo& info, double capacity) {
+  moved_.resource_added(info);
   auto& counter = counters_.emplace_back();
   if (!is_shown(info, capacity)) return;
   constexpr double kGiga = 1e9;
@@ -129,6 +140,7 @@ void TraceWriter::write_step(Counter& counter) {
 }
 
 void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seconds at) {
+  moved_.started(id, info);
   if (!becomes_slice(info)) return;
   const auto [opened, _] = open_.emplace(id, OpenActivity{.name = std::string(info.name),
                                                           .kind = info.kind,
@@ -138,7 +150,8 @@ void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seco
                                                           .parent = info.parent,
                                                           .start = picoseconds(at) + kLaunchLead,
                                                           .bytes = info.bytes,
-                                                          .flops = info.flops});
+                                                          .flops = info.flops,
+                                                          .work_groups = info.work_groups});
   const OpenActivity& activity = opened->second;
   const bool is_collective = activity.kind == ActivityKind::collective && !is_of_copy_engines(activity);
   if (activity.kind == ActivityKind::kernel || is_collective) write_launch(id, activity, "cudaLaunchKernel");
@@ -186,6 +199,7 @@ void TraceWriter::write_slice(const OpenActivity& activity, HeldSlice slice) {
 }
 
 void TraceWriter::activity_finished(ActivityId id, Seconds at) {
+  const MovedBytes moved = moved_.finished(id);
   const auto node = open_.extract(id);
   if (node.empty()) return;
   const auto& activity = node.mapped();
@@ -211,13 +225,19 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   if (activity.kind == ActivityKind::wait)
     return write("Stream Wait Event", "cuda_sync", Json::object({{"event", activity.name}}));
   if (activity.kind == ActivityKind::kernel) {
+    const double nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;
+    work["grid"] = {activity.work_groups, 1, 1};
     work["flop"] = activity.flops.value;
+    add_moved(work, moved);
+    if (nanoseconds > 0) {
+      work["TFLOP/s"] = activity.flops.value / nanoseconds / 1e3;
+      work["memory bandwidth (GB/s)"] = (moved.hbm_read + moved.hbm_written).value / nanoseconds;
+    }
     return write(activity.name, "kernel", work);
   }
   const auto& label = labels_.at({activity.stream, activity.name}).of(activity.gpu);
   if (activity.kind == ActivityKind::transfer) {
     work["bytes"] = activity.bytes.value;
-    constexpr double kPicosecondsPerNanosecond = 1000;
     const auto nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;
     if (nanoseconds > 0) work["memory bandwidth (GB/s)"] = activity.bytes.value / nanoseconds;
     return write(label.name, "gpu_memcpy", work);
@@ -227,6 +247,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
     return write(activity.name, "gpu_user_annotation", Json::parse(label.args));
   work.update(Json::parse(label.args));
   work["operation"] = activity.name;
+  add_moved(work, moved);
   write(label.name, "kernel", work);
 }
 

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "results/moved_bytes.hpp"
 #include "results/trace_file.hpp"
 #include "results/trace_labels.hpp"
 #include "workloads/experiment.hpp"
@@ -45,6 +46,9 @@ class TraceWriter : public Observer {
   void activity_finished(ActivityId id, Seconds at) override;
   void depends(ActivityId, ActivityId, DependencyKind) override {}
   void rate_changed(ActivityId, Seconds, double) override {}
+  void takes(ActivityId activity, ResourceId resource, double amount) override {
+    moved_.takes(activity, resource, amount);
+  }
   void utilisation(ResourceId id, Seconds at, double used) override;
 
   void finish();  ///< writes what is still buffered. \throws IoError
@@ -67,6 +71,7 @@ class TraceWriter : public Observer {
     std::int64_t start;
     Bytes bytes;
     Flops flops;
+    std::int64_t work_groups;
     /// Of a range: what it encloses. It stands before them in the file, since of slices that begin together
     /// viewers take the first one for the outer one.
     std::vector<HeldSlice> held = {};
@@ -98,7 +103,8 @@ class TraceWriter : public Observer {
   std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
   std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name
   std::unordered_map<ActivityId, OpenActivity> open_;               ///< of those that become slices
-  std::vector<Counter> counters_;                                   ///< by ResourceId
+  MovedBytesAccount moved_;
+  std::vector<Counter> counters_;  ///< by ResourceId
 };
 
 }  // namespace c3

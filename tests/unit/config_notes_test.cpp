@@ -15,6 +15,7 @@
 #include "configs/preset_store.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/unused_keys.hpp"
+#include "studies/study.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 {
@@ -153,10 +154,14 @@ struct SystemUse {
   RunUse use;
 };
 
-/// Of the shipped experiments, of `c3sim collective` with a host that launches, and of `c3sim kernel`.
+/// Of the shipped experiments, those of studies, of `c3sim collective` with a host that launches, and of `c3sim
+/// kernel`.
 std::vector<SystemUse> shipped_uses() {
   std::vector<SystemUse> uses;
-  for (const auto& file : experiment_files()) {
+  std::vector<std::filesystem::path> files = experiment_files();
+  for (const std::string_view study : {"conccl", "t3"})
+    files.push_back(study_file(study, "one.toml"));
+  for (const auto& file : files) {
     const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
     uses.push_back({experiment.cluster, use_of(experiment)});
   }

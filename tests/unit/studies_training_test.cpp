@@ -77,7 +77,8 @@ TEST_CASE("a row whose ranks or batches do not multiply up is told with its plac
 }
 
 TEST_CASE("a row sets model, ranks and batches of the frame") {
-  const Experiment frame = ExperimentFile::load(study_file("training", "gpt_a100.toml")).make(std::nullopt);
+  const Experiment frame =
+      ExperimentFile::load(experiment_of_study("training", "gpt_a100.toml")).make(std::nullopt);
   const Experiment step = step_of({.hidden = 2048,
                                    .heads = 16,
                                    .layers = 3,
@@ -109,7 +110,7 @@ TEST_CASE("memory of LLaMA 3 8B is what a count of its tensors says") {
   // are 8.41 GB, three times; 33 tensors of 16,384 x 4,096 in bf16 are 4.43 GB, the root's 1.05 G parameters in
   // bf16 2.10 GB, twice.
   const Experiment step =
-      ExperimentFile::load(study_file("training", "llama3_8b_fsdp8.toml")).make(std::nullopt);
+      ExperimentFile::load(experiment_of_study("training", "llama3_8b_fsdp8.toml")).make(std::nullopt);
   const Bytes counted = closed_form_memory(*step.training, step.cluster.ranks());
   CHECK(counted.value ==
         doctest::Approx(12.045e9 + 25.216e9 + 4.429e9 + 4.203e9 + 0.537e9 + 0.436e9).epsilon(1e-3));
