@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/dma_commands.hpp"
 #include "collectives/moves.hpp"

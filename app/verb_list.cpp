@@ -17,7 +17,7 @@
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"

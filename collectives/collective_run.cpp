@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/channel_protocol.hpp"
+#include "collectives/algorithms/entry.hpp"
 #include "collectives/cu_collective.hpp"
 #include "collectives/dma_collective.hpp"
 #include "collectives/fused_collective.hpp"
+#include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 {
@@ -44,10 +45,11 @@ GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
   GraphForm form;
   form.folded = cluster.setup().folded;
   const CollectiveLibrarySpec& library = cluster.spec().library;
-  const bool shared = plan.algorithm == Algorithm::direct && library.peers_share_channels;
+  const bool in_pairs = plan.algorithm->channels.use == ChannelUse::pairs;
+  const bool shared = in_pairs && library.peers_share_channels;
   if (plan.backend == Backend::cu && !shared)
     form.most_lanes = channels_of(cluster.spec().library, plan.call.kind, plan.algorithm);
-  if (plan.algorithm != Algorithm::direct && plan.channels.most > 0)  // several pairs share a channel
+  if (!in_pairs && plan.channels.most > 0)  // several pairs share a channel
     form.most_lanes = std::min(form.most_lanes, plan.channels.most);
   return form;
 }

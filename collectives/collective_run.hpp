@@ -7,6 +7,7 @@
 
 #include "collectives/cluster.hpp"
 #include "collectives/dma_commands.hpp"
+#include "collectives/library/method.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/turning_ring.hpp"
 #include "engine/event.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "collectives/channel_protocol.hpp"
 #include "collectives/collective_run.hpp"
+#include "collectives/library/channel_protocol.hpp"
 #include "collectives/ring_run.hpp"
 #include "collectives/ring_turns.hpp"
 

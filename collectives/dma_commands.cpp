@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 {
@@ -136,7 +137,7 @@ std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<
 void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algorithm, DmaVariant variant,
                const GpuSpec& gpu) {
   const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", name, why)); };
-  if (reduces(call.kind) || algorithm == Algorithm::nvls) {
+  if (reduces(call.kind) || algorithm->channels.use == ChannelUse::in_switch) {
     refuse(fmt::format("copy engines cannot add; {} requires backend = \"cu\"",
                        reduces(call.kind) ? name_of(call.kind) : name_of(algorithm)));
   }

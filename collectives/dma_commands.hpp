@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/spec.hpp"

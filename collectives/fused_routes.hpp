@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "collectives/channel_protocol.hpp"
 #include "collectives/collective_run.hpp"
+#include "collectives/library/method.hpp"
 
 namespace c3 {
 

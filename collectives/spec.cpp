@@ -6,30 +6,6 @@
 
 namespace c3 {
 
-std::string_view name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::direct:
-      return "direct";
-    case Algorithm::ring:
-      return "ring";
-    case Algorithm::tree:
-      return "tree";
-    case Algorithm::nvls:
-      return "nvls";
-    case Algorithm::nvls_tree:
-      return "nvls_tree";
-    case Algorithm::hierarchical:
-      return "hierarchical";
-    case Algorithm::collnet:
-      return "collnet";
-    case Algorithm::halving_doubling:
-      return "halving_doubling";
-    case Algorithm::pat:
-      return "pat";
-  }
-  throw std::logic_error("name_of: unknown algorithm");
-}
-
 std::string_view name_of(Backend backend) {
   switch (backend) {
     case Backend::cu:

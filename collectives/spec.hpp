@@ -1,5 +1,5 @@
 #pragma once
-/// What runs collectives: algorithms, backends, the communication library and the nodes that it serves.
+/// What runs collectives: backends, protocols, the communication library and the nodes that it serves.
 
 #include <array>
 #include <optional>
@@ -12,23 +12,6 @@
 #include "interconnect/spec.hpp"
 
 namespace c3 {
-
-/// How a collective uses the links.
-enum class Algorithm {
-  direct,            ///< every pair of ranks by itself, all at once
-  ring,              ///< along as many rings as links and NICs allow; a chain for one-to-all and all-to-one
-  tree,              ///< chains within nodes, two binary trees between them, each for half of the data
-  nvls,              ///< the node's switch adds what ranks hold and multicasts what one writes (NVLink SHARP)
-  nvls_tree,         ///< nvls within nodes, two binary trees between GPUs of a rail
-  hierarchical,      ///< direct within nodes, rings between GPUs of a rail
-  collnet,           ///< direct within nodes, the fabric's switches add between them (SHARP)
-  halving_doubling,  ///< partners at doubling distances exchange halves of halves
-  pat,               ///< a binomial tree from every rank, sent together (NCCL's PAT)
-};
-inline constexpr std::array kAlgorithms = {
-    Algorithm::direct,    Algorithm::ring,         Algorithm::tree,    Algorithm::nvls,
-    Algorithm::nvls_tree, Algorithm::hierarchical, Algorithm::collnet, Algorithm::halving_doubling,
-    Algorithm::pat};
 
 enum class Backend {
   cu,     ///< channels are work groups that hold CU slots (RCCL, NCCL)
@@ -70,7 +53,6 @@ enum class LaunchPath {
 };
 inline constexpr std::array kLaunchPaths = {LaunchPath::graph, LaunchPath::eager, LaunchPath::one_process};
 
-std::string_view name_of(Algorithm algorithm);
 std::string_view name_of(Backend backend);
 std::string_view name_of(FusedReduction reduction);
 std::string_view name_of(Protocol protocol);

@@ -61,37 +61,6 @@ struct GraphForm {
   int most_lanes = std::numeric_limits<int>::max();  ///< channels that are there: no lane can do without one
 };
 
-/// Whether \p algorithm can run \p kind at all.
-bool supports(Algorithm algorithm, CollectiveKind kind);
-
-/// Whether every rank of \p cluster does the same at the same time, so that one may stand for all (where they
-/// see the same links, too). In groups: where each is within a node, or has one GPU of every so many nodes.
-/// \throws InfeasibleError as members_of for groups
-bool is_symmetric(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster);
-
-/// What a backend runs unless it is told otherwise. Channels, as NCCL and RCCL: the switch for an all_reduce
-/// where node and library can; pairs for all_to_all, send_receive, and all_gather on a full mesh; rings for the
-/// rest. Copy engines: pairs, but rings for all_gather where pairs share links of a wired node.
-Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
-
-/// With S the call's bytes, N ranks on n nodes of g, and R rings; `collectives/README.md` has each algorithm's
-/// bytes and sources.
-/// - direct: S/N to each other rank, by distance of nodes and GPUs; S or S/N to or from a root;
-/// - ring: S/N/R in each of N-1 steps, of 2(N-1) for all_reduce; a pipelined chain for a root;
-/// - tree: a chain within each node and two binary trees over nodes (all_reduce); two trees under one root
-///   (broadcast, reduce), over ranks on one node;
-/// - nvls: S/N by each rank, or S by the root, through the node's switch that adds and multicasts;
-/// - nvls_tree: the node's switch adds S/g for each GPU, two binary trees over nodes join GPUs of a rail;
-/// - hierarchical: direct within nodes, rings between GPUs of a rail;
-/// - collnet: the same with the fabric's switches adding between nodes;
-/// - halving_doubling: partners at doubling distances, with halving bytes; one more step each way for ranks
-///   beyond a power of two;
-/// - pat: a binomial tree from every rank, all of them aggregated by step.
-/// \throws InfeasibleError when \p algorithm cannot run the call on \p cluster, or the graph is too large for
-/// memory, and see members_of; std::logic_error when what is not symmetric is to be folded.
-TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorithm, const ClusterSpec& cluster,
-                                  const GraphForm& form = {});
-
 /// The transfers that rank 0 sends, for a run with one representative. Transfers of a (lane, step) must be
 /// alike: one from each member and one to each, equal bytes, dependencies on alike transfers; each dependency
 /// becomes rank 0's. \throws std::logic_error when the graph is not symmetric.

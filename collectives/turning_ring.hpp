@@ -21,9 +21,4 @@ struct TurningRing {
   TransferOp op(int step) const { return step < adding_steps ? TransferOp::update : TransferOp::store; }
 };
 
-/// The rings that make_transfer_graph writes out transfer by transfer; none where \p algorithm is no ring or
-/// the call has a root. \throws InfeasibleError as members_of.
-std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm algorithm,
-                                       const ClusterSpec& cluster, const GraphForm& form = {});
-
 }  // namespace c3

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
+#include <ranges>
+#include <vector>
 
 namespace c3 {
 namespace {
@@ -14,8 +15,9 @@ constexpr int kHighestPriority = 7;
 
 template <class Values>
 auto named(const Values& values) {
-  std::array<std::pair<std::string_view, typename Values::value_type>, std::tuple_size_v<Values>> pairs;
-  std::ranges::transform(values, pairs.begin(), [](auto value) { return std::pair(name_of(value), value); });
+  std::vector<std::pair<std::string_view, std::ranges::range_value_t<Values>>> pairs;
+  for (const auto& value : values)
+    pairs.emplace_back(name_of(value), value);
   return pairs;
 }
 

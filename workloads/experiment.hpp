@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/dma_commands.hpp"
 #include "collectives/spec.hpp"

@@ -71,8 +71,8 @@ class EntryReader {
   }
 
   /// The value that the cell names; absent where it leaves the choice.
-  template <class Value, std::size_t N>
-  std::optional<Value> one_of(std::string_view column, const std::array<Value, N>& values) const {
+  template <class Values, class Value = std::ranges::range_value_t<Values>>
+  std::optional<Value> one_of(std::string_view column, const Values& values) const {
     const std::string word = as_word(said(column));
     if (word.empty()) return std::nullopt;
     const auto found = std::ranges::find(values, word, [](Value value) { return name_of(value); });

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/spec.hpp"
 #include "studies/collectives/measured_tables.hpp"
 

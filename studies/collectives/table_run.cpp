@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
-#include "collectives/tuner.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
+#include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
-#include "collectives/tuner.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3 {

@@ -1,6 +1,7 @@
 #pragma once
 /// Collectives alone: on few CUs, and on copy engines beside what the library does.
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 #include "engine/units.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "studies/checked_row.hpp"
@@ -22,11 +22,12 @@ constexpr double kMicro = 1e6;  // in a second
 
 constexpr std::int64_t kLargestExtent = 16'777'216;
 
-template <class Value, std::size_t N>
-Value one_of(const CheckedRow& row, std::string_view column, const std::array<Value, N>& values) {
-  std::array<std::string_view, N> names;
-  std::ranges::transform(values, names.begin(), [](Value value) { return name_of(value); });
-  return values.at(row.one_of(column, names));
+template <class Values>
+auto one_of(const CheckedRow& row, std::string_view column, const Values& values) {
+  std::vector<std::string_view> names;
+  for (const auto& value : values)
+    names.push_back(name_of(value));
+  return values[row.one_of(column, names)];
 }
 
 Scenario read_scenario(const CheckedRow& row) {

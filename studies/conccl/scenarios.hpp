@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_model/operator.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"

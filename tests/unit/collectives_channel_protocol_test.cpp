@@ -1,6 +1,6 @@
 // Channels by size, and the latencies of a protocol.
 
-#include "collectives/channel_protocol.hpp"
+#include "collectives/library/channel_protocol.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collectives/library/switch_chunks.hpp"
 #include "collectives/measure.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/fabrics.hpp"

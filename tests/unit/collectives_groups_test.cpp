@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/transfer_graph.hpp"
-#include "collectives/tuner.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/library/tuner.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/clusters.hpp"

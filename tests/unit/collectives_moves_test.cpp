@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/moves.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
@@ -134,21 +134,15 @@ void for_each(CollectiveKind kind, Check check) {
 /// Part of an all-reduce that a rank finishes itself.
 double finished_share(Algorithm algorithm, const TransferGraph& graph, int rank) {
   const double n = graph.ranks();
-  switch (algorithm) {
-    case Algorithm::halving_doubling: {
-      const auto core = std::bit_floor(static_cast<unsigned>(graph.ranks()));
-      const auto at = std::ranges::find(graph.members, rank) - graph.members.begin();
-      return at < static_cast<std::ptrdiff_t>(core) ? 1.0 / core : 0.0;
-    }
-    case Algorithm::collnet:
-      return 0.0;  // the sum comes from the fabric
-    case Algorithm::tree:
-    case Algorithm::nvls:
-    case Algorithm::nvls_tree:
-      return -1.0;  // see the tests of these
-    default:
-      return 1.0 / n;
+  if (algorithm == Algorithm::halving_doubling) {
+    const auto core = std::bit_floor(static_cast<unsigned>(graph.ranks()));
+    const auto at = std::ranges::find(graph.members, rank) - graph.members.begin();
+    return at < static_cast<std::ptrdiff_t>(core) ? 1.0 / core : 0.0;
   }
+  if (algorithm == Algorithm::collnet) return 0.0;  // the sum comes from the fabric
+  const bool has_own_tests =
+      algorithm == Algorithm::tree || algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
+  return has_own_tests ? -1.0 : 1.0 / n;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 

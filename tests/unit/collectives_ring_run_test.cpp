@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "collectives/local_paths.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/local_paths.hpp"
 #include "collectives/moves.hpp"
-#include "collectives/transfer_graph.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "collectives/transfer_graph.hpp"
+#include "collectives/algorithms/algorithm.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"

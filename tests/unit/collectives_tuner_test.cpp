@@ -1,9 +1,9 @@
 // What a library expects of its methods, and which one it takes.
 
-#include "collectives/tuner.hpp"
-
+#include "collectives/library/tuner.hpp"
 #include <doctest/doctest.h>
 
+#include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/fabrics.hpp"
 #include "tests/support/near.hpp"
@@ -157,7 +157,7 @@ TEST_CASE("what a generation's channels reach of a tree over two nodes bounds wh
     cluster.gpu.family = family;
     cluster.library.tuner_bandwidth = cluster.library.nvls_tuner_bandwidth = 100'000.0_GBps;
     cluster.fabric->nic.both_ways = cluster.fabric->nic.one_way = 100'000.0_GBps;
-    return measured_tree_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple,
+    return measured_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple,
                               cluster);
   };
   // 16 GiB is beyond the table of sizes. Eight channels; a tree sends each byte up and down.

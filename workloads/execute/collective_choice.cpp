@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "collectives/transfer_graph.hpp"
-#include "collectives/tuner.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/library/tuner.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3 {

@@ -1,7 +1,7 @@
 #pragma once
 /// What a strategy makes of the collectives of an experiment.
 
-#include "collectives/channel_protocol.hpp"
+#include "collectives/library/method.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {

@@ -1,9 +1,14 @@
+// A chain within each node and two binary trees over nodes (all_reduce); two trees under one root (broadcast,
+// reduce), over ranks on one node.
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
-#include "collectives/algorithms.hpp"
-#include "collectives/double_tree.hpp"
-#include "collectives/local_paths.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/double_tree.hpp"
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/algorithms/local_paths.hpp"
 #include "interconnect/interconnect.hpp"
 
 namespace c3 {
@@ -110,9 +115,7 @@ void put_first(std::vector<Chain>& chains, int root) {
   }
 }
 
-}  // namespace
-
-TransferGraph tree_graph(const GraphRequest& request) {
+TransferGraph graph(const GraphRequest& request) {
   const CollectiveCall& call = request.call;
   const bool rooted = is_rooted(call.kind);
   const bool one_node = request.layout.node_count() == 1;
@@ -120,7 +123,7 @@ TransferGraph tree_graph(const GraphRequest& request) {
   if (one_node && rooted) by_rail = {single_ranks(request.members)};
   const int trees = one_node && !rooted ? 1 : 2;
   const int lanes = request.lanes(by_rail.size() * static_cast<std::size_t>(trees));
-  GraphBuilder graph = request.builder(lanes, /*pipelined=*/true);
+  GraphBuilder builder = request.builder(lanes, /*pipelined=*/true);
   for (int lane = 0; lane < lanes; ++lane) {
     std::vector<Chain> chains = by_rail[static_cast<std::size_t>(lane / trees)];
     if (rooted) put_first(chains, call.root);
@@ -130,9 +133,86 @@ TransferGraph tree_graph(const GraphRequest& request) {
     std::vector<Chain> numbered;
     for (const int vertex : numbers)
       numbered.push_back(chains[static_cast<std::size_t>(vertex)]);
-    ChainTree(graph, lane, call.bytes / static_cast<double>(lanes), std::move(numbered)).add(call.kind);
+    ChainTree(builder, lane, call.bytes / static_cast<double>(lanes), std::move(numbered)).add(call.kind);
   }
-  return graph.take();
+  return builder.take();
 }
+
+bool supports(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::all_reduce;
+}
+
+// --- What authors expect and have measured.
+
+/// \param correction what is lost at the call's size (NCCL).
+BytesPerSecond rate(const PublishedFigures& figures, Protocol protocol, double correction) {
+  if (const TunerShares* shares = figures.table.shares)
+    return figures.bandwidth() * (0.5 * figures.share(shares->tree, &shares->tree_by_size, protocol));
+  const std::size_t nodes = figures.index_of_nodes();
+  const double cap = figures.caps.tree[nodes] * 1e9 * figures.searched;
+  BytesPerSecond bus = std::min(figures.bandwidth() * kTreeShare, BytesPerSecond{cap});
+  if (protocol == Protocol::ll) bus = std::min(bus / kTreeDivisorInLl, figures.most_in_ll());
+  if (protocol == Protocol::ll128) {
+    bus = std::min(bus * (figures.nodes == 1 ? kTreeShareInLl128 : kLinePayload),
+                   BytesPerSecond{figures.caps.tree_ll128[nodes] * 1e9 * figures.searched});
+  }
+  return bus * (0.5 * correction);
+}
+
+/// [us]
+double expected_latency(const PublishedFigures& figures, Protocol its_protocol) {
+  const auto protocol = static_cast<std::size_t>(its_protocol);
+  const TunerTable& table = figures.table;
+  const double within = (figures.over_pcie ? table.tree_pcie : table.tree_hop)[protocol];
+  const int in_chain = figures.ranks / figures.nodes - 1;
+  return table.tree_base[protocol] + 2.0 * (in_chain * within + figures.depth() * table.tree_network[protocol]);
+}
+
+std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
+  const bool left_out =
+      figures.library.rules == TunerRules::rccl && figures.nodes == 1 && protocol == Protocol::simple;
+  if (!figures.reduces_to_all() || left_out) return std::nullopt;
+  const BytesPerSecond expected = rate(figures, protocol, tree_correction(protocol, figures.log_size()));
+  return microseconds(expected_latency(figures, protocol)) + figures.call.bytes / expected;
+}
+
+/// What was measured at the sizes in NCCL's table and between them; its tuner takes that of the size below.
+double correction_between(const PublishedFigures& figures, Protocol protocol) {
+  const int below = figures.log_size();
+  if (below < 0) return 1.0;
+  const double part = std::log2(figures.call.bytes.value / 64.0) - below;
+  return std::lerp(tree_correction(protocol, below), tree_correction(protocol, below + 1), part);
+}
+
+std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Protocol protocol) {
+  return rate(figures, protocol, correction_between(figures, protocol));
+}
+
+// --- What channels pass on.
+
+/// As NCCL and RCCL (enqueue.cc): smaller where few would follow one another through a tree of that depth.
+Bytes chunk(const ChannelContext& channels, Bytes of_channel) {
+  constexpr double kKiB = 1024.0;
+  const double depth = 0.5 * channels.graph.steps;
+  Bytes chunk = channels.library().chunk_size;
+  const auto shrink = [&](double times, double least) {
+    while (of_channel / chunk < times * depth && chunk.value > least)
+      chunk = chunk * 0.5;
+  };
+  if (channels.library().tuner_bandwidth.value <= 0.0) return chunk;
+  shrink(8.0, 128 * kKiB);
+  shrink(4.0, 64 * kKiB);
+  shrink(1.0, 32 * kKiB);
+  return chunk;
+}
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kTree = {.name = "tree",
+                                         .supports = supports,
+                                         .graph = graph,
+                                         .expected_time = expected_time,
+                                         .channels = {.chunk = chunk, .measured_rate = measured_rate}};
 
 }  // namespace c3

@@ -4,17 +4,15 @@
 #include <optional>
 
 #include "collectives/call.hpp"
-#include "collectives/channel_protocol.hpp"
+#include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 
 namespace c3 {
 
-/// What a user may force.
-struct MethodWish {
-  std::optional<Algorithm> algorithm = std::nullopt;
-  std::optional<Protocol> protocol = std::nullopt;
-  ChannelLimits channels = {};
-};
+/// What a backend runs unless it is told otherwise. Channels, as NCCL and RCCL: the switch for an all_reduce
+/// where node and library can; pairs for all_to_all, send_receive, and all_gather on a full mesh; rings for the
+/// rest. Copy engines: pairs, but rings for all_gather where pairs share links of a wired node.
+Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
 
 /// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.30.7,
 /// src/graph/tuning.cc; RCCL 2.21.5 has the same ones with other constants): latency of base and steps, and
@@ -22,12 +20,6 @@ struct MethodWish {
 /// not offer the two, or has no formula for them.
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
                                      const ClusterSpec& cluster);
-
-/// Algorithm bandwidth that NCCL's authors have measured of its trees (tree, nvls_tree) and put into the tuner:
-/// what channels reach there, filling of the pipeline included. Absent for others, and where the library's own
-/// bandwidth is not known.
-std::optional<BytesPerSecond> measured_tree_rate(const CollectiveCall& call, Algorithm algorithm,
-                                                 Protocol protocol, const ClusterSpec& cluster);
 
 /// The method of least expected_time among those that \p wish leaves. Pairs go by size: ll up to 16 KiB each.
 /// Where the library has no formula, default_algorithm in protocol simple.

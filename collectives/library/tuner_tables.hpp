@@ -38,6 +38,23 @@ struct ChannelCaps {
   std::array<double, 3> nvls_tree;  ///< of eight
 };
 
+/// Bus bandwidth that no ring or tree passes in protocol ll between nodes, where the host decides: row 0 of
+/// llMaxBws (NCCL 2.30.7), which is that of hosts by Intel. Wrong on hosts by AMD, which have another row; no
+/// preset names its host's processor.
+struct MostInLl {
+  BytesPerSecond two_nodes, more_nodes;
+};
+inline constexpr MostInLl kMostInLl = {BytesPerSecond{39e9}, BytesPerSecond{20.4e9}};
+
+/// What NCCL 2.30.7 (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth.
+inline constexpr double kRingShareInLl128 = 0.92;
+inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
+inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's
+inline constexpr double kTreeShareInLl128 = 7.0 / 9.0;  ///< of the tree's, on one node
+inline constexpr double kLinePayload = 120.0 / 128.0;   ///< of an ll128 line; the tree's share between nodes
+/// Heads of NVLS trees, each with a channel of its own, for which ChannelCaps::nvls_tree is told.
+inline constexpr double kNvlsTreeHeads = 8.0;
+
 /// A family that the library has no table for has that of its nearest relative.
 const TunerTable& tuner_table(TunerRules rules, GpuFamily family);
 /// RCCL knows none: its channels are without bound.

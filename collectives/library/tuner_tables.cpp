@@ -1,4 +1,4 @@
-#include "collectives/tuner_tables.hpp"
+#include "collectives/library/tuner_tables.hpp"
 
 namespace c3 {
 namespace {

@@ -1,7 +1,10 @@
+// Along as many rings as links and NICs allow: S/N/R in each step of a ring; a pipelined chain for a root.
+
 #include <algorithm>
 
-#include "collectives/algorithms.hpp"
-#include "collectives/local_paths.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/algorithms/local_paths.hpp"
 #include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 
@@ -133,29 +136,120 @@ void add_chain(GraphBuilder& graph, const CollectiveCall& call, Ring ring, int l
   }
 }
 
-}  // namespace
-
-TransferGraph ring_graph(const GraphRequest& request) {
+TransferGraph graph(const GraphRequest& request) {
   const std::vector<Ring> rings = rings_of(request);
   const CollectiveCall& call = request.call;
   const bool rooted = is_rooted(call.kind);
-  GraphBuilder graph = request.builder(static_cast<int>(rings.size()), /*pipelined=*/rooted);
+  GraphBuilder builder = request.builder(static_cast<int>(rings.size()), /*pipelined=*/rooted);
   if (rooted) {
     for (std::size_t k = 0; k < rings.size(); ++k)
-      add_chain(graph, call, rings[k], static_cast<int>(k), call.bytes / static_cast<double>(rings.size()));
+      add_chain(builder, call, rings[k], static_cast<int>(k), call.bytes / static_cast<double>(rings.size()));
   } else {
     for (const TurningRing& ring : turn(request, rings))
-      TurningRings(request, graph).add(ring);
+      TurningRings(request, builder).add(ring);
   }
-  return request.form.folded ? fold(graph.take()) : graph.take();
+  return request.form.folded ? fold(builder.take()) : builder.take();
 }
 
-std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm algorithm,
-                                       const ClusterSpec& cluster, const GraphForm& form) {
-  const std::vector<int> members = members_of(call, cluster.ranks());
-  if (algorithm != Algorithm::ring || !supports(algorithm, call.kind) || is_rooted(call.kind)) return {};
-  const GraphRequest request{call, algorithm, cluster, form, members, layout_of(members, cluster.node.gpus)};
-  return turn(request, rings_of(request));
+std::vector<TurningRing> rings_to_turn(const GraphRequest& request) { return turn(request, rings_of(request)); }
+
+bool supports(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all ||
+         kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
 }
+
+/// A GPU's NIC is loaded by its own ring alone, which is another for each.
+bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) {
+  return group.nodes == 1 || group.one_gpu;
+}
+
+// --- What the tuner expects.
+
+constexpr double kPostOfStep = 1.0;  ///< a host's, for a step between nodes; protocol simple posts thrice [us]
+/// Bytes of one rank and channel from which a ring over nodes waits longer for each step (NCCL 2.30.7, plateau
+/// effect of ring, published for all_reduce).
+constexpr double kPlateauBytes = 64.0;
+
+BytesPerSecond expected_rate(const PublishedFigures& figures, Protocol protocol) {
+  const CollectiveLibrarySpec& library = figures.library;
+  BytesPerSecond bus = figures.bandwidth();
+  if (const TunerShares* shares = figures.table.shares) {
+    const SharesBySize* by_size = figures.nodes > 1 ? &shares->ring_by_size : nullptr;
+    return bus * (figures.share(shares->ring, by_size, protocol) * figures.ring_ratio());
+  }
+  const double channels = library.channels;
+  if (protocol == Protocol::ll) bus = std::min(bus * library.ll->link_share, figures.most_in_ll());
+  if (protocol == Protocol::ll128)
+    bus = std::min(bus * kRingShareInLl128, library.ll128->channel_rate * channels);
+  return bus * figures.ring_ratio();
+}
+
+/// [us]
+double expected_latency(const PublishedFigures& figures, Protocol its_protocol) {
+  const TunerTable& table = figures.table;
+  const auto protocol = static_cast<std::size_t>(its_protocol);
+  const bool is_simple = its_protocol == Protocol::simple;
+  const int nodes = figures.nodes;
+  const double hop = (figures.over_pcie ? table.ring_pcie : table.ring_hop)[protocol];
+  const double posts = is_simple ? 3.0 * kPostOfStep : kPostOfStep;
+  const double within = nodes == 1 ? hop : std::max(hop, posts);
+  const int between = nodes == 1 ? 0 : figures.reduces_to_all() ? 2 * (nodes - 1) : nodes - 1;
+  const bool exposed = figures.ranks == nodes;  // with one GPU a node nothing hides a network hop
+  const double network = (exposed ? table.tree_network : table.ring_network)[protocol];
+  const double latency = table.ring_base[protocol] + (figures.steps() - between) * within + between * network;
+  const bool plateau = nodes > 1 && is_simple && figures.reduces_to_all() &&
+                       figures.call.bytes.value / (figures.library.channels * figures.ranks) >= kPlateauBytes;
+  return plateau ? figures.library.ring_plateau * latency : latency;
+}
+
+std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
+  if (figures.call.kind == CollectiveKind::all_to_all) return std::nullopt;  // libraries send in pairs
+  return microseconds(expected_latency(figures, protocol)) +
+         figures.call.bytes / expected_rate(figures, protocol);
+}
+
+// --- What channels pay.
+
+Seconds setup(const ChannelContext& channels) {
+  const bool meets_neighbours = channels.protocol == Protocol::simple && channels.nodes == 1;
+  return channels.costs.base_latency +
+         channels.costs.hop_latency * (meets_neighbours ? channels.library().handshake_hops : 0.0);
+}
+
+/// Steps between nodes take longer once channels carry more than a line.
+double plateau(const ChannelContext& channels) {
+  const CollectiveLibrarySpec& library = channels.library();
+  const bool applies = channels.protocol == Protocol::simple && channels.nodes > 1 &&
+                       !channels.graph.pipelined &&
+                       channels.call.bytes.value / (library.channels * channels.graph.ranks()) >= kPlateauBytes;
+  return applies ? library.ring_plateau : 1.0;
+}
+
+Seconds latency(const ChannelContext& channels, const Move& move) {
+  return channels.steps(move) * plateau(channels);
+}
+
+/// Half a chunk: a chunk is two slices.
+Seconds last_slice(const ChannelContext& channels, int lane) {
+  const CollectiveLibrarySpec& library = channels.library();
+  if (library.ring_chunk.value <= 0.0) return {};
+  const double in_lane = channels.in_lane(lane);
+  const Bytes most = channels.longest[static_cast<std::size_t>(lane)] / in_lane;
+  const BytesPerSecond link = library.link_payload * channels.costs.link_share;
+  const BytesPerSecond rate = std::min(channels.costs.channel_rate, link / in_lane);
+  return std::min(most, library.ring_chunk) * 0.5 / rate;
+}
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kRing = {
+    .name = "ring",
+    .supports = supports,
+    .graph = graph,
+    .is_symmetric = is_alike,
+    .turning_rings = rings_to_turn,
+    .expected_time = expected_time,
+    .channels = {.use = ChannelUse::rings, .setup = setup, .latency = latency, .last_slice = last_slice}};
 
 }  // namespace c3

@@ -1,6 +1,10 @@
+// Partners at doubling distances exchange halving bytes; one more step each way for ranks beyond a power of
+// two.
+
 #include <bit>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/entry.hpp"
 
 namespace c3 {
 namespace {
@@ -72,13 +76,27 @@ class HalvingDoubling {
   std::vector<std::pair<std::size_t, std::uint32_t>> coming_;
 };
 
-}  // namespace
-
-TransferGraph halving_doubling_graph(const GraphRequest& request) {
+TransferGraph graph(const GraphRequest& request) {
   const bool is_power = std::has_single_bit(static_cast<unsigned>(request.ranks()));
   if (!is_power && request.call.kind != CollectiveKind::all_reduce)
     request.refuse("takes a power of two of ranks, not " + std::to_string(request.ranks()));
   return HalvingDoubling(request).take();
 }
+
+bool supports(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter;
+}
+
+/// Partners at different distances share a link of a mesh both ways.
+bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec& node) {
+  return std::has_single_bit(static_cast<unsigned>(group.ranks)) &&
+         (group.one_gpu || node.topology == NodeTopology::switched);
+}
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kHalvingDoubling = {
+    .name = "halving_doubling", .supports = supports, .graph = graph, .is_symmetric = is_alike};
 
 }  // namespace c3

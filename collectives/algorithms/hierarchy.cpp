@@ -1,18 +1,16 @@
-#include <algorithm>
+#include "collectives/algorithms/hierarchy.hpp"
 
-#include "collectives/algorithms.hpp"
+#include <algorithm>
 
 namespace c3 {
 namespace {
 
-/// Three phases, through which chunks follow one another: within nodes every GPU gets the sum of its part from
-/// its peers; GPUs of a rail sum these up along a ring, or the fabric's switches do; within nodes every GPU
-/// gets its peers' parts. An all_gather has the rings' second half and the last phase, a reduce_scatter the
-/// first phase and the rings' first half.
+/// Phases as graph rounds, those of a lane one after another.
 class Hierarchy {
  public:
-  explicit Hierarchy(const GraphRequest& request)
+  Hierarchy(const GraphRequest& request, BetweenNodes between)
       : request_(request),
+        between_(between),
         order_(request.layout.node_by_node()),
         nodes_(request.layout.node_count()),
         slots_(request.layout.members_per_node()),
@@ -26,7 +24,7 @@ class Hierarchy {
     ByLane here(static_cast<std::size_t>(lanes_));
     if (kind != CollectiveKind::all_gather) here = exchange_within(TransferOp::update, here);
     ++stage_;
-    if (request_.algorithm == Algorithm::collnet) {
+    if (between_ == BetweenNodes::fabric) {
       here = add_in_fabric(here);
     } else {
       if (kind != CollectiveKind::all_gather) here = turn(TransferOp::update, here);
@@ -99,6 +97,7 @@ class Hierarchy {
   }
 
   const GraphRequest& request_;
+  BetweenNodes between_;
   std::vector<int> order_;
   int nodes_;
   int slots_;
@@ -112,14 +111,14 @@ class Hierarchy {
 
 }  // namespace
 
-TransferGraph hierarchical_graph(const GraphRequest& request) {
+TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between) {
   const GroupLayout& layout = request.layout;
   if (layout.node_count() < 2) request.refuse("joins several nodes; within one see direct");
   if (!layout.is_regular()) request.refuse("needs the same GPUs of every node");
   if (layout.members_per_node() < 2) request.refuse("needs several GPUs of every node; see ring");
-  if (request.algorithm == Algorithm::collnet && !request.cluster.fabric->switch_reduces)
+  if (between == BetweenNodes::fabric && !request.cluster.fabric->switch_reduces)
     request.refuse("needs switches that reduce, fabric '" + request.cluster.fabric->name + "' has none");
-  return Hierarchy(request).take();
+  return Hierarchy(request, between).take();
 }
 
 }  // namespace c3

@@ -1,8 +1,13 @@
+// Every pair of ranks by itself: S/N to each other rank, S or S/N to or from a root.
+
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
 
-#include "collectives/algorithms.hpp"
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/entry.hpp"
+#include "interconnect/fabric.hpp"
 
 namespace c3 {
 namespace {
@@ -54,8 +59,8 @@ std::vector<std::uint32_t> add_rounds(Rounds& rounds, const std::vector<Exchange
 TransferGraph alike_graph(const GraphRequest& request, const Order& order,
                           const std::vector<Exchange>& distances, Bytes shard) {
   const int lanes = request.lanes(distances.size());
-  GraphBuilder graph = request.builder(lanes);
-  Rounds rounds(graph, order.ranks, request.form.folded);
+  GraphBuilder builder = request.builder(lanes);
+  Rounds rounds(builder, order.ranks, request.form.folded);
   Transfer pattern;
   pattern.bytes = shard;
   if (reduces(request.call.kind)) pattern.op = TransferOp::update;
@@ -65,7 +70,7 @@ TransferGraph alike_graph(const GraphRequest& request, const Order& order,
     pattern.step = 1;
     add_rounds(rounds, distances, lanes, pattern, sums);
   }
-  return graph.take();
+  return builder.take();
 }
 
 /// \p bytes_of(i, j): what member i of the group sends to member j.
@@ -73,22 +78,20 @@ TransferGraph unlike_graph(const GraphRequest& request, const Order& order,
                            const std::vector<Exchange>& distances,
                            const std::function<Bytes(std::size_t, std::size_t)>& bytes_of) {
   const int lanes = request.lanes(distances.size());
-  GraphBuilder graph = request.builder(lanes);
+  GraphBuilder builder = request.builder(lanes);
   const TransferOp op = reduces(request.call.kind) ? TransferOp::update : TransferOp::store;
   for (std::size_t d = 0; d < distances.size(); ++d) {
     for (std::size_t from = 0; from < order.ranks.size(); ++from) {
       const auto to = static_cast<std::size_t>(distances[d].to(static_cast<int>(from)));
       const Bytes bytes = bytes_of(order.member[from], order.member[to]);
       if (bytes.value <= 0.0) continue;
-      graph.add({order.ranks[from], order.ranks[to], static_cast<int>(d) % lanes, 0, bytes, {}, op});
+      builder.add({order.ranks[from], order.ranks[to], static_cast<int>(d) % lanes, 0, bytes, {}, op});
     }
   }
-  return graph.take();
+  return builder.take();
 }
 
-}  // namespace
-
-TransferGraph direct_graph(const GraphRequest& request) {
+TransferGraph graph(const GraphRequest& request) {
   const CollectiveCall& call = request.call;
   const Bytes counted = counted_bytes(call, request.ranks());
   const Bytes shard = counted / static_cast<double>(request.ranks());
@@ -121,7 +124,81 @@ TransferGraph direct_graph(const GraphRequest& request) {
       return alike_graph(request, in_group, {shift(1, request.ranks())}, counted);
     }
   }
-  throw std::logic_error("direct_graph: unknown collective");
+  throw std::logic_error("direct: unknown collective");
 }
+
+bool supports_all(CollectiveKind) { return true; }
+
+/// A shift sends to another node from the last GPU of one only.
+bool is_alike(CollectiveKind kind, const GroupShape& group, const NodeSpec&) {
+  return kind != CollectiveKind::send_receive || group.nodes == 1 || group.one_gpu;
+}
+
+// --- All-reduces of small data by a kernel of its own (MSCCL++): every rank writes to every other, and adds.
+
+bool is_one_shot(const ChannelContext& channels) {
+  return channels.protocol == Protocol::ll && channels.call.kind == CollectiveKind::all_reduce &&
+         channels.library().one_shot_latency;
+}
+
+/// Such kernels run where they are faster than rings in protocol simple.
+std::optional<Seconds> one_shot_time(const PublishedFigures& figures, Protocol protocol) {
+  const CollectiveLibrarySpec& library = figures.library;
+  if (!library.one_shot_latency || !figures.reduces_to_all() || protocol != Protocol::ll || figures.nodes > 1)
+    return std::nullopt;
+  const BytesPerSecond bus = library.tuner_bandwidth * 0.5;
+  return *library.one_shot_latency + library.ll->hop_latency * 2.0 +
+         figures.call.bytes / (bus * figures.ring_ratio());
+}
+
+Seconds setup(const ChannelContext& channels) {
+  return is_one_shot(channels) ? *channels.library().one_shot_latency : channels.costs.base_latency;
+}
+
+/// A one-shot kernel's threads do not go round a ring: the wire's half is all that the flags take.
+BytesPerSecond link_payload(const ChannelContext& channels) {
+  return channels.library().link_payload *
+         (is_one_shot(channels) ? kShareBesideFlags : channels.costs.link_share);
+}
+
+// --- Sends and receives.
+
+/// One thread of a rank's host posts every send and receive of a pair over the network; two chunks before
+/// slices stream.
+Seconds posts(const ChannelContext& channels) {
+  const CollectiveKind kind = channels.call.kind;
+  if (!is_pairwise(kind) || channels.nodes == 1) return {};
+  const int peers = kind == CollectiveKind::send_receive ? 1 : channels.graph.ranks() - channels.fewest_in_node;
+  const double chunks = channels.protocol == Protocol::simple ? 2.0 : 1.0;
+  return channels.cluster.fabric->message_latency * (2.0 * peers * chunks);
+}
+
+Seconds latency(const ChannelContext& channels, const Move& move) {
+  const bool is_hidden = move.hops + move.network_hops == 0;
+  return is_hidden ? Seconds{} : channels.steps(move) + posts(channels);
+}
+
+/// A whole chunk of a pair, which its receiver copies out of the library's buffer; before that, send and
+/// receive have met, which takes another hop.
+Seconds last_slice(const ChannelContext& channels, int lane) {
+  const CollectiveLibrarySpec& library = channels.library();
+  if (!is_pairwise(channels.call.kind) || !library.local_rate) return {};
+  const Bytes most =
+      channels.longest[static_cast<std::size_t>(lane)] / static_cast<double>(channels.in_lane(lane));
+  return channels.costs.hop_latency + std::min(most, library.chunk_size) / *library.local_rate;
+}
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kDirect = {.name = "direct",
+                                           .supports = supports_all,
+                                           .graph = graph,
+                                           .is_symmetric = is_alike,
+                                           .expected_time = one_shot_time,
+                                           .channels = {.use = ChannelUse::pairs,
+                                                        .setup = setup,
+                                                        .latency = latency,
+                                                        .last_slice = last_slice,
+                                                        .link_payload = link_payload}};
 
 }  // namespace c3

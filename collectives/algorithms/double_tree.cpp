@@ -1,4 +1,4 @@
-#include "collectives/double_tree.hpp"
+#include "collectives/algorithms/double_tree.hpp"
 
 #include <algorithm>
 

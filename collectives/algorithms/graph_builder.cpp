@@ -1,4 +1,4 @@
-#include "collectives/graph_builder.hpp"
+#include "collectives/algorithms/graph_builder.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "collectives/local_paths.hpp"
+#include "collectives/algorithms/local_paths.hpp"
 
 #include <algorithm>
 #include <set>

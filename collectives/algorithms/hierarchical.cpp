@@ -1,0 +1,24 @@
+// Direct within nodes, rings between GPUs of a rail. No algorithm of NCCL.
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/algorithms/hierarchy.hpp"
+
+namespace c3 {
+namespace {
+
+TransferGraph graph(const GraphRequest& request) { return hierarchy(request, BetweenNodes::ring); }
+
+bool supports(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter;
+}
+
+bool is_alike(CollectiveKind, const GroupShape&, const NodeSpec&) { return true; }
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kHierarchical = {
+    .name = "hierarchical", .supports = supports, .graph = graph, .is_symmetric = is_alike};
+
+}  // namespace c3

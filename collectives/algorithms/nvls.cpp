@@ -1,0 +1,85 @@
+// S/N by each rank, or S by the root, through the node's switch, which adds and multicasts (NVLink SHARP).
+
+#include <algorithm>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/library/switch_chunks.hpp"
+
+namespace c3 {
+namespace {
+
+TransferOp op_of(CollectiveKind kind) {
+  if (kind == CollectiveKind::all_reduce) return TransferOp::switch_all_reduce;
+  return reduces(kind) ? TransferOp::switch_reduce : TransferOp::switch_multicast;
+}
+
+TransferGraph graph(const GraphRequest& request) {
+  if (!request.cluster.node.switch_reduces)
+    request.refuse("needs a switch that reduces, node '" + request.cluster.node.name + "' has none");
+  if (request.layout.node_count() > 1) request.refuse("reaches GPUs of one node only; see nvls_tree");
+  const CollectiveCall& call = request.call;
+  const Bytes shard = call.bytes / static_cast<double>(request.ranks());
+  GraphBuilder builder = request.builder(1);
+  for (const int rank : request.members) {
+    if (is_rooted(call.kind) && rank != call.root) continue;
+    if (request.form.folded && rank != 0) continue;
+    builder.add({rank, rank, 0, 0, is_rooted(call.kind) ? call.bytes : shard, {}, op_of(call.kind)});
+  }
+  return builder.take();
+}
+
+bool supports(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast ||
+         kind == CollectiveKind::reduce;
+}
+
+bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.nodes == 1; }
+
+/// Broadcast and reduce go along rings only (NCCL 2.30.7). An fp8 sum is left to channels: the switch adds 16
+/// and 32 bits.
+bool is_offered(const PublishedFigures& figures, Protocol protocol) {
+  const CollectiveCall& call = figures.call;
+  const bool sums_bytes = reduces(call.kind) && call.dtype == DType::fp8;
+  return figures.cluster.node.switch_reduces && figures.nodes == 1 && figures.ranks > 2 &&
+         figures.library.nvls_channels > 0 && protocol == Protocol::simple && !sums_bytes &&
+         !is_rooted(call.kind);
+}
+
+BytesPerSecond expected_rate(const PublishedFigures& figures) {
+  const BytesPerSecond port = figures.library.nvls_tuner_bandwidth;
+  if (figures.reduces_to_all()) return port * 2.0 * figures.ring_ratio();
+  return port * ((figures.ranks - 1.0) / figures.ranks);
+}
+
+std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
+  if (!is_offered(figures, protocol)) return std::nullopt;
+  return microseconds(figures.table.nvls) + figures.call.bytes / expected_rate(figures);
+}
+
+/// Chunks pass the switch one after another, each behind a synchronisation; two more fill and drain the three
+/// stages: copy in, reduce and multicast, copy out.
+Seconds latency(const ChannelContext& channels, const Move&) {
+  const Bytes bytes = channels.call.bytes;
+  const int ranks = channels.graph.ranks();
+  const int heads = heads_of(ranks);
+  const Bytes pass = nvls_chunk(bytes, channels.width, heads) * (1.0 * channels.width * heads);
+  const double passes = std::max(1.0, bytes / pass);
+  const Bytes at_once = std::min(bytes, pass);
+  const Seconds on_links = at_once * (1.0 + 1.0 / ranks) / channels.library().nvls_payload;
+  const Seconds of_pass = std::max(on_links, at_once / copying_in_switch(channels));
+  return channels.library().nvls_latency * (passes + 2.0) + of_pass * 2.0;
+}
+
+}  // namespace
+
+extern constexpr AlgorithmEntry kNvls = {
+    .name = "nvls",
+    .supports = supports,
+    .graph = graph,
+    .is_symmetric = is_alike,
+    .expected_time = expected_time,
+    .channels = {.use = ChannelUse::in_switch, .latency = latency, .most = copying_in_switch}};
+
+}  // namespace c3

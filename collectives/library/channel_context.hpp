@@ -1,0 +1,47 @@
+#pragma once
+/// A collective on channels, as its algorithm sees it when it says what its steps cost.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "collectives/moves.hpp"
+#include "collectives/spec.hpp"
+#include "collectives/transfer_graph.hpp"
+
+namespace c3 {
+
+/// Of a wire with a flag for every 8 bytes (LL), the part that is payload.
+inline constexpr double kShareBesideFlags = 0.5;
+
+/// Whether every rank sends and receives: what meeting a peer costs was measured of these. Gather and scatter
+/// are sends and receives, too, but of one rank with the others.
+bool is_pairwise(CollectiveKind kind);
+
+struct ChannelContext {
+  const ClusterSpec& cluster;
+  const CollectiveCall& call;
+  const TransferGraph& graph;  ///< may be folded
+  Protocol protocol;
+  const ProtocolSpec& costs;  ///< of that protocol
+  int width = 1;              ///< channels of a rank
+  int places = 1;             ///< receivers to which channels are dealt in turn
+  int nodes = 1;              ///< on which the members sit
+  int fewest_in_node = 0;     ///< members on one of several nodes: their host posts most
+  Seconds between_switches = {};
+  std::optional<BytesPerSecond> measured_rate = {};  ///< see ChannelCosts::measured_rate
+  std::vector<Bytes> longest = {};                   ///< by lane: step
+
+  const CollectiveLibrarySpec& library() const { return cluster.library; }
+  int in_lane(int lane) const { return std::max(1, (width - lane + places - 1) / places); }
+  /// Latency of one step between nodes.
+  Seconds network_hop() const;
+  /// Latency of the steps that \p move takes one after another.
+  Seconds steps(const Move& move) const;
+
+ private:
+  Seconds behind_one_switch() const;
+};
+
+}  // namespace c3

@@ -1,0 +1,221 @@
+#include "collectives/library/channel_protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/group_layout.hpp"
+#include "engine/errors.hpp"
+#include "gpu/memory.hpp"
+#include "interconnect/switch_network.hpp"
+
+namespace c3 {
+namespace {
+
+ChannelUse use_of(Algorithm algorithm) { return algorithm->channels.use; }
+
+const ProtocolSpec& costs_of(const CollectiveLibrarySpec& library, const ChannelMethod& method) {
+  if (!offers(library, method.protocol)) {
+    throw InfeasibleError(fmt::format("'{}' has no protocol {}", library.name, name_of(method.protocol)));
+  }
+  if (use_of(method.algorithm) == ChannelUse::in_switch && method.protocol != Protocol::simple) {
+    throw InfeasibleError(fmt::format("{} supports only protocol simple, not {}", name_of(method.algorithm),
+                                      name_of(method.protocol)));
+  }
+  return protocol_of(library, method.protocol);
+}
+
+/// Lanes, and the rank itself.
+int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+              int channels, int lanes) {
+  const bool sends_to_all =
+      call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
+  const bool to_itself = library.p2p_to_itself && sends_to_all && use_of(method.algorithm) == ChannelUse::pairs;
+  return lanes + (to_itself && channels > lanes ? 1 : 0);
+}
+
+double bytes_per_thread(const ChannelMethod& method, int members) {
+  switch (method.protocol) {
+    case Protocol::ll:
+      return use_of(method.algorithm) == ChannelUse::rings ? 8.0 * members : 8.0;
+    case Protocol::ll128:
+      return 8.0;
+    case Protocol::simple:
+      break;
+  }
+  return 64.0;
+}
+
+std::vector<Bytes> longest_steps(const TransferGraph& graph) {
+  std::vector<Bytes> by_lane(static_cast<std::size_t>(graph.lanes));
+  for (const Transfer& transfer : graph.transfers) {
+    Bytes& longest = by_lane[static_cast<std::size_t>(transfer.lane)];
+    const double steps = std::max(1, transfer.hops + transfer.network_hops);
+    longest = std::max(longest, transfer.bytes / steps);
+  }
+  return by_lane;
+}
+
+/// What crosses nodes. \throws InfeasibleError for a protocol that the fabric cannot carry.
+void add_nodes(ChannelContext& channels) {
+  const GroupLayout layout = layout_of(channels.graph.members, channels.graph.node_gpus);
+  channels.nodes = layout.node_count();
+  if (channels.nodes == 1) return;
+  const ClusterSpec& cluster = channels.cluster;
+  if (!passes_between_nodes(cluster, channels.protocol)) {
+    throw InfeasibleError(fmt::format(
+        "fabric '{}' does not support protocol {} between nodes: it does not deliver data and flags in order",
+        cluster.fabric->name, name_of(channels.protocol)));
+  }
+  std::vector<int> nodes;
+  channels.fewest_in_node = channels.graph.ranks();
+  for (const std::vector<int>& ranks : layout.nodes) {
+    nodes.push_back(ranks.front() / channels.graph.node_gpus);
+    channels.fewest_in_node = std::min(channels.fewest_in_node, static_cast<int>(ranks.size()));
+  }
+  channels.between_switches = latency_between_switches(*cluster.fabric, cluster.nodes, nodes);
+}
+
+ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call, const ChannelMethod& method,
+                          const TransferGraph& graph) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  ChannelContext channels{.cluster = cluster,
+                          .call = call,
+                          .graph = graph,
+                          .protocol = method.protocol,
+                          .costs = costs_of(library, method)};
+  channels.width = channels_used(library, call, method, graph.ranks(), graph.lanes);
+  channels.places = places_of(library, call, method, channels.width, graph.lanes);
+  channels.measured_rate = measured_rate(call, method.algorithm, method.protocol, cluster);
+  channels.longest = longest_steps(graph);
+  add_nodes(channels);
+  return channels;
+}
+
+}  // namespace
+
+int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
+  if (use_of(algorithm) == ChannelUse::in_switch) return library.nvls_channels;
+  const bool in_pairs =
+      use_of(algorithm) == ChannelUse::pairs && sends_in_pairs(kind) && library.p2p_channels > 0;
+  return in_pairs ? library.p2p_channels : library.channels;
+}
+
+int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+                  int members, int lanes) {
+  int channels = channels_of(library, call.kind, method.algorithm);
+  const ChannelUse use = use_of(method.algorithm);
+  const bool reduced = use == ChannelUse::paths || use == ChannelUse::rings;
+  const int threads = protocol_of(library, method.protocol).threads;
+  if (is_pairwise(call.kind) && method.protocol == Protocol::ll) {
+    channels = std::min(channels, lanes);
+  } else if (reduced && threads > 0) {
+    const double of_channel = threads * bytes_per_thread(method, members);
+    const double wanted = std::floor(counted_bytes(call, members) / Bytes{of_channel});
+    channels = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(channels)));
+  }
+  channels = std::max({channels, lanes, method.channels.least});
+  return method.channels.most > 0 ? std::min(channels, method.channels.most) : channels;
+}
+
+std::optional<BytesPerSecond> measured_rate(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
+                                            const ClusterSpec& cluster) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  const bool known = library.rules == TunerRules::nccl && library.tuner_bandwidth.value > 0.0 &&
+                     call.kind == CollectiveKind::all_reduce && offers(library, protocol);
+  if (!known || algorithm->channels.measured_rate == nullptr) return std::nullopt;
+  return algorithm->channels.measured_rate(PublishedFigures(call, cluster), protocol);
+}
+
+ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call,
+                                 const ChannelMethod& method, const TransferGraph& graph)
+    : algorithm_(method.algorithm), channels_(context_of(cluster, call, method, graph)) {}
+
+// Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.
+BytesPerSecond ChannelProtocol::cu_rate() const {
+  const CollectiveLibrarySpec& library = channels_.library();
+  const bool in_pairs = use_of(algorithm_) == ChannelUse::pairs && sends_in_pairs(channels_.call.kind);
+  return in_pairs ? library.pair_cu_rate.value_or(library.cu_rate) : library.cu_rate;
+}
+
+BytesPerSecond ChannelProtocol::link_payload() const {
+  if (use_of(algorithm_) == ChannelUse::in_switch) return channels_.library().nvls_payload;
+  if (const auto link_payload = algorithm_->channels.link_payload) return link_payload(channels_);
+  return channels_.library().link_payload * channels_.costs.link_share;
+}
+
+// Within a node link_share says what flags leave, and whatever else a protocol loses.
+double ChannelProtocol::network_bytes() const {
+  if (channels_.protocol == Protocol::simple) return 1.0;
+  return channels_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0;
+}
+
+Seconds ChannelProtocol::base() const {
+  const auto setup = algorithm_->channels.setup;
+  return (setup != nullptr ? setup(channels_) : channels_.costs.base_latency) + last_slices();
+}
+
+Seconds ChannelProtocol::latency(const Move& move) const {
+  const auto latency = algorithm_->channels.latency;
+  return latency != nullptr ? latency(channels_, move) : channels_.steps(move);
+}
+
+// What authors measured of a tree contains its filling.
+Chunking ChannelProtocol::chunks() const {
+  constexpr int kFine = 10'000;
+  if (!channels_.graph.pipelined) return {};
+  if (channels_.measured_rate) return equal_chunks(kFine);
+  const double channels = std::max(1, channels_.width / channels_.graph.lanes);
+  const Bytes longest = std::ranges::max(channels_.longest);
+  const auto chunk_of = algorithm_->channels.chunk;
+  Bytes chunk = chunk_of != nullptr ? chunk_of(channels_, longest / channels) : channels_.library().chunk_size;
+  if (const std::optional<Bytes> lines = line_round()) chunk = std::min(chunk, *lines);
+  return whole_chunks(longest, chunk * channels);
+}
+
+// A thread sends a line on as soon as it and its flag have come, so that a rank is one round of the channel's
+// threads behind. Between nodes a NIC waits for the chunk, which in LL is small (8 lines a thread).
+std::optional<Bytes> ChannelProtocol::line_round() const {
+  const Protocol protocol = channels_.protocol;
+  const int threads = channels_.costs.threads;
+  const bool waits = channels_.nodes > 1 && protocol == Protocol::ll128;
+  if (protocol == Protocol::simple || waits || threads == 0) return std::nullopt;
+  const double of_thread = protocol == Protocol::ll ? 8.0 : 60.0;  // of 16 B, of 64 B with its flags
+  return Bytes{threads * of_thread};
+}
+
+double ChannelProtocol::bound(const Move& move) const {
+  if (const auto most = algorithm_->channels.most) return (most(channels_) / channels_.call.bytes).value;
+  if (!channels_.measured_rate) return std::numeric_limits<double>::infinity();
+  const Leg& leg = move.legs.front();
+  const double part = leg.bytes / channels_.longest[static_cast<std::size_t>(leg.lane)];
+  return (*channels_.measured_rate / (channels_.call.bytes * part)).value;
+}
+
+Seconds ChannelProtocol::last_slices() const {
+  const auto last_slice = algorithm_->channels.last_slice;
+  const bool hidden = channels_.protocol != Protocol::simple || channels_.graph.pipelined;
+  if (last_slice == nullptr || hidden) return {};
+  Seconds longest;
+  for (int lane = 0; lane < channels_.graph.lanes; ++lane)
+    longest = std::max(longest, last_slice(channels_, lane));
+  return longest;
+}
+
+std::optional<LocalCopy> ChannelProtocol::local_copy() const {
+  const CollectiveCall& call = channels_.call;
+  const std::optional<BytesPerSecond>& local_rate = channels_.library().local_rate;
+  const bool is_ring_sum = call.kind == CollectiveKind::all_reduce && use_of(algorithm_) == ChannelUse::rings;
+  const bool gathers_elsewhere = call.kind == CollectiveKind::all_gather && !call.in_place;
+  const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
+                         call.kind == CollectiveKind::all_to_all;
+  if (!has_shard || !local_rate || channels_.protocol != Protocol::simple) return std::nullopt;
+  const Bytes shard = call.bytes / channels_.graph.ranks();
+  const Seconds at_hbm{1.0 / hbm_rate_alone(channels_.cluster.gpu.hbm, shard, shard)};
+  return LocalCopy{shard, std::max(shard / (*local_rate * channels_.width), at_hbm)};
+}
+
+}  // namespace c3

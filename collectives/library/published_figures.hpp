@@ -1,0 +1,48 @@
+#pragma once
+/// One call on one cluster with what NCCL's and RCCL's authors publish for it in their tuners: measured or
+/// expected bandwidths and latencies. The tuner adds them up to times; channels of trees go at such a rate.
+
+#include "collectives/call.hpp"
+#include "collectives/library/tuner_tables.hpp"
+#include "collectives/spec.hpp"
+
+namespace c3 {
+
+/// It must not outlive the call and the cluster. \throws InfeasibleError as members_of.
+struct PublishedFigures {
+  PublishedFigures(const CollectiveCall& its_call, const ClusterSpec& its_cluster);
+
+  const CollectiveCall& call;
+  const ClusterSpec& cluster;
+  const CollectiveLibrarySpec& library;
+  const TunerTable& table;
+  const ChannelCaps& caps;
+  bool over_pcie;
+  int ranks, nodes;       ///< of the group
+  BytesPerSecond fabric;  ///< of all NICs of a node
+  int searched;           ///< channels that the topology search finds, before they are doubled
+
+  bool reduces_to_all() const { return call.kind == CollectiveKind::all_reduce; }
+  /// Of a ring.
+  int steps() const;
+  /// Algorithm bandwidth of a ring by its bus bandwidth.
+  double ring_ratio() const { return static_cast<double>(ranks) / steps(); }
+  /// Bus bandwidth within a node, or between nodes where that is less.
+  BytesPerSecond bandwidth() const;
+  /// Bus bandwidth that no algorithm passes in protocol ll, see kMostInLl.
+  BytesPerSecond most_in_ll() const;
+  /// RCCL's part of the bandwidth, in its own units of size; \p by_size may be null.
+  double share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size, Protocol protocol) const;
+  /// Powers of two above 64 B; -1: below.
+  int log_size() const;
+  /// Of a binary tree over nodes.
+  double depth() const;
+  /// In arrays for 1, 2 and more nodes.
+  std::size_t index_of_nodes() const;
+  bool passes(Protocol protocol) const { return nodes == 1 || passes_between_nodes(cluster, protocol); }
+};
+
+/// \p count of the tables' unit.
+constexpr Seconds microseconds(double count) { return Seconds{count * 1e-6}; }
+
+}  // namespace c3
