@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
-#include "collectives/dma_commands.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/spec.hpp"
 

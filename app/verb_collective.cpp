@@ -18,6 +18,7 @@
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/backends/backend.hpp"
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
 #include "engine/interrupt.hpp"

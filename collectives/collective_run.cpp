@@ -7,9 +7,6 @@
 #include <cmath>
 
 #include "collectives/algorithms/entry.hpp"
-#include "collectives/cu_collective.hpp"
-#include "collectives/dma_collective.hpp"
-#include "collectives/fused_collective.hpp"
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 
@@ -75,20 +72,6 @@ std::vector<TurningRing> lazy_rings(const CollectivePlan& plan, const Cluster& c
 }
 
 }  // namespace
-
-std::unique_ptr<CollectiveRun> CollectiveRun::make(Cluster& cluster, CollectivePlan plan) {
-  if (plan.call.groups && !cluster.setup().folded)
-    throw std::logic_error("CollectiveRun: a run is of one group");
-  switch (plan.backend) {
-    case Backend::cu:
-      return std::make_unique<CuCollective>(cluster, std::move(plan));
-    case Backend::dma:
-      return std::make_unique<DmaCollective>(cluster, std::move(plan));
-    case Backend::fused:
-      return std::make_unique<FusedCollective>(cluster, std::move(plan));
-  }
-  throw std::logic_error("CollectiveRun::make: unknown backend");
-}
 
 CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
     : cluster_(cluster),

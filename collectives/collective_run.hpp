@@ -1,12 +1,11 @@
 #pragma once
 /// One collective in flight, whoever moves its bytes.
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/cluster.hpp"
-#include "collectives/dma_commands.hpp"
 #include "collectives/library/method.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/turning_ring.hpp"
@@ -32,12 +31,10 @@ struct CollectivePlan {
   std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
 };
 
-/// Runs a plan on a cluster. Nothing moves before every member of the group has joined.
+/// Runs a plan on a cluster; make_collective makes one. Nothing moves before every member of the group has
+/// joined.
 class CollectiveRun {
  public:
-  /// \throws InfeasibleError when the backend cannot run the plan on this cluster; std::logic_error for a call
-  /// in several groups, which GroupRuns makes runs of, unless rank 0's stands for all.
-  static std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan);
   virtual ~CollectiveRun() = default;
   CollectiveRun(const CollectiveRun&) = delete;
   CollectiveRun& operator=(const CollectiveRun&) = delete;

@@ -1,17 +1,19 @@
 #include "collectives/group_runs.hpp"
 
+#include "collectives/backends/backend.hpp"
+
 namespace c3 {
 
 GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on,
                      const PlanOf& plan_of) {
   if (cluster.setup().folded) {
-    runs_.push_back(CollectiveRun::make(cluster, plan_of(call)));
+    runs_.push_back(make_collective(cluster, plan_of(call)));
     return;
   }
   groups_ = call.groups;
   for (const CollectiveCall& of_group : calls_by_group(call, cluster.ranks())) {
     const std::vector<int> members = members_of(of_group, cluster.ranks());
-    runs_.push_back(any_takes_part(members, on) ? CollectiveRun::make(cluster, plan_of(of_group)) : nullptr);
+    runs_.push_back(any_takes_part(members, on) ? make_collective(cluster, plan_of(of_group)) : nullptr);
   }
 }
 

@@ -17,7 +17,7 @@ class GroupRuns {
   /// Of no collective.
   GroupRuns() = default;
   /// \param on ranks that take part; empty: all. A group without any has no run.
-  /// \throws InfeasibleError as calls_by_group and CollectiveRun::make.
+  /// \throws InfeasibleError as calls_by_group and make_collective.
   GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on, const PlanOf& plan_of);
 
   bool is_empty() const { return runs_.empty(); }

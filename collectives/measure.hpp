@@ -28,7 +28,7 @@ struct MeasuredMethod {
 
 /// Runs \p call on the whole GPU, stream and queue of its own, one representative where ranks are alike.
 /// Launched by a host, the library's gap comes on top; launched by one process, a node's GPUs wait for as many
-/// launches in turn. \throws InfeasibleError as CollectiveRun::make.
+/// launches in turn. \throws InfeasibleError as make_collective.
 CollectiveMeasurement measure_collective(const ClusterSpec& cluster, const CollectiveCall& call,
                                          const MeasuredMethod& how);
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
-#include "collectives/dma_commands.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_run.hpp"

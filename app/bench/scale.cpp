@@ -9,7 +9,7 @@
 
 #include "app/bench/cpu_clock.hpp"
 #include "app/bench/in_child.hpp"
-#include "collectives/collective_run.hpp"
+#include "collectives/backends/backend.hpp"
 #include "collectives/measure.hpp"
 #include "configs/experiment_reader.hpp"
 
@@ -58,7 +58,7 @@ TimedRun run_ring(const ScaleCase& work, CollectiveGrain grain, void (Simulation
   plan.ring_chunks = grain == CollectiveGrain::step ? kChunks : 1;
   plan.range = {0, spec.gpu.compute.cus_per_xcd};
   const CpuClock clock;
-  const auto run = CollectiveRun::make(cluster, plan);
+  const auto run = make_collective(cluster, plan);
   for (int rank = 0; rank < work.gpus; ++rank)
     simulation.spawn(work.name, run->join(rank, Seconds{}, nullptr));
   (simulation.*loop)();

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "collectives/algorithms/entry.hpp"
+#include "collectives/backends/backend.hpp"
 #include "collectives/library/published_figures.hpp"
 #include "engine/errors.hpp"
 
@@ -50,42 +50,7 @@ Protocol protocol_of_pairs(const PublishedFigures& figures) {
   return flags ? Protocol::ll : Protocol::simple;
 }
 
-/// Whether an all-reduce of S through the switch, S (1 + 1/n) a direction, is faster than along a ring, 2S
-/// (n-1)/n. A library does not try with two ranks.
-bool is_faster_in_switch(const CollectiveCall& call, const ClusterSpec& cluster) {
-  const CollectiveLibrarySpec& library = cluster.library;
-  if (!cluster.node.switch_reduces || library.nvls_channels == 0 || cluster.nodes > 1) return false;
-  const double n = member_count(call, cluster.ranks());
-  return n > 2.0 &&
-         (1.0 + 1.0 / n) / library.nvls_payload.value < 2.0 * (n - 1.0) / n / library.link_payload.value;
-}
-
 }  // namespace
-
-Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster) {
-  const NodeTopology topology = cluster.node.topology;
-  const bool by_pairs = call.kind == CollectiveKind::all_to_all || topology == NodeTopology::full_mesh;
-  if (backend == Backend::fused) return by_pairs ? Algorithm::direct : Algorithm::ring;
-  switch (call.kind) {
-    case CollectiveKind::all_reduce:
-      return backend == Backend::cu && is_faster_in_switch(call, cluster) ? Algorithm::nvls : Algorithm::ring;
-    case CollectiveKind::all_gather:
-      if (topology == NodeTopology::full_mesh && cluster.nodes == 1) return Algorithm::direct;
-      return backend == Backend::cu || topology == NodeTopology::wired ? Algorithm::ring : Algorithm::direct;
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-      return backend == Backend::cu ? Algorithm::ring : Algorithm::direct;
-    case CollectiveKind::all_to_all:
-    case CollectiveKind::all_to_all_v:
-    case CollectiveKind::gather:
-    case CollectiveKind::scatter:
-    case CollectiveKind::send_receive:
-    case CollectiveKind::barrier:
-      return Algorithm::direct;
-  }
-  throw std::logic_error("default_algorithm: unknown collective");
-}
 
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
                                      const ClusterSpec& cluster) {

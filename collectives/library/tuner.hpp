@@ -9,11 +9,6 @@
 
 namespace c3 {
 
-/// What a backend runs unless it is told otherwise. Channels, as NCCL and RCCL: the switch for an all_reduce
-/// where node and library can; pairs for all_to_all, send_receive, and all_gather on a full mesh; rings for the
-/// rest. Copy engines: pairs, but rings for all_gather where pairs share links of a wired node.
-Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
-
 /// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.30.7,
 /// src/graph/tuning.cc; RCCL 2.21.5 has the same ones with other constants): latency of base and steps, and
 /// bytes over the bandwidth that it expects. Not what a simulation of it takes. Absent where the library does

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/backends/backend.hpp"
 #include "engine/errors.hpp"
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"
@@ -221,7 +222,7 @@ TEST_CASE("groups whose channels wait for each other's CU slots are a deadlock t
     plan.name = stream == 0 ? "first" : "second";
     plan.stream = plan.order = stream;
     plan.range = {0, 1};
-    runs.push_back(CollectiveRun::make(machine, plan));
+    runs.push_back(make_collective(machine, plan));
   }
   // Rank 1 is asked for the first one sooner, rank 2 for the second one.
   simulation.spawn("1 first", runs[0]->join(1, 1.0_us, nullptr));

@@ -1,6 +1,6 @@
 // What a fused collective does with every chunk, followed by hand through all ranks.
 
-#include "collectives/fused_routes.hpp"
+#include "collectives/backends/fused/fused_routes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Rings chunk by chunk against the same rings written out: every chunk of every step on every edge a task that
 // waits for its predecessors, as the transfer graph says.
 
-#include "collectives/ring_run.hpp"
+#include "collectives/backends/cu/ring_run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "collectives/ring_turns.hpp"
+#include "collectives/backends/cu/ring_turns.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/backends/backend.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"

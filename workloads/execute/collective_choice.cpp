@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/backends/backend.hpp"
 #include "collectives/library/tuner.hpp"
 #include "workloads/execute/partition.hpp"
 

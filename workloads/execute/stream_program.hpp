@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/fused_collective.hpp"
+#include "collectives/backends/fused/fused_collective.hpp"
 #include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
 #include "workloads/execute/host_thread.hpp"

@@ -1,4 +1,4 @@
-#include "collectives/fused_collective.hpp"
+#include "collectives/backends/fused/fused_collective.hpp"
 
 #include <fmt/format.h>
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "collectives/backends/cu/ring_run.hpp"
+#include "collectives/backends/cu/ring_turns.hpp"
 #include "collectives/collective_run.hpp"
 #include "collectives/library/channel_protocol.hpp"
-#include "collectives/ring_run.hpp"
-#include "collectives/ring_turns.hpp"
 
 namespace c3 {
 

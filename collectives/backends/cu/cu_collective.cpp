@@ -1,4 +1,4 @@
-#include "collectives/cu_collective.hpp"
+#include "collectives/backends/cu/cu_collective.hpp"
 
 #include <fmt/format.h>
 

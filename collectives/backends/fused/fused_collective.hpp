@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/backends/fused/cu_adder.hpp"
+#include "collectives/backends/fused/fused_routes.hpp"
 #include "collectives/collective_run.hpp"
-#include "collectives/cu_adder.hpp"
-#include "collectives/fused_routes.hpp"
 #include "engine/ticket_line.hpp"
 #include "gpu/output_sink.hpp"
 #include "gpu/staging_window.hpp"

@@ -1,4 +1,4 @@
-#include "collectives/ring_run.hpp"
+#include "collectives/backends/cu/ring_run.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "collectives/dma_commands.hpp"
+#include "collectives/backends/dma/dma_commands.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "collectives/cu_adder.hpp"
+#include "collectives/backends/fused/cu_adder.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "collectives/fused_routes.hpp"
+#include "collectives/backends/fused/fused_routes.hpp"
 
 #include <fmt/format.h>
 

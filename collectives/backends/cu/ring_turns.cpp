@@ -1,4 +1,4 @@
-#include "collectives/ring_turns.hpp"
+#include "collectives/backends/cu/ring_turns.hpp"
 
 #include <algorithm>
 #include <array>

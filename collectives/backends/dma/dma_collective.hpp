@@ -2,6 +2,9 @@
 /// Collectives on copy engines (ConCCL, arXiv 2412.14335; DMA-Latte, arXiv 2511.06605): no CUs, no L2, no
 /// reduction. With fewer engines than lanes several lanes share an engine, one after another.
 
+#include <memory>
+#include <vector>
+
 #include "collectives/collective_run.hpp"
 
 namespace c3 {

@@ -1,4 +1,4 @@
-#include "collectives/dma_collective.hpp"
+#include "collectives/backends/dma/dma_collective.hpp"
 
 #include <fmt/format.h>
 
