@@ -23,11 +23,10 @@ Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const
     for (const Transfer& transfer : graph.transfers)
       longest = std::max(longest, transfer.bytes);
     const CollectiveLibrarySpec& library = cluster.library;
-    const int channels = channels_of(library, plan.call.kind, plan.algorithm);
+    const int channels = channels_of(library, plan.call.kind, plan.method.algorithm);
     return whole_chunks(longest, library.chunk_size * std::max(1.0, 1.0 * channels / graph.lanes));
   }
-  const ChannelMethod method{plan.algorithm, plan.protocol, plan.channels};
-  return ChannelProtocol(cluster, plan.call, method, graph).chunks();
+  return ChannelProtocol(cluster, plan.call, plan.method, graph).chunks();
 }
 
 void check_flows(const TransferGraph& graph, const CollectivePlan& plan, int chunks) {
@@ -42,19 +41,19 @@ GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
   GraphForm form;
   form.folded = cluster.setup().folded;
   const CollectiveLibrarySpec& library = cluster.spec().library;
-  const bool in_pairs = plan.algorithm->channels.use == ChannelUse::pairs;
+  const bool in_pairs = plan.method.algorithm->channels.use == ChannelUse::pairs;
   const bool shared = in_pairs && library.peers_share_channels;
   if (plan.backend == Backend::cu && !shared)
-    form.most_lanes = channels_of(cluster.spec().library, plan.call.kind, plan.algorithm);
-  if (!in_pairs && plan.channels.most > 0)  // several pairs share a channel
-    form.most_lanes = std::min(form.most_lanes, plan.channels.most);
+    form.most_lanes = channels_of(cluster.spec().library, plan.call.kind, plan.method.algorithm);
+  if (!in_pairs && plan.method.channels.most > 0)  // several pairs share a channel
+    form.most_lanes = std::min(form.most_lanes, plan.method.channels.most);
   return form;
 }
 
 TransferGraph graph_of(const CollectivePlan& plan, const Cluster& cluster, bool every_step) {
   GraphForm form = form_of(plan, cluster);
   form.every_step = every_step;
-  return make_transfer_graph(plan.call, plan.algorithm, cluster.spec(), form);
+  return make_transfer_graph(plan.call, plan.method.algorithm, cluster.spec(), form);
 }
 
 /// \p plan with a grain of which there are flows.
@@ -68,7 +67,7 @@ CollectivePlan with_grain(CollectivePlan plan, const Cluster& cluster) {
 /// Rings of channels are not written out at grain step: transfers would be ranks times steps.
 std::vector<TurningRing> lazy_rings(const CollectivePlan& plan, const Cluster& cluster) {
   if (plan.backend != Backend::cu || plan.grain != CollectiveGrain::step) return {};
-  return turning_rings(plan.call, plan.algorithm, cluster.spec(), form_of(plan, cluster));
+  return turning_rings(plan.call, plan.method.algorithm, cluster.spec(), form_of(plan, cluster));
 }
 
 }  // namespace

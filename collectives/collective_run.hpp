@@ -17,9 +17,7 @@ struct CollectivePlan {
   std::string name;  ///< as written in the experiment
   CollectiveCall call;
   Backend backend = Backend::cu;
-  Algorithm algorithm = Algorithm::direct;
-  Protocol protocol = Protocol::simple;  ///< of channels
-  ChannelLimits channels = {};
+  CollectiveMethod method = {};
   CollectiveGrain grain = CollectiveGrain::edge;
   int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
   DmaOptions dma;       ///< of backend dma

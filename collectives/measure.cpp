@@ -81,9 +81,7 @@ CollectivePlan plan_of(const CollectiveCall& call, const MeasuredMethod& how, co
   plan.name = name_of(call.kind);
   plan.call = call;
   plan.backend = how.backend;
-  plan.algorithm = how.method.algorithm;
-  plan.protocol = how.method.protocol;
-  plan.channels = how.method.channels;
+  plan.method = how.method;
   plan.grain = how.grain;
   plan.dma = how.dma;
   plan.range = {0, spec.gpu.compute.cus_per_xcd};

@@ -19,7 +19,7 @@ struct CollectiveMeasurement {
 /// How it is run.
 struct MeasuredMethod {
   Backend backend = Backend::cu;
-  ChannelMethod method = {};  ///< of copy engines the algorithm only
+  CollectiveMethod method = {};
   CollectiveGrain grain = CollectiveGrain::edge;
   LaunchPath launch = LaunchPath::graph;
   DmaOptions dma = {};              ///< of copy engines

@@ -96,9 +96,11 @@ class StrategyReader {
     if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
     read_dma_options(section, policy);
     read_reduction(section, policy);
-    if (section.has("algorithm")) policy.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
-    if (section.has("protocol")) policy.protocol = section.choice<Protocol>("protocol", named(kProtocols));
-    read_channels(section, policy.channels);
+    if (section.has("algorithm"))
+      policy.method.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
+    if (section.has("protocol"))
+      policy.method.protocol = section.choice<Protocol>("protocol", named(kProtocols));
+    read_channels(section, policy.method.channels);
     section.finish();
     return policy;
   }

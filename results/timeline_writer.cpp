@@ -147,11 +147,12 @@ void TimelineWriter::write_collectives(std::span<const CollectiveRecord> collect
   Column<double> algbw{group, {"algbw", "B/s", "algorithm bandwidth: bytes over time"}};
   Column<double> busbw{group, {"busbw", "B/s", "bus bandwidth, as nccl-tests defines it"}};
   for (const auto& record : collectives) {
+    const bool on_channels = record.backend == Backend::cu;
     name.push(file_.names().index(record.name));
-    op.push(file_.names().index(record.op));
-    algorithm.push(file_.names().index(record.algorithm));
-    protocol.push(file_.names().index(record.protocol));
-    backend.push(file_.names().index(record.backend));
+    op.push(file_.names().index(name_of(record.op)));
+    algorithm.push(file_.names().index(name_of(record.method.algorithm)));
+    protocol.push(file_.names().index(on_channels ? name_of(record.method.protocol) : "none"));
+    backend.push(file_.names().index(name_of(record.backend)));
     gpu.push(record.gpu);
     channels.push(record.channels);
     bytes.push(record.bytes.value);

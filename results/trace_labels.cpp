@@ -74,7 +74,7 @@ Json group_config(const ProcessGroups& groups) {
 }
 
 /// ncclDevKernel_AllReduce_Sum_bf16_RING_SIMPLE: how NCCL names its kernels, and readers tell communication.
-std::string kernel_name(const CollectiveCall& call, Backend backend, const ChannelMethod& method,
+std::string kernel_name(const CollectiveCall& call, Backend backend, const CollectiveMethod& method,
                         std::string_view element) {
   const bool on_channels = backend == Backend::cu;
   return fmt::format("{}_{}{}_{}_{}{}", on_channels ? "ncclDevKernel" : "ncclMemcpy",
@@ -96,7 +96,7 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
                      {"Group size", members},
                      {"dtype", type.torch},
                      {"Process Group Name", std::to_string(groups.number_of(ranks))}};
-  const ChannelMethod method = method_of(call, policy, experiment.cluster);
+  const CollectiveMethod method = method_of(call, policy, experiment.cluster);
   return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),
           .backend = policy.backend};

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
+#include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_run.hpp"
@@ -75,9 +75,7 @@ struct StreamPolicy {
   int reserve_cus = 0;  ///< CUs that this stream leaves unused
   int priority = 0;     ///< queue priority; larger is served first
   Backend backend = Backend::cu;
-  std::optional<Algorithm> algorithm;  ///< of operations that have several; absent: see method_of
-  std::optional<Protocol> protocol;    ///< of channels; absent: as the library chooses
-  ChannelLimits channels = {};
+  MethodWish method = {};                                  ///< of its collectives, see method_of
   DmaOptions dma = {};                                     ///< of its collectives on copy engines
   FusedReduction reduction = FusedReduction::near_memory;  ///< of its collectives that are fused
 

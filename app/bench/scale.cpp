@@ -53,7 +53,7 @@ TimedRun run_ring(const ScaleCase& work, CollectiveGrain grain, void (Simulation
   CollectivePlan plan;
   plan.name = work.name;
   plan.call = {.kind = CollectiveKind::all_reduce, .bytes = kRingBytes};
-  plan.algorithm = Algorithm::ring;
+  plan.method.algorithm = Algorithm::ring;
   plan.grain = grain;
   plan.ring_chunks = grain == CollectiveGrain::step ? kChunks : 1;
   plan.range = {0, spec.gpu.compute.cus_per_xcd};

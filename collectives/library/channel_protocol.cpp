@@ -17,7 +17,7 @@ namespace {
 
 ChannelUse use_of(Algorithm algorithm) { return algorithm->channels.use; }
 
-const ProtocolSpec& costs_of(const CollectiveLibrarySpec& library, const ChannelMethod& method) {
+const ProtocolSpec& costs_of(const CollectiveLibrarySpec& library, const CollectiveMethod& method) {
   if (!offers(library, method.protocol)) {
     throw InfeasibleError(fmt::format("'{}' has no protocol {}", library.name, name_of(method.protocol)));
   }
@@ -29,7 +29,7 @@ const ProtocolSpec& costs_of(const CollectiveLibrarySpec& library, const Channel
 }
 
 /// Lanes, and the rank itself.
-int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
+int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, const CollectiveMethod& method,
               int channels, int lanes) {
   const bool sends_to_all =
       call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
@@ -37,7 +37,7 @@ int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, 
   return lanes + (to_itself && channels > lanes ? 1 : 0);
 }
 
-double bytes_per_thread(const ChannelMethod& method, int members) {
+double bytes_per_thread(const CollectiveMethod& method, int members) {
   switch (method.protocol) {
     case Protocol::ll:
       return use_of(method.algorithm) == ChannelUse::rings ? 8.0 * members : 8.0;
@@ -79,8 +79,8 @@ void add_nodes(ChannelContext& channels) {
   channels.between_switches = latency_between_switches(*cluster.fabric, cluster.nodes, nodes);
 }
 
-ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call, const ChannelMethod& method,
-                          const TransferGraph& graph) {
+ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call,
+                          const CollectiveMethod& method, const TransferGraph& graph) {
   const CollectiveLibrarySpec& library = cluster.library;
   ChannelContext channels{.cluster = cluster,
                           .call = call,
@@ -104,8 +104,8 @@ int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algor
   return in_pairs ? library.p2p_channels : library.channels;
 }
 
-int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
-                  int members, int lanes) {
+int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call,
+                  const CollectiveMethod& method, int members, int lanes) {
   int channels = channels_of(library, call.kind, method.algorithm);
   const ChannelUse use = use_of(method.algorithm);
   const bool reduced = use == ChannelUse::paths || use == ChannelUse::rings;
@@ -131,7 +131,7 @@ std::optional<BytesPerSecond> measured_rate(const CollectiveCall& call, Algorith
 }
 
 ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call,
-                                 const ChannelMethod& method, const TransferGraph& graph)
+                                 const CollectiveMethod& method, const TransferGraph& graph)
     : algorithm_(method.algorithm), channels_(context_of(cluster, call, method, graph)) {}
 
 // Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.

@@ -18,8 +18,8 @@ int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algor
 /// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
 /// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
 /// channel in ll. Never fewer than one for each of \p lanes, unless method.channels.most says so.
-int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call, const ChannelMethod& method,
-                  int members, int lanes);
+int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call,
+                  const CollectiveMethod& method, int members, int lanes);
 
 /// Algorithm bandwidth that NCCL's authors have measured of an all_reduce (tree, nvls_tree) and put into the
 /// tuner: what channels reach there, filling of the pipeline included. Absent for other algorithms, and where
@@ -38,7 +38,7 @@ class ChannelProtocol {
  public:
   /// \p cluster and \p graph must outlive it; \p graph may be folded. \throws InfeasibleError for a
   /// protocol that the library, the algorithm or the fabric between nodes has not.
-  ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call, const ChannelMethod& method,
+  ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
                   const TransferGraph& graph);
 
   int width() const { return channels_.width; }

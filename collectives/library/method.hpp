@@ -1,5 +1,5 @@
 #pragma once
-/// How a collective is run: what a user may force of it, and what is then chosen.
+/// How a collective is run, from what a strategy asks for to what a result says: algorithm, protocol, channels.
 
 #include <optional>
 
@@ -8,18 +8,22 @@
 
 namespace c3 {
 
-/// How a collective is run on channels.
-struct ChannelMethod {
-  Algorithm algorithm = Algorithm::direct;
-  Protocol protocol = Protocol::simple;
-  ChannelLimits channels = {};
-};
-
-/// What a user may force.
+/// What a user asks for; the rest is left to the library, see choose_method.
 struct MethodWish {
   std::optional<Algorithm> algorithm = std::nullopt;
   std::optional<Protocol> protocol = std::nullopt;
   ChannelLimits channels = {};
+
+  bool operator==(const MethodWish&) const = default;
+};
+
+/// What is run.
+struct CollectiveMethod {
+  Algorithm algorithm = Algorithm::direct;
+  Protocol protocol = Protocol::simple;  ///< of channels; other backends have none
+  ChannelLimits channels = {};           ///< of backend cu, and of work groups that add for backend fused
+
+  bool operator==(const CollectiveMethod&) const = default;
 };
 
 }  // namespace c3

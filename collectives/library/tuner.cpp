@@ -57,7 +57,7 @@ std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algor
   return time_of(PublishedFigures(call, cluster), algorithm, protocol);
 }
 
-ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
+CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
   if (wish.protocol && !offers(cluster.library, *wish.protocol)) {
     throw InfeasibleError(
         fmt::format("'{}' has no protocol {}", cluster.library.name, name_of(*wish.protocol)));
@@ -65,7 +65,7 @@ ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& clust
   const PublishedFigures figures(call, cluster);
   const bool by_formula = cluster.library.rules == TunerRules::nccl || call.kind == CollectiveKind::all_reduce;
   const Algorithm usual = default_algorithm(call, Backend::cu, cluster);
-  ChannelMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.channels};
+  CollectiveMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.channels};
   if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures))
     return {Algorithm::tree, Protocol::ll128, wish.channels};
   std::optional<Seconds> least;

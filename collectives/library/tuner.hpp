@@ -19,7 +19,7 @@ std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algor
 /// The method of least expected_time among those that \p wish leaves. Pairs go by size: ll up to 16 KiB each.
 /// Where the library has no formula, default_algorithm in protocol simple.
 /// \throws InfeasibleError when the library has not the protocol that is wished.
-ChannelMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster,
-                            const MethodWish& wish = {});
+CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster,
+                               const MethodWish& wish = {});
 
 }  // namespace c3

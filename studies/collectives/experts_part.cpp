@@ -138,7 +138,7 @@ SimulatedTime ExpertsPart::predict(const Sweep& sweep, const Row& row) {
   library.simple.base_latency = sweep.latency - library.simple.hop_latency;
   const double ranks = cluster.ranks();
   const CollectiveCall call{.kind = CollectiveKind::all_to_all, .bytes = row.sent * (ranks / (ranks - 1.0))};
-  const ChannelMethod method{.algorithm = Algorithm::direct, .channels = {.most = row.sms}};
+  const CollectiveMethod method{.algorithm = Algorithm::direct, .channels = {.most = row.sms}};
   return {.time = measure_collective(cluster, call, {.method = method, .gap = Seconds{}}).time};
 }
 

@@ -26,7 +26,7 @@ std::vector<int> ranks_of(int gpus, int nodes, int gpus_of_node) {
 }
 
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const ChannelMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
+  const CollectiveMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
   const auto measured = measure_collective(
       cluster, call, {.method = method, .grain = CollectiveGrain::automatic, .launch = entry.launch});
   return {.time = measured.time,

@@ -14,7 +14,7 @@ Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Al
   const std::string stream = "collective";
   alone.streams = {{.name = stream, .operations = {{.name = std::string(name_of(call.kind)), .work = call}}}};
   StreamPolicy policy;
-  policy.algorithm = algorithm;
+  policy.method.algorithm = algorithm;
   const Strategy strategy{.name = "alone", .order = {}, .streams = {{stream, policy}}};
   return run_once(alone, strategy, {.cus = {cus}}).time;
 }

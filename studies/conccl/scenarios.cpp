@@ -109,7 +109,7 @@ Experiment experiment_of(Experiment base, const Scenario& scenario) {
   }
   for (Strategy& strategy : base.strategies) {
     StreamPolicy& policy = strategy.streams[collective_stream];
-    if (policy.backend == Backend::cu) policy.algorithm = scenario.algorithm;
+    if (policy.backend == Backend::cu) policy.method.algorithm = scenario.algorithm;
   }
   base.name = scenario.id;
   return base;

@@ -25,7 +25,7 @@ struct Variant {
     plan.name = "gather";
     plan.call = call();
     plan.backend = backend;
-    plan.algorithm = algorithm;
+    plan.method.algorithm = algorithm;
     plan.grain = grain;
     return plan;
   }

@@ -111,7 +111,7 @@ TEST_CASE("back to back: one command's phases, seven S/N on one engine, one sign
 
 TEST_CASE("a prelaunched ring: engines wait for one another's signals, not for the host") {
   CollectivePlan plan = plan_of(CollectiveKind::all_gather, {.prelaunch = true}, CollectiveGrain::step);
-  plan.algorithm = Algorithm::ring;
+  plan.method.algorithm = Algorithm::ring;
   CHECK(time_of(plan) == near(7 * kPrelaunched + kPiece / 40e9 + 7 * kObserve));
   plan.grain = CollectiveGrain::edge;
   CHECK(time_of(plan) == near(7 * kPrelaunched + kPiece / 40e9 + 7 * kObserve));
@@ -217,7 +217,7 @@ TEST_CASE("what a variant cannot do is refused with the reason") {
   const auto refused = [](CollectiveKind kind, DmaVariant variant, Algorithm algorithm,
                           const ClusterSpec& cluster, const char* why) {
     CollectivePlan plan = plan_of(kind, {.variant = variant});
-    plan.algorithm = algorithm;
+    plan.method.algorithm = algorithm;
     CHECK_THROWS_WITH_AS(time_of(plan, cluster), why, InfeasibleError);
   };
   refused(CollectiveKind::all_gather, DmaVariant::swap, Algorithm::direct, cluster_of(),

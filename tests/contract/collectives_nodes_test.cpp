@@ -37,7 +37,7 @@ CollectivePlan plan_of(const Case& c, CollectiveGrain grain, Bytes bytes = 1.0_G
   CollectivePlan plan;
   plan.name = name_of(c.kind);
   plan.call = {.kind = c.kind, .bytes = bytes};
-  plan.algorithm = c.algorithm;
+  plan.method.algorithm = c.algorithm;
   plan.grain = grain;
   return plan;
 }

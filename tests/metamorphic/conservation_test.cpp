@@ -62,7 +62,7 @@ class Ledger final : public Observer {
 void check_conservation(Experiment job) {
   CAPTURE(job.name);
   for (Strategy& strategy : job.strategies)
-    strategy.streams["fsdp"].algorithm.reset();
+    strategy.streams["fsdp"].method.algorithm.reset();
   // Caches so large that how work groups are placed makes no miss: HBM bytes are then the compulsory ones.
   job.cluster.gpu.cache.l2_size = Bytes{1e18};
   job.cluster.gpu.cache.llc_size = Bytes{1e18};

@@ -28,7 +28,7 @@ TEST_CASE("with everything unshared a concurrent run takes the longer side alone
       CAPTURE(name);
       Strategy strategy = strategy_of(job, name);
       // Alone runs use the default algorithm.
-      strategy.streams["fsdp"].algorithm.reset();
+      strategy.streams["fsdp"].method.algorithm.reset();
       const Seconds kernels = run_alone(job, Side::kernels).time;
       const Seconds collectives = run_alone(job, Side::collectives).time;
       const RunResult together = run_strategy(job, strategy, {.isolation = kEverything});
@@ -68,7 +68,7 @@ TEST_CASE("sharing never speeds a side up, without drawn work-group times") {
     for (const Strategy& original : job.strategies) {
       CAPTURE(original.name);
       Strategy strategy = original;
-      strategy.streams["fsdp"].algorithm.reset();
+      strategy.streams["fsdp"].method.algorithm.reset();
       const bool dma = policy_of(strategy, "fsdp").backend == Backend::dma;
       const RunResult together = run_strategy(job, strategy);
       // A smaller resident set may save cache misses: the one way to be faster. It is worth less than 2 % here.

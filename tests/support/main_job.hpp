@@ -43,7 +43,7 @@ inline Experiment random_job(std::uint64_t number) {
   const auto kind = random.uniform(4) < 0.5 ? CollectiveKind::all_gather : CollectiveKind::all_to_all;
   job.streams[1].operations[0].work = CollectiveCall{kind, Bytes{kMebi * std::exp2(between(5, 0, 7))}};
   for (Strategy& strategy : job.strategies) {
-    if (random.uniform(6) < 0.3) strategy.streams["fsdp"].algorithm = Algorithm::ring;
+    if (random.uniform(6) < 0.3) strategy.streams["fsdp"].method.algorithm = Algorithm::ring;
   }
   job.measure.seeds = 1;
   job.measure.seed = number;

@@ -1,7 +1,7 @@
 // What a library expects of its methods, and which one it takes.
 
-#include "collectives/library/tuner.hpp"
 #include <doctest/doctest.h>
+#include "collectives/library/tuner.hpp"
 
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
@@ -41,7 +41,7 @@ ClusterSpec nccl_like(int nodes = 1) {
 CollectiveCall call_of(CollectiveKind kind, Bytes bytes) { return {.kind = kind, .bytes = bytes}; }
 
 std::string chosen(const ClusterSpec& cluster, CollectiveKind kind, Bytes bytes) {
-  const ChannelMethod method = choose_method(call_of(kind, bytes), cluster);
+  const CollectiveMethod method = choose_method(call_of(kind, bytes), cluster);
   return std::string(name_of(method.algorithm)) + " " + std::string(name_of(method.protocol));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("what a rank keeps of an all-to-all-v makes no pair larger") {
 
 TEST_CASE("what is wished is taken, and what the library has not is refused") {
   const CollectiveCall call = call_of(CollectiveKind::all_reduce, 64.0_MiB);
-  const ChannelMethod method =
+  const CollectiveMethod method =
       choose_method(call, nccl_like(), {Algorithm::tree, Protocol::ll128, {.most = 4}});
   CHECK(method.algorithm == Algorithm::tree);
   CHECK(method.protocol == Protocol::ll128);
@@ -157,8 +157,7 @@ TEST_CASE("what a generation's channels reach of a tree over two nodes bounds wh
     cluster.gpu.family = family;
     cluster.library.tuner_bandwidth = cluster.library.nvls_tuner_bandwidth = 100'000.0_GBps;
     cluster.fabric->nic.both_ways = cluster.fabric->nic.one_way = 100'000.0_GBps;
-    return measured_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple,
-                              cluster);
+    return measured_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple, cluster);
   };
   // 16 GiB is beyond the table of sizes. Eight channels; a tree sends each byte up and down.
   for (const auto& [family, channel] : {std::pair(GpuFamily::volta, 18.5),

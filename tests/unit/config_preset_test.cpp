@@ -110,7 +110,7 @@ TEST_CASE("masks of mi300x-8: an all-gather is as fast as ever from 32 CUs, an a
     const auto time_on = [&](int cus) {
       CollectivePlan plan;
       plan.call = {kind, 896.0_MiB};
-      plan.algorithm = algorithm;
+      plan.method.algorithm = algorithm;
       plan.range = {0, cus / cluster.gpu.compute.xcds};
       return test::CollectiveBench(cluster, plan).run();
     };

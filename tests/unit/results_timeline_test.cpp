@@ -206,10 +206,8 @@ TEST_CASE("a loss split, a partition and a share are in the summary when there a
 
 TEST_CASE("a collective's record is read back with its names") {
   const CollectiveRecord record{.name = "next.mlp",
-                                .op = "all_gather",
-                                .algorithm = "direct",
-                                .protocol = "simple",
-                                .backend = "dma",
+                                .op = CollectiveKind::all_gather,
+                                .backend = Backend::dma,
                                 .gpu = 5,
                                 .channels = 7,
                                 .bytes = {1e9},

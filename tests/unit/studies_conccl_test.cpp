@@ -112,7 +112,8 @@ TEST_CASE("a pair takes the place of the experiment's, under every strategy") {
     CAPTURE(strategy.name);
     const StreamPolicy& policy = strategy.streams.at("comm");
     // Copy engines write straight to every peer: the ring is the library's.
-    CHECK(policy.algorithm == (policy.backend == Backend::cu ? std::optional(Algorithm::ring) : std::nullopt));
+    CHECK(policy.method.algorithm ==
+          (policy.backend == Backend::cu ? std::optional(Algorithm::ring) : std::nullopt));
   }
 }
 

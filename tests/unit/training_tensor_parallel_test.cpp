@@ -254,12 +254,12 @@ TEST_CASE("sums of tensor-parallel ranks can be fused with the products that mak
         .tracker_entries = 1024, .staging_window = 1.0_MB, .near_memory_update = 1.15};
     Strategy fused{.name = "fused", .order = {}, .streams = {}};
     fused.streams["tensor"].backend = Backend::fused;
-    fused.streams["tensor"].algorithm = Algorithm::direct;
+    fused.streams["tensor"].method.algorithm = Algorithm::direct;
     const RunResult result = run_once(experiment, fused, {});
     std::size_t count = 0;
     for (const CollectiveRecord& record : result.records) {
-      if (record.op == "reduce_scatter" && record.gpu == 0 && !record.name.starts_with("bucket") &&
-          record.backend == "fused")
+      if (record.op == CollectiveKind::reduce_scatter && record.gpu == 0 &&
+          !record.name.starts_with("bucket") && record.backend == Backend::fused)
         ++count;
     }
     CHECK(count == 4 * kLayers + 1);

@@ -29,7 +29,7 @@ CollectiveCall call_on(CollectiveKind kind, std::vector<int> ranks = {}) {
 
 Strategy with_algorithm(Algorithm algorithm) {
   Strategy strategy = in_order();
-  strategy.streams["comm"].algorithm = algorithm;
+  strategy.streams["comm"].method.algorithm = algorithm;
   return strategy;
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("an all-reduce goes through the switch only where that is faster: S (1
 TEST_CASE("a strategy's algorithm is for collectives that have several") {
   const ClusterSpec cluster = mi300x_like_cluster();
   StreamPolicy policy;
-  policy.algorithm = Algorithm::ring;
+  policy.method.algorithm = Algorithm::ring;
   CHECK(method_of(call_on(CollectiveKind::all_gather), policy, cluster).algorithm == Algorithm::ring);
   CHECK(method_of(call_on(CollectiveKind::barrier), policy, cluster).algorithm == Algorithm::direct);
 }

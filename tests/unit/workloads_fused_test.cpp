@@ -44,7 +44,7 @@ Strategy fused(std::optional<Algorithm> algorithm = Algorithm::ring) {
   Strategy strategy = in_order();
   StreamPolicy& policy = strategy.streams["fsdp"];
   policy.backend = Backend::fused;
-  policy.algorithm = algorithm;
+  policy.method.algorithm = algorithm;
   return strategy;
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("atomics read what they add to") {
 TEST_CASE("work groups that add hold CUs as long as the kernel, and read every part of a sum") {
   Strategy strategy = fused();
   strategy.streams["fsdp"].reduction = FusedReduction::cu;
-  strategy.streams["fsdp"].channels.most = 8;
+  strategy.streams["fsdp"].method.channels.most = 8;
   const Experiment experiment = fused_pair(CollectiveKind::reduce_scatter);
   Ran ran;
   run(experiment, strategy, ran, Isolation().with(SharedResource::hbm));
@@ -191,7 +191,7 @@ TEST_CASE(
 TEST_CASE("a fused collective is in flight from the first store on") {
   const RunResult result = run_once(fused_pair(CollectiveKind::reduce_scatter), fused(), {});
   REQUIRE(result.records.size() == 1);
-  CHECK(result.records.front().backend == "fused");
+  CHECK(result.records.front().backend == Backend::fused);
   CHECK(result.records.front().start.value == near(kLaunch + wave_seconds()));
   CHECK(result.records.front().end == result.time);
 }

@@ -16,9 +16,7 @@ Strategy with(const std::string& stream, const StreamPolicy& policy) {
   strategy.streams[stream] = policy;
   return strategy;
 }
-Strategy gather_on(int low, int high) {
-  return with("fsdp", {.cus = {low, high}, .algorithm = {}, .protocol = {}});
-}
+Strategy gather_on(int low, int high) { return with("fsdp", {.cus = {low, high}}); }
 
 void check_range(const CuRange& range, int begin, int end) {
   CHECK(range.begin == begin);
@@ -74,8 +72,7 @@ TEST_CASE("two partitions lie side by side in the order of streams") {
 }
 
 TEST_CASE("reserved CUs are left unused by that stream alone") {
-  const auto ranges = cu_ranges(
-      pair(), with("compute", {.cus = {}, .reserve_cus = 8, .algorithm = {}, .protocol = {}}), {0, 0});
+  const auto ranges = cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 8}), {0, 0});
   check_range(ranges[0], 0, 37);
   check_range(ranges[1], 0, 38);
 }
@@ -86,8 +83,7 @@ TEST_CASE("a mask that is no multiple of the granule is refused") {
       "strategy 'strategy': fsdp.cus = 12 is not a multiple of the CU-mask granule 8 of 'mi300x-like'",
       InfeasibleError);
   CHECK_THROWS_WITH_AS(
-      cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 4, .algorithm = {}, .protocol = {}}),
-                {0, 0}),
+      cu_ranges(pair(), with("compute", {.cus = {}, .reserve_cus = 4}), {0, 0}),
       "strategy 'strategy': compute.reserve_cus = 4 is not a multiple of the CU-mask granule 8 of "
       "'mi300x-like'",
       InfeasibleError);
@@ -104,12 +100,12 @@ TEST_CASE("a granule coarser than one CU of each XCD is kept") {
 TEST_CASE("a partition that leaves the other stream no CU is refused, unless that stream needs none") {
   CHECK_THROWS_WITH_AS(cu_ranges(pair(), gather_on(304, 304), {0, 304}),
                        "strategy 'strategy' leaves no CU of 304 for stream 'compute'", InfeasibleError);
-  Strategy strategy = with("fsdp", {.cus = {}, .backend = Backend::dma, .algorithm = {}, .protocol = {}});
+  Strategy strategy = with("fsdp", {.cus = {}, .backend = Backend::dma});
   check_range(cu_ranges(pair(), strategy, {304, 0})[0], 0, 38);
 }
 
 TEST_CASE("more CUs than the GPU has are refused") {
-  const Strategy strategy = with("fsdp", {.cus = {}, .backend = Backend::dma, .algorithm = {}, .protocol = {}});
+  const Strategy strategy = with("fsdp", {.cus = {}, .backend = Backend::dma});
   CHECK_THROWS_WITH_AS(cu_ranges(pair(), strategy, {312, 0}),
                        "strategy 'strategy' reserves 312 CUs, but 'mi300x-like' has 304", InfeasibleError);
   CHECK_THROWS_AS(cu_ranges(pair(), in_order(), {200, 200}), InfeasibleError);

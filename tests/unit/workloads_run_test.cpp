@@ -49,9 +49,9 @@ TEST_CASE("an all-gather alone: launch, latencies, S/N at the payload rate") {
   REQUIRE(run.records.size() == 1);
   const CollectiveRecord& record = run.records.front();
   CHECK(record.name == "gather");
-  CHECK(record.op == "all_gather");
-  CHECK(record.algorithm == "direct");
-  CHECK(record.backend == "cu");
+  CHECK(record.op == CollectiveKind::all_gather);
+  CHECK(record.method.algorithm == Algorithm::direct);
+  CHECK(record.backend == Backend::cu);
   CHECK(record.channels == 56);
   CHECK(record.bytes == 1.0_GB);
   CHECK(record.start == 0.0_s);
@@ -198,7 +198,7 @@ TEST_CASE("a collective on copy engines takes no CU from the GEMM") {
   const RunResult run = run_once(pair(), dma, {});
   CHECK(run.kernels.end.value == near(kLaunch + 2 * wave_seconds() + kStores));
   REQUIRE(run.records.size() == 1);
-  CHECK(run.records[0].backend == "dma");
+  CHECK(run.records[0].backend == Backend::dma);
   CHECK(run.records[0].channels == 7);
 }
 
@@ -213,9 +213,9 @@ TEST_CASE("two collectives take turns on the copy engines, also when one is a ga
     for (const bool fold : {true, false}) {
       experiment.measure.collective_grain = grain;
       experiment.measure.fold = fold;
-      dma.streams["dp"].algorithm = Algorithm::direct;
+      dma.streams["dp"].method.algorithm = Algorithm::direct;
       CHECK(run_once(experiment, dma, {}).time.value == near(kLaunch + 7 * 0.6e-6 + 2 * one));
-      dma.streams["dp"].algorithm = Algorithm::ring;
+      dma.streams["dp"].method.algorithm = Algorithm::ring;
       CHECK(run_once(experiment, dma, {}).time.value > kLaunch + 7 * 0.6e-6 + 2 * one);
     }
   }

@@ -9,15 +9,17 @@
 
 namespace c3 {
 
-ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
+CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
-  const std::optional<Algorithm> wished = has_choice ? policy.algorithm : std::nullopt;
+  MethodWish wish = policy.method;
+  if (!has_choice) wish.algorithm = std::nullopt;
   if (policy.backend != Backend::cu) {
-    ChannelMethod method{.algorithm = wished ? *wished : default_algorithm(call, policy.backend, cluster)};
-    if (policy.backend == Backend::fused) method.channels = policy.channels;  // of work groups that add
-    return method;
+    const Algorithm algorithm =
+        wish.algorithm ? *wish.algorithm : default_algorithm(call, policy.backend, cluster);
+    const bool has_channels = policy.backend == Backend::fused;  // work groups that add
+    return {.algorithm = algorithm, .channels = has_channels ? wish.channels : ChannelLimits{}};
   }
-  return choose_method(call, cluster, {wished, policy.protocol, policy.channels});
+  return choose_method(call, cluster, wish);
 }
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {

@@ -8,7 +8,7 @@ namespace c3 {
 
 /// What \p policy asks for. Where it asks for nothing, or \p call has but one algorithm: as the library's tuner
 /// chooses, and default_algorithm on copy engines.
-ChannelMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
+CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
 
 /// Whether one rank can stand for all: `fold` is on, every rank of the node sees the same links, and all ranks
 /// do the same in every operation.

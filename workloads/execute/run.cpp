@@ -126,10 +126,7 @@ class Run {
     plan.name = context.stream->operations[operation].name;
     plan.call = call;
     plan.backend = context.policy.backend;
-    const ChannelMethod method = method_of(call, context.policy, experiment_.cluster);
-    plan.algorithm = method.algorithm;
-    plan.protocol = method.protocol;
-    plan.channels = method.channels;
+    plan.method = method_of(call, context.policy, experiment_.cluster);
     plan.dma = context.policy.dma;
     plan.reduction = context.policy.reduction;
     plan.grain = experiment_.measure.collective_grain;
@@ -262,14 +259,17 @@ class Run {
       const CollectivePlan& plan = run->plan();
       const SideSpan& span = program(rank, stream).operations()[i];
       if (!span.any) continue;  // not of the group
-      const std::string_view protocol =
-          plan.backend == Backend::cu ? name_of(plan.protocol) : std::string_view("none");
-      result.records.push_back({plan.name, std::string(name_of(plan.call.kind)),
-                                std::string(name_of(plan.algorithm)), std::string(protocol),
-                                std::string(name_of(plan.backend)), rank, run->width(),
-                                counted_bytes(plan.call, run->members()), span.release, span.end,
-                                algorithm_bandwidth(plan.call, run->members(), span.duration()),
-                                bus_bandwidth(plan.call, run->members(), span.duration())});
+      result.records.push_back({.name = plan.name,
+                                .op = plan.call.kind,
+                                .backend = plan.backend,
+                                .method = plan.method,
+                                .gpu = rank,
+                                .channels = run->width(),
+                                .bytes = counted_bytes(plan.call, run->members()),
+                                .start = span.release,
+                                .end = span.end,
+                                .algbw = algorithm_bandwidth(plan.call, run->members(), span.duration()),
+                                .busbw = bus_bandwidth(plan.call, run->members(), span.duration())});
     }
   }
 

@@ -106,7 +106,9 @@ struct StudyResult {
 /// One collective of the recorded run, on one GPU.
 struct CollectiveRecord {
   std::string name;
-  std::string op, algorithm, protocol, backend;
+  CollectiveKind op = CollectiveKind::all_gather;
+  Backend backend = Backend::cu;
+  CollectiveMethod method = {};
   int gpu = 0;
   int channels = 0;  ///< work groups (cu) or engines (dma)
   Bytes bytes;       ///< total buffer as nccl-tests counts it

@@ -16,8 +16,8 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
-      protocol_(cluster.spec(), plan_.call, {plan_.algorithm, plan_.protocol, plan_.channels}, graph_),
-      shared_(plan_.algorithm->channels.use == ChannelUse::pairs && library_.peers_share_channels),
+      protocol_(cluster.spec(), plan_.call, plan_.method, graph_),
+      shared_(plan_.method.algorithm->channels.use == ChannelUse::pairs && library_.peers_share_channels),
       channels_unplaced_(protocol_.width()),
       channels_left_(channels_unplaced_) {
   width_ = channels_left_;
@@ -286,7 +286,7 @@ void CuCollective::rebound_flows(int rank) {
 // --- Rings told as edges, whose steps hide latency of one another where edges differ.
 
 bool CuCollective::turns(const Move& move) const {
-  const bool is_ring = plan_.algorithm->channels.use == ChannelUse::rings && !graph_.pipelined;
+  const bool is_ring = plan_.method.algorithm->channels.use == ChannelUse::rings && !graph_.pipelined;
   return is_ring && (plan_.ring_chunks > 1 || (move.hops > 0 && move.network_hops > 0));
 }
 

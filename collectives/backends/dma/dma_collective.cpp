@@ -13,7 +13,7 @@ namespace {
 
 /// Before the graph is made, so that what copy engines can never do is said first.
 CollectivePlan checked(CollectivePlan plan, const Cluster& cluster) {
-  check_dma(plan.name, plan.call, plan.algorithm, plan.dma.variant, cluster.spec().gpu);
+  check_dma(plan.name, plan.call, plan.method.algorithm, plan.dma.variant, cluster.spec().gpu);
   if (cluster.setup().folded && !may_fold(plan.dma))
     throw std::logic_error("DmaCollective: ranks that are not alike are folded");
   return plan;

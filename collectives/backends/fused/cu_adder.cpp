@@ -10,7 +10,8 @@ CuAdder::CuAdder(Cluster& cluster, const CollectivePlan& plan, int rank)
       gpu_(cluster.gpu(rank)),
       library_(cluster.spec().library),
       plan_(plan),
-      channels_(plan.channels.most > 0 ? std::min(plan.channels.most, library_.channels) : library_.channels),
+      channels_(plan.method.channels.most > 0 ? std::min(plan.method.channels.most, library_.channels)
+                                              : library_.channels),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
       placed_(simulation_, "CU slots for the additions of " + plan.name),
       turn_(simulation_) {

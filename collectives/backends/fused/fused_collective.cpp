@@ -19,7 +19,7 @@ constexpr double kLoadsFirst = 1e3;
 
 FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
-      routes_(make_fused_routes(plan_.name, plan_.call.kind, plan_.algorithm, members())),
+      routes_(make_fused_routes(plan_.name, plan_.call.kind, plan_.method.algorithm, members())),
       members_(simulated().size()) {
   check_hardware();
   width_ = routes_.lanes;
