@@ -13,6 +13,12 @@
 
 namespace c3 {
 
+/// Kinds whose data go in a part for each rank, all alike.
+constexpr bool goes_in_parts(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+         kind == CollectiveKind::reduce_scatter;
+}
+
 /// What a group uses of a cluster that all its members see alike.
 struct GroupShape {
   int ranks, nodes;

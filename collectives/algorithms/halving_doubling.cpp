@@ -83,11 +83,6 @@ TransferGraph graph(const GraphRequest& request) {
   return HalvingDoubling(request).take();
 }
 
-bool supports(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-         kind == CollectiveKind::reduce_scatter;
-}
-
 /// Partners at different distances share a link of a mesh both ways.
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec& node) {
   return std::has_single_bit(static_cast<unsigned>(group.ranks)) &&
@@ -97,6 +92,6 @@ bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec& node) {
 }  // namespace
 
 extern constexpr AlgorithmEntry kHalvingDoubling = {
-    .name = "halving_doubling", .supports = supports, .graph = graph, .is_symmetric = is_alike};
+    .name = "halving_doubling", .supports = goes_in_parts, .graph = graph, .is_symmetric = is_alike};
 
 }  // namespace c3

@@ -9,16 +9,11 @@ namespace {
 
 TransferGraph graph(const GraphRequest& request) { return hierarchy(request, BetweenNodes::ring); }
 
-bool supports(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-         kind == CollectiveKind::reduce_scatter;
-}
-
 bool is_alike(CollectiveKind, const GroupShape&, const NodeSpec&) { return true; }
 
 }  // namespace
 
 extern constexpr AlgorithmEntry kHierarchical = {
-    .name = "hierarchical", .supports = supports, .graph = graph, .is_symmetric = is_alike};
+    .name = "hierarchical", .supports = goes_in_parts, .graph = graph, .is_symmetric = is_alike};
 
 }  // namespace c3

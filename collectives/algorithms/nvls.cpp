@@ -30,9 +30,7 @@ TransferGraph graph(const GraphRequest& request) {
 }
 
 bool supports(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast ||
-         kind == CollectiveKind::reduce;
+  return goes_in_parts(kind) || kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
 }
 
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.nodes == 1; }

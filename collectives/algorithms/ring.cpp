@@ -154,9 +154,8 @@ TransferGraph graph(const GraphRequest& request) {
 std::vector<TurningRing> rings_to_turn(const GraphRequest& request) { return turn(request, rings_of(request)); }
 
 bool supports(CollectiveKind kind) {
-  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-         kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all ||
-         kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+  return goes_in_parts(kind) || kind == CollectiveKind::all_to_all || kind == CollectiveKind::broadcast ||
+         kind == CollectiveKind::reduce;
 }
 
 /// A GPU's NIC is loaded by its own ring alone, which is another for each.
