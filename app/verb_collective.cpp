@@ -177,6 +177,21 @@ int run_collective(const CollectiveOptions& options) {
   return kExitOk;
 }
 
+/// What --algo takes, in lines that fit beside the option's name.
+std::string offered_algorithms() {
+  constexpr std::size_t kWidth = 66;
+  std::string text = "auto";
+  std::size_t line = text.size();
+  for (const Algorithm algorithm : kAlgorithms) {
+    const std::string_view name = name_of(algorithm);
+    const bool fits = line + 2 + name.size() <= kWidth;
+    text += fits ? ", " : ",\n";
+    text += name;
+    line = fits ? line + 2 + name.size() : name.size();
+  }
+  return text;
+}
+
 void add_options(CLI::App& verb, CollectiveOptions& options) {
   verb.add_option("OP", options.op, "What to time")->required()->check(CLI::IsMember(offered_collectives()));
   verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");
@@ -201,10 +216,7 @@ void add_options(CLI::App& verb, CollectiveOptions& options) {
                 "Commands of copy engines are queued ahead and wait for a trigger");
   verb.add_option("--dma-host", options.dma_host,
                   "Host threads of copy engines: one a gpu or one a node (default: gpu)");
-  verb.add_option("--algo", options.algorithms,
-                  "auto, direct, ring, tree, nvls, nvls_tree, hierarchical, collnet,\nhalving_doubling, pat")
-      ->delimiter(',')
-      ->capture_default_str();
+  verb.add_option("--algo", options.algorithms, offered_algorithms())->delimiter(',')->capture_default_str();
   verb.add_option("--proto", options.protocols, "auto, ll, ll128, simple")
       ->delimiter(',')
       ->capture_default_str();
