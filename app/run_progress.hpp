@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/interrupt.hpp"
-#include "workloads/execute/study_cost.hpp"
+#include "workloads/analysis/study_cost.hpp"
 
 namespace c3 {
 

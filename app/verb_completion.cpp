@@ -17,7 +17,7 @@
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
 #include "configs/preset_store.hpp"
-#include "studies/study.hpp"
+#include "studies/study_table.hpp"
 
 namespace c3 {
 namespace {

@@ -22,7 +22,7 @@
 #include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "interconnect/spec.hpp"
-#include "studies/study.hpp"
+#include "studies/study_table.hpp"
 
 namespace c3 {
 namespace {

@@ -17,8 +17,8 @@
 #include "configs/nearest_name.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
-#include "studies/study.hpp"
 #include "studies/study_output.hpp"
+#include "studies/study_table.hpp"
 
 namespace c3 {
 namespace {

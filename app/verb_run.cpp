@@ -29,10 +29,10 @@
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
 #include "results/trace_writer.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
+#include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/study.hpp"
 #include "workloads/execute/collective_choice.hpp"
-#include "workloads/execute/out_of_memory.hpp"
-#include "workloads/execute/steady_state.hpp"
-#include "workloads/execute/study.hpp"
 
 namespace c3 {
 namespace {

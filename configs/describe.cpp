@@ -83,28 +83,6 @@ class Findings {
 
 }  // namespace
 
-bool Draft::ask(std::string_view key, const std::string& dotted) {
-  if (rule_.find(key) == nullptr) rule_.keys.push_back({std::string(key), Presence::optional});
-  return rehearsal_.present.contains(dotted);
-}
-
-Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule& rule) {
-  KeyRule* known = rule_.find(key);
-  if (known == nullptr) known = &rule_.keys.emplace_back(KeyRule{std::string(key)});
-  if (!known->rule) {
-    known->rule = rule;
-    const auto example = rehearsal_.examples.find(dotted);
-    example_.table()->put(key, {}, example == rehearsal_.examples.end() ? example_of(rule) : example->second);
-  }
-  return *known->rule;
-}
-
-std::string Draft::ask_chosen() {
-  std::string name = slug_rule().example;
-  if (rule_.find(name) == nullptr) rule_.keys.push_back({name, Presence::chosen});
-  return name;
-}
-
 TableRule describe(const std::string& name, Provenance provenance, const std::function<void(Section&)>& read,
                    const std::map<std::string, Node>& examples) {
   Findings findings;

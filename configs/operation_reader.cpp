@@ -1,4 +1,5 @@
 #include "configs/operation_reader.hpp"
+#include "configs/describe.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/describe.hpp"
+#include "configs/draft.hpp"
 #include "configs/nearest_name.hpp"
 #include "configs/rule.hpp"
 #include "configs/sampling.hpp"

@@ -15,7 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/simulation.hpp"
+#include "engine/driven.hpp"
+#include "engine/flow.hpp"
 
 namespace c3 {
 namespace {
@@ -42,7 +43,7 @@ class FluidModel final : public simgrid::kernel::resource::Model {
  public:
   FluidModel() : Model("c3sim fluid model") {}
 
-  void attach(Simulation* simulation) {
+  void attach(Driven* simulation) {
     simulation_ = simulation;
     clock_ = simulation == nullptr ? 0.0 : simulation->now().value;
   }
@@ -78,7 +79,7 @@ class FluidModel final : public simgrid::kernel::resource::Model {
   static constexpr double kNothing = -1.0;
   bool is_now(double date) const { return date <= simulation_->now().value; }
 
-  Simulation* simulation_ = nullptr;
+  Driven* simulation_ = nullptr;
   double clock_ = 0.0;          ///< the simulation's time where SimGrid's clock stands
   double target_ = kUnbounded;  ///< date of the step asked of SimGrid
   double step_ = 0.0;
@@ -115,11 +116,11 @@ Loop& loop() {
 
 simgrid::s4u::Engine& prepare_simgrid() { return *loop().engine; }
 
-void run_in_simgrid(Simulation& simulation) {
+void run_in_simgrid(Driven& simulation) {
   Loop& simgrid = loop();
   struct Attached {
     FluidModel& model;
-    Attached(FluidModel& m, Simulation& s) : model(m) { model.attach(&s); }
+    Attached(FluidModel& m, Driven& s) : model(m) { model.attach(&s); }
     ~Attached() { model.attach(nullptr); }
   } attached(*simgrid.model, simulation);
   simgrid.engine->run();

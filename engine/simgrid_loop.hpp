@@ -7,7 +7,7 @@ class Engine;
 
 namespace c3 {
 
-class Simulation;
+class Driven;
 
 /// The process's only SimGrid engine, made at the first call: CM02 network without TCP artefacts, precision
 /// 1e-12 s, own argv (SimGrid would eat the command's). SimGrid cannot have a second one. Its root zone is an
@@ -18,6 +18,6 @@ simgrid::s4u::Engine& prepare_simgrid();
 /// whatever SimGrid's clock says, so a result does not depend on what ran before. Exceptions of tasks pass
 /// through. While SimGrid has no activity, timer or actor of its own, its clock lags by a few events; to start
 /// SimGrid's activities from completions, have one alive from before, else std::logic_error is thrown.
-void run_in_simgrid(Simulation& simulation);
+void run_in_simgrid(Driven& simulation);
 
 }  // namespace c3

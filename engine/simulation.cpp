@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
-#include "engine/event.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/simgrid_loop.hpp"
 
@@ -99,7 +98,7 @@ Simulation::~Simulation() {
   }
 }
 
-void Simulation::spawn(std::string_view name, Task task, Event* done) {
+void Simulation::spawn(std::string_view name, Task task, Completion* done) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::uint32_t>(tasks_.size()));
     tasks_.emplace_back();
@@ -149,7 +148,7 @@ void Simulation::retire_ended() {
     free_slots_.push_back(slot);
     if (!error) error = task.handle.promise().error;
     task.handle.destroy();
-    if (task.done != nullptr) task.done->set();
+    if (task.done != nullptr) task.done->on_complete(0);
   }
   retiring_.clear();
   if (error) std::rethrow_exception(error);

@@ -6,29 +6,26 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/driven.hpp"
 #include "engine/fluid_system.hpp"
 #include "engine/observer.hpp"
 #include "engine/task.hpp"
 
 namespace c3 {
 
-class Event;
-
-class Simulation {
+class Simulation final : public Driven {
  public:
   /// \p observer may be null, and must outlive the simulation.
   explicit Simulation(Observer* observer = nullptr) : fluid_(observer), observer_(observer) {}
-  Simulation(const Simulation&) = delete;
-  Simulation& operator=(const Simulation&) = delete;
   ~Simulation();
 
-  Seconds now() const { return fluid_.now(); }
+  Seconds now() const override { return fluid_.now(); }
   FluidSystem& fluid() { return fluid_; }
   const FluidSystem& fluid() const { return fluid_; }
 
   /// Runs \p task concurrently from now on. \p name must outlive it; deadlock reports use it.
-  /// \p done, if given, is set when it ends.
-  void spawn(std::string_view name, Task task, Event* done = nullptr);
+  /// \p done, if given, is told when it ends: an Event is set.
+  void spawn(std::string_view name, Task task, Completion* done = nullptr);
 
   /// Awaitable: continues \p duration (>= 0) later; at once, without suspending, when it is 0.
   auto sleep(Seconds duration);
@@ -46,8 +43,8 @@ class Simulation {
   void add_dependency(ActivityId successor, ActivityId predecessor, DependencyKind kind);
 
   // --- For engine loops and awaiters.
-  double next_date() { return fluid_.next_date(); }
-  void advance_to(double date);
+  double next_date() override { return fluid_.next_date(); }
+  void advance_to(double date) override;
   void make_ready(std::coroutine_handle<> task) { ready_.push_back(task); }
   void end_task(std::uint32_t slot) { ended_.push_back(slot); }
 
@@ -55,7 +52,7 @@ class Simulation {
   struct Spawned {
     std::string_view name;
     Task::Handle handle;  ///< null in a free slot
-    Event* done;
+    Completion* done;
   };
 
   void run_ready();

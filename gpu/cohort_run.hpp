@@ -8,7 +8,9 @@
 
 #include "engine/event.hpp"
 #include "engine/random.hpp"
-#include "gpu/kernel_run.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/kernel.hpp"
+#include "gpu/kernel_launch.hpp"
 
 namespace c3 {
 

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "engine/event.hpp"
-#include "gpu/kernel_run.hpp"
+#include "gpu/gpu.hpp"
+#include "gpu/kernel.hpp"
+#include "gpu/kernel_launch.hpp"
 
 namespace c3 {
 

@@ -1,33 +1,11 @@
 #pragma once
 /// Running a compute kernel on a GPU, at three grains.
 
-#include <string>
-
 #include "gpu/gpu.hpp"
 #include "gpu/kernel.hpp"
-#include "gpu/output_sink.hpp"
+#include "gpu/kernel_launch.hpp"
 
 namespace c3 {
-
-/// Grain of compute kernels.
-enum class KernelGrain {
-  cohort,      ///< work groups placed together are three flows: prologue, steady, stores
-  work_group,  ///< the same with one work group a cohort
-  fluid,       ///< one flow a kernel, bound by its wave count
-};
-
-struct KernelLaunch {
-  int stream = 0;
-  int priority = 0;  ///< of the queue; larger first
-  int order = 0;     ///< of the queue, see Launch::order
-  CuRange range;     ///< CUs of each XCD that the stream may use
-  KernelGrain grain = KernelGrain::cohort;
-  Seconds delay;               ///< from release to the queue: launch latency, or the gap after a dependency
-  std::uint64_t draw = 0;      ///< key of its random draws: different for each kernel of a run
-  OutputSink* sink = nullptr;  ///< takes its stores, past the caches; not at grain fluid
-  ActivityId parent = kNoActivity;  ///< activity that the kernel is a part of
-  ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts
-};
 
 /// Runs \p kernel from its release to its last store.
 ///

@@ -11,7 +11,6 @@
 #include "files/temporary_file.hpp"
 #include "results/build_info.hpp"
 #include "results/file_seal.hpp"
-#include "results/hdf5_probe.hpp"
 #include "results/utf8.hpp"
 
 #include <fmt/format.h>
@@ -139,12 +138,6 @@ H5Id h5_create_file(const std::string& path) {
   H5Pset_userblock(creation.get(), kSealBytes);
   return {h5_check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()), "create", path),
           H5Fclose};
-}
-
-H5Id h5_open_file(const std::string& path) {
-  note_input(path);
-  if (check_seal(path) == Seal::none) probe_hdf5_file(path);
-  return h5_open_unverified(path);
 }
 
 H5Id h5_open_unverified(const std::string& path) {

@@ -41,9 +41,6 @@ std::string h5_path_of(const H5Id& object);
 /// Creates or empties \p path, with room for a seal (file_seal.hpp). Format bounds are HDF5 1.8's, so that
 /// every reader of the last decade can open it. HDF5's own lock is not taken: a TemporaryFile has one.
 H5Id h5_create_file(const std::string& path);
-/// Opens \p path for reading and notes it as an input. The file was verified before libhdf5 sees it: by its
-/// seal, or by a child process that reads all of it (hdf5_probe.hpp). \throws IoError when it is damaged.
-H5Id h5_open_file(const std::string& path);
 /// Opens \p path without any verification: libhdf5 may crash on it.
 H5Id h5_open_unverified(const std::string& path);
 /// Pushes everything written so far to the operating system.

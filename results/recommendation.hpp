@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -15,7 +15,7 @@
 #include "files/temporary_file.hpp"
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,5 @@
 #include "results/result_reader.hpp"
+#include "results/hdf5_open.hpp"
 
 #include <algorithm>
 
@@ -8,7 +9,6 @@
 #include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
 #include "results/schema.hpp"
-#include "results/timeline_writer.hpp"
 
 namespace c3 {
 namespace {

@@ -15,4 +15,7 @@ inline constexpr std::string_view kSweepPointSchema = "c3sim.sweep_point";
 inline constexpr int kSweepSchemaVersion = 1;  ///< of a sweep's folder
 inline constexpr int kJsonSchemaVersion = 1;   ///< of every verb's --json; a new one breaks readers
 
+/// What steps/resource indexes: the resource's number is its row there.
+inline constexpr const char* kResourceNames = "../list/name";
+
 }  // namespace c3

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "results/time_unit.hpp"
+
 namespace c3 {
 namespace {
 

@@ -1,7 +1,8 @@
 #pragma once
 /// What is said of a training step, as texts: the terminal's tables and the page print the same cells.
 
-#include "results/study_cells.hpp"
+#include "results/cells.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

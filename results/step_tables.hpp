@@ -6,7 +6,7 @@
 
 #include "results/result_file.hpp"
 #include "results/result_reader.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

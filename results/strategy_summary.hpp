@@ -2,7 +2,7 @@
 /// /strategies/<name>/summary: what the table says of a strategy, one one-row column a number.
 
 #include "results/hdf5_handle.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,5 @@
 #include "results/study_cells.hpp"
+#include "results/time_unit.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -57,13 +58,6 @@ std::string time_notes(const StudyResult& study) {
 }
 
 }  // namespace
-
-TimeUnit time_unit(const StudyResult& study) {
-  Seconds longest;
-  for (const auto& strategy : study.strategies)
-    longest = std::max(longest, strategy.spread ? strategy.spread->p95 : strategy.time);
-  return unit_for(longest);
-}
 
 StudyCells time_cells(const StudyResult& study) {
   const auto unit = time_unit(study);

@@ -2,22 +2,13 @@
 /// The tables of a study as texts: the terminal and the page print the same cells.
 
 #include <string>
-#include <vector>
 
+#include "results/cells.hpp"
 #include "results/time_unit.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 
-inline constexpr const char* kAbsentCell = "-";
-
-struct StudyCells {
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;  ///< as many cells as the header; absent numbers are kAbsentCell
-  std::string notes;                           ///< lines that explain the columns
-};
-
-TimeUnit time_unit(const StudyResult& study);
 /// Times and ratios, a row for each strategy. Columns that would say nothing are left out: the spread of a
 /// single run, CUs where no partition was tried, and kernels and collectives of a training step, which has many
 /// of both.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/execute/out_of_memory.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -2,7 +2,7 @@
 /// The result of a study from its file: what `c3sim run` printed can be shown again.
 
 #include "results/result_reader.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "results/hdf5_handle.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

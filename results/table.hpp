@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "workloads/execute/out_of_memory.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

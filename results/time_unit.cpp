@@ -26,4 +26,11 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+TimeUnit time_unit(const StudyResult& study) {
+  Seconds longest;
+  for (const auto& strategy : study.strategies)
+    longest = std::max(longest, strategy.spread ? strategy.spread->p95 : strategy.time);
+  return unit_for(longest);
+}
+
 }  // namespace c3

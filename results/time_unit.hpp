@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/units.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 
@@ -16,6 +17,8 @@ struct TimeUnit {
 };
 
 TimeUnit unit_for(Seconds longest);
+/// The one that fits the longest time of \p study.
+TimeUnit time_unit(const StudyResult& study);
 
 /// Wall time in whole seconds: "1:02:03", hours first.
 std::string clock_text(double seconds);

@@ -10,12 +10,10 @@
 #include "engine/observer.hpp"
 #include "results/moved_bytes.hpp"
 #include "results/result_file.hpp"
-#include "workloads/execute/study.hpp"
+#include "results/schema.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
-
-/// What steps/resource indexes: the resource's number is its row there.
-inline constexpr const char* kResourceNames = "../list/name";
 
 class TimelineWriter : public Observer {
  public:

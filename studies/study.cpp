@@ -10,21 +10,10 @@
 #include "configs/preset_folders.hpp"
 #include "configs/shipped_files.hpp"
 #include "files/io_error.hpp"
-#include "studies/collectives/collectives_study.hpp"
-#include "studies/conccl/conccl_study.hpp"
-#include "studies/kernels/kernels_study.hpp"
-#include "studies/t3/t3_study.hpp"
-#include "studies/training/training_study.hpp"
 
 namespace c3 {
 
 namespace fs = std::filesystem;
-
-const std::vector<Study>& studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study(),
-                                              training_study()};
-  return kStudies;
-}
 
 namespace {
 

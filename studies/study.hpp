@@ -79,9 +79,6 @@ struct Study {
   bool has_draws = false;      ///< whether it is over draws of priors, and can be had calibrated
 };
 
-/// All of them, sorted by name.
-const std::vector<Study>& studies();
-
 /// A file of scenarios, priors or published figures: STUDY/NAME in the first folder that has it, of studies/ in
 /// the folders of C3SIM_CONFIGS and the shipped studies/. \throws IoError
 std::filesystem::path study_file(std::string_view study, std::string_view name);

@@ -8,8 +8,8 @@
 
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
-#include "workloads/execute/out_of_memory.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/calibration/robust_fit.hpp"
+#include "gpu/calibration/parameter.hpp"
 
 namespace c3 {
 

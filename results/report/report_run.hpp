@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/report/timeline.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,5 @@
 #include "results/sweep/sweep_table.hpp"
+#include "results/hdf5_open.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "workloads/execute/lower_bound.hpp"
+#include "workloads/analysis/lower_bound.hpp"
 
 namespace c3 {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 namespace {

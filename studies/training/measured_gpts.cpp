@@ -10,7 +10,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
-#include "workloads/execute/steady_state.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3 {

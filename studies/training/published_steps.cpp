@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "studies/training/step_numbers.hpp"
-#include "workloads/execute/steady_state.hpp"
+#include "workloads/analysis/steady_state.hpp"
 
 namespace c3 {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "configs/experiment_reader.hpp"
 #include "studies/training/step_numbers.hpp"
-#include "workloads/execute/loss_split.hpp"
+#include "workloads/analysis/loss_split.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run.hpp"
-#include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {

@@ -8,7 +8,7 @@
 
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3::test {
 namespace {

@@ -9,8 +9,8 @@
 #include "studies/figure.hpp"
 #include "studies/jobs.hpp"
 #include "studies/published_figures.hpp"
-#include "studies/study.hpp"
 #include "studies/study_output.hpp"
+#include "studies/study_table.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 

@@ -10,7 +10,7 @@
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
-#include "workloads/execute/lower_bound.hpp"
+#include "workloads/analysis/lower_bound.hpp"
 
 using namespace c3;
 using namespace c3::literals;

@@ -11,8 +11,8 @@
 #include "results/trace_labels.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
+#include "workloads/analysis/lower_bound.hpp"
 #include "workloads/execute/collective_choice.hpp"
-#include "workloads/execute/lower_bound.hpp"
 
 using namespace c3;
 using namespace c3::literals;

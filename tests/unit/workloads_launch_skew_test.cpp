@@ -11,7 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 using namespace c3;
 using namespace c3::literals;

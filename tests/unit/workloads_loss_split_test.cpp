@@ -1,6 +1,6 @@
 // Where the time beyond ideal went.
 
-#include "workloads/execute/loss_split.hpp"
+#include "workloads/analysis/loss_split.hpp"
 
 #include <doctest/doctest.h>
 

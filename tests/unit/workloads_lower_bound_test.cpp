@@ -1,6 +1,6 @@
 // The time that no simulation may beat.
 
-#include "workloads/execute/lower_bound.hpp"
+#include "workloads/analysis/lower_bound.hpp"
 
 #include <doctest/doctest.h>
 

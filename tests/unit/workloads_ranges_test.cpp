@@ -4,7 +4,7 @@
 
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
-#include "workloads/execute/out_of_memory.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
 
 using namespace c3;
 using namespace c3::literals;

@@ -11,8 +11,8 @@
 #include "tests/support/fabrics.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
+#include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
-#include "workloads/execute/study.hpp"
 
 using namespace c3;
 using namespace c3::literals;

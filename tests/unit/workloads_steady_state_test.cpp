@@ -1,6 +1,7 @@
 // Steps whose middle layers and later micro-batches are counted and not simulated.
 
-#include "workloads/execute/steady_state.hpp"
+#include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/study.hpp"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
-#include "workloads/execute/loss_split.hpp"
+#include "workloads/analysis/loss_split.hpp"
 #include "workloads/execute/run.hpp"
 
 using namespace c3;

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "workloads/execute/study_cost.hpp"
+#include "workloads/analysis/study_cost.hpp"
 
 namespace c3 {
 namespace {

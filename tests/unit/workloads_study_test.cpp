@@ -1,6 +1,6 @@
 // Studies: strategies over seeds and draws, against serial, ideal and bound.
 
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "workloads/execute/stream_program.hpp"
-
 namespace c3 {
 namespace {
 

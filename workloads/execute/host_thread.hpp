@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "engine/event.hpp"
+#include "workloads/execute/event_table.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
-
-class EventTable;
 
 enum class HostOrder {
   by_queue,    ///< operations of a hardware queue start one after another

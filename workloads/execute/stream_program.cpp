@@ -6,15 +6,9 @@
 #include <utility>
 
 #include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernel_run.hpp"
 
 namespace c3 {
-
-EventTable::Entry& EventTable::entry(const std::string& name) {
-  Entry& entry = entries_[name];
-  if (!entry.event)
-    entry.event = std::make_unique<Event>(simulation_, fmt::format("event '{}' of rank {}", name, rank_));
-  return entry;
-}
 
 StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
                              HostThread* host, int rank, Seconds launch)

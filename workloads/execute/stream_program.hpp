@@ -1,8 +1,6 @@
 #pragma once
 /// A stream of one rank: its operations, one after another.
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,26 +9,12 @@
 #include "collectives/backends/fused/fused_collective.hpp"
 #include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
+#include "workloads/execute/event_table.hpp"
 #include "workloads/execute/host_thread.hpp"
-#include "workloads/execute/run.hpp"
+#include "workloads/execute/run_result.hpp"
+#include "workloads/execute/side.hpp"
 
 namespace c3 {
-
-/// Events of one rank by name, made at first mention.
-class EventTable {
- public:
-  EventTable(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
-  struct Entry {
-    std::unique_ptr<Event> event;
-    ActivityId recorded_after = kNoActivity;
-  };
-  Entry& entry(const std::string& name);
-
- private:
-  Simulation& simulation_;
-  int rank_;
-  std::map<std::string, Entry> entries_;
-};
 
 /// What all ranks' programs of a stream have in common.
 struct StreamContext {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/operators/model_dimensions.hpp"
 #include "workloads/operators/tape.hpp"
 
 namespace c3 {

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "workloads/operators/step_operators.hpp"
+#include "workloads/operators/model_dimensions.hpp"
+#include "workloads/operators/step.hpp"
 
 namespace c3 {
 

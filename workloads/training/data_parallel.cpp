@@ -2,21 +2,11 @@
 
 #include <utility>
 
-#include "workloads/training/fully_sharded.hpp"
-#include "workloads/training/gradient_buckets.hpp"
-
 namespace c3 {
 
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
   constexpr std::int64_t kRow = 1024;
   return {.chain = op, .rows = (count + kRow - 1) / kRow, .cols = kRow, .dtype = dtype};
-}
-
-std::unique_ptr<DataParallel> DataParallel::make(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                                 DataParallelGroup group, StepProgram& program) {
-  if (setup.sharding == Sharding::parameters && group.size > 1)
-    return std::make_unique<FullyShardedParameters>(setup, std::move(units), group, program);
-  return std::make_unique<GradientBuckets>(setup, std::move(units), group, program);
 }
 
 DataParallel::DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,

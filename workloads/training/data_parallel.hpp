@@ -2,7 +2,6 @@
 /// What data parallelism adds to a step: collectives on parameters and gradients, and the memory for them.
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "workloads/training/step_program.hpp"
@@ -47,9 +46,6 @@ class DataParallel {
   virtual void after_optimizer() {}
   /// Parameters that this rank updates, of \p unit, in numbers.
   virtual std::int64_t updated(std::size_t unit) const = 0;
-
-  static std::unique_ptr<DataParallel> make(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                            DataParallelGroup group, StepProgram& program);
 
  protected:
   DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,

@@ -1,4 +1,5 @@
 #include "workloads/training/step_composer.hpp"
+#include "workloads/training/sharding.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
       program_(setup.framework),
       compute_(program_.stream("compute")),
       units_(units_of(setup, embedding_, layer_, head_)),
-      data_parallel_(DataParallel::make(
+      data_parallel_(make_data_parallel(
           setup, units_, {.size = ranks / setup.tensor_parallel, .stride = setup.tensor_parallel}, program_)),
       layers_(static_cast<std::size_t>(setup.model.layers)) {}
 

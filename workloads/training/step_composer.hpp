@@ -9,8 +9,8 @@
 
 #include "workloads/training/block_kernels.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/step.hpp"
 #include "workloads/training/step_program.hpp"
-#include "workloads/training/training_step.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,4 @@
-#include "workloads/execute/out_of_memory.hpp"
+#include "workloads/analysis/out_of_memory.hpp"
 
 namespace c3 {
 

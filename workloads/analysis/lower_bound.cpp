@@ -1,4 +1,4 @@
-#include "workloads/execute/lower_bound.hpp"
+#include "workloads/analysis/lower_bound.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -9,25 +9,13 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "workloads/analysis/loss.hpp"
+#include "workloads/analysis/study_cost.hpp"
+#include "workloads/execute/run_result.hpp"
 #include "workloads/execute/step_breakdown.hpp"
-#include "workloads/execute/study_cost.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {
-
-/// Where the time beyond ideal went. Shapley values of giving each kernel a private copy of one resource. The
-/// parts add up to the median time less the longest median alone; with draws, both of the draw that has the
-/// median.
-struct LossSplit {
-  Seconds dispatch;     ///< waiting behind another kernel's work groups
-  Seconds cus;          ///< CUs given to the other side, and its clock
-  Seconds cache;        ///< L2 and LLC pollution
-  Seconds hbm;          ///< HBM bandwidth shared
-  Seconds links;        ///< interconnect shared
-  Seconds interaction;  ///< the rest: what no private copy removes
-
-  Seconds total() const { return dispatch + cus + cache + hbm + links + interaction; }
-};
 
 /// Compute side or communication side of a strategy.
 struct SideTimes {
@@ -101,19 +89,6 @@ struct StudyResult {
   std::uint64_t seed = 0;
   StudyConditions conditions = {};
   std::vector<StrategyResult> strategies;
-};
-
-/// One collective of the recorded run, on one GPU.
-struct CollectiveRecord {
-  std::string name;
-  CollectiveKind op = CollectiveKind::all_gather;
-  Backend backend = Backend::cu;
-  CollectiveMethod method = {};
-  int gpu = 0;
-  int channels = 0;  ///< work groups (cu) or engines (dma)
-  Bytes bytes;       ///< total buffer as nccl-tests counts it
-  Seconds start, end;
-  BytesPerSecond algbw, busbw;
 };
 
 /// Makes the experiment for one draw of its ranges; nullopt = nominal values.

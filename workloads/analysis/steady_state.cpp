@@ -1,4 +1,4 @@
-#include "workloads/execute/steady_state.hpp"
+#include "workloads/analysis/steady_state.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "workloads/analysis/loss.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3 {

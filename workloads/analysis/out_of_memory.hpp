@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 namespace c3 {
 

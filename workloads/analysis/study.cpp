@@ -1,4 +1,4 @@
-#include "workloads/execute/study.hpp"
+#include "workloads/analysis/study.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
+#include "workloads/analysis/loss_split.hpp"
+#include "workloads/analysis/lower_bound.hpp"
+#include "workloads/analysis/nearest_rank.hpp"
+#include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/buffers.hpp"
-#include "workloads/execute/loss_split.hpp"
-#include "workloads/execute/lower_bound.hpp"
-#include "workloads/execute/nearest_rank.hpp"
 #include "workloads/execute/run.hpp"
-#include "workloads/execute/steady_state.hpp"
 
 namespace c3 {
 namespace {

@@ -1,12 +1,12 @@
-#include "workloads/execute/loss_split.hpp"
+#include "workloads/analysis/loss_split.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
 #include <vector>
 
-#include "workloads/execute/nearest_rank.hpp"
-#include "workloads/execute/steady_state.hpp"
+#include "workloads/analysis/nearest_rank.hpp"
+#include "workloads/analysis/steady_state.hpp"
 
 namespace c3 {
 namespace {

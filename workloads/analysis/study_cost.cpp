@@ -1,4 +1,4 @@
-#include "workloads/execute/study_cost.hpp"
+#include "workloads/analysis/study_cost.hpp"
 
 #include <algorithm>
 #include <utility>

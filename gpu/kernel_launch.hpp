@@ -1,0 +1,32 @@
+#pragma once
+/// How a kernel is launched: where, in which queue, and how finely it is simulated.
+
+#include <cstdint>
+
+#include "engine/observer.hpp"
+#include "gpu/compute_units.hpp"
+#include "gpu/output_sink.hpp"
+
+namespace c3 {
+
+/// Grain of compute kernels.
+enum class KernelGrain {
+  cohort,      ///< work groups placed together are three flows: prologue, steady, stores
+  work_group,  ///< the same with one work group a cohort
+  fluid,       ///< one flow a kernel, bound by its wave count
+};
+
+struct KernelLaunch {
+  int stream = 0;
+  int priority = 0;  ///< of the queue; larger first
+  int order = 0;     ///< of the queue, see Launch::order
+  CuRange range;     ///< CUs of each XCD that the stream may use
+  KernelGrain grain = KernelGrain::cohort;
+  Seconds delay;               ///< from release to the queue: launch latency, or the gap after a dependency
+  std::uint64_t draw = 0;      ///< key of its random draws: different for each kernel of a run
+  OutputSink* sink = nullptr;  ///< takes its stores, past the caches; not at grain fluid
+  ActivityId parent = kNoActivity;  ///< activity that the kernel is a part of
+  ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts
+};
+
+}  // namespace c3

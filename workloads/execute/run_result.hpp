@@ -1,0 +1,49 @@
+#pragma once
+/// What one simulated run gives.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "collectives/library/method.hpp"
+#include "engine/units.hpp"
+#include "workloads/execute/step_breakdown.hpp"
+
+namespace c3 {
+
+/// One collective of the recorded run, on one GPU.
+struct CollectiveRecord {
+  std::string name;
+  CollectiveKind op = CollectiveKind::all_gather;
+  Backend backend = Backend::cu;
+  CollectiveMethod method = {};
+  int gpu = 0;
+  int channels = 0;  ///< work groups (cu) or engines (dma)
+  Bytes bytes;       ///< total buffer as nccl-tests counts it
+  Seconds start, end;
+  BytesPerSecond algbw, busbw;
+};
+
+/// When the operations of one side were first released and last ended, over all ranks.
+struct SideSpan {
+  Seconds release, end;
+  bool any = false;
+  Seconds duration() const { return end - release; }
+};
+
+struct RunResult {
+  /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
+  /// streams ran beside one another, until its host has seen that.
+  Seconds time;
+  SideSpan kernels, collectives;
+  std::vector<SideSpan> streams;  ///< in the order of the experiment
+  std::vector<CollectiveRecord> records;
+  bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
+  std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
+  std::uint64_t events = 0;                          ///< completed flows
+  std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
+};
+
+}  // namespace c3

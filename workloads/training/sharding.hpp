@@ -1,0 +1,14 @@
+#pragma once
+/// Which data parallelism a step has.
+
+#include <memory>
+
+#include "workloads/training/data_parallel.hpp"
+
+namespace c3 {
+
+/// What the setup's `sharding` names: fully sharded parameters, else buckets of gradients.
+std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                                 DataParallelGroup group, StepProgram& program);
+
+}  // namespace c3

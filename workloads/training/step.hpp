@@ -1,0 +1,25 @@
+#pragma once
+/// What a composed training step is.
+
+#include <vector>
+
+#include "workloads/experiment.hpp"
+
+namespace c3 {
+
+struct TrainingStep {
+  /// Every rank's. `compute`; `all_gather` and `reduce_scatter` of sharded parameters, or `gradients` of
+  /// buckets; `tensor` of sums over tensor-parallel ranks, `tensor_gather`, `vocabulary` of the embedding and
+  /// the loss; `norm` of the gradients' norm. Only those that have work.
+  std::vector<StreamSpec> streams;
+  HostProgram host;
+  StepFacts facts;  ///< but for `peak` and `memory_size`, which are the GPU's
+};
+
+/// Of a matrix product or of attention, whose masked scores do not count; of other operators none.
+Flops matrix_flops(const Operator& op);
+
+/// What \p op writes.
+Bytes output_bytes(const Operator& op);
+
+}  // namespace c3
