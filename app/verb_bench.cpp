@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/bench/load.hpp"
 #include "app/bench/measure.hpp"
@@ -16,6 +15,7 @@
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "configs/nearest_name.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -71,12 +71,12 @@ Chosen chosen_cases(const std::vector<std::string>& names) {
   return chosen;
 }
 
-nlohmann::ordered_json json_of(const ScaleRow& row) {
+Json json_of(const ScaleRow& row) {
   const bench::ScaleMeasurement& m = row.measured;
-  nlohmann::ordered_json one{{"name", row.work.name},
-                             {"gpus", row.work.gpus},
-                             {"cpu_s", m.cpu_seconds},
-                             {"peak_rss_bytes", m.peak_rss_bytes}};
+  Json one{{"name", row.work.name},
+           {"gpus", row.work.gpus},
+           {"cpu_s", m.cpu_seconds},
+           {"peak_rss_bytes", m.peak_rss_bytes}};
   if (m.simulated_seconds > 0.0) one["simulated_us"] = m.simulated_seconds * 1e6;
   if (!m.gang) return one;
   one["events"] = m.flows;
@@ -91,7 +91,7 @@ nlohmann::ordered_json json_of(const ScaleRow& row) {
 }
 
 void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale) {
-  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  Json cases = Json::array();
   for (const Row& row : rows) {
     cases.push_back({{"name", row.load.name},
                      {"events_per_s", row.measured.events_per_s},
@@ -104,7 +104,7 @@ void print_json(const std::vector<Row>& rows, const std::vector<ScaleRow>& scale
   }
   for (const ScaleRow& row : scale)
     cases.push_back(json_of(row));
-  const nlohmann::ordered_json document{{"schema_version", kJsonSchemaVersion}, {"cases", cases}};
+  const Json document{{"schema_version", kJsonSchemaVersion}, {"cases", cases}};
   fmt::print("{}\n", document.dump(2));
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/collective_request.hpp"
 #include "app/current_work.hpp"
@@ -17,6 +16,7 @@
 #include "app/notes.hpp"
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/backend.hpp"
 #include "collectives/library/tuner.hpp"
@@ -106,38 +106,39 @@ std::string variant_of(const Row& row) {
 double gbps(BytesPerSecond rate) { return rate.value / 1e9; }
 
 /// Null for one node.
-nlohmann::ordered_json fabric_of(const ClusterSpec& cluster) {
+Json fabric_of(const ClusterSpec& cluster) {
   if (cluster.nodes == 1) return nullptr;
   return cluster.fabric->name;
 }
 
 void print_json(const CollectiveRequest& request, const std::vector<Row>& rows) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   for (const Row& row : rows) {
-    list.push_back({{"backend", name_of(row.how.backend)},
-                    {"bytes", counted_bytes(row.call, request.members).value},
-                    {"count", request.count(row.call)},
-                    {"dtype", name_of(*row.call.dtype)},
-                    {"algorithm", name_of(row.how.method.algorithm)},
-                    {"protocol", protocol_of(row)},
-                    {"launch", launch_of(row)},
-                    {"channels", row.measured.channels},
-                    {"time_us", row.measured.time.value * 1e6},
-                    {"algbw_gbps", gbps(algorithm_bandwidth(row.call, request.members, row.measured.time))},
-                    {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.measured.time))},
-                    {"bottleneck", row.measured.limit}});
-    if (row.how.backend != Backend::dma) continue;
-    list.back().update({{"dma_variant", name_of(row.how.dma.variant)},
-                        {"prelaunch", row.how.dma.prelaunch},
-                        {"dma_host", name_of(row.how.dma.host)}});
+    Json entry{{"backend", name_of(row.how.backend)},
+               {"bytes", counted_bytes(row.call, request.members).value},
+               {"count", request.count(row.call)},
+               {"dtype", name_of(*row.call.dtype)},
+               {"algorithm", name_of(row.how.method.algorithm)},
+               {"protocol", protocol_of(row)},
+               {"launch", launch_of(row)},
+               {"channels", row.measured.channels},
+               {"time_us", row.measured.time.value * 1e6},
+               {"algbw_gbps", gbps(algorithm_bandwidth(row.call, request.members, row.measured.time))},
+               {"busbw_gbps", gbps(bus_bandwidth(row.call, request.members, row.measured.time))},
+               {"bottleneck", row.measured.limit}};
+    if (row.how.backend == Backend::dma)
+      entry.update({{"dma_variant", name_of(row.how.dma.variant)},
+                    {"prelaunch", row.how.dma.prelaunch},
+                    {"dma_host", name_of(row.how.dma.host)}});
+    list.push_back(std::move(entry));
   }
-  const nlohmann::ordered_json document{{"schema_version", kJsonSchemaVersion},
-                                        {"system", request.cluster.name},
-                                        {"nodes", request.cluster.nodes},
-                                        {"fabric", fabric_of(request.cluster)},
-                                        {"op", name_of(request.call.kind)},
-                                        {"ranks", request.members},
-                                        {"rows", list}};
+  const Json document{{"schema_version", kJsonSchemaVersion},
+                      {"system", request.cluster.name},
+                      {"nodes", request.cluster.nodes},
+                      {"fabric", fabric_of(request.cluster)},
+                      {"op", name_of(request.call.kind)},
+                      {"ranks", request.members},
+                      {"rows", list}};
   fmt::print("{}\n", document.dump(2));
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
 #include "app/kernel_file.hpp"
@@ -17,6 +16,7 @@
 #include "app/notes.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernel_model/describe.hpp"
 #include "results/hardware_words.hpp"
@@ -25,8 +25,6 @@
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Row {
   KernelCase asked;

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/nearest_name.hpp"
@@ -27,11 +27,9 @@
 namespace c3 {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string cell_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
+  if (value.is_text()) return value.text();
+  if (value.is_floating()) return fmt::format("{:g}", value.number());
   return value.dump();
 }
 
@@ -224,7 +222,7 @@ Row with_one_value(const Row& number) {
   Row row = {{"name", number["name"]}, {"key", number["key"]}};
   const auto text = [&](const char* key) { return cell_text(number[key]); };
   const bool is_list = number.contains("value") && number["value"].is_array();
-  row["value"] = is_list ? fmt::format("{}", fmt::join(number["value"].get<std::vector<std::string>>(), ", "))
+  row["value"] = is_list ? fmt::format("{}", fmt::join(number["value"].texts(), ", "))
                  : number.contains("value")
                      ? text("value")
                      : fmt::format("{} .. {} .. {}", text("low"), text("nominal"), text("high"));
@@ -237,8 +235,8 @@ Row with_one_value(const Row& number) {
 void print_table(const std::vector<Row>& rows) {
   std::vector<std::string> columns;
   for (const Row& row : rows) {
-    for (const auto& item : row.items()) {
-      if (std::ranges::find(columns, item.key()) == columns.end()) columns.push_back(item.key());
+    for (const Json::Member& member : row.members()) {
+      if (std::ranges::find(columns, member.key) == columns.end()) columns.push_back(member.key);
     }
   }
   std::vector<std::string> lines(rows.size() + 1);
@@ -247,7 +245,7 @@ void print_table(const std::vector<Row>& rows) {
     for (const Row& row : rows)
       cells.push_back(row.contains(column) ? cell_text(row[column]) : "-");
     const auto longest = std::ranges::max_element(cells, {}, &std::string::size);
-    const bool is_text = rows.front().contains(column) && rows.front()[column].is_string();
+    const bool is_text = rows.front().contains(column) && rows.front()[column].is_text();
     for (std::size_t i = 0; i < lines.size(); ++i) {
       lines[i] += is_text ? fmt::format("{:<{}}  ", cells[i], longest->size())
                           : fmt::format("{:>{}}  ", cells[i], longest->size());

@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -23,6 +22,7 @@
 #include "app/time_limit.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
@@ -125,7 +125,6 @@ std::string error_of(const SweepPlan& plan, std::size_t point) {
 }
 
 void print_json(const SweepPlan& plan, const Standing& standing) {
-  using Json = nlohmann::ordered_json;
   Json failures = Json::array();
   for (const std::size_t point : standing.failed)
     failures.push_back({{"id", plan.manifest.ids[point]},
@@ -139,7 +138,7 @@ void print_json(const SweepPlan& plan, const Standing& standing) {
                   {"failed", standing.failed.size()},
                   {"missing", standing.missing()},
                   {"failures", std::move(failures)}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", json.dump(2));
 }
 
 void print_standing(const SweepPlan& plan, const Standing& standing, bool quiet) {

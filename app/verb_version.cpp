@@ -8,10 +8,10 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
+#include "base/json.hpp"
 #include "results/build_info.hpp"
 #include "results/schema.hpp"
 
@@ -25,20 +25,20 @@ std::string simgrid_version() {
 }
 
 int print_version(bool json) {
-  nlohmann::ordered_json fields{{"version", build_info().version},
-                                {"git_commit", build_info().git_commit},
-                                {"compiler", build_info().compiler},
-                                {"run_file_schema", kRunFileSchema},
-                                {"run_file_schema_version", kRunFileSchemaVersion},
-                                {"simgrid", simgrid_version()},
-                                {"hdf5", hdf5_version()}};
+  Json fields{{"version", build_info().version},
+              {"git_commit", build_info().git_commit},
+              {"compiler", build_info().compiler},
+              {"run_file_schema", kRunFileSchema},
+              {"run_file_schema_version", kRunFileSchemaVersion},
+              {"simgrid", simgrid_version()},
+              {"hdf5", hdf5_version()}};
   if (json) {
     fields["schema_version"] = kJsonSchemaVersion;
     fmt::print("{}\n", fields.dump(2));
     return kExitOk;
   }
-  for (const auto& [name, value] : fields.items())
-    fmt::print("{:<24} {}\n", name, value.get<std::string>());
+  for (const auto& [name, value] : fields.members())
+    fmt::print("{:<24} {}\n", name, value.text());
   return kExitOk;
 }
 

@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "configs/document.hpp"
 #include "configs/experiment_reader.hpp"
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")$"; }
 
@@ -30,7 +28,7 @@ std::string chosen_keys(const TableRule& rule) {
 
 Json requirement(const std::string& key) {
   const std::size_t dot = key.find('.');
-  if (dot == std::string::npos) return {{"required", {key}}};
+  if (dot == std::string::npos) return {{"required", Json::array({key})}};
   return {{"properties", {{key.substr(0, dot), requirement(key.substr(dot + 1))}}}};
 }
 
@@ -66,7 +64,7 @@ class SchemaWriter {
     Json out = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
     out.update(table(rule));
     out["properties"]["extends"] = value(extends_rule());
-    out["anyOf"] = {Json{{"required", {"extends"}}}, requirements(rule)};
+    out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
     out["definitions"] = definitions_;
     return out;
   }
@@ -123,7 +121,8 @@ class SchemaWriter {
   /// In a list a table stands whole, whatever the file extends.
   Json nested(const Rule& rule) {
     Json out = value(rule);
-    if (const auto* table = std::get_if<TableRule>(&rule.form)) out["allOf"] = {requirements(*table)};
+    if (const auto* table = std::get_if<TableRule>(&rule.form))
+      out["allOf"] = Json::array({requirements(*table)});
     return out;
   }
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "results/csv_line.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -87,7 +87,6 @@ std::string to_text(std::span<const ResultTable> tables) {
 }
 
 std::string to_json(std::span<const ResultTable> tables) {
-  using Json = nlohmann::ordered_json;
   Json list = Json::array();
   for (const auto& table : tables) {
     Json columns = Json::object();

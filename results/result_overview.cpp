@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "results/resource_steps.hpp"
 #include "results/schema.hpp"
 #include "results/step_tables.hpp"
@@ -113,7 +113,6 @@ std::string overview_text(const ResultReader& file, const std::vector<std::strin
 }
 
 std::string overview_json(const ResultReader& file, const std::vector<std::string>& strategies) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", kJsonSchemaVersion}};
   for (const auto& [name, value] : file.attributes())
     json["attributes"][name] = value;

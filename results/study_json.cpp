@@ -1,15 +1,12 @@
 #include "results/study_json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.hpp"
 #include "results/recommendation.hpp"
 #include "results/schema.hpp"
 #include "results/utf8.hpp"
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double us(Seconds time) { return time / 1.0_us; }
 

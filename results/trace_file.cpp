@@ -2,15 +2,12 @@
 
 #include <iterator>
 #include <utility>
-
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
 namespace c3 {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
-
-std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
 
 /// Microseconds, as the format wants them, with every picosecond.
 std::string microseconds(std::int64_t picoseconds) {
@@ -47,29 +44,29 @@ void TraceFile::flush() {
 
 void TraceFile::name_process(int process, std::string_view name, std::string_view label, int position) {
   event(R"({{"ph": "M", "name": "process_name", "pid": {}, "tid": 0, "args": {{"name": {}}}}})", process,
-        quoted(name));
+        json_quoted(name));
   event(R"({{"ph": "M", "name": "process_labels", "pid": {}, "tid": 0, "args": {{"labels": {}}}}})", process,
-        quoted(label));
+        json_quoted(label));
   event(R"({{"ph": "M", "name": "process_sort_index", "pid": {}, "tid": 0, "args": {{"sort_index": {}}}}})",
         process, position);
 }
 
 void TraceFile::name_thread(TraceTrack track, std::string_view name) {
   event(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": {}}}}})", track.process,
-        track.thread, quoted(name));
+        track.thread, json_quoted(name));
   event(R"({{"ph": "M", "name": "thread_sort_index", "pid": {0}, "tid": {1}, "args": {{"sort_index": {1}}}}})",
         track.process, track.thread);
 }
 
 void TraceFile::slice(const TraceSlice& slice) {
   event(R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {}}})",
-        slice.category, quoted(slice.name), slice.track.process, slice.track.thread, microseconds(slice.start),
-        microseconds(slice.end - slice.start), slice.args);
+        slice.category, json_quoted(slice.name), slice.track.process, slice.track.thread,
+        microseconds(slice.start), microseconds(slice.end - slice.start), slice.args);
 }
 
 void TraceFile::counter(int process, std::string_view name, std::int64_t at, double value) {
-  event(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"used": {:.12g}}}}})", quoted(name), process,
-        microseconds(at), value);
+  event(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"used": {:.12g}}}}})", json_quoted(name),
+        process, microseconds(at), value);
 }
 
 void TraceFile::launch_arrow(std::uint64_t id, TraceTrack from, std::int64_t start, TraceTrack to,

@@ -8,15 +8,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "results/build_info.hpp"
 #include "workloads/execute/collective_choice.hpp"
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kKinetoSchemaVersion = 1;
 

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
 #include "workloads/execute/collective_choice.hpp"
@@ -14,8 +14,6 @@
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Processes of the trace are GPUs, by rank, and beside each its host.
 constexpr int kFirstHost = 1'000'000;
@@ -226,7 +224,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
     return write("Stream Wait Event", "cuda_sync", Json::object({{"event", activity.name}}));
   if (activity.kind == ActivityKind::kernel) {
     const double nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;
-    work["grid"] = {activity.work_groups, 1, 1};
+    work["grid"] = Json::array({activity.work_groups, 1, 1});
     work["flop"] = activity.flops.value;
     add_moved(work, moved);
     if (nanoseconds > 0) {

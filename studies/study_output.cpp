@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string number(std::optional<double> value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";

@@ -1,14 +1,12 @@
-#include <nlohmann/json.hpp>
 
 #include <utility>
 
+#include "base/json.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/schema.hpp"
 
 namespace c3 {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kMicrosecond = 1e6;  // ps
 

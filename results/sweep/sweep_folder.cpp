@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "base/json.hpp"
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
@@ -18,7 +20,6 @@ namespace c3 {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::array kStatuses = {PointStatus::ok, PointStatus::out_of_memory, PointStatus::failed};
 constexpr const char* kManifest = "manifest.json";
@@ -27,7 +28,7 @@ constexpr std::uintmax_t kLargestFile = std::uintmax_t{2} << 30U;
 
 void write_whole(const fs::path& path, const Json& json) {
   TemporaryFile file(path);
-  file.append(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.append(json.dump(1) + "\n");
   file.rename_to_target();
 }
 
@@ -36,10 +37,15 @@ Json read_json(const fs::path& path, std::string_view schema) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return nullptr;
   const std::vector<char> text = read_own_file(path, kLargestFile);
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("schema", "") != schema)
+  Json json;
+  try {
+    json = Json::parse({text.data(), text.size()});
+  } catch (const JsonError&) {
+    json = nullptr;
+  }
+  if (!json.contains("schema") || json["schema"] != schema)
     throw IoError(path.string(), "read", fmt::format("it is no {} file", schema));
-  if (json.value("schema_version", 0) != kSweepSchemaVersion)
+  if (!json.contains("schema_version") || json["schema_version"] != kSweepSchemaVersion)
     throw IoError(path.string(), "read", "another version of c3sim made it");
   return json;
 }
@@ -49,7 +55,7 @@ template <class Read>
 auto expecting(const fs::path& path, Read read) {
   try {
     return read();
-  } catch (const Json::exception& error) {
+  } catch (const JsonError& error) {
     throw IoError(path.string(), "read", fmt::format("it is damaged ({})", error.what()));
   }
 }
@@ -61,45 +67,46 @@ Json column_json(const ColumnData& column) {
 }
 
 ColumnData column_of(const Json& json) {
-  ColumnData column{.spec = {json.at("name"), json.at("units"), "swept"}, .values = {}};
-  const Json& values = json.at("values");
-  const auto all = [&](auto is) { return std::ranges::all_of(values, is); };
-  if (all([](const Json& value) { return value.is_number_integer(); })) {
-    column.values = values.get<std::vector<std::int64_t>>();
-  } else if (all([](const Json& value) { return value.is_number(); })) {
-    column.values = values.get<std::vector<double>>();
+  ColumnData column{.spec = {json["name"].text(), json["units"].text(), "swept"}, .values = {}};
+  const Json::Elements& values = json["values"].elements();
+  if (std::ranges::all_of(values, &Json::is_integer)) {
+    auto& integers = column.values.emplace<std::vector<std::int64_t>>();
+    std::ranges::transform(values, std::back_inserter(integers), &Json::integer);
+  } else if (std::ranges::all_of(values, &Json::is_number)) {
+    auto& numbers = column.values.emplace<std::vector<double>>();
+    std::ranges::transform(values, std::back_inserter(numbers), &Json::number);
   } else {
-    column.values = values.get<std::vector<std::string>>();
+    column.values = json["values"].texts();
   }
   return column;
 }
 
 SweepManifest manifest_of(const Json& json) {
-  SweepManifest manifest{.experiment = json.at("experiment"),
-                         .file = json.at("file"),
-                         .command_line = json.at("command_line"),
-                         .definition = json.at("definition"),
-                         .software_version = json.at("software_version"),
-                         .git_commit = json.at("git_commit"),
+  SweepManifest manifest{.experiment = json["experiment"].text(),
+                         .file = json["file"].text(),
+                         .command_line = json["command_line"].text(),
+                         .definition = json["definition"].text(),
+                         .software_version = json["software_version"].text(),
+                         .git_commit = json["git_commit"].text(),
                          .axes = {},
-                         .ids = json.at("ids"),
-                         .commands = json.at("commands")};
-  for (const Json& axis : json.at("axes"))
+                         .ids = json["ids"].texts(),
+                         .commands = json["commands"].texts()};
+  for (const Json& axis : json["axes"].elements())
     manifest.axes.push_back(column_of(axis));
   return manifest;
 }
 
 PointResult result_of(const Json& json) {
-  PointResult result{.error = json.at("error"), .numbers = {}};
+  PointResult result{.error = json["error"].text(), .numbers = {}};
   for (const PointStatus status : kStatuses) {
-    if (name_of(status) == json.at("status").get<std::string>()) result.status = status;
+    if (name_of(status) == json["status"].text()) result.status = status;
   }
-  for (const Json& entry : json.at("numbers")) {
-    result.numbers.push_back({.strategy = entry.at("strategy"),
-                              .name = entry.at("name"),
-                              .units = entry.at("units"),
-                              .long_name = entry.at("long_name"),
-                              .value = entry.at("value")});
+  for (const Json& entry : json["numbers"].elements()) {
+    result.numbers.push_back({.strategy = entry["strategy"].text(),
+                              .name = entry["name"].text(),
+                              .units = entry["units"].text(),
+                              .long_name = entry["long_name"].text(),
+                              .value = entry["value"].number()});
   }
   return result;
 }

@@ -2,10 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "results/picoseconds.hpp"
 #include "results/report/timeline.hpp"
 #include "results/step_cells.hpp"
@@ -149,25 +148,25 @@ TEST_CASE("a study without a training step has no table of one, and null in the 
   const std::string table = format_study(none);
   for (const auto* heading : {"tokens/s", "class of operators", "peak memory"})
     CHECK(table.find(heading) == std::string::npos);
-  CHECK(nlohmann::json::parse(study_json(none, "hand.h5"))["strategies"][0]["step"].is_null());
+  CHECK(Json::parse(study_json(none, "hand.h5"))["strategies"].elements()[0]["step"].is_null());
 }
 
 TEST_CASE("the JSON of a step has its rates, times, classes and memory") {
   const auto json =
-      nlohmann::json::parse(study_json(study({strategy("a")}), "hand.h5"))["strategies"][0]["step"];
+      Json::parse(study_json(study({strategy("a")}), "hand.h5"))["strategies"].elements()[0]["step"];
   CHECK(json["tokens_per_second"] == 131072);
   CHECK(json["tokens_per_second_per_gpu"] == 16384);
   CHECK(json["mfu"] == 0.404);
   CHECK(json["hfu"] == 0.505);
-  CHECK(json["kernels_us"].get<double>() == near(880e3, 1e-12));
-  CHECK(json["communication_us"].get<double>() == near(400e3, 1e-12));
-  CHECK(json["exposed_us"].get<double>() == near(100e3, 1e-12));
-  CHECK(json["idle_us"].get<double>() == near(20e3, 1e-12));
+  CHECK(json["kernels_us"].number() == near(880e3, 1e-12));
+  CHECK(json["communication_us"].number() == near(400e3, 1e-12));
+  CHECK(json["exposed_us"].number() == near(100e3, 1e-12));
+  CHECK(json["idle_us"].number() == near(20e3, 1e-12));
   CHECK(json["model_flops"] == 4e14);
   CHECK(json["hardware_flops"] == 5e14);
   CHECK(json["classes"].size() == 4);
-  CHECK(json["classes"][1]["name"] == "norm");
-  CHECK(json["classes"][1]["count"] == 6.5);
+  CHECK(json["classes"].elements()[1]["name"] == "norm");
+  CHECK(json["classes"].elements()[1]["count"] == 6.5);
   const auto& memory = json["memory"];
   CHECK(memory["peak_bytes"] == 60e9);
   CHECK(memory["reserved_bytes"] == 70e9);
@@ -177,7 +176,7 @@ TEST_CASE("the JSON of a step has its rates, times, classes and memory") {
   CHECK(memory["by_class"]["optimizer"] == 20e9);
   CHECK(memory["by_class"].size() == kMemoryClasses.size());
   CHECK(memory["tenants"].size() == 6);
-  CHECK(memory["tenants"][0]["class"] == "optimizer");
+  CHECK(memory["tenants"].elements()[0]["class"] == "optimizer");
 }
 
 /// A step whose timeline ends after 0.25 s.
@@ -264,7 +263,7 @@ TEST_CASE("a step that does not fit is a table and a sentence with what takes mo
 TEST_CASE("a step that does not fit is a verdict in JSON, with the draws that do not") {
   OutOfMemory verdict{.experiment = "hand", .step = facts()};
   verdict.step.memory_size = 64.5_GB;
-  const auto json = [&] { return nlohmann::json::parse(out_of_memory_json(verdict)); };
+  const auto json = [&] { return Json::parse(out_of_memory_json(verdict)); };
   CHECK(json()["schema_version"] == 1);
   CHECK(json()["verdict"] == "out_of_memory");
   CHECK(json()["memory"]["fits"] == false);

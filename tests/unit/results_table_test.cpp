@@ -1,10 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <optional>
 
+#include "base/json.hpp"
 #include "results/result_export.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
@@ -117,7 +116,7 @@ TEST_CASE("a single run has no spread: no column in the table, null in the JSON"
   CHECK(table.at(0) == "hand on node: 1 strategy, 1 seed");
   CHECK(table.at(2) == "strategy   time  bound  speedup  ideal  share  kernel  collective");
   CHECK(table.at(4) == "serial    2.500  2.000    1.000  1.500      -       -           -");
-  const auto json = nlohmann::json::parse(study_json(single, "out/hand.h5"))["strategies"][0];
+  const auto json = Json::parse(study_json(single, "out/hand.h5"))["strategies"].elements()[0];
   CHECK(json["time_p5_us"].is_null());
   CHECK(json["time_p95_us"].is_null());
 }
@@ -162,28 +161,28 @@ TEST_CASE("a loss that rounds to nothing has no sign") {
 }
 
 TEST_CASE("the JSON of a study has the documented fields in their order, and null for what is absent") {
-  const auto json = nlohmann::ordered_json::parse(study_json(study({serial(), partitioned()}), "out/hand.h5"));
+  const auto json = Json::parse(study_json(study({serial(), partitioned()}), "out/hand.h5"));
   CHECK(json["schema_version"] == 1);
   CHECK(json["experiment"] == "hand");
   CHECK(json["seed"] == 7);
   CHECK(json["hbm_arbitration"] == "byte_fair");
   CHECK(json["dispatch_policy"] == "oldest_first");
   CHECK(json["output"] == "out/hand.h5");
-  const auto& first = json["strategies"][0];
+  const auto& first = json["strategies"].elements()[0];
   std::vector<std::string> keys;
-  for (const auto& [key, value] : first.items())
+  for (const auto& [key, value] : first.members())
     keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"strategy", "time_us", "time_p5_us", "time_p95_us", "lower_bound_us",
                                          "speedup", "ideal_speedup", "share_of_ideal", "kernel", "collective",
                                          "loss_us", "step"});
   for (const auto* absent : {"share_of_ideal", "kernel", "collective", "loss_us", "step"})
     CHECK(first[absent].is_null());
-  const auto& second = json["strategies"][1];
-  CHECK(second["time_us"].get<double>() == doctest::Approx(312500).epsilon(1e-12));
+  const auto& second = json["strategies"].elements()[1];
+  CHECK(second["time_us"].number() == doctest::Approx(312500).epsilon(1e-12));
   CHECK(second["share_of_ideal"] == 0.5);
-  CHECK(second["kernel"]["together_us"].get<double>() == doctest::Approx(250000).epsilon(1e-12));
-  CHECK(second["loss_us"]["interaction"].get<double>() == doctest::Approx(-6).epsilon(1e-12));
-  CHECK(second["loss_us"]["total"].get<double>() == doctest::Approx(9).epsilon(1e-12));
+  CHECK(second["kernel"]["together_us"].number() == doctest::Approx(250000).epsilon(1e-12));
+  CHECK(second["loss_us"]["interaction"].number() == doctest::Approx(-6).epsilon(1e-12));
+  CHECK(second["loss_us"]["total"].number() == doctest::Approx(9).epsilon(1e-12));
   CHECK(second["best_cus"] == 128);
 }
 
@@ -232,7 +231,7 @@ TEST_CASE("a recommendation from single runs says that seeds may differ by more"
 
 TEST_CASE("a recommendation is strategy and reason in the JSON, without a strategy where none is best") {
   const auto json = [](const StudyResult& result) {
-    return nlohmann::json::parse(study_json(result, "out/hand.h5"))["recommendation"];
+    return Json::parse(study_json(result, "out/hand.h5"))["recommendation"];
   };
   const auto clear = json(study({taking("sp", 110, 120), taking("dma", 100, 105)}));
   CHECK(clear["strategy"] == "dma");
@@ -276,10 +275,10 @@ TEST_CASE("CSV has units in its header, quotes what needs it, and leaves empty w
 }
 
 TEST_CASE("a table exported as JSON keeps one list a column") {
-  const auto json = nlohmann::json::parse(
+  const auto json = Json::parse(
       to_json(std::vector{table_of("dma", {{{"start", "ps", ""}, std::vector<std::int64_t>{7, 8}}})}));
-  CHECK(json["tables"][0]["strategy"] == "dma");
-  CHECK(json["tables"][0]["columns"]["start_ps"] == std::vector<int>{7, 8});
+  CHECK(json["tables"].elements()[0]["strategy"] == "dma");
+  CHECK(json["tables"].elements()[0]["columns"]["start_ps"] == std::vector<int>{7, 8});
 }
 
 TEST_CASE("a row with too few cells is refused") {

@@ -1,0 +1,188 @@
+#include "base/json.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace c3 {
+namespace {
+
+using Library = nlohmann::ordered_json;
+
+/// Numbers and strings are written by the library, so that their digits and escapes are those of every reader.
+std::string scalar_text(const Library& value) {
+  return value.dump(-1, ' ', false, Library::error_handler_t::replace);
+}
+
+constexpr int kDeepest = 200;  // of nested values: reading them recurses
+
+Json from_library(const Library& value, int depth = 0) {
+  if (depth > kDeepest) throw JsonError("its values are nested too deeply");
+  switch (value.type()) {
+    case Library::value_t::boolean:
+      return value.get<bool>();
+    case Library::value_t::number_integer:
+      return value.get<std::int64_t>();
+    case Library::value_t::number_unsigned:
+      return value.get<std::uint64_t>();
+    case Library::value_t::number_float:
+      return value.get<double>();
+    case Library::value_t::string:
+      return value.get_ref<const std::string&>();
+    case Library::value_t::array: {
+      Json array = Json::array();
+      for (const Library& element : value)
+        array.push_back(from_library(element, depth + 1));
+      return array;
+    }
+    case Library::value_t::object: {
+      Json object = Json::object();
+      for (const auto& [key, member] : value.items())
+        object[key] = from_library(member, depth + 1);
+      return object;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+template <class T, class Value>
+const T& expect(const Value& value, const char* what) {
+  if (const T* held = std::get_if<T>(&value)) return *held;
+  throw JsonError(std::string("a value is not ") + what);
+}
+
+void start_line(std::string& out, int indent, int depth) {
+  if (indent < 0) return;
+  out += '\n';
+  out.append(static_cast<std::size_t>(indent) * static_cast<std::size_t>(depth), ' ');
+}
+
+}  // namespace
+
+Json Json::array(std::initializer_list<Json> elements) {
+  Json out;
+  out.value_ = Elements(elements);
+  return out;
+}
+
+Json Json::object(std::initializer_list<Member> members) {
+  Json out;
+  out.value_ = Members(members);
+  return out;
+}
+
+Json Json::parse(std::string_view text) {
+  const Library value = Library::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) throw JsonError("it is not JSON");
+  return from_library(value);
+}
+
+bool Json::is_integer() const {
+  return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<std::uint64_t>(value_);
+}
+
+const std::string& Json::text() const { return expect<std::string>(value_, "a string"); }
+
+double Json::number() const {
+  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*integer);
+  return expect<double>(value_, "a number");
+}
+
+std::int64_t Json::integer() const { return expect<std::int64_t>(value_, "an integer"); }
+
+const Json::Elements& Json::elements() const { return expect<Elements>(value_, "an array"); }
+
+const Json::Members& Json::members() const { return expect<Members>(value_, "an object"); }
+
+std::vector<std::string> Json::texts() const {
+  std::vector<std::string> out;
+  for (const Json& element : elements())
+    out.push_back(element.text());
+  return out;
+}
+
+std::size_t Json::size() const {
+  if (is_array()) return elements().size();
+  if (is_object()) return members().size();
+  return is_null() ? 0 : 1;
+}
+
+const Json* Json::find(std::string_view key) const {
+  const auto* members = std::get_if<Members>(&value_);
+  if (members == nullptr) return nullptr;
+  const auto found = std::ranges::find(*members, key, &Member::key);
+  return found == members->end() ? nullptr : &found->value;
+}
+
+const Json& Json::operator[](std::string_view key) const {
+  if (const Json* value = find(key)) return *value;
+  throw JsonError("the key '" + std::string(key) + "' is missing");
+}
+
+Json& Json::operator[](std::string_view key) {
+  if (is_null()) value_ = Members();
+  if (!is_object()) throw std::logic_error("Json: a key of what is not an object");
+  auto& members = std::get<Members>(value_);
+  const auto found = std::ranges::find(members, key, &Member::key);
+  return found != members.end() ? found->value : members.emplace_back(Member{std::string(key), nullptr}).value;
+}
+
+void Json::push_back(Json element) {
+  if (is_null()) value_ = Elements();
+  if (!is_array()) throw std::logic_error("Json: an element of what is not an array");
+  std::get<Elements>(value_).push_back(std::move(element));
+}
+
+void Json::update(const Json& object) {
+  for (const Member& member : object.members())
+    (*this)[member.key] = member.value;
+}
+
+std::string Json::dump(int indent) const {
+  std::string out;
+  append_to(out, indent, 0);
+  return out;
+}
+
+void Json::append_to(std::string& out, int indent, int depth) const {
+  const auto list = [&](char open, char close, const auto& all, const auto& append) {
+    out += open;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i > 0) out += ',';
+      start_line(out, indent, depth + 1);
+      append(all[i]);
+    }
+    if (!all.empty()) start_line(out, indent, depth);
+    out += close;
+  };
+  if (is_array()) {
+    list('[', ']', elements(), [&](const Json& element) { element.append_to(out, indent, depth + 1); });
+  } else if (is_object()) {
+    list('{', '}', members(), [&](const Member& member) {
+      out += scalar_text(member.key) + (indent < 0 ? ":" : ": ");
+      member.value.append_to(out, indent, depth + 1);
+    });
+  } else if (is_text()) {
+    out += scalar_text(text());
+  } else if (is_floating()) {
+    out += scalar_text(std::get<double>(value_));
+  } else if (const auto* integer = std::get_if<std::int64_t>(&value_)) {
+    out += std::to_string(*integer);
+  } else if (const auto* large = std::get_if<std::uint64_t>(&value_)) {
+    out += std::to_string(*large);
+  } else if (const auto* flag = std::get_if<bool>(&value_)) {
+    out += *flag ? "true" : "false";
+  } else {
+    out += "null";
+  }
+}
+
+bool operator==(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number() && a.value_.index() != b.value_.index()) return a.number() == b.number();
+  return a.value_ == b.value_;
+}
+
+std::string json_quoted(std::string_view text) { return scalar_text(text); }
+
+}  // namespace c3

@@ -1,0 +1,53 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace c3 {
+namespace {
+
+TEST_CASE("JSON is written in the order of its keys, on one line or indented") {
+  Json json{{"z", 1}, {"a", Json::array({1.5, "two", nullptr, true})}, {"empty", Json::object()}};
+  json["last"]["list"].push_back(100.0);
+  CHECK(json.dump() == R"({"z":1,"a":[1.5,"two",null,true],"empty":{},"last":{"list":[100.0]}})");
+  CHECK(Json{{"a", std::vector{1, 2}}, {"none", Json::array()}}.dump(2) ==
+        "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"none\": []\n}");
+}
+
+TEST_CASE("JSON has no number for infinity, and every character of a text is written as JSON has it") {
+  CHECK(Json(std::numeric_limits<double>::infinity()).dump() == "null");
+  CHECK(Json("a \"b\"\n\xff").dump() == "\"a \\\"b\\\"\\n\xEF\xBF\xBD\"");
+  CHECK(json_quoted("\\") == R"("\\")");
+}
+
+TEST_CASE("what JSON writes it reads again, large integers and all digits of a number included") {
+  const Json json{{"seed", std::numeric_limits<std::uint64_t>::max()},
+                  {"low", std::numeric_limits<std::int64_t>::min()},
+                  {"third", 1.0 / 3},
+                  {"list", Json::array({Json{{"k", false}}})}};
+  CHECK(Json::parse(json.dump()) == json);
+  CHECK(Json::parse(json.dump(2)) == json);
+}
+
+TEST_CASE("a key that is set again keeps its place") {
+  Json json{{"a", 1}, {"b", 2}};
+  json.update({{"a", 3}, {"c", 4}});
+  CHECK(json.dump() == R"({"a":3,"b":2,"c":4})");
+}
+
+TEST_CASE("a reader of JSON hears what is wrong") {
+  CHECK_THROWS_WITH_AS(Json::parse("{"), "it is not JSON", JsonError);
+  CHECK_THROWS_WITH_AS(Json::parse(std::string(100'000, '[') + std::string(100'000, ']')),
+                       "its values are nested too deeply", JsonError);
+  const Json json = Json::parse(R"({"a": "text"})");
+  CHECK_THROWS_WITH_AS(json["b"], "the key 'b' is missing", JsonError);
+  CHECK_THROWS_WITH_AS(json["a"].number(), "a value is not a number", JsonError);
+  CHECK_THROWS_WITH_AS(json["a"].elements(), "a value is not an array", JsonError);
+}
+
+}  // namespace
+}  // namespace c3
