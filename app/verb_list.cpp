@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -150,7 +151,7 @@ Row collective_row(CollectiveKind kind) {
 /// What `c3sim reproduce` takes beside the study's name.
 std::string options_of(const Study& study) {
   std::vector<std::string_view> options;
-  if (!study.files.empty()) options.emplace_back("--data");
+  if (!study.files.empty() || study.takes_systems) options.emplace_back("--data");
   if (study.takes_systems) options.emplace_back("--systems");
   if (study.has_rows) options.emplace_back("--rows");
   if (study.has_page) options.emplace_back("--page");
@@ -158,13 +159,22 @@ std::string options_of(const Study& study) {
   return fmt::format("{}", fmt::join(options, " "));
 }
 
-Row study_row(const Study& study) {
-  std::vector<std::string_view> tables;
+/// "kernels (8 files)": folders below that of the measured tables.
+std::string tables_of(const Study& study) {
+  if (study.takes_systems) return "those that its map names";
+  std::map<std::string, int> files;
   for (const StudyFile& file : study.files)
-    tables.push_back(file.path);
+    ++files[std::filesystem::path(file.path).parent_path().string()];
+  std::vector<std::string> texts;
+  for (const auto& [folder, count] : files)
+    texts.push_back(fmt::format("{} ({} file{})", folder, count, count == 1 ? "" : "s"));
+  return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Row study_row(const Study& study) {
   return {{"name", study.name},
           {"options", options_of(study)},
-          {"measured_tables", tables.empty() ? "none" : fmt::format("{}", fmt::join(tables, ", "))},
+          {"measured_tables", tables_of(study)},
           {"about", study.about}};
 }
 
