@@ -39,14 +39,15 @@ struct ChannelCaps {
 };
 
 /// Bus bandwidth that no ring or tree passes in protocol ll between nodes, where the host decides: row 0 of
-/// llMaxBws (NCCL 2.30.7), which is that of hosts by Intel. Wrong on hosts by AMD, which have another row; no
-/// preset names its host's processor.
+/// llMaxBws (src/graph/tuning.cc; the two values were not compared with release 2.30.7 again), which is that of
+/// hosts by Intel. Wrong on hosts by AMD, which have another row; no preset names its host's processor.
 struct MostInLl {
   BytesPerSecond two_nodes, more_nodes;
 };
 inline constexpr MostInLl kMostInLl = {BytesPerSecond{39e9}, BytesPerSecond{20.4e9}};
 
-/// What NCCL 2.30.7 (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth.
+/// What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth. 0.92 and 3.8 were read in
+/// an older release than the 2.30.7 of the tables above.
 inline constexpr double kRingShareInLl128 = 0.92;
 inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
 inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's

@@ -53,6 +53,8 @@ class Comparison(unittest.TestCase):
 
     def test_what_is_new_is_named_and_what_is_lost_is_a_difference(self):
         self.assertEqual(self.compare(extra={"more": 1}), ([], {".more"}))
+        (self.after / "more.json").write_text("{}")
+        self.assertEqual(compare_files(self.before, self.after)[1], {".more", "more.json"})
         (self.after / "run.h5").unlink()
         self.assertEqual([d.where for d in compare_files(self.before, self.after)[0]], ["run.h5"])
 

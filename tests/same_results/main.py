@@ -28,15 +28,26 @@ def run(words, **options):
 
 def reference_of(commit_name):
     """Builds the command of a commit, once. Returns its source tree."""
-    commit = run(["git", "rev-parse", "--verify", f"{commit_name}^{{commit}}"], cwd=ROOT, capture_output=True,
-                 text=True).stdout.strip()
+    asked = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit_name}^{{commit}}"], cwd=ROOT,
+                           capture_output=True, text=True)
+    if asked.returncode:
+        sys.exit(f"same_results: '{commit_name}' is not a commit of this repository")
+    commit = asked.stdout.strip()
     tree = ROOT / "build/same_results" / commit[:12]
     if not (tree / "CMakeLists.txt").exists():
         shutil.rmtree(tree, ignore_errors=True)
         run(["git", "worktree", "prune"], cwd=ROOT)
         run(["git", "worktree", "add", "--detach", tree, commit], cwd=ROOT, stdout=subprocess.DEVNULL)
-    run([tree / "scripts/build", "release", "c3sim"], stderr=subprocess.DEVNULL)
+    build(tree)
     return tree
+
+
+def build(tree):
+    """The log of a build is worth reading only when it fails."""
+    done = subprocess.run([str(tree / "scripts/build"), "release", "c3sim"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\nsame_results: {tree} does not build (log above)")
 
 
 def results_of(tree, cases, folder, data, jobs):
@@ -90,8 +101,8 @@ def main():
     if arguments.list or not cases:
         print("\n".join(case.name for case in cases) or f"no case has '{arguments.only}' in its name")
         return 0 if cases else 2
-    run([ROOT / "scripts/build", "release", "c3sim"])
     reference = reference_of(arguments.ref)
+    build(ROOT)
     results_of(reference, cases, reference / "build/results", data, arguments.jobs)
     ours = ROOT / "build/same_results/here"
     shutil.rmtree(ours, ignore_errors=True)
