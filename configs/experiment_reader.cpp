@@ -14,6 +14,7 @@
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
 #include "configs/gpu_override.hpp"
+#include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
@@ -31,21 +32,6 @@ namespace c3 {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostRuns = 1000;
-constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
-
-constexpr std::array<std::pair<std::string_view, KernelGrain>, 3> kKernelGrains = {{
-    {"cohort", KernelGrain::cohort},
-    {"work_group", KernelGrain::work_group},
-    {"fluid", KernelGrain::fluid},
-}};
-
-constexpr std::array<std::pair<std::string_view, CollectiveGrain>, 4> kCollectiveGrains = {{
-    {"auto", CollectiveGrain::automatic},
-    {"step", CollectiveGrain::step},
-    {"edge", CollectiveGrain::edge},
-    {"gang", CollectiveGrain::gang},
-}};
 
 /// A key whose value is the name of a preset, which then takes its place as a table of the root.
 struct PresetReference {
@@ -119,73 +105,6 @@ Node resolve(const Node& document) {
     put_preset(root, reference);
   }
   return resolved;
-}
-
-/// A training step has hundreds of kernels without a matrix product for each that has one.
-KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
-  return root.has("training") ? KernelGrain::fluid : kernel_grain;
-}
-
-/// [measure], and whether it has the key whose default depends on the rest of the file.
-struct WrittenMeasure {
-  Measure measure;
-  bool has_seeds = false;
-};
-
-WrittenMeasure read_measure(Section& root) {
-  WrittenMeasure written;
-  Measure& measure = written.measure;
-  measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
-  measure.loss_split = !root.has("training");
-  if (!root.has("measure")) return written;
-  Section section = root.table("measure");
-  written.has_seeds = section.has("seeds");
-  if (written.has_seeds) measure.seeds = static_cast<int>(section.integer("seeds", 1, kMostRuns));
-  if (section.has("draws")) measure.draws = static_cast<int>(section.integer("draws", 0, kMostRuns));
-  if (section.has("seed")) measure.seed = static_cast<std::uint64_t>(section.integer("seed", 0, kLargestSeed));
-  if (section.has("loss_split")) measure.loss_split = section.flag("loss_split");
-  if (section.has("kernel_grain")) {
-    measure.kernel_grain = section.choice<KernelGrain>("kernel_grain", kKernelGrains);
-  }
-  measure.vector_grain = section.has("vector_grain")
-                             ? section.choice<KernelGrain>("vector_grain", kKernelGrains)
-                             : usual_vector_grain(root, measure.kernel_grain);
-  if (section.has("collective_grain")) {
-    measure.collective_grain = section.choice<CollectiveGrain>("collective_grain", kCollectiveGrains);
-  }
-  if (section.has("exact")) measure.exact = section.flag("exact");
-  if (section.has("fold")) measure.fold = section.flag("fold");
-  section.finish();
-  return written;
-}
-
-template <class E>
-std::string name_in(Names<E> names, E meaning) {
-  for (const auto& [name, value] : names) {
-    if (value == meaning) return std::string(name);
-  }
-  throw std::logic_error("name_in: a value without a name");
-}
-
-/// [measure] with its defaults written out. \param written the table of the file; nullptr when it has none.
-Table measure_table(const Measure& measure, const Table* written) {
-  static const Origin kDefault = {std::make_shared<const std::string>("default"), 0, 0};
-  Table table;
-  const auto put = [&](std::string_view key, auto value) {
-    const Node* given = written == nullptr ? nullptr : written->find(key);
-    const Origin& at = given == nullptr ? kDefault : given->origin;
-    table.put(key, at, Node{std::move(value), at});
-  };
-  put("seeds", std::int64_t{measure.seeds});
-  put("draws", std::int64_t{measure.draws});
-  put("seed", static_cast<std::int64_t>(measure.seed));
-  put("loss_split", measure.loss_split);
-  put("kernel_grain", name_in<KernelGrain>(kKernelGrains, measure.kernel_grain));
-  put("vector_grain", name_in<KernelGrain>(kKernelGrains, measure.vector_grain));
-  put("collective_grain", name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain));
-  put("exact", measure.exact);
-  put("fold", measure.fold);
-  return table;
 }
 
 std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {

@@ -83,8 +83,9 @@ class Observer {
   virtual void depends(ActivityId successor, ActivityId predecessor, DependencyKind kind) = 0;
   /// The flow that carries \p activity now progresses at \p rate (fraction of itself per second).
   virtual void rate_changed(ActivityId activity, Seconds at, double rate) = 0;
-  /// A flow of \p activity begins, while the activity is in flight. Until its end the flow takes \p amount of the
-  /// resource: bytes of a bandwidth. Called for the activity itself, not again for those that it is a part of.
+  /// A flow of \p activity begins, while the activity is in flight. Until its end the flow takes \p amount of
+  /// the resource: bytes of a bandwidth. Called for the activity itself, not again for those that it is a part
+  /// of.
   virtual void takes(ActivityId /*activity*/, ResourceId /*resource*/, double /*amount*/) {}
   /// From \p at on, \p used of the resource's capacity is in use (a step function).
   virtual void utilisation(ResourceId id, Seconds at, double used) = 0;

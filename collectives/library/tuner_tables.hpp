@@ -46,8 +46,8 @@ struct MostInLl {
 };
 inline constexpr MostInLl kMostInLl = {BytesPerSecond{39e9}, BytesPerSecond{20.4e9}};
 
-/// What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth. 0.92 and 3.8 were read in
-/// an older release than the 2.30.7 of the tables above.
+/// What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth. 0.92 and 3.8 were
+/// read in an older release than the 2.30.7 of the tables above.
 inline constexpr double kRingShareInLl128 = 0.92;
 inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
 inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's

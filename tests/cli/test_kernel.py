@@ -47,6 +47,12 @@ class OneKernel(ScratchTest):
                      f"{(row['hbm_read_bytes'] + row['hbm_write_bytes']) / row['time_us'] / 1e3:.1f}"):
             self.assertIn(f" {text}", shown)
 
+    def test_compute_units_are_called_what_all_vendors_of_the_table_call_them(self):
+        for gpus, word in (("mi300x", "CUs"), ("h100-sxm,a100-sxm-80gb", "SMs"), ("mi300x,h100-sxm", "CUs")):
+            with self.subTest(gpus=gpus):
+                heading = c3sim("kernel", *GEMM, "--gpu", gpus).stdout.splitlines()[2].split()
+                self.assertIn(word, heading)
+
     def test_several_values_give_a_row_each(self):
         found = rows("matmul", "--gpu", "mi300x,h100-sxm", "-m", "256,512", "-n", "8192", "-k", "64,128", "--dtype",
                      "half", "--cus", "64,128")

@@ -31,7 +31,8 @@ def reference_of(commit_name):
     asked = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit_name}^{{commit}}"], cwd=ROOT,
                            capture_output=True, text=True)
     if asked.returncode:
-        sys.exit(f"same_results: '{commit_name}' is not a commit of this repository")
+        print(f"same_results: '{commit_name}' is not a commit of this repository", file=sys.stderr)
+        sys.exit(2)
     commit = asked.stdout.strip()
     tree = ROOT / "build/same_results" / commit[:12]
     if not (tree / "CMakeLists.txt").exists():
@@ -47,7 +48,8 @@ def build(tree):
     done = subprocess.run([str(tree / "scripts/build"), "release", "c3sim"], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        sys.exit(f"{done.stdout}\nsame_results: {tree} does not build (log above)")
+        print(f"{done.stdout}\nsame_results: {tree} does not build (log above)", file=sys.stderr)
+        sys.exit(2)
 
 
 def results_of(tree, cases, folder, data, jobs):

@@ -12,6 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
+#include "workloads/training/operator_work.hpp"
 
 using namespace c3;
 using namespace c3::literals;

@@ -11,6 +11,7 @@
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/training/operator_work.hpp"
 
 using namespace c3;
 using namespace c3::literals;

@@ -2,7 +2,7 @@
 /// The kernels of one step of a transformer: what eager PyTorch launches, counted.
 
 #include "workloads/operators/model_dimensions.hpp"
-#include "workloads/operators/step.hpp"
+#include "workloads/operators/operator_list.hpp"
 
 namespace c3 {
 

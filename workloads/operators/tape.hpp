@@ -5,7 +5,7 @@
 #include <string>
 
 #include "workloads/operators/model_dimensions.hpp"
-#include "workloads/operators/step.hpp"
+#include "workloads/operators/operator_list.hpp"
 
 namespace c3 {
 

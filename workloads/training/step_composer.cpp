@@ -1,4 +1,5 @@
 #include "workloads/training/step_composer.hpp"
+#include "workloads/training/operator_work.hpp"
 #include "workloads/training/sharding.hpp"
 
 #include <fmt/format.h>

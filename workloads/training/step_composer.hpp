@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "workloads/training/block_kernels.hpp"
+#include "workloads/training/composed_step.hpp"
 #include "workloads/training/data_parallel.hpp"
-#include "workloads/training/step.hpp"
 #include "workloads/training/step_program.hpp"
 
 namespace c3 {

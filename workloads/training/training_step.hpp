@@ -2,8 +2,8 @@
 /// One training step of a transformer on the ranks of a cluster: streams of operations, what hosts launch, and
 /// what it needs of memory.
 
+#include "workloads/training/composed_step.hpp"
 #include "workloads/training/setup.hpp"
-#include "workloads/training/step.hpp"
 
 namespace c3 {
 

@@ -16,10 +16,4 @@ struct TrainingStep {
   StepFacts facts;  ///< but for `peak` and `memory_size`, which are the GPU's
 };
 
-/// Of a matrix product or of attention, whose masked scores do not count; of other operators none.
-Flops matrix_flops(const Operator& op);
-
-/// What \p op writes.
-Bytes output_bytes(const Operator& op);
-
 }  // namespace c3
