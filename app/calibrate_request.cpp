@@ -9,12 +9,12 @@
 
 #include "app/broken_rows.hpp"
 #include "app/usage_error.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/measured_kernels.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/quantity_text.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

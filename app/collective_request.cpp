@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "app/usage_error.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/experiment_reader.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 

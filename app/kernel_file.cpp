@@ -21,15 +21,15 @@
 #include "app/broken_rows.hpp"
 #include "app/progress_line.hpp"
 #include "app/usage_error.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/csv_text.hpp"
 #include "configs/kernel_table.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "files/input_files.hpp"
 #include "files/temporary_file.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

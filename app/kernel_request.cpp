@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/usage_error.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {

@@ -11,7 +11,7 @@
 #include "configs/preset_store.hpp"
 #include "configs/run_use.hpp"
 #include "configs/unused_keys.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/usage_error.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "results/report/sweep/sweep_page.hpp"
 #include "results/shell_word.hpp"
 

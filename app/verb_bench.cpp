@@ -16,7 +16,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 

@@ -14,7 +14,7 @@
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
 

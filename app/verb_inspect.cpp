@@ -13,7 +13,7 @@
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "results/result_export.hpp"
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"

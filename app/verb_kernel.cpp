@@ -18,7 +18,7 @@
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "engine/interrupt.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "results/hardware_words.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"

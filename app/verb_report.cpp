@@ -16,7 +16,7 @@
 #include "app/sweep_report.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "engine/interrupt.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"

@@ -14,7 +14,7 @@
 #include "app/progress_line.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 #include "studies/study_output.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/kernel_model/coefficient_table.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
 
 namespace c3 {
 

@@ -9,7 +9,7 @@
 #include "configs/dtype_names.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
-#include "gpu/kernel_model/coefficient_table.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
 
 namespace c3 {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "configs/spec_readers.hpp"
-#include "gpu/kernel_model/coefficient_table.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
 
 namespace c3 {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/nearest_name.hpp"
 #include "configs/dtype_names.hpp"
-#include "configs/nearest_name.hpp"
 
 namespace c3 {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

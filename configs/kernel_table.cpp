@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/nearest_name.hpp"
 #include "configs/csv_text.hpp"
-#include "configs/nearest_name.hpp"
 
 namespace c3 {
 namespace {

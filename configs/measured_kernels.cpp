@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <utility>
 
+#include "base/nearest_name.hpp"
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/gpu_override.hpp"
 #include "configs/missing_keys.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/overrides.hpp"
 #include "configs/spec_readers.hpp"
 

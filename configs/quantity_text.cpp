@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "engine/units.hpp"
 
 namespace c3 {

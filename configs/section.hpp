@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/nearest_name.hpp"
 #include "configs/draft.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/rule.hpp"
 #include "configs/sampling.hpp"
 #include "configs/tree.hpp"

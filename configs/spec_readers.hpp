@@ -5,7 +5,7 @@
 #include "collectives/spec.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
-#include "gpu/kernel_model/coefficient_table.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"

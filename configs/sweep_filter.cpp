@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/nesting.hpp"
 #include "configs/quantity_text.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/sweep_range.hpp"
 #include "configs/toml_text.hpp"
 #include "workloads/experiment.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/units.hpp"
-#include "gpu/kernel_model/coefficients.hpp"
+#include "gpu/kernels/coefficients.hpp"
 
 namespace c3 {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 namespace c3 {
 

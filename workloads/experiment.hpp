@@ -14,7 +14,7 @@
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_launch.hpp"
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/training/setup.hpp"
 #include "workloads/training/step_facts.hpp"

@@ -10,7 +10,7 @@
 #include "engine/random.hpp"
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/calibration/row_groups.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

@@ -10,8 +10,8 @@
 #include "engine/units.hpp"
 #include "gpu/calibration/error_statistics.hpp"
 #include "gpu/calibration/robust_fit.hpp"
-#include "gpu/kernel_model/coefficient_table.hpp"
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

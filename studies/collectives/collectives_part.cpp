@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 namespace c3 {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/nearest_name.hpp"
 #include "collectives/measure.hpp"
-#include "configs/nearest_name.hpp"
 #include "gpu/calibration/error_statistics.hpp"
 #include "studies/collectives/table_run.hpp"
 

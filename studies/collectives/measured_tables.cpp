@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 namespace c3 {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {

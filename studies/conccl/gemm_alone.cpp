@@ -6,8 +6,8 @@
 
 #include "configs/model_reader.hpp"
 #include "configs/preset_store.hpp"
-#include "gpu/kernel_model/describe.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

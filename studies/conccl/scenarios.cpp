@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/nearest_name.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "studies/checked_row.hpp"
 

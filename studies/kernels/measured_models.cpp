@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
 #include "configs/csv_text.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
 namespace c3 {

@@ -5,7 +5,7 @@
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "studies/comparison.hpp"
 
 namespace c3 {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "configs/preset_store.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"

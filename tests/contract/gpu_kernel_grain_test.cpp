@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernels/gemm.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"

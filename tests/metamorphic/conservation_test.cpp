@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernels/gemm.hpp"
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
 using namespace c3;
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 

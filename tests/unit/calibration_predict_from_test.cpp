@@ -5,7 +5,7 @@
 #include "configs/coefficient_file.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "tests/support/near.hpp"
 
 namespace c3 {

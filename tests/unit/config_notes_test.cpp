@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest_name.hpp"
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
 #include "configs/experiment_reader.hpp"
-#include "configs/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/unused_keys.hpp"

@@ -1,12 +1,12 @@
 // Flash attention by hand: flops, bytes, work groups, and the time of one.
 
-#include "gpu/kernel_model/attention.hpp"
+#include "gpu/kernels/attention.hpp"
 
 #include <doctest/doctest.h>
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"

@@ -1,6 +1,6 @@
 // Which tile and split of K a product gets, and what its operands cost.
 
-#include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernels/gemm_plan.hpp"
 
 #include <doctest/doctest.h>
 

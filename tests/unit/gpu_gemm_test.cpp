@@ -1,6 +1,6 @@
 // Bytes of a tiled GEMM at each level of the memory system.
 
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernels/gemm.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "gpu/core_clock.hpp"
-#include "gpu/kernel_model/streamed_traffic.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/streamed_traffic.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "configs/preset_store.hpp"
-#include "gpu/kernel_model/describe.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "tests/support/near.hpp"
 
 namespace c3 {

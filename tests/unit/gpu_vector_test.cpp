@@ -1,6 +1,6 @@
 // Bytes and work groups of kernels without a matrix product, by hand.
 
-#include "gpu/kernel_model/vector.hpp"
+#include "gpu/kernels/vector.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernels/gemm.hpp"
 #include "gpu/waves.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"

@@ -4,7 +4,7 @@
 
 #include "configs/config_error.hpp"
 #include "configs/preset_store.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "studies/kernels/measured_models.hpp"
 #include "studies/kernels/measured_rows.hpp"
 #include "studies/kernels/models_part.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/interrupt.hpp"
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3 {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpu/kernel_model/describe.hpp"
 #include "gpu/kernel_run.hpp"
+#include "gpu/kernels/describe.hpp"
 
 namespace c3 {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

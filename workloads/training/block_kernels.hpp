@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3 {

@@ -1,7 +1,7 @@
 #pragma once
 /// What a training step counts of its operators: arithmetic and output.
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3 {

@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/checks.hpp"
+#include "gpu/kernels/checks.hpp"
 
 #include <fmt/format.h>
 

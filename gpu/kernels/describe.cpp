@@ -1,8 +1,8 @@
-#include "gpu/kernel_model/describe.hpp"
+#include "gpu/kernels/describe.hpp"
 
-#include "gpu/kernel_model/attention.hpp"
-#include "gpu/kernel_model/gemm.hpp"
-#include "gpu/kernel_model/vector.hpp"
+#include "gpu/kernels/attention.hpp"
+#include "gpu/kernels/gemm.hpp"
+#include "gpu/kernels/vector.hpp"
 
 namespace c3 {
 namespace {

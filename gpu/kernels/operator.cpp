@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 #include <algorithm>
 #include <stdexcept>

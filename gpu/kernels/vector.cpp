@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/vector.hpp"
+#include "gpu/kernels/vector.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/checks.hpp"
+#include "gpu/kernels/checks.hpp"
 
 namespace c3 {
 namespace {

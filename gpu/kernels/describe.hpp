@@ -4,8 +4,8 @@
 #include <string>
 
 #include "gpu/kernel.hpp"
-#include "gpu/kernel_model/operator.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/kernel_model/coefficients.hpp"
+#include "gpu/kernels/coefficients.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

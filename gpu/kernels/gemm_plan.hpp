@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

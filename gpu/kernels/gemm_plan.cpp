@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernels/gemm_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/tiling.hpp"
+#include "gpu/kernels/tiling.hpp"
 
 namespace c3 {
 namespace {

@@ -1,11 +1,11 @@
-#include "gpu/kernel_model/coefficient_table.hpp"
+#include "gpu/kernels/coefficient_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "gpu/kernel_model/gemm_plan.hpp"
+#include "gpu/kernels/gemm_plan.hpp"
 
 namespace c3 {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpu/kernel.hpp"
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

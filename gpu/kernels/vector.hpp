@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpu/kernel.hpp"
-#include "gpu/kernel_model/operator.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 
@@ -12,7 +12,7 @@ namespace c3 {
 /// groups of 128 threads with 16 B each; softmax of short rows (<= 1,024) in registers, of long rows with a
 /// work group a row that goes through it three times; layer and RMS norm with a work group a row and two
 /// passes. HBM bytes: all tensors once, but for what the caches still hold from the operator before; later
-/// passes over a row as far as the resident rows do not fit in LDS/L1 and L2 (gpu/kernel_model/README.md).
+/// passes over a row as far as the resident rows do not fit in LDS/L1 and L2 (gpu/kernels/README.md).
 /// Wrong when: a kernel uses tensors of unlike layouts; rows are few and long (one work group a row).
 /// \throws InfeasibleError when an extent is < 1 or the tensors do not fit into the GPU's memory.
 KernelDescription describe_vector(std::string name, const VectorShape& shape, const GpuSpec& gpu);

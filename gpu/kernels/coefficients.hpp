@@ -1,7 +1,7 @@
 #pragma once
 /// The numbers of the kernel models that no data sheet has: one set for each class of operators, shared by all
 /// GPUs; only shares of a peak belong to an architecture family, and `memory_share` to a memory technology.
-/// configs/kernels/*.toml holds them, `c3sim calibrate` makes them, gpu/kernel_model/README.md has the
+/// configs/kernels/*.toml holds them, `c3sim calibrate` makes them, gpu/kernels/README.md has the
 /// equations.
 
 #include <array>

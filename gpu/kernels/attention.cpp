@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/attention.hpp"
+#include "gpu/kernels/attention.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
-#include "gpu/kernel_model/checks.hpp"
-#include "gpu/kernel_model/tiling.hpp"
+#include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/tiling.hpp"
 
 namespace c3 {
 namespace {

@@ -1,4 +1,4 @@
-#include "configs/nearest_name.hpp"
+#include "base/nearest_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/gemm.hpp"
+#include "gpu/kernels/gemm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "gpu/cache_reuse.hpp"
-#include "gpu/kernel_model/checks.hpp"
-#include "gpu/kernel_model/gemm_plan.hpp"
-#include "gpu/kernel_model/streamed_traffic.hpp"
-#include "gpu/kernel_model/tiling.hpp"
+#include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/gemm_plan.hpp"
+#include "gpu/kernels/streamed_traffic.hpp"
+#include "gpu/kernels/tiling.hpp"
 
 namespace c3 {
 namespace {

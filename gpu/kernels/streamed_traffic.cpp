@@ -1,4 +1,4 @@
-#include "gpu/kernel_model/streamed_traffic.hpp"
+#include "gpu/kernels/streamed_traffic.hpp"
 
 #include <algorithm>
 #include <array>
