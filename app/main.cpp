@@ -1,7 +1,5 @@
 /// The c3sim command: parses the command line, runs one verb, turns exceptions into exit codes.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -19,6 +17,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "configs/config_error.hpp"
 #include "engine/errors.hpp"
 #include "files/input_files.hpp"
@@ -40,15 +39,10 @@ std::string verb_word(int argc, char** argv) {
   return word == argv + argc ? "" : *word;
 }
 
-int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  if (error.get_exit_code() == 0) {
-    const int code = app.exit(error);  // --help, --version: CLI11 prints to stdout
-    flush_standard_output();
-    return code;
-  }
+int report_usage(const Command& program, const OptionError& error, int argc, char** argv) {
   std::vector<std::string> verbs;
-  for (const auto* verb : app.get_subcommands({}))
-    verbs.push_back(verb->get_name());
+  for (const Command& verb : program.commands())
+    verbs.push_back(verb.name());
   const auto word = verb_word(argc, argv);
   if (word.empty() || std::ranges::find(verbs, word) != verbs.end()) {
     return complain(kExitUsage, fmt::format("{} (see --help)", error.what()));
@@ -56,22 +50,11 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, ch
   return complain(kExitUsage, unknown_name("verb", word, verbs));
 }
 
-/// An empty value is a shell variable that was not set, not a wish for the default.
-void refuse_empty_values(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    const auto& values = option->results();
-    if (std::ranges::any_of(values, &std::string::empty))
-      throw UsageError(fmt::format("{}: must not be empty", option->get_name()));
-  }
-  for (const CLI::App* verb : app.get_subcommands())
-    refuse_empty_values(*verb);
-}
-
-/// Calls \p command. \returns its exit code, or the code of what it threw, after a message.
-template <class Command>
-int exit_code_of(Command command) {
+/// Calls \p run. \returns its exit code, or the code of what it threw, after a message.
+template <class Run>
+int exit_code_of(Run run) {
   try {
-    return command();
+    return run();
   } catch (const UsageError& error) {
     return complain(kExitUsage, error.what());
   } catch (const OutputConflictError& error) {
@@ -97,17 +80,17 @@ int exit_code_of(Command command) {
 
 /// Parses the command line and runs its verb.
 int run_command(int argc, char** argv) {
-  CLI::App app(
+  CommandLine line(
+      "c3sim",
       "c3sim: a discrete-event simulator of multi-GPU training in which whatever runs at the same time\n"
       "shares compute units, caches, HBM, DMA engines and links.\n\n"
       "Examples:\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
-      "  c3sim list experiments",
-      "c3sim");
-  app.set_version_flag("--version", std::string(build_info().version));
-  app.add_flag("-q,--quiet")->description("Nothing on stderr but errors");
-  app.require_subcommand(1);
-  app.fallthrough();
+      "  c3sim list experiments");
+  Command& app = line.program();
+  line.set_version(std::string(build_info().version));
+  app.add_flag("-q,--quiet", "Nothing on stderr but errors");
+  app.require_command();
 
   VerbAction action;
   add_run_verb(app, action);
@@ -131,11 +114,16 @@ int run_command(int argc, char** argv) {
     return kExitUsage;
   }
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
+    if (const auto text = line.parse(argc, argv)) {  // --help, --version
+      std::fputs(text->c_str(), stdout);
+      flush_standard_output();
+      return kExitOk;
+    }
+  } catch (const OptionError& error) {
     return report_usage(app, error, argc, argv);
   }
-  refuse_empty_values(app);
+  // An empty value is a shell variable that was not set, not a wish for the default.
+  if (const auto name = app.empty_option()) throw UsageError(*name + ": must not be empty");
   set_current_work(fmt::format("'c3sim {}'", fmt::join(argv + 1, argv + argc, " ")));
   const int code = action();
   flush_standard_output();

@@ -1,7 +1,5 @@
 /// c3sim bench: how fast this simulator simulates, beside its two references.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -17,6 +15,7 @@
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
@@ -176,10 +175,10 @@ int run_bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_verb(CLI::App& app, VerbAction& action) {
+void add_bench_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<BenchOptions>();
-  auto* verb = app.add_subcommand("bench", "Measure the speed of the simulator itself");
-  verb->footer(
+  Command& verb = app.add_command("bench", "Measure the speed of the simulator itself");
+  verb.set_footer(
       "Each case runs in SimGrid's loop (here), on the same solver without SimGrid, and as native SimGrid\n"
       "activities; the completion times of all repeats must be equal. Cases of many GPUs simulate collectives\n"
       "chunk by chunk and as a gang, or build the interconnect. All cases take about six minutes, most of\n"
@@ -187,18 +186,18 @@ void add_bench_verb(CLI::App& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim bench\n"
       "  c3sim bench --case ring-64 --case allreduce-512 --repeat 3 --json");
-  verb->add_option("--case", options->cases,
-                   "Only this case (repeatable): node-mix, ring-N, nodes-512, allreduce-N,\n"
-                   "hierarchy-16384, platform-100000")
-      ->type_name("NAME");
-  verb->add_option("--repeat", options->repeat,
-                   "Repeats of each case: the median counts, for many GPUs the best; at most 3 for\n"
-                   "allreduce-1024, one for allreduce-4096")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "Print one JSON object");
-  verb->callback([&action, &app, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.add_option("--case", options->cases,
+                  "Only this case (repeatable): node-mix, ring-N, nodes-512, allreduce-N,\n"
+                  "hierarchy-16384, platform-100000")
+      .type_name("NAME");
+  verb.add_option("--repeat", options->repeat,
+                  "Repeats of each case: the median counts, for many GPUs the best; at most 3 for\n"
+                  "allreduce-1024, one for allreduce-4096")
+      .in_range(1, 1000)
+      .show_default();
+  verb.add_flag("--json", options->json, "Print one JSON object");
+  verb.when_parsed([&action, &app, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return run_bench(*options); };
   });
 }

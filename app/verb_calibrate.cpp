@@ -1,7 +1,5 @@
 /// c3sim calibrate: coefficients of a kernel class from measured kernels.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +14,7 @@
 #include "app/exit_code.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
+#include "base/options.hpp"
 #include "configs/coefficient_file.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
@@ -225,54 +224,53 @@ int run_calibrate(const CalibrateOptions& options) {
 
 }  // namespace
 
-void add_calibrate_verb(CLI::App& app, VerbAction& action) {
+void add_calibrate_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<CalibrateOptions>();
-  CLI::App& verb =
-      *app.add_subcommand("calibrate", "Fit the coefficients of a kernel class to measured kernels");
+  Command& verb = app.add_command("calibrate", "Fit the coefficients of a kernel class to measured kernels");
   verb.add_option("FILE", options->files,
                   "Measured kernels, or GPU[,GPU..]=FILE to take only these GPUs or to name the one")
-      ->required()
-      ->type_name("[GPU=]FILE");
+      .required()
+      .type_name("[GPU=]FILE");
   verb.add_option("--class", options->kernel_class, "Kernels to fit")
-      ->required()
-      ->check(CLI::IsMember({"gemm", "attention", "vector"}));
+      .required()
+      .one_of({"gemm", "attention", "vector"});
   verb.add_option("--train", options->train, "GPUs to fit; others are predicted (default: all)")
-      ->delimiter(',')
-      ->type_name("GPU,..");
-  verb.add_option("-o,--output", options->output, "Write the coefficients")->type_name("FILE.toml");
+      .comma_separated()
+      .type_name("GPU,..");
+  verb.add_option("-o,--output", options->output, "Write the coefficients").type_name("FILE.toml");
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
-      ->type_name("FILE.toml");
-  verb.add_option("--source", options->source, "Origin of the data, recorded in the file")->type_name("TEXT");
+      .type_name("FILE.toml");
+  verb.add_option("--source", options->source, "Origin of the data, recorded in the file").type_name("TEXT");
   verb.add_option("--free", options->free, "Published or assumed keys to fit nevertheless")
-      ->delimiter(',')
-      ->type_name("KEY,..");
+      .comma_separated()
+      .type_name("KEY,..");
   verb.add_option("--hold", options->hold, "Keys to keep fixed, besides published and assumed ones")
-      ->delimiter(',')
-      ->type_name("KEY,..");
+      .comma_separated()
+      .type_name("KEY,..");
   verb.add_option("--min-time", options->least_time, "Ignore kernels shorter than this")
-      ->type_name("TIME")
-      ->capture_default_str();
+      .type_name("TIME")
+      .show_default();
   verb.add_option("--rows", options->rows, "Use at most this many rows of each GPU, chosen at random (0: all)")
-      ->capture_default_str();
+      .show_default();
   verb.add_option("--starts", options->starts, "Random starting points of the search")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+      .in_range(1, 100)
+      .show_default();
   verb.add_option("--folds", options->folds, "Cross-validate over shapes with this many folds (0: do not)")
-      ->check(CLI::Range(0, 100))
-      ->capture_default_str();
+      .in_range(0, 100)
+      .show_default();
   verb.add_option("--seed", options->seed, "Seed of all random choices: rows, starts, folds and intervals")
-      ->capture_default_str();
+      .show_default();
   verb.add_flag("!--no-leave-out", options->leave_out, "Do not refit with each GPU left out");
   verb.add_flag("--scale", options->scale,
                 "Fit one factor for one GPU instead of all coefficients: 20 rows are enough");
-  verb.footer(
+  verb.set_footer(
       "A file has the columns of `c3sim kernel --csv` with gpu and time_us (and split: train or test), or is "
       "one of\n"
       "NeuSight's or aiconfigurator's tables.\n\n"
       "Examples:\n"
       "  c3sim calibrate a100-sxm-80gb=gemm_a100.csv h100-sxm=gemm_h100.csv --class gemm -o matrix_gemm.toml\n"
       "  c3sim calibrate my-gpu=twenty.csv --class gemm --scale -o my-gpu-scale.toml");
-  verb.callback([&action, options] { action = [options] { return run_calibrate(*options); }; });
+  verb.when_parsed([&action, options] { action = [options] { return run_calibrate(*options); }; });
 }
 
 }  // namespace c3

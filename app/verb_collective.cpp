@@ -1,7 +1,5 @@
 /// c3sim collective: one collective at many sizes, as nccl-tests prints it.
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +15,7 @@
 #include "app/progress_line.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
+#include "base/options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/backend.hpp"
 #include "collectives/library/tuner.hpp"
@@ -193,66 +192,58 @@ std::string offered_algorithms() {
   return text;
 }
 
-void add_options(CLI::App& verb, CollectiveOptions& options) {
-  verb.add_option("OP", options.op, "What to time")->required()->check(CLI::IsMember(offered_collectives()));
-  verb.add_option("--system", options.system, "Node preset")->required()->type_name("SYSTEM");
-  verb.add_option("--nodes", options.nodes, "Nodes of it (default: 1)")
-      ->check(CLI::Range(1, 131'072))
-      ->type_name("N");
+void add_options(Command& verb, CollectiveOptions& options) {
+  verb.add_option("OP", options.op, "What to time").required().one_of(offered_collectives());
+  verb.add_option("--system", options.system, "Node preset").required().type_name("SYSTEM");
+  verb.add_option("--nodes", options.nodes, "Nodes of it (default: 1)").in_range(1, 131'072).type_name("N");
   verb.add_option("--fabric", options.fabric, "What joins the nodes (default: the node preset's)")
-      ->type_name("FABRIC");
+      .type_name("FABRIC");
   verb.add_option("--set", options.sets,
                   "Override a key of gpu, node, library or fabric, as in library.channels=16")
-      ->take_all()
-      ->expected(1)
-      ->type_name("KEY=VALUE");
+      .repeated()
+      .type_name("KEY=VALUE");
   verb.add_option("--backend", options.backends, "cu: channels on compute units; dma: copy engines")
-      ->delimiter(',')
-      ->capture_default_str();
+      .comma_separated()
+      .show_default();
   verb.add_option("--dma-variant", options.dma_variants,
                   "Of copy engines: pcpy, a copy a peer; bcst, broadcast commands; swap, exchange commands;\n"
                   "b2b, all on one engine (default: pcpy)")
-      ->delimiter(',');
+      .comma_separated();
   verb.add_flag("--prelaunch", options.prelaunch,
                 "Commands of copy engines are queued ahead and wait for a trigger");
   verb.add_option("--dma-host", options.dma_host,
                   "Host threads of copy engines: one a gpu or one a node (default: gpu)");
-  verb.add_option("--algo", options.algorithms, offered_algorithms())->delimiter(',')->capture_default_str();
-  verb.add_option("--proto", options.protocols, "auto, ll, ll128, simple")
-      ->delimiter(',')
-      ->capture_default_str();
+  verb.add_option("--algo", options.algorithms, offered_algorithms()).comma_separated().show_default();
+  verb.add_option("--proto", options.protocols, "auto, ll, ll128, simple").comma_separated().show_default();
   verb.add_option("--launch", options.launches,
                   "graph: replayed; eager: a process for each GPU; one_process: one for all of a node")
-      ->delimiter(',')
-      ->capture_default_str();
+      .comma_separated()
+      .show_default();
   verb.add_option("--channels", options.channels, "Most channels (default: as many as the library takes)")
-      ->check(CLI::Range(1, 1024));
+      .in_range(1, 1024);
   verb.add_option("--min-channels", options.min_channels,
                   "Least channels, however little there is to move, and more than the library has")
-      ->check(CLI::Range(1, 1024));
-  verb.add_option("--min", options.smallest, "Smallest size")->type_name("SIZE")->capture_default_str();
-  verb.add_option("--max", options.largest, "Largest size")->type_name("SIZE")->capture_default_str();
-  verb.add_option("--factor", options.factor, "From one size to the next")
-      ->check(CLI::Range(1.001, 1e6))
-      ->capture_default_str();
-  verb.add_option("--dtype", options.dtype, "Element type: fp32, bf16, fp16, fp8")->capture_default_str();
-  verb.add_option("--ranks", options.ranks, "Group, as in 0-3,6 (default: all)")->type_name("RANKS");
-  verb.add_option("--root", options.root, "Rank that broadcasts, or collects a reduce")->capture_default_str();
+      .in_range(1, 1024);
+  verb.add_option("--min", options.smallest, "Smallest size").type_name("SIZE").show_default();
+  verb.add_option("--max", options.largest, "Largest size").type_name("SIZE").show_default();
+  verb.add_option("--factor", options.factor, "From one size to the next").in_range(1.001, 1e6).show_default();
+  verb.add_option("--dtype", options.dtype, "Element type: fp32, bf16, fp16, fp8").show_default();
+  verb.add_option("--ranks", options.ranks, "Group, as in 0-3,6 (default: all)").type_name("RANKS");
+  verb.add_option("--root", options.root, "Rank that broadcasts, or collects a reduce").show_default();
   verb.add_option("--grain", options.grain,
                   "step: every chunk a flow; edge; gang: one flow; auto: the finest that is fast")
-      ->check(CLI::IsMember({"auto", "step", "edge", "gang"}))
-      ->capture_default_str();
+      .one_of({"auto", "step", "edge", "gang"})
+      .show_default();
   verb.add_flag("--json", options.json, "As one JSON object");
 }
 
 }  // namespace
 
-void add_collective_verb(CLI::App& app, VerbAction& action) {
+void add_collective_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<CollectiveOptions>();
-  CLI::App& verb =
-      *app.add_subcommand("collective", "Time one collective at many sizes, as nccl-tests prints it");
+  Command& verb = app.add_command("collective", "Time one collective at many sizes, as nccl-tests prints it");
   add_options(verb, *options);
-  verb.footer(
+  verb.set_footer(
       "Sizes are total buffers as nccl-tests counts them; for all_gather, reduce_scatter and all_to_all the "
       "sum\n"
       "over ranks. Times are of one of many launched back to back.\n\n"
@@ -261,8 +252,8 @@ void add_collective_verb(CLI::App& app, VerbAction& action) {
       "  c3sim collective all_gather --system h100-sxm-8 --backend cu,dma --algo auto --min \"64 MiB\" --json\n"
       "  c3sim collective all_reduce --system h100-sxm-8 --nodes 4 --fabric ib-hdr --min \"1 MiB\"\n"
       "  c3sim collective all_gather --system mi300x-8 --backend dma --dma-variant pcpy,bcst,b2b --prelaunch");
-  verb.callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return run_collective(*options); };
   });
 }

@@ -1,7 +1,5 @@
 /// c3sim completion: prints a script with which a shell completes verbs, options and their values.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -16,6 +14,7 @@
 
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
+#include "base/options.hpp"
 #include "configs/preset_store.hpp"
 #include "studies/study_table.hpp"
 
@@ -25,7 +24,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// What may follow a command such as "c3sim config show".
-struct Command {
+struct Completion {
   std::string path;
   Words verbs_and_values;                  ///< verbs below it, or values of its arguments; empty: files
   std::set<std::string> options;           ///< as typed: "--set"
@@ -46,9 +45,8 @@ Words study_names() {
   return names;
 }
 
-/// The values of an option whose type_name says what it names, or that is one of a set, which CLI11 keeps only
-/// in the option's type: "TEXT:{gpus,models}".
-Words values_of(const CLI::Option& option) {
+/// The values of an option that is one of some, or whose type name says what it names.
+Words values_of(const Option& option) {
   static const std::map<std::string, std::function<Words()>> kNames = {
       {"GPU", [] { return preset_names(PresetKind::gpu); }},
       {"SYSTEM", [] { return preset_names(PresetKind::node); }},
@@ -58,67 +56,59 @@ Words values_of(const CLI::Option& option) {
       {"PRESET", all_preset_names},
       {"STUDY", study_names},
   };
-  const std::string type = option.get_type_name();
-  if (const auto names = kNames.find(type); names != kNames.end()) return names->second();
-  const std::size_t open = type.find('{');
-  const std::size_t close = type.find('}', open);
-  if (open == std::string::npos || close == std::string::npos) return {};
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  const auto names = kNames.find(option.type_name());
+  return names == kNames.end() ? option.values() : names->second();
 }
 
-void add_options(const CLI::App& app, Command& command) {
-  for (const CLI::Option* option : app.get_options()) {
-    const Words values = values_of(*option);
-    const bool has_name = !option->get_lnames().empty() || !option->get_snames().empty();
-    if (!has_name) std::ranges::copy(values, std::back_inserter(command.verbs_and_values));
-    const auto add = [&](const std::string& name) {
-      command.options.insert(name);
-      if (option->get_items_expected_max() > 0) command.arguments[name] = values;
-    };
-    for (const std::string& name : option->get_lnames())
-      add("--" + name);
-    for (const std::string& name : option->get_snames())
-      add("-" + name);
+void add_options(const Command& command, Completion& completion) {
+  for (const Option& option : command.options()) {
+    const Words values = values_of(option);
+    const Words names = option.names();
+    if (names.empty()) std::ranges::copy(values, std::back_inserter(completion.verbs_and_values));
+    for (const std::string& name : names) {
+      completion.options.insert(name);
+      if (option.takes_value()) completion.arguments[name] = values;
+    }
   }
 }
 
 /// Depth first. A verb understands the options of the commands \p above it, too.
-void collect(const CLI::App& app, const Command& above, std::vector<Command>& commands) {
-  Command command = above;
-  command.path += (command.path.empty() ? "" : " ") + app.get_name();
-  command.verbs_and_values.clear();
-  add_options(app, command);
-  for (const CLI::App* verb : app.get_subcommands({}))
-    command.verbs_and_values.push_back(verb->get_name());
-  commands.push_back(command);
-  for (const CLI::App* verb : app.get_subcommands({}))
-    collect(*verb, command, commands);
+void collect(const Command& command, const Completion& above, std::vector<Completion>& completions) {
+  Completion completion = above;
+  completion.path += (completion.path.empty() ? "" : " ") + command.name();
+  completion.verbs_and_values.clear();
+  add_options(command, completion);
+  for (const Command& verb : command.commands())
+    completion.verbs_and_values.push_back(verb.name());
+  completions.push_back(completion);
+  for (const Command& verb : command.commands())
+    collect(verb, completion, completions);
 }
 
-std::string quoted_paths(const std::vector<Command>& commands, std::string_view separator) {
+std::string quoted_paths(const std::vector<Completion>& commands, std::string_view separator) {
   Words paths;
-  for (const Command& command : commands)
+  for (const Completion& command : commands)
     paths.push_back("'" + command.path + "'");
   return fmt::format("{}", fmt::join(paths, separator));
 }
 
 /// The part that bash and zsh have in common. Sets `plain` (what may stand here; empty: files) and `options`
 /// from `command` (verbs so far) and `previous` (the word before the cursor).
-std::string posix_cases(const std::vector<Command>& commands) {
+std::string posix_cases(const std::vector<Completion>& commands) {
   std::string out = "  local plain= options=\n  case \"$command $previous\" in\n";
-  for (const Command& command : commands) {
+  for (const Completion& command : commands) {
     for (const auto& [option, values] : command.arguments)
       out += fmt::format("    '{} {}') plain='{}' ;;\n", command.path, option, fmt::join(values, " "));
   }
   out += "    *) case $command in\n";
-  for (const Command& command : commands) {
+  for (const Completion& command : commands) {
     out += fmt::format("      '{}') plain='{}' options='{}' ;;\n", command.path,
                        fmt::join(command.verbs_and_values, " "), fmt::join(command.options, " "));
   }
   return out + "    esac ;;\n  esac\n";
 }
 
-std::string bash_script(const std::vector<Command>& commands) {
+std::string bash_script(const std::vector<Completion>& commands) {
   return fmt::format(
       R"(# Completes c3sim in bash. Load it with: source <(c3sim completion bash)
 _c3sim() {{
@@ -136,7 +126,7 @@ complete -o default -F _c3sim c3sim
       quoted_paths(commands, " | "), posix_cases(commands));
 }
 
-std::string zsh_script(const std::vector<Command>& commands) {
+std::string zsh_script(const std::vector<Completion>& commands) {
   return fmt::format(
       R"(#compdef c3sim
 # Completes c3sim in zsh. Load it after compinit with: source <(c3sim completion zsh)
@@ -156,7 +146,7 @@ if [[ ${{funcstack[1]-}} == _c3sim ]]; then _c3sim "$@"; else compdef _c3sim c3s
       quoted_paths(commands, " | "), posix_cases(commands));
 }
 
-std::string fish_script(const std::vector<Command>& commands) {
+std::string fish_script(const std::vector<Completion>& commands) {
   std::string out = fmt::format(
       R"(# Completes c3sim in fish. Load it with: c3sim completion fish | source
 function __c3sim_is
@@ -168,7 +158,7 @@ function __c3sim_is
 end
 )",
       quoted_paths(commands, " "));
-  for (const Command& command : commands) {
+  for (const Completion& command : commands) {
     const std::string head = fmt::format("complete -c c3sim -n '__c3sim_is {}'", command.path);
     const Words& words = command.verbs_and_values;
     if (!words.empty()) out += fmt::format("{} -f -a '{}'\n", head, fmt::join(words, " "));
@@ -184,7 +174,7 @@ end
   return out;
 }
 
-using Script = std::string (*)(const std::vector<Command>&);
+using Script = std::string (*)(const std::vector<Completion>&);
 
 const std::map<std::string, Script>& scripts() {
   static const std::map<std::string, Script> kScripts = {
@@ -194,18 +184,18 @@ const std::map<std::string, Script>& scripts() {
 
 }  // namespace
 
-void add_completion_verb(CLI::App& app, VerbAction& action) {
+void add_completion_verb(Command& app, VerbAction& action) {
   const auto shell = std::make_shared<std::string>();
-  CLI::App& verb = *app.add_subcommand("completion", "Print a script that completes c3sim in a shell");
-  verb.add_option("SHELL", *shell, "Shell to complete in")->required()->check(CLI::IsMember(scripts()));
-  verb.footer(
+  Command& verb = app.add_command("completion", "Print a script that completes c3sim in a shell");
+  verb.add_option("SHELL", *shell, "Shell to complete in").required().one_key_of(scripts());
+  verb.set_footer(
       "The names of presets are those of today: print it again after adding one.\n\n"
       "Examples:\n"
       "  c3sim completion bash > ~/.local/share/bash-completion/completions/c3sim\n"
       "  c3sim completion fish > ~/.config/fish/completions/c3sim.fish");
-  verb.callback([&action, &app, shell] {
+  verb.when_parsed([&action, &app, shell] {
     action = [&app, shell] {
-      std::vector<Command> commands;
+      std::vector<Completion> commands;
       collect(app, {}, commands);
       fmt::print("{}", scripts().at(*shell)(commands));
       return kExitOk;

@@ -1,7 +1,5 @@
 /// c3sim config: checks a configuration file, shows what it amounts to, or what one may hold.
 
-#include <CLI/CLI.hpp>
-
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "app/exit_code.hpp"
 #include "app/notes.hpp"
 #include "app/verb.hpp"
+#include "base/options.hpp"
 #include "configs/doubts.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/json_schema.hpp"
@@ -73,61 +72,60 @@ int schema(const Options& options) {
   return kExitOk;
 }
 
-void add_file_options(CLI::App& verb, Options& options) {
-  verb.add_option("FILE", options.file, "Experiment file (TOML)")->required();
+void add_file_options(Command& verb, Options& options) {
+  verb.add_option("FILE", options.file, "Experiment file (TOML)").required();
   verb.add_option("--set", options.sets, "Override a key: a.b=value sets, +a.b=value adds, ~a.b deletes")
-      ->take_all()
-      ->expected(1)
-      ->type_name("KEY=VALUE");
+      .repeated()
+      .type_name("KEY=VALUE");
 }
 
 }  // namespace
 
-void add_config_verb(CLI::App& app, VerbAction& action) {
+void add_config_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& config = *app.add_subcommand("config", "Check or show a configuration, or the schema of one");
-  config.require_subcommand(1);
-  config.footer(
+  Command& config = app.add_command("config", "Check or show a configuration, or the schema of one");
+  config.require_command();
+  config.set_footer(
       "Examples:\n"
       "  c3sim config check configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved --set measure.seeds=1");
 
-  CLI::App& check_verb =
-      *config.add_subcommand("check", "Read a file (experiment or preset) and report the first mistake");
+  Command& check_verb =
+      config.add_command("check", "Read a file (experiment or preset) and report the first mistake");
   add_file_options(check_verb, *options);
-  check_verb.footer(
+  check_verb.set_footer(
       "Examples:\n"
       "  c3sim config check configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim config check configs/gpus/mi300x.toml");
-  check_verb.callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  check_verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return check(*options); };
   });
 
-  CLI::App& show_verb = *config.add_subcommand("show", "Print an experiment after extends and --set");
+  Command& show_verb = config.add_command("show", "Print an experiment after extends and --set");
   add_file_options(show_verb, *options);
   show_verb.add_flag("--resolved", options->resolved,
                      "Put every preset in place of its name, with its sources");
   show_verb.add_flag("--origins", options->origins,
                      "Say after each value where it comes from: file:line:column, --set:number or default");
-  show_verb.footer(
+  show_verb.set_footer(
       "Examples:\n"
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved > all_in_one.toml\n"
       "  c3sim config show configs/experiments/c3_llama70b_mi300x.toml --resolved --origins --set gpu.xcds=4");
-  show_verb.callback([&action, options] { action = [options] { return show(*options); }; });
+  show_verb.when_parsed([&action, options] { action = [options] { return show(*options); }; });
 
-  CLI::App& schema_verb = *config.add_subcommand(
-      "schema", "Print the JSON Schema (Draft 4) of experiments or of one kind of preset");
+  Command& schema_verb =
+      config.add_command("schema", "Print the JSON Schema (Draft 4) of experiments or of one kind of preset");
   schema_verb.add_option("KIND", options->kind, "What the schema is of")
-      ->check(CLI::IsMember(schema_kinds()))
-      ->capture_default_str();
-  schema_verb.footer(
+      .one_key_of(schema_kinds())
+      .show_default();
+  schema_verb.set_footer(
       "Editors that know TOML schemas complete and check keys with it (configs/README.md says how).\n\n"
       "Examples:\n"
       "  c3sim config schema > experiment.schema.json\n"
       "  c3sim config schema gpu > gpu.schema.json");
-  schema_verb.callback([&action, options] { action = [options] { return schema(*options); }; });
+  schema_verb.when_parsed([&action, options] { action = [options] { return schema(*options); }; });
 }
 
 }  // namespace c3

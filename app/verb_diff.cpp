@@ -1,7 +1,5 @@
 /// c3sim diff: what differs between two runs.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
 
@@ -63,10 +62,10 @@ int diff(const DiffRequest& request) {
 
 }  // namespace
 
-void add_diff_verb(CLI::App& app, VerbAction& action) {
+void add_diff_verb(Command& app, VerbAction& action) {
   const auto request = std::make_shared<DiffRequest>();
-  auto* verb = app.add_subcommand("diff", "Show what differs between two result files");
-  verb->footer(
+  Command& verb = app.add_command("diff", "Show what differs between two result files");
+  verb.set_footer(
       "Compares the configuration key by key, the numbers of each strategy, and the activities (kernels,\n"
       "collectives, transfers and ranges, matched by strategy, kind, name and rank), the largest change "
       "first.\n\n"
@@ -74,27 +73,27 @@ void add_diff_verb(CLI::App& app, VerbAction& action) {
       "  c3sim diff out/before.h5 out/after.h5\n"
       "  c3sim diff out/c3_llama70b_mi300x.h5 out/c3_llama70b_mi300x.h5 --strategy concurrent:dma\n"
       "  c3sim diff out/before.h5 out/after.h5 --check --tolerance 1e-9");
-  verb->add_option("A", request->a, "Result file (HDF5) of c3sim run")->required();
-  verb->add_option("B", request->b, "Result file to compare with A")->required();
-  verb->add_option("--strategy", request->strategies,
-                   "Compare only this strategy, or NAME:NAME to compare one of A with another of B; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  verb->add_option("-n,--lines", request->lines,
-                   "Most rows of each table, the rest is counted; 0 for all (default: 20)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  verb->add_option("--tolerance", request->tolerance,
-                   "Relative difference up to which numbers are equal (default: 0)")
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("SHARE");
-  verb->add_flag(
+  verb.add_option("A", request->a, "Result file (HDF5) of c3sim run").required();
+  verb.add_option("B", request->b, "Result file to compare with A").required();
+  verb.add_option("--strategy", request->strategies,
+                  "Compare only this strategy, or NAME:NAME to compare one of A with another of B; repeatable")
+      .one_word()
+      .type_name("NAME");
+  verb.add_option("-n,--lines", request->lines,
+                  "Most rows of each table, the rest is counted; 0 for all (default: 20)")
+      .not_negative()
+      .type_name("N");
+  verb.add_option("--tolerance", request->tolerance,
+                  "Relative difference up to which numbers are equal (default: 0)")
+      .in_range(0.0, 1.0)
+      .type_name("SHARE");
+  verb.add_flag(
       "--all", request->all,
       "Also compare work groups, channels, waits, commands, sources of values, date and command line");
-  verb->add_flag("--check", request->check,
-                 "Exit with code 1 if anything except versions, date and command line differs");
-  verb->add_flag("--json", request->json, "As JSON");
-  verb->callback([&action, request] { action = [request] { return diff(*request); }; });
+  verb.add_flag("--check", request->check,
+                "Exit with code 1 if anything except versions, date and command line differs");
+  verb.add_flag("--json", request->json, "As JSON");
+  verb.when_parsed([&action, request] { action = [request] { return diff(*request); }; });
 }
 
 }  // namespace c3

@@ -1,7 +1,5 @@
 /// c3sim inspect: what a result file holds.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "results/result_export.hpp"
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"
@@ -85,26 +84,26 @@ int inspect(const InspectOptions& options) {
 
 }  // namespace
 
-void add_inspect_verb(CLI::App& app, VerbAction& action) {
+void add_inspect_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<InspectOptions>();
-  auto* verb = app.add_subcommand("inspect", "Show or export what a result file holds");
-  verb->footer(
+  Command& verb = app.add_command("inspect", "Show or export what a result file holds");
+  verb.set_footer(
       "Without --table, prints the attributes and, for each strategy, its time [us], row counts, busiest\n"
       "resources and first collectives. Exported tables have units in their headers: start_ps, bytes_B.\n\n"
       "Examples:\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
-  verb->add_option("FILE", options->file, "Result file (HDF5) of c3sim run")->required();
-  verb->add_option("--strategy", options->strategy, "Only this strategy (default: all)")->type_name("NAME");
-  auto* table =
-      verb->add_option("--table", options->table,
-                       "activities, dependencies, collectives, resources, steps, summary or streams;\n"
-                       "for a training step also step, step_classes or memory");
-  table->type_name("TABLE")->check(CLI::IsMember(kTables));
-  auto* csv =
-      verb->add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'")->needs(table);
-  verb->add_flag("--json", options->json, "As JSON")->excludes(csv);
-  verb->callback([&action, options] { action = [options] { return inspect(*options); }; });
+  verb.add_option("FILE", options->file, "Result file (HDF5) of c3sim run").required();
+  verb.add_option("--strategy", options->strategy, "Only this strategy (default: all)").type_name("NAME");
+  Option& table =
+      verb.add_option("--table", options->table,
+                      "activities, dependencies, collectives, resources, steps, summary or streams;\n"
+                      "for a training step also step, step_classes or memory");
+  table.type_name("TABLE").one_key_of(kTables);
+  Option& csv =
+      verb.add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'").needs(table);
+  verb.add_flag("--json", options->json, "As JSON").excludes(csv);
+  verb.when_parsed([&action, options] { action = [options] { return inspect(*options); }; });
 }
 
 }  // namespace c3

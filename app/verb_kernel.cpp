@@ -1,7 +1,5 @@
 /// c3sim kernel: the time of one kernel, of some, or of a file of them.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -17,6 +15,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
+#include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "results/hardware_words.hpp"
@@ -198,60 +197,59 @@ std::string_view described(ShapeKey key) {
 }
 
 /// OP and an option for each other word of a shape.
-void add_shape_options(CLI::App& verb, KernelOptions& options) {
+void add_shape_options(Command& verb, KernelOptions& options) {
   for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
     const auto key = static_cast<ShapeKey>(i);
     if (key == ShapeKey::causal) {
-      verb.add_flag_callback(
+      verb.add_flag(
           option_name(key), [&options] { options.shape[ShapeKey::causal] = {"1"}; },
           std::string(described(key)));
       continue;
     }
-    CLI::Option* option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
+    Option& option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
     const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
-    is_list ? option->delimiter(',')->allow_extra_args(false) : option->expected(1);
+    is_list ? option.comma_separated().one_word() : option.one_word_once();
     const bool is_name =
         key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic;
-    option->type_name(is_name ? "NAME" : "N");
+    option.type_name(is_name ? "NAME" : "N");
   }
 }
 
-void add_options(CLI::App& verb, KernelOptions& options) {
+void add_options(Command& verb, KernelOptions& options) {
   add_shape_options(verb, options);
-  verb.add_option("--csv", options.csv, "Time each row of this table of shapes")->type_name("FILE");
+  verb.add_option("--csv", options.csv, "Time each row of this table of shapes").type_name("FILE");
   verb.add_option("--gpu", options.gpus, "GPU preset; several values separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("GPU");
+      .comma_separated()
+      .one_word()
+      .type_name("GPU");
   verb.add_option("--cus", options.cus, "Compute units (SMs, CUs) that the kernel may use (default: all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N");
+      .comma_separated()
+      .one_word()
+      .type_name("N");
   verb.add_option("--cache-share", options.cache_share, "Share of L2 and last-level cache that the kernel has")
-      ->capture_default_str();
+      .show_default();
   verb.add_option("--hbm-share", options.hbm_share, "Share of HBM bandwidth that the kernel has")
-      ->capture_default_str();
+      .show_default();
   verb.add_option(
           "--launch", options.launch,
           "Launch cost: measured: a single call, as in the measurements; device: in a queue that is not empty")
-      ->check(CLI::IsMember({"measured", "device"}))
-      ->capture_default_str();
+      .one_of({"measured", "device"})
+      .show_default();
   verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
-      ->take_all()
-      ->expected(1)
-      ->type_name("KEY=VALUE");
+      .repeated()
+      .type_name("KEY=VALUE");
   verb.add_option("-o,--output", options.output, "CSV file to write the times to; - is standard output")
-      ->type_name("OUT.csv");
+      .type_name("OUT.csv");
   verb.add_flag("--json", options.json, "Print one JSON object");
 }
 
 }  // namespace
 
-void add_kernel_verb(CLI::App& app, VerbAction& action) {
+void add_kernel_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<KernelOptions>();
-  CLI::App& verb = *app.add_subcommand("kernel", "Time one kernel, or every row of a file of shapes");
+  Command& verb = app.add_command("kernel", "Time one kernel, or every row of a file of shapes");
   add_options(verb, *options);
-  verb.footer(
+  verb.set_footer(
       "A CSV file has a header and those of the columns op, dtype, b, m, n, k, heads, kv_heads, seq, kv_seq,\n"
       "head_dim, causal, pass, rows, cols that its operators need; a column gpu names a GPU for each row.\n"
       "Invalid rows are reported and copied to OUT.rejected.csv, the others are timed; the exit code is 5.\n\n"
@@ -260,8 +258,8 @@ void add_kernel_verb(CLI::App& app, VerbAction& action) {
       "  c3sim kernel attention --gpu h100-sxm --heads 32 --kv-heads 8 --seq 4096 --head-dim 128 --causal "
       "--dtype bf16\n"
       "  c3sim kernel --csv shapes.csv --gpu a100-sxm-80gb --dtype bf16 -o times.csv");
-  verb.callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return run_kernel(*options); };
   });
 }

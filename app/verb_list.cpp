@@ -1,8 +1,6 @@
 /// c3sim list: presets, experiments, collectives and studies, with their key figures or with every number and
 /// its source.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -19,6 +17,7 @@
 #include "app/verb.hpp"
 #include "base/json.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
@@ -326,18 +325,18 @@ int list(const Options& options) {
 
 }  // namespace
 
-void add_list_verb(CLI::App& app, VerbAction& action) {
+void add_list_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App& verb = *app.add_subcommand("list", "List presets, experiments, collectives and studies");
-  verb.add_option("WHAT", options->what, "What to list")->required()->check(CLI::IsMember(list_words()));
-  verb.add_option("NAME", options->name, "Only this preset (default: all)")->type_name("PRESET");
+  Command& verb = app.add_command("list", "List presets, experiments, collectives and studies");
+  verb.add_option("WHAT", options->what, "What to list").required().one_of(list_words());
+  verb.add_option("NAME", options->name, "Only this preset (default: all)").type_name("PRESET");
   verb.add_flag("--sources", options->sources, "Every number with its kind and source, one a line");
   verb.add_flag("--json", options->json, "Print JSON instead of a table");
-  verb.footer(
+  verb.set_footer(
       "Examples:\n"
       "  c3sim list systems\n"
       "  c3sim list gpus mi300x --sources");
-  verb.callback([&action, options] { action = [options] { return list(*options); }; });
+  verb.when_parsed([&action, options] { action = [options] { return list(*options); }; });
 }
 
 }  // namespace c3

@@ -1,7 +1,5 @@
 /// c3sim merge: the points of a sweep as one table.
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +9,7 @@
 
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
+#include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 #include "results/sweep/sweep_table.hpp"
@@ -55,10 +54,10 @@ int merge(const MergeOptions& options) {
 
 }  // namespace
 
-void add_merge_verb(CLI::App& app, VerbAction& action) {
+void add_merge_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<MergeOptions>();
-  auto* verb = app.add_subcommand("merge", "Merge the points of a sweep into one table");
-  verb->footer(
+  Command& verb = app.add_command("merge", "Merge the points of a sweep into one table");
+  verb.set_footer(
       "Writes a row for each point: the swept keys, every number of every strategy (times in us), status and\n"
       "error, and the command that runs the point alone. The table does not depend on which machines "
       "simulated\n"
@@ -67,11 +66,11 @@ void add_merge_verb(CLI::App& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim merge out/partition\n"
       "  c3sim merge out/partition -o partition.h5 --csv");
-  verb->add_option("DIR", options->folder, "Folder that c3sim sweep wrote")->required();
-  verb->add_option("-o,--output", options->output, "HDF5 file to write (default: DIR.h5)")->type_name("OUT.h5");
-  verb->add_flag("--csv", options->csv, "Also write OUT.csv");
-  verb->callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.add_option("DIR", options->folder, "Folder that c3sim sweep wrote").required();
+  verb.add_option("-o,--output", options->output, "HDF5 file to write (default: DIR.h5)").type_name("OUT.h5");
+  verb.add_flag("--csv", options->csv, "Also write OUT.csv");
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return merge(*options); };
   });
 }

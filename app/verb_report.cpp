@@ -1,7 +1,5 @@
 /// c3sim report: a page that explains result files.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "results/report/page.hpp"
 #include "results/result_file.hpp"
@@ -110,40 +109,38 @@ int report(const ReportOptions& options) {
   return kExitOk;
 }
 
-void add_sweep_options(CLI::App& verb, SweepReportOptions& options) {
-  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
-    return verb.add_option(name, value, text)->type_name(type)->group("Options for a sweep");
+void add_sweep_options(Command& verb, SweepReportOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* text, const char* type) -> Option& {
+    return verb.add_option(name, value, text).type_name(type).group("Options for a sweep");
   };
   add("--x", options.x, "Swept key on the x axis (default: the one with the most numbers)", "KEY");
   add("--y", options.y, "Number to draw (default: tokens/s or speedup; time where the machine is swept)",
       "METRIC");
   add("--series", options.series, "Swept key, or 'strategy', that has a line for each value", "KEY");
-  add("--heat", options.heat, "Keys of the heat map: columns, rows", "KEY,KEY")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add("--heat", options.heat, "Keys of the heat map: columns, rows", "KEY,KEY").comma_separated().one_word();
   add("--pareto", options.pareto, "Numbers whose Pareto front is drawn", "METRIC,METRIC")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .comma_separated()
+      .one_word();
   add("--for-each", options.for_each,
       "Show the best point and the front for each value of these keys (default: keys that change work or "
       "machine)",
       "KEY,..")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .comma_separated()
+      .one_word();
   add("--choose", options.choose,
       "Look for the best value of these keys too, even if they change work or machine", "KEY,..")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      .comma_separated()
+      .one_word();
   add("--only", options.only, "Only points with this value, written as on the page; repeatable", "KEY=VALUE")
-      ->allow_extra_args(false);
+      .one_word();
 }
 
 }  // namespace
 
-void add_report_verb(CLI::App& app, VerbAction& action) {
+void add_report_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<ReportOptions>();
-  auto* verb = app.add_subcommand("report", "Make a page that explains result files or a sweep");
-  verb->footer(
+  Command& verb = app.add_command("report", "Make a page that explains result files or a sweep");
+  verb.set_footer(
       "Writes one HTML file that needs no network: time split, table, loss split in us, and the timelines of\n"
       "all strategies on one axis. Several files, such as one job on two systems, are compared side by side; "
       "if\n"
@@ -160,19 +157,19 @@ void add_report_verb(CLI::App& app, VerbAction& action) {
       "  c3sim report out/partition.h5 --x cus --y time --series backend --only op=all_gather --only 'size=896 "
       "MiB'\n"
       "  c3sim report out/partition.h5 --heat cus,size --pareto kernel_together,collective_together");
-  verb->add_option("FILES", options->files, "Result files (HDF5) of c3sim run, or one of c3sim merge")
-      ->required();
-  verb->add_option("-o,--output", options->output, "HTML file to write (default: beside the first file)")
-      ->type_name("OUT.html");
-  verb->add_option("--strategies", options->strategies,
-                   "Only these strategies, separated by commas (default: all)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("A,B");
-  verb->add_option("--title", options->title, "Heading (default: the experiment's name)")->type_name("TEXT");
-  add_sweep_options(*verb, options->sweep);
-  verb->callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.add_option("FILES", options->files, "Result files (HDF5) of c3sim run, or one of c3sim merge")
+      .required();
+  verb.add_option("-o,--output", options->output, "HTML file to write (default: beside the first file)")
+      .type_name("OUT.html");
+  verb.add_option("--strategies", options->strategies,
+                  "Only these strategies, separated by commas (default: all)")
+      .comma_separated()
+      .one_word()
+      .type_name("A,B");
+  verb.add_option("--title", options->title, "Heading (default: the experiment's name)").type_name("TEXT");
+  add_sweep_options(verb, options->sweep);
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return report(*options); };
   });
 }

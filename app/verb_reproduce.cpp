@@ -1,7 +1,5 @@
 /// c3sim reproduce: a published study, each figure beside ours.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
+#include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "files/temporary_file.hpp"
 #include "studies/study_output.hpp"
@@ -117,29 +116,28 @@ int reproduce(const ReproduceOptions& options) {
 
 }  // namespace
 
-void add_reproduce_verb(CLI::App& app, VerbAction& action) {
+void add_reproduce_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<ReproduceOptions>();
-  CLI::App& verb =
-      *app.add_subcommand("reproduce", "Compare the figures of a published study with simulated ones");
-  verb.add_option("NAME", options->name, "Study")->required()->type_name("STUDY");
+  Command& verb = app.add_command("reproduce", "Compare the figures of a published study with simulated ones");
+  verb.add_option("NAME", options->name, "Study").required().type_name("STUDY");
   verb.add_option("--data", options->data,
                   "Folder of the measured tables (default: $C3SIM_DATA, else data in the working folder)")
-      ->type_name("DIR");
+      .type_name("DIR");
   verb.add_option("--systems", options->systems,
                   "collectives: map of tables to systems (default: this project's)")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--rows", options->rows,
                   "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw; t3: "
                   "every sub-layer; training: every step)")
-      ->type_name("FILE");
-  verb.add_option("--page", options->page, "conccl: write the study as one HTML page")->type_name("FILE");
+      .type_name("FILE");
+  verb.add_option("--page", options->page, "conccl: write the study as one HTML page").type_name("FILE");
   verb.add_option("--draws", options->draws,
                   "conccl: draws of all priors (default: 50; 0: nominal values only)")
-      ->check(CLI::Range(0, kMostDraws))
-      ->type_name("N");
+      .in_range(0, kMostDraws)
+      .type_name("N");
   verb.add_option("-j,--jobs", options->jobs, "conccl: processes (default: all cores)")
-      ->check(CLI::Range(1, kMostProcesses))
-      ->type_name("N");
+      .in_range(1, kMostProcesses)
+      .type_name("N");
   verb.add_flag("--calibrated", options->calibrated,
                 "conccl: add results with a loss fitted to published results (never judged)");
   verb.add_flag("--tornado", options->tornado,
@@ -150,7 +148,7 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "Studies:\n";
   for (const Study& study : studies())
     footer += fmt::format("  {:<11} {}\n", study.name, study.about);
-  verb.footer(
+  verb.set_footer(
       footer +
       "\nThe map of collectives is CSV: file and system; nodes, fabric, algorithm, protocol and launch "
       "(eager,\n"
@@ -166,8 +164,8 @@ void add_reproduce_verb(CLI::App& app, VerbAction& action) {
       "  c3sim reproduce kernels --data measured\n"
       "  c3sim reproduce kernels --json > out/kernels.json\n"
       "  c3sim reproduce training --rows out/steps.csv");
-  verb.callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return reproduce(*options); };
   });
 }

@@ -1,7 +1,5 @@
 /// c3sim run: simulates every strategy of an experiment, prints a table and writes a result file.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -19,6 +17,7 @@
 #include "app/run_progress.hpp"
 #include "app/time_limit.hpp"
 #include "app/verb.hpp"
+#include "base/options.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
@@ -235,10 +234,10 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run_verb(CLI::App& app, VerbAction& action) {
+void add_run_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<RunOptions>();
-  auto* verb = app.add_subcommand("run", "Simulate every strategy of an experiment");
-  verb->footer(
+  Command& verb = app.add_command("run", "Simulate every strategy of an experiment");
+  verb.set_footer(
       "Prints a row for each strategy: time (median and 5-95 % over seeds), lower bound, speedup over serial,\n"
       "share of the ideal speedup, and the loss split in us; for a training step also tokens/s, MFU, exposed\n"
       "communication, operators and memory. Writes the timelines to an HDF5 file, in ps. A step that does not\n"
@@ -251,28 +250,26 @@ void add_run_verb(CLI::App& app, VerbAction& action) {
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --set measure.seeds=32 -o /tmp/c3.h5 --json\n"
       "  c3sim run configs/experiments/c3_llama70b_mi300x.toml --trace out/traces");
-  verb->add_option("FILE", options->file, "Experiment (TOML)")->required();
-  verb->add_option("--set", options->sets,
-                   "Override one key: key=value, as in --set measure.seed=2; repeatable")
-      ->take_all()
-      ->expected(1)
-      ->type_name("KEY=VALUE");
-  verb->add_option("-o,--output", options->output, "HDF5 file to write (default: out/<experiment>.h5)")
-      ->type_name("OUT.h5");
-  verb->add_option("--trace", options->trace,
-                   "Also write timelines as Chrome JSON (us) for Perfetto and HolisticTraceAnalysis:\n"
-                   "DIR/<strategy>/rank<r>.json")
-      ->type_name("DIR");
-  verb->add_option("--timeout", options->timeout,
-                   "Stop after this time, as Ctrl-C does, with exit code 124: seconds, or 90s, 2m, 1.5h")
-      ->type_name("TIME");
-  verb->add_flag_callback(
+  verb.add_option("FILE", options->file, "Experiment (TOML)").required();
+  verb.add_option("--set", options->sets, "Override one key: key=value, as in --set measure.seed=2; repeatable")
+      .repeated()
+      .type_name("KEY=VALUE");
+  verb.add_option("-o,--output", options->output, "HDF5 file to write (default: out/<experiment>.h5)")
+      .type_name("OUT.h5");
+  verb.add_option("--trace", options->trace,
+                  "Also write timelines as Chrome JSON (us) for Perfetto and HolisticTraceAnalysis:\n"
+                  "DIR/<strategy>/rank<r>.json")
+      .type_name("DIR");
+  verb.add_option("--timeout", options->timeout,
+                  "Stop after this time, as Ctrl-C does, with exit code 124: seconds, or 90s, 2m, 1.5h")
+      .type_name("TIME");
+  verb.add_flag(
       "--exact", [options] { options->sets.emplace_back("measure.exact=true"); },
       "Simulate every layer and micro-batch of a training step instead of extrapolating from a few\n"
       "(as --set measure.exact=true)");
-  verb->add_flag("--json", options->json, "The table as JSON; times in us");
-  verb->callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.add_flag("--json", options->json, "The table as JSON; times in us");
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return run(*options); };
   });
 }

@@ -1,7 +1,5 @@
 /// c3sim sweep: simulates every point of a [sweep], each in a file of its own.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -23,6 +21,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
+#include "base/options.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/interrupt.hpp"
 #include "results/schema.hpp"
@@ -200,10 +199,10 @@ int sweep(const SweepOptions& options) {
 
 }  // namespace
 
-void add_sweep_verb(CLI::App& app, VerbAction& action) {
+void add_sweep_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<SweepOptions>();
-  auto* verb = app.add_subcommand("sweep", "Simulate every point of an experiment's [sweep]");
-  verb->footer(
+  Command& verb = app.add_command("sweep", "Simulate every point of an experiment's [sweep]");
+  verb.set_footer(
       "Each point runs in a process of its own and writes its own file in DIR/points. Finished points are "
       "never\n"
       "simulated again: after an interruption, a crash or a full disk, repeat the same command to continue.\n"
@@ -216,27 +215,26 @@ void add_sweep_verb(CLI::App& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim sweep configs/experiments/sweep_partition_mi300x.toml -j 2 -o out/partition\n"
       "  c3sim sweep my_sweep.toml --shard 2/16 --point-timeout \"600 s\" -o /shared/my_sweep");
-  verb->add_option("FILE", options->request.file, "Experiment with a [sweep] (TOML)")->required();
-  verb->add_option("--set", options->request.sets, "Override one key in all points: key=value; repeatable")
-      ->take_all()
-      ->expected(1)
-      ->type_name("KEY=VALUE");
-  verb->add_option("-o,--output", options->request.folder, "Folder of the results (default: out/<experiment>)")
-      ->type_name("DIR");
-  verb->add_option("-j,--jobs", options->jobs,
-                   "Points to simulate at once (default: all cores; with MPI one for each rank)")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
-  verb->add_option("--shard", options->shard, "Only every n-th point, starting with the i-th: 1/n to n/n")
-      ->type_name("I/N");
-  verb->add_option("--point-timeout", options->limit,
-                   "Stop a point after this time and count it as failed: seconds, or 90s, 2m, 1.5h")
-      ->type_name("TIME");
-  verb->add_flag("--retry-failed", options->retry_failed, "Simulate failed points again");
-  verb->add_flag("--dry-run", options->dry_run, "Only list the points and their state");
-  verb->add_flag("--json", options->json, "The summary as JSON");
-  verb->callback([&app, &action, options] {
-    options->quiet = app.count("--quiet") > 0;
+  verb.add_option("FILE", options->request.file, "Experiment with a [sweep] (TOML)").required();
+  verb.add_option("--set", options->request.sets, "Override one key in all points: key=value; repeatable")
+      .repeated()
+      .type_name("KEY=VALUE");
+  verb.add_option("-o,--output", options->request.folder, "Folder of the results (default: out/<experiment>)")
+      .type_name("DIR");
+  verb.add_option("-j,--jobs", options->jobs,
+                  "Points to simulate at once (default: all cores; with MPI one for each rank)")
+      .in_range(1, 4096)
+      .type_name("N");
+  verb.add_option("--shard", options->shard, "Only every n-th point, starting with the i-th: 1/n to n/n")
+      .type_name("I/N");
+  verb.add_option("--point-timeout", options->limit,
+                  "Stop a point after this time and count it as failed: seconds, or 90s, 2m, 1.5h")
+      .type_name("TIME");
+  verb.add_flag("--retry-failed", options->retry_failed, "Simulate failed points again");
+  verb.add_flag("--dry-run", options->dry_run, "Only list the points and their state");
+  verb.add_flag("--json", options->json, "The summary as JSON");
+  verb.when_parsed([&app, &action, options] {
+    options->quiet = app.was_given("--quiet");
     action = [options] { return sweep(*options); };
   });
 }

@@ -3,8 +3,6 @@
 #include <xbt/misc.h>  // version.h needs its macros
 
 #include <simgrid/version.h>
-#include <CLI/CLI.hpp>
-
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include "app/exit_code.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
+#include "base/options.hpp"
 #include "results/build_info.hpp"
 #include "results/schema.hpp"
 
@@ -44,12 +43,12 @@ int print_version(bool json) {
 
 }  // namespace
 
-void add_version_verb(CLI::App& app, VerbAction& action) {
+void add_version_verb(Command& app, VerbAction& action) {
   const auto json = std::make_shared<bool>(false);
-  auto* verb = app.add_subcommand("version", "Version, commit, compiler, schemas and libraries");
-  verb->footer("Examples:\n  c3sim version\n  c3sim version --json");
-  verb->add_flag("--json", *json, "As one JSON object");
-  verb->callback([&action, json] { action = [json] { return print_version(*json); }; });
+  Command& verb = app.add_command("version", "Version, commit, compiler, schemas and libraries");
+  verb.set_footer("Examples:\n  c3sim version\n  c3sim version --json");
+  verb.add_flag("--json", *json, "As one JSON object");
+  verb.when_parsed([&action, json] { action = [json] { return print_version(*json); }; });
 }
 
 }  // namespace c3

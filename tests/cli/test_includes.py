@@ -24,6 +24,8 @@ MAY_INCLUDE = {
 MUST_NOT_INCLUDE = {"workloads/execute": ["workloads/training", "workloads/operators", "workloads/analysis"],
                     "workloads/training": ["workloads/execute", "workloads/analysis"],
                     "workloads/operators": ["workloads/training", "workloads/execute", "workloads/analysis"]}
+# Libraries whose headers take seconds to parse, and the one file that includes them.
+ONE_FILE = {"nlohmann/": "base/json.cpp", "CLI/": "base/options.cpp"}
 
 
 def layer_of(file):
@@ -82,6 +84,13 @@ class Includes(unittest.TestCase):
                 for other in others:
                     with self.subTest(file=file, includes=other):
                         self.assertFalse(any(other.startswith(name + "/") for name in forbidden))
+
+    def test_slow_libraries_are_included_in_one_file(self):
+        for library, only in ONE_FILE.items():
+            including = [str(path.relative_to(SOURCE)) for layer in [*MAY_INCLUDE, "tests"]
+                         for path in sorted((SOURCE / layer).rglob("*.[ch]pp"))
+                         if re.search(rf'^#include [<"]{library}', path.read_text(), re.M)]
+            self.assertEqual(including, [only])
 
     def test_no_files_include_each_other(self):
         cycle = cycle_in(self.graph)
