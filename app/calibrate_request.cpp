@@ -14,16 +14,14 @@
 #include "configs/preset_store.hpp"
 #include "configs/quantity_text.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3 {
 namespace {
-
-bool is_of_class(const Operator& op, std::string_view kernel_class) {
-  if (kernel_class == "gemm") return std::holds_alternative<GemmShape>(op);
-  if (kernel_class == "attention") return std::holds_alternative<AttentionShape>(op);
-  return std::holds_alternative<VectorShape>(op);
-}
 
 std::string preset_of(const std::string& name) {
   const auto preset = gpu_preset_of(name);
@@ -81,7 +79,7 @@ class Reader {
       for (const MeasuredKernel& kernel : table.kernels) {
         const bool wanted =
             source.gpus.empty() || std::ranges::find(source.gpus, kernel.gpu) != source.gpus.end();
-        if (wanted && is_of_class(kernel.op, options_.kernel_class)) add(kernel);
+        if (wanted && kernel.op.of_class().name == options_.kernel_class) add(kernel);
       }
     }
     if (set_.train.empty()) {
@@ -139,7 +137,7 @@ MeasuredSet read_measured_set(const CalibrateOptions& options) { return Reader(o
 std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet& set) {
   if (options.kernel_class != "gemm") return options.kernel_class;
   const auto on_vectors = [](const KernelSample& sample) {
-    return std::get<GemmShape>(sample.op).dtype == DType::fp32;
+    return sample.op.as<GemmShape>()->dtype == DType::fp32;
   };
   const auto count = std::ranges::count_if(set.train, on_vectors);
   if (count == 0) return "matrix_gemm";

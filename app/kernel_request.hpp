@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "configs/kernel_shape.hpp"
 #include "gpu/kernel_time.hpp"
+#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

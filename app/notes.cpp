@@ -12,6 +12,7 @@
 #include "configs/run_use.hpp"
 #include "configs/unused_keys.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_table.hpp"
 
 namespace c3 {
 namespace {

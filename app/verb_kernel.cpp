@@ -18,6 +18,8 @@
 #include "base/options.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "results/hardware_words.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -48,28 +50,10 @@ int cus_of(const Row& row) {
   return row.asked.slice.cus == 0 ? row.asked.gpu->compute.cus() : row.asked.slice.cus;
 }
 
-struct ShapeJson {
-  Json operator()(const GemmShape& shape) const {
-    return {
-        {"dtype", name_of(shape.dtype)},    {"b", shape.batch}, {"m", shape.m}, {"n", shape.n}, {"k", shape.k},
-        {"traffic", name_of(shape.traffic)}};
-  }
-  Json operator()(const AttentionShape& shape) const {
-    return {{"dtype", name_of(shape.dtype)}, {"b", shape.batch},       {"heads", shape.heads},
-            {"kv_heads", shape.kv_heads},    {"seq", shape.queries},   {"kv_seq", shape.keys},
-            {"head_dim", shape.head_dim},    {"causal", shape.causal}, {"pass", name_of(shape.pass)}};
-  }
-  Json operator()(const VectorShape& shape) const {
-    return {{"dtype", name_of(shape.dtype)},
-            {"rows", shape.rows},
-            {"cols", shape.cols},
-            {"pass", name_of(shape.pass)}};
-  }
-};
-
 Json json_of(const Row& row) {
   Json json{{"gpu", row.asked.gpu->name}, {"op", name_of(row.asked.op)}};
-  json.update(std::visit(ShapeJson{}, row.asked.op));
+  for (const auto& [key, value] : row.asked.op.of_class().fields(row.asked.op))
+    std::visit([&](const auto& plain) { json[name_of(key)] = plain; }, value);
   json.update({{"cus", cus_of(row)},
                {"time_us", row.time.time.value * 1e6},
                {"launch_us", row.time.launch.value * 1e6},
@@ -92,27 +76,6 @@ void print_json(const std::vector<Row>& rows) {
   fmt::print("{}\n", Json{{"schema_version", kJsonSchemaVersion}, {"rows", list}}.dump(2));
 }
 
-struct ShapeText {
-  std::string operator()(const GemmShape& shape) const {
-    const std::string batch = shape.batch == 1 ? "" : fmt::format("{} x ", shape.batch);
-    const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
-    return fmt::format("{}{} x {} x {} {}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype), streamed);
-  }
-  std::string operator()(const AttentionShape& shape) const {
-    return fmt::format("{} of {}/{} heads, {}{} x {} x {} {}{}", shape.batch, shape.heads, shape.kv_heads,
-                       shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim,
-                       name_of(shape.dtype), backward(shape.pass));
-  }
-  std::string operator()(const VectorShape& shape) const {
-    return fmt::format("{} x {} {}{}", shape.rows, shape.cols, name_of(shape.dtype), backward(shape.pass));
-  }
-
- private:
-  static std::string_view backward(Pass pass) { return pass == Pass::backward ? " backward" : ""; }
-};
-
-std::string shape_text(const Operator& op) { return std::visit(ShapeText{}, op); }
-
 /// "SMs" if all of them are of NVIDIA.
 std::string compute_units_heading(const std::vector<Row>& rows) {
   const std::string_view first = compute_units_of(rows.front().asked.gpu->name);
@@ -130,7 +93,7 @@ void print_table(const std::vector<Row>& rows) {
     const std::string share =
         row.peak.value > 0.0 ? fmt::format("{:.1f}%", 100.0 * (row.rate() / row.peak)) : "-";
     table.add(
-        {row.asked.gpu->name, shape_text(row.asked.op), std::to_string(cus_of(row)),
+        {row.asked.gpu->name, row.asked.op.of_class().shape_text(row.asked.op), std::to_string(cus_of(row)),
          fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", time.launch.value * 1e6),
          std::string(name_of(time.bound)), fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
          fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),

@@ -77,34 +77,6 @@ Bytes received_by(const CollectiveCall& call, std::size_t members, std::size_t i
 
 }  // namespace
 
-std::string_view name_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all_reduce";
-    case CollectiveKind::all_gather:
-      return "all_gather";
-    case CollectiveKind::reduce_scatter:
-      return "reduce_scatter";
-    case CollectiveKind::all_to_all:
-      return "all_to_all";
-    case CollectiveKind::all_to_all_v:
-      return "all_to_all_v";
-    case CollectiveKind::broadcast:
-      return "broadcast";
-    case CollectiveKind::reduce:
-      return "reduce";
-    case CollectiveKind::gather:
-      return "gather";
-    case CollectiveKind::scatter:
-      return "scatter";
-    case CollectiveKind::send_receive:
-      return "send_receive";
-    case CollectiveKind::barrier:
-      return "barrier";
-  }
-  throw std::logic_error("name_of: unknown collective");
-}
-
 bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
          kind == CollectiveKind::reduce;

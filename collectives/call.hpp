@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
@@ -25,14 +26,21 @@ enum class CollectiveKind {
   send_receive,    ///< every rank sends to the next one of its group, the last to the first
   barrier,         ///< every rank learns that all have come
 };
+template <>
+inline constexpr auto kEnumNames<CollectiveKind> =
+    std::to_array<EnumName<CollectiveKind>>({{"all_reduce", CollectiveKind::all_reduce},
+                                             {"all_gather", CollectiveKind::all_gather},
+                                             {"reduce_scatter", CollectiveKind::reduce_scatter},
+                                             {"all_to_all", CollectiveKind::all_to_all},
+                                             {"all_to_all_v", CollectiveKind::all_to_all_v},
+                                             {"broadcast", CollectiveKind::broadcast},
+                                             {"reduce", CollectiveKind::reduce},
+                                             {"gather", CollectiveKind::gather},
+                                             {"scatter", CollectiveKind::scatter},
+                                             {"send_receive", CollectiveKind::send_receive},
+                                             {"barrier", CollectiveKind::barrier}});
+inline constexpr auto kCollectiveKinds = enum_values<CollectiveKind>();
 
-inline constexpr std::array kCollectiveKinds = {
-    CollectiveKind::all_reduce,   CollectiveKind::all_gather,   CollectiveKind::reduce_scatter,
-    CollectiveKind::all_to_all,   CollectiveKind::all_to_all_v, CollectiveKind::broadcast,
-    CollectiveKind::reduce,       CollectiveKind::gather,       CollectiveKind::scatter,
-    CollectiveKind::send_receive, CollectiveKind::barrier};
-
-std::string_view name_of(CollectiveKind kind);
 /// Whether data are added, which copy engines cannot do.
 bool reduces(CollectiveKind kind);
 /// Whether one rank, the root, has all data before or after.

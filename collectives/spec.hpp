@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
@@ -18,7 +19,10 @@ enum class Backend {
   dma,    ///< one copy engine per peer (ConCCL)
   fused,  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
 };
-inline constexpr std::array kBackends = {Backend::cu, Backend::dma, Backend::fused};
+template <>
+inline constexpr auto kEnumNames<Backend> =
+    std::to_array<EnumName<Backend>>({{"cu", Backend::cu}, {"dma", Backend::dma}, {"fused", Backend::fused}});
+inline constexpr auto kBackends = enum_values<Backend>();
 
 /// Who adds what a fused collective stores at another GPU.
 enum class FusedReduction {
@@ -26,8 +30,12 @@ enum class FusedReduction {
   atomics,      ///< the memory side, which reads what it adds to
   cu,           ///< work groups of the library, from buffers
 };
-inline constexpr std::array kFusedReductions = {FusedReduction::near_memory, FusedReduction::atomics,
-                                                FusedReduction::cu};
+template <>
+inline constexpr auto kEnumNames<FusedReduction> =
+    std::to_array<EnumName<FusedReduction>>({{"near_memory", FusedReduction::near_memory},
+                                             {"atomics", FusedReduction::atomics},
+                                             {"cu", FusedReduction::cu}});
+inline constexpr auto kFusedReductions = enum_values<FusedReduction>();
 
 /// How finely a collective is simulated.
 enum class CollectiveGrain {
@@ -36,6 +44,12 @@ enum class CollectiveGrain {
   gang,       ///< one flow for all that goes on at once
   automatic,  ///< one of these, see choose_grain
 };
+template <>
+inline constexpr auto kEnumNames<CollectiveGrain> =
+    std::to_array<EnumName<CollectiveGrain>>({{"auto", CollectiveGrain::automatic},
+                                              {"step", CollectiveGrain::step},
+                                              {"edge", CollectiveGrain::edge},
+                                              {"gang", CollectiveGrain::gang}});
 
 /// How a channel tells its peer that data have come.
 enum class Protocol {
@@ -43,7 +57,10 @@ enum class Protocol {
   ll128,   ///< a flag with every 128-byte line; needs links that keep a line whole
   simple,  ///< a flag for each slice, behind a memory fence: all of the wire
 };
-inline constexpr std::array kProtocols = {Protocol::ll, Protocol::ll128, Protocol::simple};
+template <>
+inline constexpr auto kEnumNames<Protocol> = std::to_array<EnumName<Protocol>>(
+    {{"ll", Protocol::ll}, {"ll128", Protocol::ll128}, {"simple", Protocol::simple}});
+inline constexpr auto kProtocols = enum_values<Protocol>();
 
 /// Who gives collectives to the GPUs.
 enum class LaunchPath {
@@ -51,12 +68,10 @@ enum class LaunchPath {
   eager,        ///< a process for each GPU launches them one by one
   one_process,  ///< one process launches on every GPU of its node in turn (nccl-tests -g 8)
 };
-inline constexpr std::array kLaunchPaths = {LaunchPath::graph, LaunchPath::eager, LaunchPath::one_process};
-
-std::string_view name_of(Backend backend);
-std::string_view name_of(FusedReduction reduction);
-std::string_view name_of(Protocol protocol);
-std::string_view name_of(LaunchPath path);
+template <>
+inline constexpr auto kEnumNames<LaunchPath> = std::to_array<EnumName<LaunchPath>>(
+    {{"graph", LaunchPath::graph}, {"eager", LaunchPath::eager}, {"one_process", LaunchPath::one_process}});
+inline constexpr auto kLaunchPaths = enum_values<LaunchPath>();
 
 /// What a protocol costs on one GPU family.
 struct ProtocolSpec {
@@ -72,6 +87,9 @@ struct ProtocolSpec {
 
 /// Whose rules choose algorithm and protocol, see choose_method.
 enum class TunerRules { nccl, rccl };
+template <>
+inline constexpr auto kEnumNames<TunerRules> =
+    std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
 
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {

@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
+
+#include "base/nearest_name.hpp"
+#include "configs/preset_folders.hpp"
 
 namespace c3 {
 namespace {
@@ -27,6 +32,38 @@ std::vector<std::string_view> keys_of(const Table& gpu, std::span<const std::str
 const MatrixRate* rate_of(const GpuSpec& gpu, DType dtype) {
   const auto found = std::ranges::find(gpu.compute.matrix, dtype, &MatrixRate::dtype);
   return found == gpu.compute.matrix.end() ? nullptr : &*found;
+}
+
+/// A family that no file of coefficients describes, but whose name is nearly that of one that is; empty: all is
+/// well.
+std::string doubt_about_family(const GpuSpec& gpu) {
+  std::vector<std::string> known;
+  for (const std::filesystem::path& folder : preset_folders()) {
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "kernels", none))
+      known.push_back(entry.path().stem().string());
+  }
+  if (std::ranges::find(known, gpu.family.name) != known.end()) return {};
+  std::ranges::sort(known);
+  const std::string near = nearest_name(gpu.family.name, known);
+  if (near.empty()) return {};
+  return fmt::format(
+      "gpu '{}': no file kernels/{}.toml describes its family, so it takes the default shares; did you mean "
+      "'{}'?",
+      gpu.name, gpu.family.name, near);
+}
+
+/// A ratio of peaks between data types that no GPU had so far; empty: there is none.
+std::string doubt_about_peaks(const GpuSpec& gpu) {
+  constexpr double kUsual = 2.0;  // every GPU with fp8 so far multiplies it twice as fast as bf16
+  constexpr double kMargin = 0.1;
+  const MatrixRate* bytes = rate_of(gpu, DType::fp8);
+  const MatrixRate* words = rate_of(gpu, DType::bf16);
+  if (bytes == nullptr || words == nullptr) return {};
+  const double ratio = bytes->peak / words->peak;
+  if (ratio > kUsual * (1.0 - kMargin) && ratio < kUsual * (1.0 + kMargin)) return {};
+  return fmt::format("gpu '{}': fp8_peak is {:.3g} times bf16_peak; {} times is usual", gpu.name, ratio,
+                     kUsual);
 }
 
 }  // namespace
@@ -55,15 +92,11 @@ std::vector<std::string> doubts_about_preset(const Table& gpu) {
 }
 
 std::vector<std::string> doubts_about(const GpuSpec& gpu) {
-  constexpr double kUsual = 2.0;  // every GPU with fp8 so far multiplies it twice as fast as bf16
-  constexpr double kMargin = 0.1;
-  const MatrixRate* bytes = rate_of(gpu, DType::fp8);
-  const MatrixRate* words = rate_of(gpu, DType::bf16);
-  if (bytes == nullptr || words == nullptr) return {};
-  const double ratio = bytes->peak / words->peak;
-  if (ratio > kUsual * (1.0 - kMargin) && ratio < kUsual * (1.0 + kMargin)) return {};
-  return {
-      fmt::format("gpu '{}': fp8_peak is {:.3g} times bf16_peak; {} times is usual", gpu.name, ratio, kUsual)};
+  std::vector<std::string> doubts;
+  for (std::string doubt : {doubt_about_family(gpu), doubt_about_peaks(gpu)}) {
+    if (!doubt.empty()) doubts.push_back(std::move(doubt));
+  }
+  return doubts;
 }
 
 std::vector<std::string> doubts_about(const ClusterSpec& cluster) {

@@ -14,7 +14,8 @@ namespace c3 {
 /// compute units or clocks of its own beside inherited peaks.
 std::vector<std::string> doubts_about_preset(const Table& gpu);
 
-/// Ratios of peaks between data types, and NICs that GPUs cannot share evenly.
+/// Families without coefficients of their own whose name may be misspelt, ratios of peaks between data types,
+/// and NICs that GPUs cannot share evenly.
 std::vector<std::string> doubts_about(const GpuSpec& gpu);
 std::vector<std::string> doubts_about(const ClusterSpec& cluster);
 

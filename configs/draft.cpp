@@ -18,9 +18,10 @@ Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule
   return *known->rule;
 }
 
-std::string Draft::ask_chosen() {
-  std::string name = slug_rule().example;
-  if (rule_.find(name) == nullptr) rule_.keys.push_back({name, Presence::chosen});
+std::string Draft::ask_chosen(const std::string& prefix) {
+  std::string name = prefix + slug_rule().example;
+  if (rule_.find(name) == nullptr)
+    rule_.keys.push_back({.key = name, .presence = Presence::chosen, .prefix = prefix});
   return name;
 }
 

@@ -30,8 +30,9 @@ class Draft {
   /// Notes what is allowed for \p key and puts an example of it. The first rule of a key stays.
   Rule& declare(std::string_view key, const std::string& dotted, const Rule& rule);
 
-  /// Notes that the file chooses the names of further keys. \returns one such name.
-  std::string ask_chosen();
+  /// Notes that the file chooses the names of further keys, all beginning with \p prefix. \returns one such
+  /// name.
+  std::string ask_chosen(const std::string& prefix = {});
 
   void allow_one_key() { rule_.has_one_key = true; }
 

@@ -15,27 +15,6 @@ constexpr int kMostSwitches = 256;  // of a group; spines of a pod, cores of a s
 constexpr int kMostAlong = 256;     // nodes in one dimension of a torus
 constexpr double kWidest = 64.0;    // oversubscription
 
-const std::array<std::pair<std::string_view, FabricTopology>, 5>& topologies() {
-  static const std::array<std::pair<std::string_view, FabricTopology>, 5> kTopologies = [] {
-    std::array<std::pair<std::string_view, FabricTopology>, 5> names;
-    std::ranges::transform(kFabricTopologies, names.begin(),
-                           [](FabricTopology topology) { return std::pair(name_of(topology), topology); });
-    return names;
-  }();
-  return kTopologies;
-}
-
-constexpr std::array<std::pair<std::string_view, FabricRouting>, 2> kRoutings = {{
-    {"adaptive", FabricRouting::adaptive},
-    {"ecmp", FabricRouting::ecmp},
-}};
-
-constexpr std::array<std::pair<std::string_view, FlagSupport>, 3> kFlags = {{
-    {"all", FlagSupport::all},
-    {"words", FlagSupport::words},
-    {"none", FlagSupport::none},
-}};
-
 int count(Section& section, std::string_view key, int most) {
   return static_cast<int>(section.integer(key, 1, most));
 }
@@ -91,7 +70,7 @@ void read_switches(Section& section, FabricSpec& fabric) {
   if (reads("torus_x", is_torus, "'torus'")) fabric.torus = read_torus(section);
   if (reads("link_raw", is_dragonfly || is_torus, "'dragonfly' or 'torus'"))
     fabric.link = read_link(section, "link_");
-  if (section.has("routing")) fabric.routing = section.choice<FabricRouting>("routing", kRoutings);
+  if (section.has("routing")) fabric.routing = section.choice<FabricRouting>("routing");
   if (section.has("flows")) fabric.flows = count(section, "flows", kMostSwitches);
   if (section.has("path_seed"))
     fabric.seed = static_cast<std::uint64_t>(section.integer("path_seed", 0, 1'000'000'000));
@@ -104,7 +83,7 @@ TransportSpec read_transport(Section& section) {
     transport.eager_size = section.bytes("eager_size");
   }
   if (section.has("slice_latency")) transport.slice_latency = section.duration("slice_latency");
-  if (section.has("flags")) transport.flags = section.choice<FlagSupport>("flags", kFlags);
+  if (section.has("flags")) transport.flags = section.choice<FlagSupport>("flags");
   if (section.has("switch_chunk")) transport.switch_chunk = section.bytes("switch_chunk");
   if (section.has("tree_until")) transport.tree_until = section.bytes("tree_until");
   return transport;
@@ -114,7 +93,7 @@ TransportSpec read_transport(Section& section) {
 
 FabricSpec read_fabric(Section& section) {
   FabricSpec fabric{.name = section.slug("name"),
-                    .topology = section.choice<FabricTopology>("topology", topologies()),
+                    .topology = section.choice<FabricTopology>("topology"),
                     .nics_per_node = 0,
                     .nic = read_link(section, "nic_"),
                     .switch_latency = section.duration("switch_latency"),

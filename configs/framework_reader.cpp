@@ -5,22 +5,11 @@
 namespace c3 {
 namespace {
 
-std::pair<std::string_view, KernelStyle> named(KernelStyle style) { return {name_of(style), style}; }
-
-const std::array kStyles = {named(KernelStyle::eager), named(KernelStyle::compiled),
-                            named(KernelStyle::megatron)};
-
-constexpr std::array<std::pair<std::string_view, AttentionCode>, 3> kAttentions = {{
-    {"products", AttentionCode::products},
-    {"flash2", AttentionCode::flash2},
-    {"newest", AttentionCode::newest},
-}};
-
 constexpr std::int64_t kMostQueued = 1'048'576;
 
 void read_kernels(Section& section, Framework& framework) {
-  framework.kernels = section.choice<KernelStyle>("kernels", kStyles);
-  framework.attention = section.choice<AttentionCode>("attention", kAttentions);
+  framework.kernels = section.choice<KernelStyle>("kernels");
+  framework.attention = section.choice<AttentionCode>("attention");
   framework.grouped_heads = section.sourced_flag("grouped_heads");
   framework.separate_projections = section.sourced_flag("separate_projections");
   framework.dropout = section.sourced_flag("dropout");

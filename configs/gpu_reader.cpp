@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <string>
 
-#include "configs/dtype_names.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
@@ -14,32 +13,10 @@
 namespace c3 {
 namespace {
 
-constexpr std::array kDTypes = {DType::bf16, DType::fp16, DType::fp8, DType::fp32};
-
-template <class Choice>
-std::pair<std::string_view, Choice> named(Choice choice) {
-  return {name_of(choice), choice};
-}
-
-const std::array kDispatchPolicies = {named(DispatchPolicy::oldest_first), named(DispatchPolicy::round_robin),
-                                      named(DispatchPolicy::random_order)};
-
-const std::array kStoreOrders = {named(StoreOrder::shared), named(StoreOrder::stores_first),
-                                 named(StoreOrder::loads_first)};
-const std::array kWriteBacks = {named(WriteBack::at_once), named(WriteBack::spread)};
-const std::array kReplacements = {named(Replacement::random), named(Replacement::lru)};
-
 constexpr double kMostOverlapLoss = 0.9;  // a kernel goes on
 
 int small_integer(Section& section, std::string_view key, int low, int high) {
   return static_cast<int>(section.integer(key, low, high));
-}
-
-template <class Values>
-auto names_of(const Values& values) {
-  std::array<std::pair<std::string_view, typename Values::value_type>, std::tuple_size_v<Values>> names;
-  std::ranges::transform(values, names.begin(), [](auto value) { return std::pair(name_of(value), value); });
-  return names;
 }
 
 /// "128x256x64 w8": rows, columns, step of K, wavefronts.
@@ -70,7 +47,7 @@ std::vector<GemmTile> read_tiles(Section& section, std::string_view key) {
 /// and their clock, bf16_clock, may be left to the family's share (set_coefficients).
 std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
   std::vector<MatrixRate> rates;
-  for (const DType dtype : kDTypes) {
+  for (const DType dtype : enum_values<DType>()) {
     const std::string name(name_of(dtype));
     if (!section.has(name + "_peak")) continue;
     MatrixRate rate{.dtype = dtype, .peak = section.flop_rate(name + "_peak"), .sustained = {}, .clock = {}};
@@ -106,7 +83,7 @@ ComputeSpec read_compute(Section& section) {
 }
 
 DispatchSpec read_dispatch(Section& section, int cus) {
-  DispatchSpec dispatch{.policy = section.choice<DispatchPolicy>("dispatch_policy", kDispatchPolicies),
+  DispatchSpec dispatch{.policy = section.choice<DispatchPolicy>("dispatch_policy"),
                         .mask_granule = small_integer(section, "mask_granule", 1, cus),
                         .cohorts_per_placement = DispatchSpec{}.cohorts_per_placement,
                         .work_group_spread = section.fraction("work_group_spread", 0.5),
@@ -131,8 +108,8 @@ CacheSpec read_cache(Section& section) {
       .llc_bandwidth = section.bandwidth("llc_bandwidth")};
   if (section.has("fabric_bandwidth")) cache.fabric_bandwidth = section.bandwidth("fabric_bandwidth");
   if (section.has("l2_reuse")) cache.l2_reuse = section.fraction("l2_reuse");
-  if (section.has("replacement")) cache.replacement = section.choice<Replacement>("replacement", kReplacements);
-  if (section.has("write_back")) cache.write_back = section.choice<WriteBack>("write_back", kWriteBacks);
+  if (section.has("replacement")) cache.replacement = section.choice<Replacement>("replacement");
+  if (section.has("write_back")) cache.write_back = section.choice<WriteBack>("write_back");
   return cache;
 }
 
@@ -157,18 +134,18 @@ void read_hbm_rates(Section& section, HbmSpec& hbm) {
 
 HbmSpec read_hbm(Section& section) {
   HbmSpec hbm;
-  hbm.technology = section.choice<MemoryTechnology>("hbm_technology", names_of(kMemoryTechnologies));
+  hbm.technology = section.sourced_slug("hbm_technology");
   hbm.size = section.bytes("hbm_size");
   hbm.peak = section.bandwidth("hbm_peak");
   read_hbm_rates(section, hbm);
   hbm.latency = section.duration("hbm_latency");
-  hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration", names_of(kHbmArbitrations));
+  hbm.arbitration = section.choice<HbmArbitration>("hbm_arbitration");
   if (section.has("hbm_lost_share_occupies"))
     hbm.lost_share_occupies = section.fraction("hbm_lost_share_occupies");
   if (section.has("hbm_service")) hbm.service = section.duration("hbm_service");
   if (section.has("hbm_fair_share")) hbm.fair_share = section.fraction("hbm_fair_share");
   if (section.has("hbm_stream_floor")) hbm.stream_floor = section.fraction("hbm_stream_floor", 0.5);
-  if (section.has("store_order")) hbm.store_order = section.choice<StoreOrder>("store_order", kStoreOrders);
+  if (section.has("store_order")) hbm.store_order = section.choice<StoreOrder>("store_order");
   return hbm;
 }
 
@@ -227,9 +204,17 @@ PowerSpec read_power(Section& section) {
   return power;
 }
 
+FamilySpec read_family(Section& section) {
+  return {.name = section.sourced_slug("family"),
+          .matrix_operands = section.choice<MatrixOperands>("matrix_operands"),
+          .gemm_order = section.choice<GemmOrder>("gemm_order"),
+          .l1_keeps_loads = section.sourced_flag("l1_keeps_loads"),
+          .tuned_as = section.choice<TunedGpu>("tuned_as")};
+}
+
 }  // namespace
 
-DType read_dtype(Section& section, std::string_view key) { return section.choice<DType>(key, kDTypeNames); }
+DType read_dtype(Section& section, std::string_view key) { return section.choice<DType>(key); }
 
 GpuSpec read_gpu(Section& section) {
   GpuSpec gpu;
@@ -243,9 +228,9 @@ GpuSpec read_gpu(Section& section) {
   gpu.power = read_power(section);
   gpu.trigger = read_trigger(section);
   if (section.has("overlap_loss")) gpu.overlap_loss = section.fraction("overlap_loss", kMostOverlapLoss);
-  gpu.family = section.choice<GpuFamily>("family", names_of(kGpuFamilies));
+  gpu.family = read_family(section);
   const KernelCoefficients coefficients =
-      read_kernel_coefficients(section.table("kernels"), gpu.family, gpu.hbm.technology);
+      read_kernel_coefficients(section.table("kernels"), gpu.family.name, gpu.hbm.technology);
   const double hbm_scale = read_scale(section, "hbm_scale");
   const double flops_scale = read_scale(section, "flops_scale");
   section.finish();

@@ -16,14 +16,14 @@ std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")
 
 Json whole_text(const std::string& regex) { return {{"type", "string"}, {"pattern", from_end_to_end(regex)}}; }
 
-/// The names that a file may choose for further keys of a table.
-std::string chosen_keys(const TableRule& rule) {
+/// The names that a file may choose for keys of a table such as \p chosen.
+std::string chosen_keys(const TableRule& rule, const KeyRule& chosen) {
   std::vector<std::string_view> fixed;
   for (const KeyRule& key : rule.keys) {
     if (key.presence != Presence::chosen) fixed.push_back(key.key);
   }
   const std::string not_fixed = fixed.empty() ? "" : fmt::format("(?!({})$)", fmt::join(fixed, "|"));
-  return from_end_to_end(not_fixed + slug_rule().regex);
+  return from_end_to_end(not_fixed + chosen.prefix + slug_rule().regex);
 }
 
 Json requirement(const std::string& key) {
@@ -44,7 +44,7 @@ Json requirements(const TableRule& rule) {
     Json of_table = table == nullptr ? Json() : requirements(*table);
     if (of_table.empty()) continue;
     if (key.presence == Presence::chosen) {
-      out["patternProperties"][chosen_keys(rule)] = std::move(of_table);
+      out["patternProperties"][chosen_keys(rule, key)] = std::move(of_table);
     } else {
       out["properties"][key.key] = std::move(of_table);
     }
@@ -145,7 +145,7 @@ class SchemaWriter {
     Json out = {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
     for (const KeyRule& key : rule.keys) {
       if (key.presence == Presence::chosen) {
-        out["patternProperties"][chosen_keys(rule)] = value(*key.rule);
+        out["patternProperties"][chosen_keys(rule, key)] = value(*key.rule);
       } else {
         out["properties"][key.key] = value(*key.rule);
       }

@@ -21,15 +21,9 @@ void read_variants(Section& section, const CoefficientKey& of, CoefficientTable&
   const auto read = [&](const std::string& key) {
     table.values.emplace_back(key, read_value(section, key, of));
   };
-  const auto read_some = [&](const auto& names) {
-    for (const auto each : names) {
-      const std::string key = fmt::format("{}_{}", of.key, name_of(each));
-      if (section.has(key)) read(key);
-    }
-  };
   read(fmt::format("{}_default", of.key));
-  if (of.key == "memory_share") read_some(kMemoryTechnologies);
-  read_some(kGpuFamilies);
+  for (const ChosenKey& key : section.keys_beginning(fmt::format("{}_", of.key)))
+    read(key.name);
 }
 
 }  // namespace
@@ -48,7 +42,8 @@ CoefficientTable read_coefficient_table(Section section, std::string_view kernel
   return table;
 }
 
-KernelCoefficients read_kernel_coefficients(Section section, GpuFamily family, MemoryTechnology technology) {
+KernelCoefficients read_kernel_coefficients(Section section, std::string_view family,
+                                            std::string_view technology) {
   KernelCoefficients all;
   for (const std::string_view kernel_class : kKernelClasses)
     apply(read_coefficient_table(section.table(kernel_class), kernel_class), family, technology, all);

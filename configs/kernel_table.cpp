@@ -7,6 +7,7 @@
 
 #include "base/nearest_name.hpp"
 #include "configs/csv_text.hpp"
+#include "gpu/kernels/operator_table.hpp"
 
 namespace c3 {
 namespace {

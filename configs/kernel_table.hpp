@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "configs/config_error.hpp"
-#include "configs/kernel_shape.hpp"
+#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/shape_words.hpp"
 
 namespace c3 {
 

@@ -15,6 +15,10 @@ struct Meaning {
 constexpr std::array kMeanings = {
     Meaning{"gpu", "name", "the file's name without .toml"},
     Meaning{"gpu", "family", "GPUs that share library kernels, and so sustained shares of their peaks"},
+    Meaning{"gpu", "matrix_operands", "where matrix units take operands from: decides tiles and their staging"},
+    Meaning{"gpu", "gemm_order", "order in which the work groups of a matrix product run"},
+    Meaning{"gpu", "l1_keeps_loads", "whether a CU's L1 keeps loads of global memory"},
+    Meaning{"gpu", "tuned_as", "GPU whose published tables the collective library takes"},
     Meaning{"gpu", "kernels", "coefficients: extends = \"kernels/FAMILY.toml\""},
     Meaning{"gpu", "xcds", "dies with an L2 and a work-group queue of their own; 1 on most GPUs"},
     Meaning{"gpu", "cus_per_xcd", "compute units (SMs) of one die"},

@@ -7,9 +7,6 @@ namespace {
 
 constexpr double kLeastShare = 1e-3;  // of a link
 
-constexpr std::array<std::pair<std::string_view, TunerRules>, 2> kRules = {
-    {{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}}};
-
 /// Of protocol simple, whose keys are the library's own, or of the table of another one.
 ProtocolSpec read_protocol(Section& section) {
   ProtocolSpec protocol;
@@ -72,7 +69,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   if (section.has("local_rate")) library.local_rate = section.bandwidth("local_rate");
   library.eager_gap = section.duration("eager_gap");
   library.host_launch = section.duration("host_launch");
-  library.rules = section.choice<TunerRules>("rules", kRules);
+  library.rules = section.choice<TunerRules>("rules");
   if (section.has("network_fabric")) library.network_fabric = section.text("network_fabric");
   if (section.has("ring_plateau")) library.ring_plateau = section.fraction("ring_plateau", 4.0);
   library.tuner_bandwidth = section.bandwidth("tuner_bandwidth");

@@ -11,30 +11,9 @@ namespace {
 constexpr std::int64_t kMostRuns = 1000;
 constexpr std::int64_t kLargestSeed = (std::int64_t{1} << 53) - 1;
 
-constexpr std::array<std::pair<std::string_view, KernelGrain>, 3> kKernelGrains = {{
-    {"cohort", KernelGrain::cohort},
-    {"work_group", KernelGrain::work_group},
-    {"fluid", KernelGrain::fluid},
-}};
-
-constexpr std::array<std::pair<std::string_view, CollectiveGrain>, 4> kCollectiveGrains = {{
-    {"auto", CollectiveGrain::automatic},
-    {"step", CollectiveGrain::step},
-    {"edge", CollectiveGrain::edge},
-    {"gang", CollectiveGrain::gang},
-}};
-
 /// A training step has hundreds of kernels without a matrix product for each that has one.
 KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
   return root.has("training") ? KernelGrain::fluid : kernel_grain;
-}
-
-template <class E>
-std::string name_in(Names<E> names, E meaning) {
-  for (const auto& [name, value] : names) {
-    if (value == meaning) return std::string(name);
-  }
-  throw std::logic_error("name_in: a value without a name");
 }
 
 }  // namespace
@@ -52,13 +31,12 @@ WrittenMeasure read_measure(Section& root) {
   if (section.has("seed")) measure.seed = static_cast<std::uint64_t>(section.integer("seed", 0, kLargestSeed));
   if (section.has("loss_split")) measure.loss_split = section.flag("loss_split");
   if (section.has("kernel_grain")) {
-    measure.kernel_grain = section.choice<KernelGrain>("kernel_grain", kKernelGrains);
+    measure.kernel_grain = section.choice<KernelGrain>("kernel_grain");
   }
-  measure.vector_grain = section.has("vector_grain")
-                             ? section.choice<KernelGrain>("vector_grain", kKernelGrains)
-                             : usual_vector_grain(root, measure.kernel_grain);
+  measure.vector_grain = section.has("vector_grain") ? section.choice<KernelGrain>("vector_grain")
+                                                     : usual_vector_grain(root, measure.kernel_grain);
   if (section.has("collective_grain")) {
-    measure.collective_grain = section.choice<CollectiveGrain>("collective_grain", kCollectiveGrains);
+    measure.collective_grain = section.choice<CollectiveGrain>("collective_grain");
   }
   if (section.has("exact")) measure.exact = section.flag("exact");
   if (section.has("fold")) measure.fold = section.flag("fold");
@@ -78,9 +56,9 @@ Table measure_table(const Measure& measure, const Table* written) {
   put("draws", std::int64_t{measure.draws});
   put("seed", static_cast<std::int64_t>(measure.seed));
   put("loss_split", measure.loss_split);
-  put("kernel_grain", name_in<KernelGrain>(kKernelGrains, measure.kernel_grain));
-  put("vector_grain", name_in<KernelGrain>(kKernelGrains, measure.vector_grain));
-  put("collective_grain", name_in<CollectiveGrain>(kCollectiveGrains, measure.collective_grain));
+  put("kernel_grain", std::string(name_of(measure.kernel_grain)));
+  put("vector_grain", std::string(name_of(measure.vector_grain)));
+  put("collective_grain", std::string(name_of(measure.collective_grain)));
   put("exact", measure.exact);
   put("fold", measure.fold);
   return table;

@@ -8,6 +8,7 @@
 
 #include "configs/kernel_table.hpp"
 #include "engine/units.hpp"
+#include "gpu/kernels/operator.hpp"
 
 namespace c3 {
 

@@ -12,28 +12,6 @@ constexpr std::int64_t kWidest = 1'048'576;
 constexpr std::int64_t kMost = 4096;  // heads, layers, experts
 constexpr std::int64_t kLongest = 16'777'216;
 
-constexpr std::array<std::pair<std::string_view, Structure>, 3> kStructures = {{
-    {"decoder", Structure::decoder},
-    {"encoder", Structure::encoder},
-    {"encoder-decoder", Structure::encoder_decoder},
-}};
-constexpr std::array<std::pair<std::string_view, Norm>, 2> kNorms = {{
-    {"layernorm", Norm::layernorm},
-    {"rmsnorm", Norm::rmsnorm},
-}};
-constexpr std::array<std::pair<std::string_view, Activation>, 4> kActivations = {{
-    {"relu", Activation::relu},
-    {"gelu", Activation::gelu},
-    {"gelu-tanh", Activation::gelu_tanh},
-    {"silu", Activation::silu},
-}};
-constexpr std::array<std::pair<std::string_view, EagerFamily>, 4> kFamilies = {{
-    {"bert", EagerFamily::bert},
-    {"gpt2", EagerFamily::gpt2},
-    {"opt", EagerFamily::opt},
-    {"t5", EagerFamily::t5},
-}};
-
 ExpertDimensions read_experts(Section section, std::int64_t layers) {
   const ExpertDimensions experts{.experts = section.integer("count", 1, kMost),
                                  .capacity = section.integer("capacity", 1, kLongest),
@@ -54,13 +32,13 @@ void read_parts(Section& section, ModelDimensions& model) {
   model.positions = table_rows("positions");
   model.token_types = table_rows("token_types");
   model.relative_buckets = table_rows("relative_buckets");
-  if (section.has("structure")) model.structure = section.choice<Structure>("structure", kStructures);
-  if (section.has("norm")) model.norm = section.choice<Norm>("norm", kNorms);
+  if (section.has("structure")) model.structure = section.choice<Structure>("structure");
+  if (section.has("norm")) model.norm = section.choice<Norm>("norm");
   if (section.has("norm_after")) model.norm_after = section.flag("norm_after");
   if (section.has("biases")) model.biases = section.flag("biases");
   if (section.has("tied_embedding")) model.tied_embedding = section.flag("tied_embedding");
-  if (section.has("activation")) model.activation = section.choice<Activation>("activation", kActivations);
-  if (section.has("family")) model.family = section.choice<EagerFamily>("family", kFamilies);
+  if (section.has("activation")) model.activation = section.choice<Activation>("activation");
+  if (section.has("family")) model.family = section.choice<EagerFamily>("family");
   if (section.has("experts")) model.experts = read_experts(section.table("experts"), model.layers);
 }
 

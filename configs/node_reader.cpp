@@ -12,12 +12,6 @@ namespace {
 constexpr int kMostGpus = 256;  // of one node; more are joined by a fabric
 constexpr int kMostSlots = 256;
 
-constexpr std::array<std::pair<std::string_view, NodeTopology>, 3> kTopologies = {{
-    {"full_mesh", NodeTopology::full_mesh},
-    {"switched", NodeTopology::switched},
-    {"wired", NodeTopology::wired},
-}};
-
 }  // namespace
 
 LinkSpec read_link(Section& section, const std::string& prefix) {
@@ -72,7 +66,7 @@ void read_nic_slots(Section& section, NodeSpec& node) {
 
 NodeSpec read_node(Section& section) {
   NodeSpec node{.name = section.slug("name"),
-                .topology = section.choice<NodeTopology>("topology", kTopologies),
+                .topology = section.choice<NodeTopology>("topology"),
                 .gpus = static_cast<int>(section.integer("gpus", 1, kMostGpus)),
                 .link = read_link(section, "link_")};
   const bool is_wired = node.topology == NodeTopology::wired;

@@ -1,5 +1,7 @@
 #include "configs/operation_reader.hpp"
 #include "configs/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,10 +13,11 @@
 #include <map>
 #include <stdexcept>
 
-#include "configs/kernel_shape.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 #include "configs/spec_readers.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/shape_words.hpp"
 
 namespace c3 {
 namespace {
@@ -132,7 +135,7 @@ GemmShape read_gemm(Section& section) {
                   .n = section.integer("n", 1, kLargestExtent),
                   .k = section.integer("k", 1, kLargestExtent),
                   .dtype = read_dtype(section, "dtype")};
-  if (section.has("traffic")) shape.traffic = section.choice<GemmTraffic>("traffic", kGemmTraffics);
+  if (section.has("traffic")) shape.traffic = section.choice<GemmTraffic>("traffic");
   return shape;
 }
 
@@ -177,11 +180,7 @@ Operation read_kernel(Section& entry) {
   entry.finish();
   if (entry.is_rehearsal()) return {"kernel", VectorShape{}, std::move(on)};
   try {
-    return std::visit(
-        [&](const auto& shape) {
-          return Operation{words.name(), shape, std::move(on)};
-        },
-        operator_of(words.words()));
+    return {words.name(), operator_of(words.words()), std::move(on)};
   } catch (const ShapeError& error) {
     entry.fail(name_of(error.key()), error.what());
   }

@@ -7,6 +7,7 @@
 
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {

@@ -82,6 +82,7 @@ struct KeyRule {
   Presence presence = Presence::required;
   std::optional<Rule> rule = std::nullopt;  ///< absent: nothing has read the value yet
   std::vector<std::string> with = {};       ///< keys that must be there when this one is
+  std::string prefix = {};                  ///< with Presence::chosen: of the names
 };
 
 /// A name fit for files and groups: letters, digits, `_`, `-` and `.`, beginning with none of the last two.

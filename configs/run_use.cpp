@@ -1,5 +1,9 @@
 #include "configs/run_use.hpp"
 
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_class.hpp"
+
 namespace c3 {
 namespace {
 
@@ -27,15 +31,12 @@ void add_backends(RunUse& use, const Experiment& experiment, const Strategy& str
 }  // namespace
 
 void RunUse::add(const Operator& op) {
-  if (const auto* gemm = std::get_if<GemmShape>(&op)) {
-    classes.insert(gemm->dtype == DType::fp32 ? "vector_gemm" : "matrix_gemm");
+  if (const auto coefficients = op.of_class().coefficients) classes.insert(coefficients(op));
+  if (const auto* gemm = op.as<GemmShape>()) {
     products.insert(gemm->dtype);
     streamed = streamed || gemm->traffic == GemmTraffic::streamed;
-  } else if (const auto* of_attention = std::get_if<AttentionShape>(&op)) {
-    classes.insert("attention");
+  } else if (const auto* of_attention = op.as<AttentionShape>()) {
     attention.insert(of_attention->dtype);
-  } else {
-    classes.insert("vector");
   }
 }
 
@@ -49,7 +50,7 @@ RunUse use_of(const Experiment& experiment) {
   RunUse use;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
-      if (const auto op = kernel_of(operation)) use.add(*op);
+      if (const Operator* op = kernel_of(operation)) use.add(*op);
       if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) use.add(*call);
     }
   }

@@ -121,6 +121,21 @@ std::vector<ChosenKey> Section::chosen_keys() {
   return keys;
 }
 
+std::vector<ChosenKey> Section::keys_beginning(std::string_view prefix) {
+  if (draft_) {
+    ChosenKey example{draft_->ask_chosen(std::string(prefix)), node_->origin};
+    ask(example.name);
+    return {example};
+  }
+  std::vector<ChosenKey> keys;
+  for (const Member& member : node_->table()->members()) {
+    const bool is_asked = std::ranges::find(asked_, member.key) != asked_.end();
+    if (!is_asked && member.key.starts_with(prefix) && is_slug(member.key))
+      keys.push_back({member.key, member.origin});
+  }
+  return keys;
+}
+
 std::string Section::only_key(std::string_view what, std::span<const std::string> known) {
   std::string only;
   for (const std::string& key : known) {
@@ -152,6 +167,13 @@ std::string Section::slug(std::string_view key) {
   std::string name = text(key, {slug_rule()});
   if (!is_slug(name)) fail(key, kSlugForm);
   return name;
+}
+
+std::string Section::sourced_slug(std::string_view key) {
+  const Node& written = sourced_node(key, {slug_rule(), provenance_});
+  if (written.text() == nullptr) fail(key, wrong_type("a string", written));
+  if (!is_slug(*written.text())) throw ConfigError(written.origin, dotted(key), kSlugForm);
+  return *written.text();
 }
 
 bool Section::flag(std::string_view key) {

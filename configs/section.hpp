@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/draft.hpp"
 #include "configs/rule.hpp"
@@ -58,12 +59,16 @@ class Section {
   /// Every key that was not asked for before: the file chooses their names.
   std::vector<ChosenKey> chosen_keys();
 
+  /// Keys whose names the file chooses, after a prefix: `share_` of `share_ampere`. Not those asked for before.
+  std::vector<ChosenKey> keys_beginning(std::string_view prefix);
+
   /// The one key of a table that has exactly one, of \p known. \param what it names, for the error.
   std::string only_key(std::string_view what, std::span<const std::string> known);
 
   std::string text(std::string_view key) { return text(key, {TextRule{}}); }  ///< not empty
   std::string text(std::string_view key, const Rule& rule);                   ///< not empty, read by the caller
   std::string slug(std::string_view key);  ///< fit for file and group names: letters, digits, `_`, `-`, `.`
+  std::string sourced_slug(std::string_view key);  ///< with its provenance, as a number has it
   bool flag(std::string_view key);
   bool sourced_flag(std::string_view key);  ///< with its provenance, as a number has it
   /// A list of texts such as \p element allows, with the provenance of them all. The caller reads the texts.
@@ -77,6 +82,12 @@ class Section {
   BytesPerSecond bandwidth(std::string_view key);  ///< > 0
   FlopsPerSecond flop_rate(std::string_view key);  ///< > 0
   Hertz frequency(std::string_view key);           ///< > 0
+
+  /// One of an enumeration's names.
+  template <NamedEnum E>
+  E choice(std::string_view key) {
+    return choice<E>(key, Names<E>(kEnumNames<E>));
+  }
 
   /// One of \p names.
   template <class E>

@@ -27,7 +27,8 @@ LinkSpec read_link(Section& section, const std::string& prefix);
 CoefficientTable read_coefficient_table(Section section, std::string_view kernel_class);
 
 /// The table `kernels` of a GPU: the coefficients that apply to its family and memory.
-KernelCoefficients read_kernel_coefficients(Section section, GpuFamily family, MemoryTechnology technology);
+KernelCoefficients read_kernel_coefficients(Section section, std::string_view family,
+                                            std::string_view technology);
 
 /// A data type by its name, "bf16".
 DType read_dtype(Section& section, std::string_view key);

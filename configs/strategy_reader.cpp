@@ -52,7 +52,7 @@ class StrategyReader {
     if (section.has("serial")) strategy.serial = section.flag("serial");
     if (section.has("order")) strategy.order = read_order(section);
     if (section.has("hbm_arbitration"))
-      strategy.hbm_arbitration = section.choice<HbmArbitration>("hbm_arbitration", named(kHbmArbitrations));
+      strategy.hbm_arbitration = section.choice<HbmArbitration>("hbm_arbitration");
     for (const ChosenKey& key : section.chosen_keys()) {
       if (std::ranges::find(streams_, key.name) == streams_.end()) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
@@ -93,13 +93,12 @@ class StrategyReader {
     if (section.has("priority")) {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
-    if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
+    if (section.has("backend")) policy.backend = section.choice<Backend>("backend");
     read_dma_options(section, policy);
     read_reduction(section, policy);
     if (section.has("algorithm"))
       policy.method.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
-    if (section.has("protocol"))
-      policy.method.protocol = section.choice<Protocol>("protocol", named(kProtocols));
+    if (section.has("protocol")) policy.method.protocol = section.choice<Protocol>("protocol");
     read_channels(section, policy.method.channels);
     section.finish();
     return policy;
@@ -121,9 +120,9 @@ class StrategyReader {
         section.fail(key, fmt::format("requires backend = \"dma\" (it is \"{}\")", name_of(policy.backend)));
       policy.backend = Backend::dma;
     }
-    if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma", named(kDmaVariants));
+    if (section.has("dma")) policy.dma.variant = section.choice<DmaVariant>("dma");
     if (section.has("prelaunch")) policy.dma.prelaunch = section.flag("prelaunch");
-    if (section.has("dma_host")) policy.dma.host = section.choice<DmaHost>("dma_host", named(kDmaHosts));
+    if (section.has("dma_host")) policy.dma.host = section.choice<DmaHost>("dma_host");
   }
 
   static void read_reduction(Section& section, StreamPolicy& policy) {
@@ -132,7 +131,7 @@ class StrategyReader {
       section.fail("reduction",
                    fmt::format("requires backend = \"fused\" (it is \"{}\")", name_of(policy.backend)));
     policy.backend = Backend::fused;
-    policy.reduction = section.choice<FusedReduction>("reduction", named(kFusedReductions));
+    policy.reduction = section.choice<FusedReduction>("reduction");
   }
 
   CuShare read_share(Section& section, int most) const {

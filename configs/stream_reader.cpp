@@ -79,7 +79,7 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
   }
   check_events(streams, origins);
   const auto works = [](const Operation& operation) {
-    return kernel_of(operation).has_value() || std::holds_alternative<CollectiveCall>(operation.work);
+    return kernel_of(operation) != nullptr || std::holds_alternative<CollectiveCall>(operation.work);
   };
   if (std::ranges::none_of(streams,
                            [&](const StreamSpec& s) { return std::ranges::any_of(s.operations, works); })) {

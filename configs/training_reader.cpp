@@ -13,20 +13,6 @@ namespace {
 constexpr std::int64_t kLongest = 16'777'216;
 constexpr std::int64_t kMost = 65'536;
 
-constexpr std::array<std::pair<std::string_view, Sharding>, 4> kShardings = {{
-    {"ddp", Sharding::none},
-    {"zero1", Sharding::optimizer},
-    {"zero2", Sharding::gradients},
-    {"fsdp", Sharding::parameters},
-}};
-
-constexpr std::array<std::pair<std::string_view, Recompute>, 4> kRecomputes = {{
-    {"none", Recompute::none},
-    {"selective", Recompute::selective},
-    {"attention", Recompute::attention},
-    {"full", Recompute::full},
-}};
-
 /// Sequences: of a micro-batch, and how many micro-batches, which a global batch may say.
 void read_batch(Section& section, TrainingSetup& setup, int ranks) {
   setup.sequence = section.integer("sequence", 1, kLongest);
@@ -46,7 +32,7 @@ void read_batch(Section& section, TrainingSetup& setup, int ranks) {
 }
 
 void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
-  if (section.has("sharding")) setup.sharding = section.choice<Sharding>("sharding", kShardings);
+  if (section.has("sharding")) setup.sharding = section.choice<Sharding>("sharding");
   if (section.has("reshard_after_forward")) {
     setup.reshard_after_forward = section.flag("reshard_after_forward");
     if (setup.sharding != Sharding::parameters && !section.is_rehearsal())
@@ -67,7 +53,7 @@ void read_parallelism(Section& section, TrainingSetup& setup, int ranks) {
 }
 
 void read_recompute(Section& section, TrainingSetup& setup) {
-  if (section.has("recompute")) setup.recompute = section.choice<Recompute>("recompute", kRecomputes);
+  if (section.has("recompute")) setup.recompute = section.choice<Recompute>("recompute");
   if (!section.has("recompute_every")) return;
   setup.recompute_every = section.integer("recompute_every", 1, 4096);
   if (setup.recompute == Recompute::none && !section.is_rehearsal())

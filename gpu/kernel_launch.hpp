@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/enum_names.hpp"
 #include "engine/observer.hpp"
 #include "gpu/compute_units.hpp"
 #include "gpu/output_sink.hpp"
@@ -15,6 +16,9 @@ enum class KernelGrain {
   work_group,  ///< the same with one work group a cohort
   fluid,       ///< one flow a kernel, bound by its wave count
 };
+template <>
+inline constexpr auto kEnumNames<KernelGrain> = std::to_array<EnumName<KernelGrain>>(
+    {{"cohort", KernelGrain::cohort}, {"work_group", KernelGrain::work_group}, {"fluid", KernelGrain::fluid}});
 
 struct KernelLaunch {
   int stream = 0;

@@ -117,20 +117,6 @@ Seconds overlapped(Seconds a, Seconds b, double p) {
   return {longer * std::pow(1.0 + std::pow(shorter / longer, p), 1.0 / p)};
 }
 
-std::string_view name_of(KernelBound bound) {
-  switch (bound) {
-    case KernelBound::compute:
-      return "compute";
-    case KernelBound::l2:
-      return "l2";
-    case KernelBound::hbm:
-      return "hbm";
-    case KernelBound::latency:
-      return "latency";
-  }
-  throw std::logic_error("name_of: unknown kernel bound");
-}
-
 KernelTime& KernelTime::operator+=(const KernelTime& next) {
   if (next.time > time) bound = next.bound;
   time += next.time;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
@@ -52,7 +53,12 @@ Seconds overlapped(Seconds a, Seconds b, double p);
 
 /// What a kernel's time is made of.
 enum class KernelBound { compute, l2, hbm, latency };
-std::string_view name_of(KernelBound bound);
+template <>
+inline constexpr auto kEnumNames<KernelBound> =
+    std::to_array<EnumName<KernelBound>>({{"compute", KernelBound::compute},
+                                          {"l2", KernelBound::l2},
+                                          {"hbm", KernelBound::hbm},
+                                          {"latency", KernelBound::latency}});
 
 struct KernelTime {
   Seconds time;    ///< from launch to the last store

@@ -8,16 +8,26 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/coefficients.hpp"
 
 namespace c3 {
 
 enum class DType { bf16, fp16, fp8, fp32 };
+template <>
+inline constexpr auto kEnumNames<DType> = std::to_array<EnumName<DType>>({{"bf16", DType::bf16},
+                                                                          {"fp16", DType::fp16},
+                                                                          {"fp8", DType::fp8},
+                                                                          {"fp32", DType::fp32},
+                                                                          {"bfloat16", DType::bf16},
+                                                                          {"float16", DType::fp16},
+                                                                          {"half", DType::fp16},
+                                                                          {"float32", DType::fp32},
+                                                                          {"float", DType::fp32}});
 
 /// Bytes of one element.
 Bytes element_size(DType dtype);
-std::string_view name_of(DType dtype);
 
 /// Matrix throughput for one data type.
 struct MatrixRate {
@@ -36,6 +46,11 @@ enum class DispatchPolicy {
   round_robin,   ///< one work group per queue in turn
   random_order,  ///< oldest first after a seeded shuffle of kernels enqueued at the same instant
 };
+template <>
+inline constexpr auto kEnumNames<DispatchPolicy> =
+    std::to_array<EnumName<DispatchPolicy>>({{"oldest_first", DispatchPolicy::oldest_first},
+                                             {"round_robin", DispatchPolicy::round_robin},
+                                             {"random_order", DispatchPolicy::random_order}});
 
 /// How concurrent requesters share a saturated HBM.
 enum class HbmArbitration {
@@ -45,9 +60,14 @@ enum class HbmArbitration {
   stream_fair,     ///< computation gets HbmSpec::fair_share and communication the rest while both want more
   compute_first,   ///< computation goes first; communication is guaranteed HbmSpec::stream_floor (T3's MCA)
 };
-inline constexpr std::array kHbmArbitrations = {HbmArbitration::outstanding, HbmArbitration::byte_fair,
-                                                HbmArbitration::equal_slowdown, HbmArbitration::stream_fair,
-                                                HbmArbitration::compute_first};
+template <>
+inline constexpr auto kEnumNames<HbmArbitration> =
+    std::to_array<EnumName<HbmArbitration>>({{"outstanding", HbmArbitration::outstanding},
+                                             {"byte_fair", HbmArbitration::byte_fair},
+                                             {"equal_slowdown", HbmArbitration::equal_slowdown},
+                                             {"stream_fair", HbmArbitration::stream_fair},
+                                             {"compute_first", HbmArbitration::compute_first}});
+inline constexpr auto kHbmArbitrations = enum_values<HbmArbitration>();
 /// Whether \p arbitration treats computation and communication differently.
 constexpr bool is_by_stream(HbmArbitration arbitration) {
   return arbitration == HbmArbitration::stream_fair || arbitration == HbmArbitration::compute_first;
@@ -59,51 +79,72 @@ enum class StoreOrder {
   stores_first,  ///< a work group keeps its CU until they are served
   loads_first,   ///< with the bandwidth that loads leave
 };
+template <>
+inline constexpr auto kEnumNames<StoreOrder> =
+    std::to_array<EnumName<StoreOrder>>({{"shared", StoreOrder::shared},
+                                         {"stores_first", StoreOrder::stores_first},
+                                         {"loads_first", StoreOrder::loads_first}});
 
 /// When the caches write dirty lines of a kernel back.
 enum class WriteBack {
   at_once,  ///< as soon as it is stored
   spread,   ///< over the time that the storing work groups ran; the kernel does not wait for it
 };
+template <>
+inline constexpr auto kEnumNames<WriteBack> =
+    std::to_array<EnumName<WriteBack>>({{"at_once", WriteBack::at_once}, {"spread", WriteBack::spread}});
 
 /// Which line a cache evicts.
 enum class Replacement {
   random,
   lru,  ///< the least recently used; a cyclic access pattern is kept whole or not at all
 };
+template <>
+inline constexpr auto kEnumNames<Replacement> =
+    std::to_array<EnumName<Replacement>>({{"random", Replacement::random}, {"lru", Replacement::lru}});
 
-std::string_view name_of(DispatchPolicy policy);
-std::string_view name_of(HbmArbitration arbitration);
-std::string_view name_of(StoreOrder order);
-std::string_view name_of(WriteBack write_back);
-std::string_view name_of(Replacement replacement);
-
-/// Architectures that share instructions and library kernels, and so sustained shares of their peaks.
-enum class GpuFamily {
-  pascal,
-  volta,
-  turing,
-  ampere,
-  ada,
-  hopper,
-  blackwell,
-  blackwell_rtx,
-  cdna1,
-  cdna2,
-  cdna3,
-  cdna4
+/// Where matrix units take operands from.
+enum class MatrixOperands {
+  registers,      ///< of one wavefront (mma.sync, MFMA)
+  shared_memory,  ///< of four wavefronts together (wgmma)
+  tensor_memory,  ///< of two CUs that multiply as a pair (tcgen05)
 };
-inline constexpr std::array kGpuFamilies = {GpuFamily::pascal,    GpuFamily::volta,         GpuFamily::turing,
-                                            GpuFamily::ampere,    GpuFamily::ada,           GpuFamily::hopper,
-                                            GpuFamily::blackwell, GpuFamily::blackwell_rtx, GpuFamily::cdna1,
-                                            GpuFamily::cdna2,     GpuFamily::cdna3,         GpuFamily::cdna4};
-std::string_view name_of(GpuFamily family);
+template <>
+inline constexpr auto kEnumNames<MatrixOperands> =
+    std::to_array<EnumName<MatrixOperands>>({{"registers", MatrixOperands::registers},
+                                             {"shared_memory", MatrixOperands::shared_memory},
+                                             {"tensor_memory", MatrixOperands::tensor_memory}});
 
-enum class MemoryTechnology { gddr5, gddr6, gddr7, hbm2, hbm2e, hbm3, hbm3e };
-inline constexpr std::array kMemoryTechnologies = {
-    MemoryTechnology::gddr5, MemoryTechnology::gddr6, MemoryTechnology::gddr7, MemoryTechnology::hbm2,
-    MemoryTechnology::hbm2e, MemoryTechnology::hbm3,  MemoryTechnology::hbm3e};
-std::string_view name_of(MemoryTechnology technology);
+/// In which order the work groups of a product's kernel are numbered, and so run.
+enum class GemmOrder {
+  columns,  ///< down the columns of the output
+  blocks,   ///< a wave is a near-square block of the output on matrix units, and rows of it on vector units
+};
+template <>
+inline constexpr auto kEnumNames<GemmOrder> =
+    std::to_array<EnumName<GemmOrder>>({{"columns", GemmOrder::columns}, {"blocks", GemmOrder::blocks}});
+
+/// GPUs for which NCCL (the first four) and RCCL have published tables of their own.
+enum class TunedGpu { volta, ampere, hopper, blackwell, mi250x, mi300x };
+template <>
+inline constexpr auto kEnumNames<TunedGpu> =
+    std::to_array<EnumName<TunedGpu>>({{"volta", TunedGpu::volta},
+                                       {"ampere", TunedGpu::ampere},
+                                       {"hopper", TunedGpu::hopper},
+                                       {"blackwell", TunedGpu::blackwell},
+                                       {"mi250x", TunedGpu::mi250x},
+                                       {"mi300x", TunedGpu::mi300x}});
+
+/// What GPUs of one architecture share: instructions, and what the libraries' kernels do with them.
+struct FamilySpec {
+  std::string name;  ///< selects its shares among the kernel coefficients: "hopper"
+  MatrixOperands matrix_operands = MatrixOperands::registers;
+  GemmOrder gemm_order = GemmOrder::columns;
+  bool l1_keeps_loads = true;            ///< loads of global memory stay in a CU's L1
+  TunedGpu tuned_as = TunedGpu::mi300x;  ///< whose tables collective libraries take for it
+
+  bool operator==(const FamilySpec&) const = default;
+};
 
 /// Output tile of one GEMM work group and the depth of one step of its K loop.
 struct GemmTile {
@@ -165,7 +206,7 @@ struct CacheSpec {
 };
 
 struct HbmSpec {
-  MemoryTechnology technology = MemoryTechnology::hbm3;
+  std::string technology;  ///< selects its share among the kernel coefficients: "hbm3e"
   Bytes size;
   BytesPerSecond peak;
   BytesPerSecond read;      ///< achieved by reads alone
@@ -238,7 +279,7 @@ struct PowerSpec {
 
 struct GpuSpec {
   std::string name;  ///< slug, e.g. "mi300x"
-  GpuFamily family = GpuFamily::cdna3;
+  FamilySpec family;
   ComputeSpec compute;
   DispatchSpec dispatch;
   CacheSpec cache;

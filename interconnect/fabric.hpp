@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "interconnect/spec.hpp"
 
@@ -19,17 +20,22 @@ enum class FabricTopology {
   dragonfly,      ///< groups of switches: a link for each pair in a group, links for each pair of groups
   torus,          ///< a router in each node, with a link to both neighbours in each dimension
 };
-
-inline constexpr std::array kFabricTopologies = {FabricTopology::single_switch, FabricTopology::leaf_spine,
-                                                 FabricTopology::fat_tree, FabricTopology::dragonfly,
-                                                 FabricTopology::torus};
-std::string_view name_of(FabricTopology topology);
+template <>
+inline constexpr auto kEnumNames<FabricTopology> =
+    std::to_array<EnumName<FabricTopology>>({{"single_switch", FabricTopology::single_switch},
+                                             {"leaf_spine", FabricTopology::leaf_spine},
+                                             {"fat_tree", FabricTopology::fat_tree},
+                                             {"dragonfly", FabricTopology::dragonfly},
+                                             {"torus", FabricTopology::torus}});
 
 /// How a transfer chooses among the paths of a tree; a dragonfly chooses among parallel links so.
 enum class FabricRouting {
   adaptive,  ///< spreads over all: what goes up from a leaf shares all its uplinks
   ecmp,      ///< each flow takes one path, by a hash
 };
+template <>
+inline constexpr auto kEnumNames<FabricRouting> = std::to_array<EnumName<FabricRouting>>(
+    {{"adaptive", FabricRouting::adaptive}, {"ecmp", FabricRouting::ecmp}});
 
 /// Leaf-spine and fat-tree. Uplinks together carry what the NICs below do, divided by the oversubscription.
 struct TreeSpec {
@@ -59,6 +65,9 @@ enum class FlagSupport {
   words,  ///< ll only
   none,   ///< neither: only slices (simple)
 };
+template <>
+inline constexpr auto kEnumNames<FlagSupport> = std::to_array<EnumName<FlagSupport>>(
+    {{"all", FlagSupport::all}, {"words", FlagSupport::words}, {"none", FlagSupport::none}});
 
 /// What a plug-in or the host's network stack makes of a library's steps between nodes, whose own latencies are
 /// those over verbs (InfiniBand, RoCE).

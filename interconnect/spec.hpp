@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
 namespace c3 {
@@ -13,6 +14,11 @@ enum class NodeTopology {
   switched,   ///< one port for each GPU to a switch that never blocks
   wired,      ///< what NodeSpec::wires says: hybrid cube, PCIe tree with sockets, any other
 };
+template <>
+inline constexpr auto kEnumNames<NodeTopology> =
+    std::to_array<EnumName<NodeTopology>>({{"full_mesh", NodeTopology::full_mesh},
+                                           {"switched", NodeTopology::switched},
+                                           {"wired", NodeTopology::wired}});
 
 /// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one
 /// direction.

@@ -82,22 +82,6 @@ bool is_symmetric_tree(const NetworkSpec& network) {
 
 }  // namespace
 
-std::string_view name_of(FabricTopology topology) {
-  switch (topology) {
-    case FabricTopology::single_switch:
-      return "single_switch";
-    case FabricTopology::leaf_spine:
-      return "leaf_spine";
-    case FabricTopology::fat_tree:
-      return "fat_tree";
-    case FabricTopology::dragonfly:
-      return "dragonfly";
-    case FabricTopology::torus:
-      return "torus";
-  }
-  throw std::logic_error("name_of: unknown topology");
-}
-
 bool is_symmetric(const NetworkSpec& network) {
   if (!is_symmetric(network.node)) return false;
   if (network.nodes == 1) return true;

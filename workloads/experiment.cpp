@@ -2,23 +2,16 @@
 
 #include <utility>
 
-namespace c3 {
+#include "gpu/kernels/operator_class.hpp"
 
-std::optional<Operator> kernel_of(const Operation& operation) {
-  return std::visit(
-      [](const auto& work) -> std::optional<Operator> {
-        if constexpr (std::is_constructible_v<Operator, decltype(work)>) return Operator(work);
-        return std::nullopt;
-      },
-      operation.work);
-}
+namespace c3 {
 
 int usual_seeds(const Experiment& experiment) {
   return experiment.training || experiment.cluster.nodes > 1 ? 1 : 8;
 }
 
 KernelGrain grain_of(const Measure& measure, const Operator& op) {
-  return std::holds_alternative<VectorShape>(op) ? measure.vector_grain : measure.kernel_grain;
+  return op.of_class().has_product ? measure.kernel_grain : measure.vector_grain;
 }
 
 namespace {
@@ -40,7 +33,7 @@ std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams
   bool followed = false;  // an event, of which one is enough
   while (place.operation > 0) {
     const Operation& before = streams[place.stream].operations[--place.operation];
-    if (kernel_of(before)) return place;
+    if (kernel_of(before) != nullptr) return place;
     if (std::holds_alternative<RecordEvent>(before.work)) continue;
     const auto* wait = std::get_if<WaitEvent>(&before.work);
     if (wait == nullptr || std::exchange(followed, true)) return std::nullopt;

@@ -34,7 +34,7 @@ struct WaitEvent {
 
 struct Operation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
-  std::variant<GemmShape, AttentionShape, VectorShape, CollectiveCall, RecordEvent, WaitEvent> work;
+  std::variant<Operator, CollectiveCall, RecordEvent, WaitEvent> work;
   std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's groups
   std::string range = {};    ///< of the timeline to which it belongs, e.g. "layer 3 forward"; empty: none
 
@@ -49,8 +49,15 @@ struct OperationPlace {
   bool operator==(const OperationPlace&) const = default;
 };
 
-/// What the operation runs as a kernel; absent for a collective or an event.
-std::optional<Operator> kernel_of(const Operation& operation);
+/// What the operation runs as a kernel; nullptr for a collective or an event.
+inline const Operator* kernel_of(const Operation& operation) { return std::get_if<Operator>(&operation.work); }
+
+/// The shape of a kernel of one class; nullptr for anything else.
+template <OperatorShape Shape>
+const Shape* shape_of(const Operation& operation) {
+  const Operator* op = kernel_of(operation);
+  return op == nullptr ? nullptr : op->as<Shape>();
+}
 
 struct StreamSpec {
   std::string name;

@@ -22,8 +22,8 @@ PublishedFigures::PublishedFigures(const CollectiveCall& its_call, const Cluster
     : call(its_call),
       cluster(its_cluster),
       library(cluster.library),
-      table(tuner_table(library.rules, cluster.gpu.family)),
-      caps(channel_caps(library.rules, cluster.gpu.family)),
+      table(tuner_table(library.rules, cluster.gpu.family.tuned_as)),
+      caps(channel_caps(library.rules, cluster.gpu.family.tuned_as)),
       over_pcie(cluster.node.topology == NodeTopology::wired && !library.ll128 &&
                 library.rules == TunerRules::nccl),
       ranks(member_count(call, cluster.ranks())),

@@ -85,22 +85,19 @@ constexpr TunerTable kMi300x = {.ring_base = {12.0, 12.0, 17.0},
 }  // namespace
 
 // Model 6 (MI350, MI355X) has the latencies of model 5 and other shares from 4 to 256 MiB only; it is not kept.
-const TunerTable& tuner_table(TunerRules rules, GpuFamily family) {
+const TunerTable& tuner_table(TunerRules rules, TunedGpu gpu) {
   if (rules == TunerRules::nccl) return kNccl;
-  const bool before_cdna3 = family == GpuFamily::cdna1 || family == GpuFamily::cdna2;
-  return before_cdna3 ? kMi250x : kMi300x;
+  return gpu == TunedGpu::mi250x ? kMi250x : kMi300x;
 }
 
-const ChannelCaps& channel_caps(TunerRules rules, GpuFamily family) {
+const ChannelCaps& channel_caps(TunerRules rules, TunedGpu gpu) {
   if (rules == TunerRules::rccl) return kNoCaps;
-  switch (family) {
-    case GpuFamily::hopper:
+  switch (gpu) {
+    case TunedGpu::hopper:
       return kHopperCaps;
-    case GpuFamily::blackwell:
-    case GpuFamily::blackwell_rtx:
+    case TunedGpu::blackwell:
       return kBlackwellCaps;
-    case GpuFamily::ampere:
-    case GpuFamily::ada:
+    case TunedGpu::ampere:
       return kAmpereCaps;
     default:
       return kVoltaCaps;

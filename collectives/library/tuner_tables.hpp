@@ -57,9 +57,9 @@ inline constexpr double kLinePayload = 120.0 / 128.0;   ///< of an ll128 line; t
 inline constexpr double kNvlsTreeHeads = 8.0;
 
 /// A family that the library has no table for has that of its nearest relative.
-const TunerTable& tuner_table(TunerRules rules, GpuFamily family);
+const TunerTable& tuner_table(TunerRules rules, TunedGpu gpu);
 /// RCCL knows none: its channels are without bound.
-const ChannelCaps& channel_caps(TunerRules rules, GpuFamily family);
+const ChannelCaps& channel_caps(TunerRules rules, TunedGpu gpu);
 
 /// What an all-reduce in a tree is expected to lose at \p log_size powers of two above 64 B (NCCL).
 double tree_correction(Protocol protocol, int log_size);

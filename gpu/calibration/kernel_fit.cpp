@@ -10,7 +10,11 @@
 #include "engine/random.hpp"
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/calibration/row_groups.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3 {
 namespace {
@@ -30,7 +34,7 @@ class Trial {
   void time(const CoefficientTable& table, std::span<Seconds> times) {
     for (GpuSpec& gpu : gpus_) {
       KernelCoefficients coefficients = gpu.kernels;
-      apply(table, gpu.family, gpu.hbm.technology, coefficients);
+      apply(table, gpu.family.name, gpu.hbm.technology, coefficients);
       set_coefficients(gpu, coefficients);
     }
     for (std::size_t i = 0; i < samples_.size(); ++i)
@@ -53,7 +57,7 @@ std::vector<std::string> keys_in_use(const CoefficientTable& table, std::span<co
     }
     for (const Rows& rows : rows_by_id(gpus_of(samples))) {
       const GpuSpec& gpu = gpus[samples[rows.front()].gpu];
-      std::vector<std::string> variants = variants_of(key.key, gpu.family, gpu.hbm.technology);
+      std::vector<std::string> variants = variants_of(key.key, gpu.family.name, gpu.hbm.technology);
       std::ranges::reverse(variants);
       const auto found =
           std::ranges::find_if(variants, [&](const auto& name) { return table.find(name) != nullptr; });
@@ -244,29 +248,38 @@ Scale fit_scale(std::span<const KernelSample> samples, std::span<const GpuSpec> 
   return scale_of(factors, std::vector<Seconds>(factors.size(), Seconds{1.0}));
 }
 
+namespace {
+
+/// Of its class in the table.
+std::int64_t class_number(const Operator& op) {
+  const OperatorClasses all = operator_classes();
+  return std::ranges::find(all, &op.of_class()) - all.begin();
+}
+
+}  // namespace
+
 std::uint64_t shape_key(const Operator& op) {
   std::uint64_t key = 14695981039346656037ULL;  // FNV-1a, 64 bits
   const auto add = [&key](std::int64_t word) {
     for (int byte = 0; byte < 8; ++byte)
       key = (key ^ ((static_cast<std::uint64_t>(word) >> (8 * byte)) & 0xFF)) * 1099511628211ULL;
   };
-  add(static_cast<std::int64_t>(op.index()));
-  if (const auto* gemm = std::get_if<GemmShape>(&op)) {
+  add(class_number(op));
+  if (const auto* gemm = op.as<GemmShape>()) {
     for (const std::int64_t word :
          {gemm->m, gemm->n, gemm->k, gemm->batch, static_cast<std::int64_t>(gemm->dtype)})
       add(word);
-  } else if (const auto* attention = std::get_if<AttentionShape>(&op)) {
+  } else if (const auto* attention = op.as<AttentionShape>()) {
     for (const std::int64_t word :
          {attention->batch, attention->heads, attention->kv_heads, attention->queries, attention->keys,
           attention->head_dim, std::int64_t{attention->causal}, static_cast<std::int64_t>(attention->dtype),
           static_cast<std::int64_t>(attention->pass)})
       add(word);
-  } else {
-    const auto& vector = std::get<VectorShape>(op);
-    for (const VectorOp part : vector.chain)
+  } else if (const auto* vector = op.as<VectorShape>()) {
+    for (const VectorOp part : vector->chain)
       add(static_cast<std::int64_t>(part));
-    for (const std::int64_t word : {vector.rows, vector.cols, static_cast<std::int64_t>(vector.dtype),
-                                    static_cast<std::int64_t>(vector.pass)})
+    for (const std::int64_t word : {vector->rows, vector->cols, static_cast<std::int64_t>(vector->dtype),
+                                    static_cast<std::int64_t>(vector->pass)})
       add(word);
   }
   return key;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "gpu/kernels/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
 
 namespace c3 {
 namespace {
@@ -43,14 +43,15 @@ std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class) {
   return keys;
 }
 
-std::vector<std::string> variants_of(std::string_view key, GpuFamily family, MemoryTechnology technology) {
+std::vector<std::string> variants_of(std::string_view key, std::string_view family,
+                                     std::string_view technology) {
   std::vector<std::string> names = {fmt::format("{}_default", key)};
-  if (key == "memory_share") names.push_back(fmt::format("{}_{}", key, name_of(technology)));
-  names.push_back(fmt::format("{}_{}", key, name_of(family)));
+  if (key == "memory_share") names.push_back(fmt::format("{}_{}", key, technology));
+  names.push_back(fmt::format("{}_{}", key, family));
   return names;
 }
 
-void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology technology,
+void apply(const CoefficientTable& table, std::string_view family, std::string_view technology,
            KernelCoefficients& coefficients) {
   visit_class(table.kernel_class, coefficients, [&](const auto& fields, auto& set) {
     for (const auto& field : fields) {
@@ -63,6 +64,12 @@ void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology tec
       }
     }
   });
+}
+
+double scale_of(std::string_view kernel_class, const KernelCoefficients& coefficients) {
+  double scale = 1.0;
+  visit_class(kernel_class, coefficients, [&](const auto&, const auto& set) { scale = set.scale; });
+  return scale;
 }
 
 void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {

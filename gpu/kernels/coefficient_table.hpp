@@ -37,12 +37,17 @@ std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class);
 
 /// The names that a coefficient that differs is asked for with, the most general first: "default", the memory
 /// technology, the family.
-std::vector<std::string> variants_of(std::string_view key, GpuFamily family, MemoryTechnology technology);
+std::vector<std::string> variants_of(std::string_view key, std::string_view family,
+                                     std::string_view technology);
 
 /// The class of \p table in \p coefficients as \p table has it for this family and memory; keys that it lacks
 /// stay.
-void apply(const CoefficientTable& table, GpuFamily family, MemoryTechnology technology,
+void apply(const CoefficientTable& table, std::string_view family, std::string_view technology,
            KernelCoefficients& coefficients);
+
+/// The factor of all times but launches that \p coefficients have for a class.
+/// \throws std::invalid_argument for an unknown class, naming the known ones.
+double scale_of(std::string_view kernel_class, const KernelCoefficients& coefficients);
 
 /// Gives \p gpu these coefficients, and the rates that its preset leaves to them (GpuSpec::from_shares).
 void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients);

@@ -1,148 +1,68 @@
 #pragma once
-/// What a kernel computes: an operator of one of three classes, with its shape. Shapes say nothing of a GPU.
+/// What a kernel computes: an operator of some class, with its shape. Shapes say nothing of a GPU.
 
-#include <array>
+#include <concepts>
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+#include <memory>
+#include <utility>
 
-#include "gpu/spec.hpp"
+#include "base/enum_names.hpp"
 
 namespace c3 {
+
+struct OperatorClass;
 
 /// Which half of a training step. A backward operator takes the gradient of its output and makes those of its
 /// inputs.
 enum class Pass { forward, backward };
-std::string_view name_of(Pass pass);
+template <>
+inline constexpr auto kEnumNames<Pass> =
+    std::to_array<EnumName<Pass>>({{"forward", Pass::forward}, {"backward", Pass::backward}});
 
-/// Where a GEMM's loads come from.
-enum class GemmTraffic : std::uint8_t {
-  tiled,     ///< as its tiles share them, in L2 and in the LLC
-  streamed,  ///< most of them from HBM, for reasons that its geometry does not show (StreamedSpec)
-};
-std::string_view name_of(GemmTraffic traffic);
+/// A shape with a class: `operator_class(shape)` is declared beside it.
+template <class Shape>
+concept OperatorShape = requires(const Shape& shape) {
+  { operator_class(shape) } -> std::same_as<const OperatorClass&>;
+} && std::equality_comparable<Shape>;
 
-/// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
-struct GemmShape {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  DType dtype = DType::bf16;
-  std::int64_t batch = 1;
-  GemmTraffic traffic = GemmTraffic::tiled;
-
-  bool operator==(const GemmShape&) const = default;
-};
-
-/// Which kernel computes attention.
-enum class AttentionKernel : std::uint8_t {
-  newest,  ///< the vendor's libraries', with all that a GPU has
-  flash2,  ///< FlashAttention-2, without what came with Hopper
-};
-
-/// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.
-struct AttentionShape {
-  std::int64_t batch = 1;
-  std::int64_t heads = 0;     ///< of queries
-  std::int64_t kv_heads = 0;  ///< of keys and values; a divisor of `heads`
-  std::int64_t queries = 0;   ///< of one sequence
-  std::int64_t keys = 0;      ///< of one sequence, cached ones included
-  std::int64_t head_dim = 0;
-  bool causal = false;  ///< a query sees the keys up to its own place; the last query sees all
-  DType dtype = DType::bf16;
-  Pass pass = Pass::forward;
-  AttentionKernel kernel = AttentionKernel::newest;
-
-  bool operator==(const AttentionShape&) const = default;
-};
-
-/// Operators without a matrix product. They move bytes; what they compute seldom matters.
-enum class VectorOp : std::uint8_t {
-  // two tensors in, one out
-  add,
-  sub,
-  mul,
-  div,
-  pow,
-  // a tensor and a scalar in, one tensor out
-  add_scalar,
-  sub_scalar,
-  mul_scalar,
-  div_scalar,
-  pow_scalar,
-  // one tensor in, one out
-  relu,
-  gelu,
-  tanh,
-  exp,
-  copy,
-  // along each row
-  softmax,
-  layernorm,
-  rmsnorm,
-  reduce,  ///< a row to one number
-  // tables
-  embedding,  ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
-  sgd,        ///< optimizer step with momentum, fp32 state
-  adam,       ///< optimizer step, two fp32 moments
-};
-
-/// What one element of an operator costs. "Tensors" are counted in tensors of rows x cols.
-struct VectorOpTraits {
-  VectorOp op;
-  std::string_view name;
-  double reads;            ///< tensors read, forward
-  double writes;           ///< tensors written, forward
-  double backward_reads;   ///< tensors read, backward
-  double backward_writes;  ///< tensors written, backward
-  double flops;            ///< of one element, forward
-  int row_passes;          ///< how often a row is gone through; 0: the operator does not know rows
-};
-
-/// Every operator, in the order of the enumeration.
-const std::vector<VectorOpTraits>& vector_ops();
-const VectorOpTraits& traits(VectorOp op);
-std::string_view name_of(VectorOp op);
-std::optional<VectorOp> vector_op(std::string_view name);
-
-/// Elementwise operators that one kernel applies one after another, each to the result of the one before.
-class VectorChain {
+/// An operator of any class. Copies share its shape, which never changes.
+class Operator {
  public:
-  static constexpr std::size_t kLongest = 8;
-  VectorChain(VectorOp only) : ops_{only}, length_(1) {}  // NOLINT(google-explicit-constructor): one is a chain
-  /// \throws std::length_error past kLongest, std::invalid_argument when an operator of several is not
-  /// elementwise.
-  void append(VectorOp op);
-  VectorOp first() const { return ops_.front(); }
-  const VectorOp* begin() const { return ops_.data(); }
-  const VectorOp* end() const { return ops_.data() + length_; }
-  bool operator==(const VectorChain&) const = default;
+  template <OperatorShape Shape>
+  Operator(Shape shape)  // NOLINT(google-explicit-constructor): a shape is an operator
+      : held_(std::make_shared<const Held<Shape>>(std::move(shape))) {}
+
+  const OperatorClass& of_class() const { return held_->of_class(); }
+
+  /// The shape when it is of this type, nullptr otherwise.
+  template <OperatorShape Shape>
+  const Shape* as() const {
+    const auto* held = dynamic_cast<const Held<Shape>*>(held_.get());
+    return held == nullptr ? nullptr : &held->shape;
+  }
+
+  friend bool operator==(const Operator& a, const Operator& b) {
+    return a.held_ == b.held_ || a.held_->equals(*b.held_);
+  }
 
  private:
-  std::array<VectorOp, kLongest> ops_{};
-  std::size_t length_ = 0;
+  struct AnyShape {
+    virtual ~AnyShape() = default;
+    virtual const OperatorClass& of_class() const = 0;
+    virtual bool equals(const AnyShape& other) const = 0;
+  };
+  template <class Shape>
+  struct Held final : AnyShape {
+    explicit Held(Shape of) : shape(std::move(of)) {}
+    const OperatorClass& of_class() const override { return operator_class(shape); }
+    bool equals(const AnyShape& other) const override {
+      const auto* same = dynamic_cast<const Held*>(&other);
+      return same != nullptr && same->shape == shape;
+    }
+    Shape shape;
+  };
+
+  std::shared_ptr<const AnyShape> held_;
 };
-
-/// A vector operator, or a fused chain of elementwise ones, on tensors of rows x cols.
-struct VectorShape {
-  VectorChain chain = VectorOp::copy;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  DType dtype = DType::fp32;
-  Pass pass = Pass::forward;
-
-  bool operator==(const VectorShape&) const = default;
-};
-
-using Operator = std::variant<GemmShape, AttentionShape, VectorShape>;
-
-/// "gemm", "attention", or the chain's names joined by '+'.
-std::string name_of(const Operator& op);
-
-/// The two products of a product's backward pass: gradient of A[m,k] and gradient of B[k,n].
-std::array<GemmShape, 2> backward(const GemmShape& forward);
 
 }  // namespace c3

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/errors.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/gemm_alone.hpp"
 #include "studies/conccl/statistics.hpp"
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "results/report/curve_plot.hpp"
 #include "studies/conccl/collectives_alone.hpp"
 #include "studies/conccl/ladder_part.hpp"

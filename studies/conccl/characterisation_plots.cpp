@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "results/report/html.hpp"
 #include "results/report/value_scale.hpp"
 #include "studies/conccl/characterisation_part.hpp"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "configs/experiment_reader.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/characterisation_part.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/page.hpp"

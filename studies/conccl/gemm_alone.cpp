@@ -8,6 +8,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 namespace c3 {
 namespace {

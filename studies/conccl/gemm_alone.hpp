@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3 {

@@ -12,7 +12,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
-#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {

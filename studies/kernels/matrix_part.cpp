@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
@@ -18,7 +19,7 @@ constexpr std::array kGpus = {MatrixGpu{"a100-sxm-80gb", "gemm_a100_sxm.csv", "a
 
 constexpr std::int64_t kLarge = 512;  // each of m, n, k
 
-const GemmShape& shape_of(const MeasuredRow& row) { return std::get<GemmShape>(row.sample.op); }
+const GemmShape& shape_of(const MeasuredRow& row) { return *row.sample.op.as<GemmShape>(); }
 
 bool is_bf16(const MeasuredRow& row) { return shape_of(row).dtype == DType::bf16; }
 

@@ -6,6 +6,8 @@
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 namespace c3 {
 namespace {
@@ -22,7 +24,7 @@ bool can_hold(const GpuSpec& gpu, const Operator& op) {
 }  // namespace
 
 std::string kernel_class_of(const MeasuredKernel& kernel) {
-  const auto* vector = std::get_if<VectorShape>(&kernel.op);
+  const auto* vector = kernel.op.as<VectorShape>();
   if (vector == nullptr) return kernel.kernel_class;
   switch (vector->chain.first()) {
     case VectorOp::softmax:

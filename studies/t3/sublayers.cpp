@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/checked_row.hpp"
 
 namespace c3 {
@@ -67,7 +68,7 @@ Experiment experiment_of(Experiment base, const Sublayer& sublayer) {
   base.cluster.node.gpus = sublayer.tp;
   for (StreamSpec& stream : base.streams) {
     for (Operation& operation : stream.operations) {
-      if (auto* gemm = std::get_if<GemmShape>(&operation.work)) *gemm = sublayer.gemm();
+      if (shape_of<GemmShape>(operation) != nullptr) operation.work = sublayer.gemm();
       if (auto* call = std::get_if<CollectiveCall>(&operation.work)) {
         call->bytes = sublayer.partial_sums();
         call->dtype = DType::fp16;

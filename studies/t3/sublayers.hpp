@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3 {

@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/kernels/gemm.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/main_job.hpp"
 #include "tests/support/near.hpp"
 
@@ -66,7 +67,7 @@ void check_conservation(Experiment job) {
   // Caches so large that how work groups are placed makes no miss: HBM bytes are then the compulsory ones.
   job.cluster.gpu.cache.l2_size = Bytes{1e18};
   job.cluster.gpu.cache.llc_size = Bytes{1e18};
-  const auto& gemm = std::get<GemmShape>(job.streams[0].operations[0].work);
+  const auto& gemm = *shape_of<GemmShape>(job.streams[0].operations[0]);
   const auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
   const KernelDescription kernel = describe_gemm("k", gemm, job.cluster.gpu);
   const double gemm_bytes =

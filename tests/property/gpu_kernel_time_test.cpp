@@ -12,7 +12,11 @@
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 using namespace c3;
 
@@ -49,7 +53,7 @@ AttentionShape any_attention() {
 
 VectorShape any_vector() {
   VectorShape shape;
-  shape.chain = (*rc::gen::elementOf(vector_ops())).op;
+  shape.chain = (*rc::gen::elementOf(kVectorOps)).op;
   shape.rows = extent(20);
   shape.cols = extent(20);
   shape.dtype = *rc::gen::element(DType::fp32, DType::fp16);
@@ -98,15 +102,20 @@ Seconds time_on(const Case& of, const KernelSlice& slice = {}) { return time_of(
 bool not_longer(Seconds a, Seconds b) { return a.value <= b.value * (1.0 + 1e-9); }
 
 /// The extent that stands for the batch, times \p factor.
-Operator grown(Operator op, std::int64_t factor) {
-  if (auto* gemm = std::get_if<GemmShape>(&op)) {
-    gemm->m *= factor;
-  } else if (auto* attention = std::get_if<AttentionShape>(&op)) {
-    attention->batch *= factor;
-  } else {
-    std::get<VectorShape>(op).rows *= factor;
+Operator grown(const Operator& op, std::int64_t factor) {
+  if (const auto* gemm = op.as<GemmShape>()) {
+    GemmShape more = *gemm;
+    more.m *= factor;
+    return more;
   }
-  return op;
+  if (const auto* attention = op.as<AttentionShape>()) {
+    AttentionShape more = *attention;
+    more.batch *= factor;
+    return more;
+  }
+  VectorShape more = *op.as<VectorShape>();
+  more.rows *= factor;
+  return more;
 }
 
 }  // namespace
@@ -179,7 +188,7 @@ TEST_CASE("property: twice the batch is never faster, but for a luckier tile") {
     } catch (const InfeasibleError&) {
       RC_DISCARD("does not fit");
     }
-    const double luck = std::holds_alternative<GemmShape>(any.op) ? 1.05 : 1.0;
+    const double luck = any.op.as<GemmShape>() != nullptr ? 1.05 : 1.0;
     RC_ASSERT(not_longer(time_on(any), longer * luck));
   }));
 }

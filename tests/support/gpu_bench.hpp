@@ -32,7 +32,8 @@ inline GpuSpec round_gpu() {
                .xcd_port_bandwidth = kFast,
                .llc_size = 256.0_MiB,
                .llc_bandwidth = kFast};
-  gpu.hbm = {.size = 64.0_GB,
+  gpu.hbm = {.technology = "hbm3",
+             .size = 64.0_GB,
              .peak = 1.0_TBps,
              .read = 1.0_TBps,
              .write = 1.0_TBps,

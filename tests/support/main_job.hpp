@@ -9,6 +9,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/random.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/experiment.hpp"
 

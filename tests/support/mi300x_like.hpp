@@ -30,7 +30,8 @@ inline GpuSpec mi300x_like_gpu() {
                .xcd_port_bandwidth = 20.0_TBps,
                .llc_size = 256.0_MiB,
                .llc_bandwidth = 160.0_TBps};
-  gpu.hbm = {.size = 192.0_GB,
+  gpu.hbm = {.technology = "hbm3",
+             .size = 192.0_GB,
              .peak = 500.0_TBps,
              .read = 500.0_TBps,
              .write = 500.0_TBps,

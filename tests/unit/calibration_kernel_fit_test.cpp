@@ -11,8 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/gpu_bench.hpp"
+#include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;
@@ -21,14 +25,14 @@ using namespace c3::test;
 
 namespace {
 
-GpuSpec gpu_of(std::string name, GpuFamily family, MemoryTechnology technology, double bandwidth) {
+GpuSpec gpu_of(std::string name, FamilySpec family, std::string technology, double bandwidth) {
   GpuSpec gpu = round_gpu();
   gpu.name = std::move(name);
-  gpu.family = family;
+  gpu.family = std::move(family);
   const FlopsPerSecond lanes{2.0 * 8 * 64e9};
   gpu.compute.matrix = {{DType::fp32, lanes, lanes, 1000.0_MHz}};
   gpu.cache.llc_size = 1.0_MiB;
-  gpu.hbm.technology = technology;
+  gpu.hbm.technology = std::move(technology);
   gpu.hbm.peak = BytesPerSecond{bandwidth};
   gpu.hbm.from_share = true;
   return gpu;
@@ -36,9 +40,8 @@ GpuSpec gpu_of(std::string name, GpuFamily family, MemoryTechnology technology, 
 
 /// Two of HBM and one of GDDR6.
 std::vector<GpuSpec> gpus() {
-  return {gpu_of("a", GpuFamily::ampere, MemoryTechnology::hbm2e, 1e12),
-          gpu_of("v", GpuFamily::volta, MemoryTechnology::hbm2, 0.5e12),
-          gpu_of("t", GpuFamily::turing, MemoryTechnology::gddr6, 0.3e12)};
+  return {gpu_of("a", ampere(), "hbm2e", 1e12), gpu_of("v", volta(), "hbm2", 0.5e12),
+          gpu_of("t", turing(), "gddr6", 0.3e12)};
 }
 
 CoefficientTable truth() {

@@ -6,6 +6,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 
 namespace c3 {

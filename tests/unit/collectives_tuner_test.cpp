@@ -6,6 +6,7 @@
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/fabrics.hpp"
+#include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;
@@ -21,7 +22,7 @@ ClusterSpec nccl_like(int nodes = 1) {
   cluster.node.switch_reduces = true;
   cluster.node.nic_slots = 8;
   cluster.node.pcie = node_of_four().pcie;
-  cluster.gpu.family = GpuFamily::hopper;
+  cluster.gpu.family = hopper();
   cluster.nodes = nodes;
   cluster.fabric = one_switch(8);
   CollectiveLibrarySpec& library = cluster.library;
@@ -152,7 +153,7 @@ TEST_CASE("what a fabric and a plug-in say holds for groups that cross nodes") {
 }
 
 TEST_CASE("what a generation's channels reach of a tree over two nodes bounds what NCCL expects") {
-  const auto rate = [](GpuFamily family, Algorithm algorithm) {
+  const auto rate = [](const FamilySpec& family, Algorithm algorithm) {
     ClusterSpec cluster = nccl_like(2);
     cluster.gpu.family = family;
     cluster.library.tuner_bandwidth = cluster.library.nvls_tuner_bandwidth = 100'000.0_GBps;
@@ -160,19 +161,17 @@ TEST_CASE("what a generation's channels reach of a tree over two nodes bounds wh
     return measured_rate(call_of(CollectiveKind::all_reduce, 16.0_GiB), algorithm, Protocol::simple, cluster);
   };
   // 16 GiB is beyond the table of sizes. Eight channels; a tree sends each byte up and down.
-  for (const auto& [family, channel] : {std::pair(GpuFamily::volta, 18.5),
-                                        {GpuFamily::ampere, 23.6},
-                                        {GpuFamily::hopper, 41.4},
-                                        {GpuFamily::blackwell, 42.8}})
+  for (const auto& [family, channel] :
+       {std::pair(volta(), 18.5), {ampere(), 23.6}, {hopper(), 41.4}, {blackwell(), 42.8}})
     CHECK(rate(family, Algorithm::tree)->value == near(8 * channel * 1e9 * 0.5));
-  for (const auto& [family, channel] : {std::pair(GpuFamily::hopper, 57.7), {GpuFamily::blackwell, 96.0}})
+  for (const auto& [family, channel] : {std::pair(hopper(), 57.7), {blackwell(), 96.0}})
     CHECK(rate(family, Algorithm::nvls_tree)->value == near(8 * channel * 1e9 * 16 / 30));
-  CHECK_FALSE(rate(GpuFamily::ampere, Algorithm::nvls_tree));
+  CHECK_FALSE(rate(ampere(), Algorithm::nvls_tree));
 }
 
 TEST_CASE("RCCL expects of trees and rings over nodes what its table of the generation holds by size") {
   ClusterSpec cluster = nccl_like(4);
-  cluster.gpu.family = GpuFamily::cdna2;
+  cluster.gpu.family = cdna2();
   cluster.library.rules = TunerRules::rccl;
   cluster.library.tuner_bandwidth = 200.0_GBps;
   cluster.library.ring_plateau = 1.0;
@@ -190,7 +189,7 @@ TEST_CASE("RCCL expects of trees and rings over nodes what its table of the gene
   // 32 KiB, 9: LL at 0.2 of a tree
   const double flags = 12e-6 + 2 * (7 * 0.8e-6 + 2 * 12.5e-6) + 32768.0 / (200e9 * 0.2 * 0.5);
   CHECK(expected(32.0_KiB, Algorithm::tree, Protocol::ll) == near(flags));
-  cluster.gpu.family = GpuFamily::cdna3;  // 64 MiB: a ring at 0.1, a tree at 0.59
+  cluster.gpu.family = cdna3();  // 64 MiB: a ring at 0.1, a tree at 0.59
   const double cdna3 = 17e-6 + 56 * 3e-6 + 6 * 320e-6 + 67108864.0 / (200e9 * 0.1 * 32 / 62);
   CHECK(expected(64.0_MiB, Algorithm::ring, Protocol::simple) == near(cdna3));
   cluster.nodes = 1;

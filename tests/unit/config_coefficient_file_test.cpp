@@ -9,7 +9,10 @@
 #include <string>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
@@ -78,7 +81,7 @@ TEST_CASE("every GPU preset has coefficients of every class, and runs a kernel o
           .heads = 8, .kv_heads = 8, .queries = 512, .keys = 512, .head_dim = 64, .dtype = rate.dtype};
       CHECK(std::isfinite(time_of(attention, gpu).time.value));
     }
-    for (const VectorOpTraits& op : vector_ops()) {
+    for (const VectorOpTraits& op : kVectorOps) {
       CAPTURE(op.name);
       CHECK(std::isfinite(time_of(VectorShape{.chain = op.op, .rows = 512, .cols = 2000}, gpu).time.value));
     }

@@ -15,6 +15,7 @@
 #include "configs/preset_store.hpp"
 #include "configs/toml_text.hpp"
 #include "configs/unused_keys.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/study.hpp"
 #include "tests/unit/config_files.hpp"
 
@@ -212,7 +213,7 @@ TEST_CASE("data types may be written as frameworks write them") {
   std::string text = kJob;
   text.replace(text.find("\"bf16\""), 6, "\"bfloat16\"");
   const Experiment experiment = ExperimentFile::load(folder.write("e.toml", text)).make(std::nullopt);
-  CHECK(std::get<GemmShape>(experiment.streams[0].operations[0].work).dtype == DType::bf16);
+  CHECK(shape_of<GemmShape>(experiment.streams[0].operations[0])->dtype == DType::bf16);
 }
 
 TEST_CASE("many files that extend one another are read once each") {

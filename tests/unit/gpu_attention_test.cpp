@@ -1,12 +1,14 @@
 // Flash attention by hand: flops, bytes, work groups, and the time of one.
 
-#include "gpu/kernels/attention.hpp"
+#include "gpu/kernels/attention/attention_kernel.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 
 #include <doctest/doctest.h>
 
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "tests/support/gpu_families.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
@@ -188,7 +190,7 @@ TEST_CASE("long sequences: an A100's backward pass gets 63 where forward gets 73
 
 TEST_CASE("GPUs whose instructions take operands of four warps work on tiles of 128 x 128") {
   GpuSpec gpu = mi300x_like_gpu();
-  for (const GpuFamily family : {GpuFamily::hopper, GpuFamily::blackwell}) {
+  for (const FamilySpec& family : {hopper(), blackwell()}) {
     gpu.family = family;
     CHECK(described(kGrouped, gpu).work_groups == 2 * 8 * 2);
   }

@@ -1,6 +1,7 @@
 // Which tile and split of K a product gets, and what its operands cost.
 
-#include "gpu/kernels/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
+#include "tests/support/gpu_families.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
@@ -160,10 +162,10 @@ TEST_CASE("operands cost more beside more multiplications a clock") {
   CHECK(operand_loss(kLarge, DType::bf16, gpu) == near(std::sqrt(1.25)));
   gpu.compute.matrix.push_back({DType::fp8, 2432.0_TFLOPs, 1216.0_TFLOPs, 1200.0_MHz});
   CHECK(operand_loss(kLarge, DType::fp8, gpu) == near(std::sqrt(1.25)));
-  gpu.family = GpuFamily::hopper;
+  gpu.family = hopper();
   CHECK(operand_loss(kLarge, DType::bf16, gpu) == near(std::sqrt(1.0 + 1.0 / 16)));
   // A pair of CUs for 4096 products, each staging half of the longer side: c = 16, A = 65536 / 384.
-  gpu.family = GpuFamily::blackwell;
+  gpu.family = blackwell();
   const double side = 16 * 384.0 / 65536;
   CHECK(operand_loss(kLarge, DType::bf16, gpu) == near(std::sqrt(1.0 + side * side)));
 }

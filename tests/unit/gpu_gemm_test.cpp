@@ -1,6 +1,7 @@
 // Bytes of a tiled GEMM at each level of the memory system.
 
-#include "gpu/kernels/gemm.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <doctest/doctest.h>
 

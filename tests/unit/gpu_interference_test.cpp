@@ -9,7 +9,7 @@
 
 #include "gpu/core_clock.hpp"
 #include "gpu/kernel_time.hpp"
-#include "gpu/kernels/streamed_traffic.hpp"
+#include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"

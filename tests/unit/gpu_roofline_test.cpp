@@ -3,6 +3,8 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 
 namespace c3 {

@@ -1,6 +1,8 @@
 // Bytes and work groups of kernels without a matrix product, by hand.
 
-#include "gpu/kernels/vector.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_kernel.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +11,7 @@
 
 #include "engine/errors.hpp"
 #include "tests/support/gpu_bench.hpp"
+#include "tests/support/gpu_families.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;
@@ -192,7 +195,7 @@ TEST_CASE("rows between passes stay where LDS, L1 and a partition of L2 hold all
   state.llc_size = Bytes{1.0};
   CHECK(kernel.traffic->per_work_group(state).hbm.value == near(1.5 * 12e3));
   CHECK(kernel.traffic->per_work_group(state).l2.value == near(2 * 12e3));
-  gpu.family = GpuFamily::pascal;  // keeps no loads in L1: 768 kB wanted, 506 kB kept
+  gpu.family = pascal();  // keeps no loads in L1: 768 kB wanted, 506 kB kept
   const double ratio = std::pow(64 * 12e3 / (64 * 12e3 - 16 * 0.25 * 65536), gpu.kernels.vector.miss_sharpness);
   CHECK(described(shape_of(VectorOp::layernorm), gpu).traffic->per_work_group(state).hbm.value ==
         near((1 + ratio / (1 + ratio)) * 12e3));

@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "gpu/kernels/gemm.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/waves.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"

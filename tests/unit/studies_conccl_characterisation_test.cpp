@@ -9,6 +9,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/characterisation_part.hpp"
 #include "studies/conccl/gemm_alone.hpp"
 #include "studies/study.hpp"

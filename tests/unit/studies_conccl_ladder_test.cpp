@@ -1,3 +1,4 @@
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/ladder.hpp"
 
 #include <doctest/doctest.h>

@@ -7,6 +7,7 @@
 
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/ladder_cases.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/scenarios.hpp"
@@ -105,7 +106,7 @@ TEST_CASE("a pair takes the place of the experiment's, under every strategy") {
   const Experiment base = study_experiment().make(std::nullopt);
   const Scenario scenario = small_scenarios()[2];
   const Experiment pair = experiment_of(base, scenario);
-  CHECK(std::get<GemmShape>(pair.streams[0].operations.front().work) == scenario.gemm);
+  CHECK(*shape_of<GemmShape>(pair.streams[0].operations.front()) == scenario.gemm);
   CHECK(std::get<CollectiveCall>(pair.streams[1].operations.front().work) == scenario.collective);
   CHECK(pair.cluster == base.cluster);
   for (const Strategy& strategy : pair.strategies) {

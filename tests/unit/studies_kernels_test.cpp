@@ -5,6 +5,8 @@
 #include "configs/config_error.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "studies/kernels/measured_models.hpp"
 #include "studies/kernels/measured_rows.hpp"
 #include "studies/kernels/models_part.hpp"
@@ -66,7 +68,7 @@ TEST_CASE("rows that their GPU cannot run are counted as skipped, and so are tho
 
 TEST_CASE("shipped predictions are the times of single kernels") {
   const MeasuredRows table = a100_gemms("x,bfloat16,512,512,512,1\nx,bfloat16,8,512,64,1\n", true);
-  const auto small = [](const MeasuredRow& row) { return std::get<GemmShape>(row.sample.op).m < 512; };
+  const auto small = [](const MeasuredRow& row) { return row.sample.op.as<GemmShape>()->m < 512; };
   const Predictions predictions = predict_shipped(table, small);
   CHECK(predictions[0] == std::nullopt);
   CHECK(predictions[1]->value == time_of(table.rows()[1].sample.op, load_gpu("a100-sxm-80gb")).time.value);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/t3/sublayer_results.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/temporary_folder.hpp"

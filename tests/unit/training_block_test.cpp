@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
-#include "workloads/training/operator_work.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -25,7 +28,7 @@ using Shape = std::array<std::int64_t, 4>;  // batch, m, n, k
 std::vector<Shape> products(const std::vector<StepKernel>& kernels) {
   std::vector<Shape> shapes;
   for (const StepKernel& kernel : kernels) {
-    if (const auto* gemm = std::get_if<GemmShape>(&kernel.op))
+    if (const auto* gemm = kernel.op.as<GemmShape>())
       shapes.push_back({gemm->batch, gemm->m, gemm->n, gemm->k});
   }
   return shapes;
@@ -99,7 +102,7 @@ TEST_CASE("a gated layer with grouped heads: seven products forward, two of each
     CHECK(backward[1] == Shape{1, f, 512, kTokens});
     CHECK(backward[12] == Shape{1, kTokens, 512, kv});
     CHECK(backward[13] == Shape{1, 512, kv, kTokens});
-    const auto heads = [](const StepKernel& kernel) { return std::get_if<AttentionShape>(&kernel.op); };
+    const auto heads = [](const StepKernel& kernel) { return kernel.op.as<AttentionShape>(); };
     const auto attention = std::ranges::find_if(layer.forward, heads);
     REQUIRE(attention != layer.forward.end());
     CHECK(heads(*attention)->heads == 8 / ranks);
@@ -126,7 +129,7 @@ TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bi
                                                         {1, kTokens, 512, 4 * q}});
     CHECK(products(layer.backward).size() == 12);
     const auto sums = std::ranges::count_if(layer.backward, [](const StepKernel& kernel) {
-      const auto* shape = std::get_if<VectorShape>(&kernel.op);
+      const auto* shape = kernel.op.as<VectorShape>();
       return shape != nullptr && shape->chain.first() == VectorOp::reduce;
     });
     CHECK(sums == 4 + 2);  // of biases, and of two norms
@@ -274,7 +277,7 @@ TEST_CASE("in fp32 nothing is cast, and as much is kept in twice the bytes") {
   const BlockKernels layer = layer_kernels(setup);
   CHECK(kept(layer).value == near(kTokens * (2 * 12.0 * 512 + 16.0 * 512 + 4 * 8 + 16.0 * 1536)));
   CHECK(std::ranges::none_of(layer.forward, [](const StepKernel& kernel) {
-    const auto* shape = std::get_if<VectorShape>(&kernel.op);
+    const auto* shape = kernel.op.as<VectorShape>();
     return shape != nullptr && shape->chain.first() == VectorOp::copy && kernel.part != "attn.rope";
   }));
 }

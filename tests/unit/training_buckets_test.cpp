@@ -116,7 +116,7 @@ TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all 
     std::size_t bucket = 0;
     for (const Placed& placed : reduced) {
       CHECK(before(placed.place, update.place));
-      if (kernel_of(*placed.operation)) continue;
+      if (kernel_of(*placed.operation) != nullptr) continue;
       CHECK(before(filled[bucket].place, placed.place));
       // Of ZeRO's two buckets one is filled while the other is reduced.
       if (sharding != Sharding::none && bucket + 2 < filled.size())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
@@ -30,7 +31,7 @@ TrainingSetup sharded(std::int64_t layers = 4, int prefetch = 1, bool one_commun
 
 std::vector<Placed> gathers(const TrainingStep& step) {
   std::vector<Placed> found = named(step, "all_gather", "");
-  std::erase_if(found, [](const Placed& placed) { return kernel_of(*placed.operation).has_value(); });
+  std::erase_if(found, [](const Placed& placed) { return kernel_of(*placed.operation) != nullptr; });
   return found;
 }
 
@@ -120,7 +121,7 @@ TEST_CASE("a layer's products never run before its parameters have been copied o
     int products = 0;
     for (const Operation& operation : stream_of(step, "compute")->operations) {
       if (operation.name.ends_with("copy out")) last_copied = operation.range + " " + operation.name;
-      if (!std::holds_alternative<GemmShape>(operation.work)) continue;
+      if (shape_of<GemmShape>(operation) == nullptr) continue;
       const std::size_t layer = operation.range.find("layer ");
       if (layer == std::string::npos) continue;
       ++products;
@@ -206,7 +207,7 @@ TEST_CASE(
     CHECK(before(scattered[i - 1].place, copied[i].place));
     // The products of this layer do not wait for the reduction of the one before: only the copy does.
     OperationPlace product = copied[i].place;
-    while (!std::holds_alternative<GemmShape>(stream_of(step, "compute")->operations[product.operation].work))
+    while (shape_of<GemmShape>(stream_of(step, "compute")->operations[product.operation]) == nullptr)
       --product.operation;
     if (i % 5 != 4 && i % 5 != 0) CHECK(!before(scattered[i - 1].place, product));
   }

@@ -175,7 +175,8 @@ inline std::vector<Placed> named(const TrainingStep& step, const std::string& st
   const auto s = static_cast<std::size_t>(its - step.streams.data());
   for (std::size_t i = 0; i < its->operations.size(); ++i) {
     const Operation& operation = its->operations[i];
-    const bool is_event = !kernel_of(operation) && !std::holds_alternative<CollectiveCall>(operation.work);
+    const bool is_event =
+        kernel_of(operation) == nullptr && !std::holds_alternative<CollectiveCall>(operation.work);
     if (!is_event && operation.name.starts_with(name)) found.push_back({{s, i}, &operation});
   }
   return found;

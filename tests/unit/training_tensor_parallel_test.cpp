@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "configs/experiment_reader.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "workloads/execute/run.hpp"
-#include "workloads/training/operator_work.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -162,7 +163,7 @@ TEST_CASE(
   const auto sums = in_range(named(step, "tensor", "mlp.gate_up"), range);
   REQUIRE(again.size() == 1);
   REQUIRE(products.size() == 3);  // of the input, of the weight, of the bias
-  CHECK(std::get<GemmShape>(products[0].operation->work).m == 256);
+  CHECK(shape_of<GemmShape>(*products[0].operation)->m == 256);
   CHECK(!before(again[0].place, products[0].place));
   CHECK(before(again[0].place, products[1].place));
   CHECK(!before(sums[0].place, products[1].place));
@@ -194,7 +195,7 @@ TEST_CASE(
     REQUIRE(products.size() == 4);
     REQUIRE(sums.size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {
-      CHECK(std::get<GemmShape>(products[i].operation->work).m == 64);
+      CHECK(shape_of<GemmShape>(*products[i].operation)->m == 64);
       CHECK(before(products[i].place, sums[i].place));
       if (i < 3) CHECK(!before(products[i + 1].place, sums[i].place));
     }
@@ -216,7 +217,7 @@ TEST_CASE("what makes a sum's data is the product right before it, which writes 
         REQUIRE(producer);
         const Operation& kernel = step.streams[producer->stream].operations[producer->operation];
         CHECK(sum.operation->name.starts_with(kernel.name));
-        REQUIRE(std::holds_alternative<GemmShape>(kernel.work));
+        REQUIRE((shape_of<GemmShape>(kernel) != nullptr));
         CHECK(output_bytes(*kernel_of(kernel)) == kHidden / chunks);
       }
     }

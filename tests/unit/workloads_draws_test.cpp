@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/execute/draw_keys.hpp"

@@ -8,6 +8,8 @@
 
 #include "collectives/backends/backend.hpp"
 #include "engine/errors.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/lower_bound.hpp"

@@ -1,5 +1,6 @@
 // Hosts that launch ahead of their GPUs: dates by hand on the round-number cluster.
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/execute/host_thread.hpp"
 
 #include <doctest/doctest.h>

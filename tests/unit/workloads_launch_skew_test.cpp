@@ -1,5 +1,6 @@
 // GPUs whose hosts launch apart, and a host that gathers what ran beside one another.
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/execute/launch_skew.hpp"
 
 #include <doctest/doctest.h>

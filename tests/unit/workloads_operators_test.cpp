@@ -1,3 +1,6 @@
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/operators/step_operators.hpp"
 
 #include <doctest/doctest.h>
@@ -41,8 +44,8 @@ Totals totals(const OperatorList& list) {
   Totals sum;
   for (const auto& [part, op, count] : list) {
     const auto times = static_cast<double>(count);
-    if (const auto* gemm = std::get_if<GemmShape>(&op)) sum.gemm_flops += times * gemm_flops(*gemm);
-    if (const auto* vector = std::get_if<VectorShape>(&op)) sum.vector_bytes += times * vector_bytes(*vector);
+    if (const auto* gemm = op.as<GemmShape>()) sum.gemm_flops += times * gemm_flops(*gemm);
+    if (const auto* vector = op.as<VectorShape>()) sum.vector_bytes += times * vector_bytes(*vector);
   }
   return sum;
 }
@@ -219,10 +222,10 @@ TEST_CASE("a busy expert takes its capacity of each sequence, or its share of th
     return *std::find_if(at, list.end(), [](const CountedOperator& op) { return op.part == "mlp.gate_up"; });
   };
   const CountedOperator all = taken(512, std::nullopt);
-  CHECK(std::get<GemmShape>(all.op).m == 128);
+  CHECK(all.op.as<GemmShape>()->m == 128);
   CHECK(all.count == 12 * 4);
   CHECK(taken(512, 1).count == 12);
-  CHECK(std::get<GemmShape>(taken(100, std::nullopt).op).m == 50);
+  CHECK(taken(100, std::nullopt).op.as<GemmShape>()->m == 50);
 }
 
 TEST_CASE("what is not known is refused") {
@@ -251,9 +254,9 @@ double roofline_ms(const OperatorList& list) {
   constexpr double kBytes = 900e9;
   double sum = 0.0;
   for (const auto& [part, op, count] : list) {
-    const auto* gemm = std::get_if<GemmShape>(&op);
+    const auto* gemm = op.as<GemmShape>();
     const double seconds = gemm != nullptr ? std::max(gemm_flops(*gemm) / kFlops, gemm_bytes(*gemm) / kBytes)
-                                           : vector_bytes(std::get<VectorShape>(op)) / kBytes;
+                                           : vector_bytes(*op.as<VectorShape>()) / kBytes;
     sum += static_cast<double>(count) * seconds * 1e3;
   }
   return sum;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/recording.hpp"
 #include "workloads/execute/run.hpp"

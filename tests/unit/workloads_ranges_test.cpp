@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/out_of_memory.hpp"

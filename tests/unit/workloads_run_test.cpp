@@ -1,5 +1,6 @@
 // One run of an experiment: what starts when, by hand.
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/execute/run.hpp"
 
 #include <doctest/doctest.h>

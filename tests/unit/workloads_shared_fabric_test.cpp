@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/measure.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/fabrics.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"

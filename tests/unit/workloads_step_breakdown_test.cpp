@@ -1,5 +1,8 @@
 // Where the time of a step goes, and what of it interference takes.
 
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
 #include <doctest/doctest.h>

@@ -5,6 +5,7 @@
 
 #include "engine/interrupt.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_class.hpp"
 #include "workloads/execute/partition.hpp"
 
 namespace c3 {
@@ -46,7 +47,7 @@ Bytes add_collective(std::vector<RankWork>& ranks, const Operation& operation, c
 
 /// What no kernel can find in the caches: a vector operator's tensors may be there from the operator before.
 Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const CacheSpec& cache, int xcds) {
-  if (!std::holds_alternative<VectorShape>(op)) return kernel.compulsory;
+  if (op.of_class().has_product) return kernel.compulsory;
   const Bytes kept = cache.llc_size + cache.l2_size * static_cast<double>(xcds);
   return std::max(Bytes{0}, kernel.compulsory - kept);
 }
@@ -94,7 +95,7 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
     const Backend backend = policy_of(strategy, stream.name).backend;
     for (const Operation& operation : stream.operations) {
       checkpoint();
-      if (const std::optional<Operator> op = kernel_of(operation)) {
+      if (const Operator* op = kernel_of(operation)) {
         const KernelDescription kernel = describe(operation.name, *op, cluster.gpu);
         const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
         add_kernel(ranks, kernel, hbm, operation.on);

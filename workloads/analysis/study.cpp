@@ -36,7 +36,7 @@ bool compares_streams(const Experiment& experiment) {
   bool kernels = false, collectives = false;
   for (const StreamSpec& stream : experiment.streams) {
     for (const Operation& operation : stream.operations) {
-      kernels = kernels || kernel_of(operation).has_value();
+      kernels = kernels || kernel_of(operation) != nullptr;
       collectives = collectives || std::holds_alternative<CollectiveCall>(operation.work);
     }
   }

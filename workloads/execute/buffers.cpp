@@ -28,8 +28,8 @@ Bytes buffers_of(const CollectiveCall& call, int ranks) {
 Bytes taken_by(const Operation& operation, const ClusterSpec& cluster) {
   if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
     return buffers_of(*call, cluster.ranks());
-  const auto op = kernel_of(operation);
-  return op ? describe(operation.name, *op, cluster.gpu).compulsory : Bytes{};
+  const Operator* op = kernel_of(operation);
+  return op != nullptr ? describe(operation.name, *op, cluster.gpu).compulsory : Bytes{};
 }
 
 }  // namespace

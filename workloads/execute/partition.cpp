@@ -46,7 +46,7 @@ bool needs_cus(const StreamPolicy& policy) {
 
 bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy) {
   return std::ranges::any_of(stream.operations, [&](const Operation& operation) {
-    return kernel_of(operation).has_value() ||
+    return kernel_of(operation) != nullptr ||
            (std::holds_alternative<CollectiveCall>(operation.work) && needs_cus(policy));
   });
 }

@@ -4,26 +4,10 @@
 #include <cmath>
 
 #include "engine/intervals.hpp"
+#include "gpu/kernels/operator_table.hpp"
 
 namespace c3 {
 namespace {
-
-std::string class_of(const VectorShape& shape) {
-  switch (shape.chain.first()) {
-    case VectorOp::softmax:
-      return "softmax";
-    case VectorOp::layernorm:
-    case VectorOp::rmsnorm:
-      return "norm";
-    case VectorOp::embedding:
-      return "embedding";
-    case VectorOp::sgd:
-    case VectorOp::adam:
-      return "optimizer";
-    default:
-      return "elementwise";
-  }
-}
 
 Interval picoseconds(Seconds begin, Seconds end) {
   return {std::llround(begin.value * 1e12), std::llround(end.value * 1e12)};
@@ -34,9 +18,7 @@ Seconds length_of(const Intervals& set) { return Seconds{static_cast<double>(len
 }  // namespace
 
 std::string class_of(const Operation& operation) {
-  if (std::holds_alternative<GemmShape>(operation.work)) return "gemm";
-  if (std::holds_alternative<AttentionShape>(operation.work)) return "attention";
-  if (const auto* vector = std::get_if<VectorShape>(&operation.work)) return class_of(*vector);
+  if (const Operator* op = kernel_of(operation)) return std::string(group_of(*op));
   if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) return std::string(name_of(call->kind));
   return {};
 }

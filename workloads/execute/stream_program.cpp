@@ -77,7 +77,7 @@ bool StreamProgram::runs(std::size_t index) const {
 
 bool StreamProgram::takes_time(std::size_t index) const {
   const Operation& operation = context_.stream->operations[index];
-  if (kernel_of(operation)) return context_.has(Side::kernels) && runs(index);
+  if (kernel_of(operation) != nullptr) return context_.has(Side::kernels) && runs(index);
   const bool is_collective = std::holds_alternative<CollectiveCall>(operation.work);
   return is_collective && context_.has(Side::collectives) && runs(index);
 }
@@ -108,7 +108,7 @@ Task StreamProgram::run_operation(std::size_t index) {
   const auto& work = context_.stream->operations[index].work;
   const Seconds release = simulation_.now();
   const Seconds delay = launch_delay(index);
-  if (const std::optional<Operator> op = kernel_of(context_.stream->operations[index])) {
+  if (const Operator* op = kernel_of(context_.stream->operations[index])) {
     if (!context_.has(Side::kernels)) co_return;
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);

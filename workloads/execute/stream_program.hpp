@@ -9,6 +9,7 @@
 #include "collectives/backends/fused/fused_collective.hpp"
 #include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
+#include "gpu/kernels/operator.hpp"
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/host_thread.hpp"
 #include "workloads/execute/run_result.hpp"

@@ -1,3 +1,5 @@
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/operators/step_writer.hpp"
 
 namespace c3 {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/enum_names.hpp"
+
 namespace c3 {
 
 enum class Structure {
@@ -12,8 +14,16 @@ enum class Structure {
   encoder,          ///< the same, a token sees all
   encoder_decoder,  ///< `layers` of each; the decoder's also attend to the encoder's output
 };
+template <>
+inline constexpr auto kEnumNames<Structure> =
+    std::to_array<EnumName<Structure>>({{"decoder", Structure::decoder},
+                                        {"encoder", Structure::encoder},
+                                        {"encoder-decoder", Structure::encoder_decoder}});
 
 enum class Norm { layernorm, rmsnorm };
+template <>
+inline constexpr auto kEnumNames<Norm> =
+    std::to_array<EnumName<Norm>>({{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}});
 
 enum class Activation {
   relu,
@@ -21,10 +31,22 @@ enum class Activation {
   gelu_tanh,  ///< the approximation by tanh, which eager code computes in eight kernels
   silu,
 };
+template <>
+inline constexpr auto kEnumNames<Activation> =
+    std::to_array<EnumName<Activation>>({{"relu", Activation::relu},
+                                         {"gelu", Activation::gelu},
+                                         {"gelu-tanh", Activation::gelu_tanh},
+                                         {"silu", Activation::silu}});
 
 /// Whose eager code runs: HuggingFace transformers' model of this family. They differ in the kernels between
 /// the two products of attention, and in whether queries, keys and values come from one GEMM (`kernels_of`).
 enum class EagerFamily { bert, gpt2, opt, t5 };
+template <>
+inline constexpr auto kEnumNames<EagerFamily> =
+    std::to_array<EnumName<EagerFamily>>({{"bert", EagerFamily::bert},
+                                          {"gpt2", EagerFamily::gpt2},
+                                          {"opt", EagerFamily::opt},
+                                          {"t5", EagerFamily::t5}});
 
 /// A mixture of experts in place of a feed-forward layer; every token goes to one expert.
 struct ExpertDimensions {

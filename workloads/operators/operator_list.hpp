@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/kernels/operator.hpp"
+#include "gpu/spec.hpp"
 
 namespace c3 {
 

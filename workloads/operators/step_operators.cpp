@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/operators/step_writer.hpp"
 
 namespace c3 {

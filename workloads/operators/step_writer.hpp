@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/operators/model_dimensions.hpp"
 #include "workloads/operators/tape.hpp"
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+
 namespace c3 {
 
 VectorShape Tape::shape(VectorOp op, Rows tensor, Pass pass) const {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/operators/model_dimensions.hpp"
 #include "workloads/operators/operator_list.hpp"
 

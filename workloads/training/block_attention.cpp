@@ -1,5 +1,8 @@
 // The parts of attention: projections, rotation, and one kernel or products.
 
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/block_writer.hpp"
 
 namespace c3 {

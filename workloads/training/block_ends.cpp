@@ -1,5 +1,6 @@
 // What stands before the first layer and after the last one.
 
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/block_writer.hpp"
 
 namespace c3 {

@@ -3,6 +3,9 @@
 #include <iterator>
 #include <utility>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+
 namespace c3 {
 
 BlockWriter::BlockWriter(const TrainingSetup& setup)

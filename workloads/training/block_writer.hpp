@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/block_kernels.hpp"
 
 namespace c3 {

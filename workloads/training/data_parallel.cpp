@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
+
 namespace c3 {
 
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/step_program.hpp"
 
 namespace c3 {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
+
 namespace c3 {
 
 FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
+
 namespace c3 {
 
 GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,

@@ -7,22 +7,6 @@
 
 namespace c3 {
 
-std::string_view name_of(MemoryClass memory_class) {
-  switch (memory_class) {
-    case MemoryClass::weights:
-      return "weights";
-    case MemoryClass::gradients:
-      return "gradients";
-    case MemoryClass::optimizer:
-      return "optimizer";
-    case MemoryClass::activations:
-      return "activations";
-    case MemoryClass::communication:
-      return "communication";
-  }
-  throw std::logic_error("name_of: unknown memory class");
-}
-
 MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory_class, std::string name,
                                             Bytes bytes) {
   entries_.push_back({.name = std::move(name),

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/operators/model_dimensions.hpp"
@@ -18,6 +19,12 @@ enum class Sharding {
   gradients,   ///< ZeRO-2: buckets of gradients are reduced to the rank that updates them
   parameters,  ///< ZeRO-3, FSDP: a layer's parameters are gathered before it runs, forward and backward
 };
+template <>
+inline constexpr auto kEnumNames<Sharding> =
+    std::to_array<EnumName<Sharding>>({{"ddp", Sharding::none},
+                                       {"zero1", Sharding::optimizer},
+                                       {"zero2", Sharding::gradients},
+                                       {"fsdp", Sharding::parameters}});
 
 /// Which activations a backward pass finds and which it computes again.
 enum class Recompute {
@@ -27,6 +34,12 @@ enum class Recompute {
               ///< attention is one kernel
   full,       ///< kept: each layer's input
 };
+template <>
+inline constexpr auto kEnumNames<Recompute> =
+    std::to_array<EnumName<Recompute>>({{"none", Recompute::none},
+                                        {"selective", Recompute::selective},
+                                        {"attention", Recompute::attention},
+                                        {"full", Recompute::full}});
 
 /// Which kernels a layer's code launches.
 enum class KernelStyle {
@@ -34,7 +47,9 @@ enum class KernelStyle {
   compiled,  ///< elementwise neighbours in one kernel, as Inductor makes them
   megatron,  ///< Megatron-LM's fused kernels: norm, bias and activation, bias, dropout and residual
 };
-std::string_view name_of(KernelStyle style);
+template <>
+inline constexpr auto kEnumNames<KernelStyle> = std::to_array<EnumName<KernelStyle>>(
+    {{"eager", KernelStyle::eager}, {"compiled", KernelStyle::compiled}, {"megatron", KernelStyle::megatron}});
 
 /// What computes attention.
 enum class AttentionCode {
@@ -42,6 +57,11 @@ enum class AttentionCode {
   flash2,    ///< AttentionKernel::flash2
   newest,    ///< AttentionKernel::newest
 };
+template <>
+inline constexpr auto kEnumNames<AttentionCode> =
+    std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
+                                            {"flash2", AttentionCode::flash2},
+                                            {"newest", AttentionCode::newest}});
 
 /// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
 struct Framework {

@@ -1,5 +1,6 @@
 #include "workloads/training/step_composer.hpp"
-#include "workloads/training/operator_work.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/sharding.hpp"
 
 #include <fmt/format.h>
@@ -20,13 +21,6 @@ std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const BlockKerne
   for (std::int64_t i = 0; i < setup.model.layers; ++i)
     units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors});
   return units;
-}
-
-/// \p op on one of \p chunks parts of its tokens.
-Operator chunk_of(Operator op, std::int64_t chunks) {
-  if (auto* gemm = std::get_if<GemmShape>(&op)) gemm->m /= chunks;
-  if (auto* vector = std::get_if<VectorShape>(&op)) vector->rows = (vector->rows + chunks - 1) / chunks;
-  return op;
 }
 
 }  // namespace
@@ -286,7 +280,7 @@ void StepComposer::run_kernel(const StepKernel& kernel, Pass pass, Keeping keepi
 }
 
 void StepComposer::run_chunk(const StepKernel& kernel, int chunks) {
-  const Operator op = chunk_of(kernel.op, chunks);
+  const Operator op = part_of(kernel.op, chunks);
   hardware_flops_ += matrix_flops(op);
   program_.kernel(compute_, kernel.part, op);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/block_kernels.hpp"
 #include "workloads/training/composed_step.hpp"
 #include "workloads/training/data_parallel.hpp"

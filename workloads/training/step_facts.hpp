@@ -7,16 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
 namespace c3 {
 
 /// What a GPU's memory holds.
 enum class MemoryClass : std::uint8_t { weights, gradients, optimizer, activations, communication };
-inline constexpr std::array kMemoryClasses = {MemoryClass::weights, MemoryClass::gradients,
-                                              MemoryClass::optimizer, MemoryClass::activations,
-                                              MemoryClass::communication};
-std::string_view name_of(MemoryClass memory_class);
+template <>
+inline constexpr auto kEnumNames<MemoryClass> =
+    std::to_array<EnumName<MemoryClass>>({{"weights", MemoryClass::weights},
+                                          {"gradients", MemoryClass::gradients},
+                                          {"optimizer", MemoryClass::optimizer},
+                                          {"activations", MemoryClass::activations},
+                                          {"communication", MemoryClass::communication}});
+inline constexpr auto kMemoryClasses = enum_values<MemoryClass>();
 
 struct MemoryTenant {
   std::string name;  ///< of all tensors alike, e.g. "mlp.gate_up"

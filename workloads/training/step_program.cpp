@@ -28,9 +28,7 @@ void StepProgram::launch(Stream stream, Operation operation, Seconds cost) {
 }
 
 void StepProgram::kernel(Stream stream, const std::string& name, const Operator& op) {
-  Operation operation{.name = name, .work = RecordEvent{}};
-  std::visit([&](const auto& shape) { operation.work = shape; }, op);
-  launch(stream, std::move(operation),
+  launch(stream, {.name = name, .work = op},
          pass_ == HostPass::forward ? framework_.forward_launch : framework_.backward_launch);
 }
 

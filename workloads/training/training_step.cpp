@@ -8,18 +8,6 @@
 
 namespace c3 {
 
-std::string_view name_of(KernelStyle style) {
-  switch (style) {
-    case KernelStyle::eager:
-      return "eager";
-    case KernelStyle::compiled:
-      return "compiled";
-    case KernelStyle::megatron:
-      return "megatron";
-  }
-  throw std::logic_error("name_of: unknown kernel style");
-}
-
 namespace {
 
 void check(const TrainingSetup& setup, int ranks) {

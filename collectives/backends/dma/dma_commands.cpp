@@ -104,13 +104,6 @@ bool suits(DmaVariant variant, CollectiveKind kind) {
 
 }  // namespace
 
-std::string_view name_of(DmaVariant variant) {
-  constexpr std::array<std::string_view, kDmaVariants.size()> kNames = {"pcpy", "bcst", "swap", "b2b"};
-  return kNames.at(static_cast<std::size_t>(variant));
-}
-
-std::string_view name_of(DmaHost host) { return host == DmaHost::gpu ? "gpu" : "node"; }
-
 // The two halves of a swap belong to different ranks, and one thread comes to one rank after another.
 bool is_symmetric(const DmaOptions& options) {
   return options.variant != DmaVariant::swap && options.host == DmaHost::gpu;

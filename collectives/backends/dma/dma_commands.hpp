@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/moves.hpp"
@@ -22,18 +23,22 @@ enum class DmaVariant {
   swap,  ///< commands that exchange two ranks' pieces: one rank of each pair sends both
   b2b,   ///< all copies of a rank back to back on one engine, one signal
 };
-inline constexpr std::array kDmaVariants = {DmaVariant::pcpy, DmaVariant::bcst, DmaVariant::swap,
-                                            DmaVariant::b2b};
+template <>
+inline constexpr auto kEnumNames<DmaVariant> = std::to_array<EnumName<DmaVariant>>({{"pcpy", DmaVariant::pcpy},
+                                                                                    {"bcst", DmaVariant::bcst},
+                                                                                    {"swap", DmaVariant::swap},
+                                                                                    {"b2b", DmaVariant::b2b}});
+inline constexpr auto kDmaVariants = enum_values<DmaVariant>();
 
 /// Which host threads create commands and watch signals.
 enum class DmaHost {
   gpu,   ///< one for each GPU
   node,  ///< one for all GPUs of the node, as in a single-process benchmark
 };
-inline constexpr std::array kDmaHosts = {DmaHost::gpu, DmaHost::node};
-
-std::string_view name_of(DmaVariant variant);
-std::string_view name_of(DmaHost host);
+template <>
+inline constexpr auto kEnumNames<DmaHost> =
+    std::to_array<EnumName<DmaHost>>({{"gpu", DmaHost::gpu}, {"node", DmaHost::node}});
+inline constexpr auto kDmaHosts = enum_values<DmaHost>();
 
 /// How a collective uses copy engines.
 struct DmaOptions {

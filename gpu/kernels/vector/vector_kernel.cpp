@@ -1,4 +1,5 @@
-#include "gpu/kernels/vector.hpp"
+#include "gpu/kernels/vector/vector_kernel.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -177,8 +178,7 @@ void describe_rows(KernelDescription& kernel, const VectorShape& shape, const Gp
   VectorTraffic::Loads loads = loads_of(work, kernel.work_groups, gpu);
   loads.again = loads.once * (passes - 1.0);
   loads.row_cache = Bytes{work.element * static_cast<double>(shape.cols)};
-  // Pascal does not keep global loads in its L1.
-  const double l1_kept = gpu.family == GpuFamily::pascal ? 0.0 : gpu.kernels.vector.l1_kept;
+  const double l1_kept = gpu.family.l1_keeps_loads ? gpu.kernels.vector.l1_kept : 0.0;
   loads.l1 = gpu.compute.lds_per_cu * l1_kept;
   loads.work_groups_per_cu = work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
   finish(kernel, work, loads, gpu);

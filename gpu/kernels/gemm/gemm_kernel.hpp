@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gpu/kernel.hpp"
-#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,5 @@
-#include "gpu/kernels/attention.hpp"
+#include "gpu/kernels/attention/attention_kernel.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -23,9 +24,8 @@ struct Tile {
 
 /// Instructions that take their operands from shared memory, for four warps at once, work on larger tiles than
 /// those of a single warp (flash attention 2 and 3).
-Tile tile_of(GpuFamily family) {
-  const bool warp_groups = family == GpuFamily::hopper || family == GpuFamily::blackwell;
-  return warp_groups ? Tile{128, 128} : Tile{64, 32};
+Tile tile_of(MatrixOperands operands) {
+  return operands == MatrixOperands::registers ? Tile{64, 32} : Tile{128, 128};
 }
 
 /// Work groups, and how many share the keys of one sequence and head.
@@ -120,7 +120,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
   const AttentionCoefficients& coefficients = gpu.kernels.attention;
   const bool forward = shape.pass == Pass::forward;
-  const Tile tile = tile_of(gpu.family);
+  const Tile tile = tile_of(gpu.family.matrix_operands);
   const Grid grid = grid_of(shape, tile, gpu.compute.cus());
   const Steps whole = steps_of(shape, tile);
   const auto parts = static_cast<double>(grid.parts);

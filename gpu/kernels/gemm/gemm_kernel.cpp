@@ -1,4 +1,5 @@
-#include "gpu/kernels/gemm.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +8,8 @@
 
 #include "gpu/cache_reuse.hpp"
 #include "gpu/kernels/checks.hpp"
-#include "gpu/kernels/gemm_plan.hpp"
-#include "gpu/kernels/streamed_traffic.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "gpu/kernels/tiling.hpp"
 
 namespace c3 {

@@ -1,4 +1,4 @@
-#include "gpu/kernels/streamed_traffic.hpp"
+#include "gpu/kernels/gemm/streamed_traffic.hpp"
 
 #include <algorithm>
 #include <array>

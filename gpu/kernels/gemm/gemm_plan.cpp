@@ -1,4 +1,5 @@
-#include "gpu/kernels/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/tiling.hpp"
@@ -38,9 +40,16 @@ double clock_of_peak(const MatrixRate& rate, const GpuSpec& gpu) {
   return rate.peak.value / (2.0 * gpu.compute.cus() * products_per_clock(rate, gpu));
 }
 
-double reference_products(GpuFamily family) {
-  if (family == GpuFamily::hopper) return kGroupReferenceProducts;
-  return family == GpuFamily::blackwell ? kPairReferenceProducts : kReferenceProducts;
+double reference_products(MatrixOperands operands) {
+  switch (operands) {
+    case MatrixOperands::registers:
+      return kReferenceProducts;
+    case MatrixOperands::shared_memory:
+      return kGroupReferenceProducts;
+    case MatrixOperands::tensor_memory:
+      return kPairReferenceProducts;
+  }
+  throw std::logic_error("reference_products: unknown place of operands");
 }
 
 /// `operand` of the class, scaled to this GPU's CUs.
@@ -50,11 +59,12 @@ double operand_side(const MatrixRate& rate, const GpuSpec& gpu) {
     return all.vector_gemm.operand * products_per_clock(rate, gpu) / kReferenceLanes;
   }
   const double bits = 16.0 / (8.0 * element_size(rate.dtype).value);  // twice the products of half the bytes
-  return all.matrix_gemm.operand * products_per_clock(rate, gpu) / (bits * reference_products(gpu.family));
+  return all.matrix_gemm.operand * products_per_clock(rate, gpu) /
+         (bits * reference_products(gpu.family.matrix_operands));
 }
 
 bool pairs_up(DType dtype, const GpuSpec& gpu) {
-  return gpu.family == GpuFamily::blackwell && !on_vector_units(dtype);
+  return gpu.family.matrix_operands == MatrixOperands::tensor_memory && !on_vector_units(dtype);
 }
 
 /// \p paired: two CUs multiply as a pair (tcgen05), and each stages half of the longer operand.
@@ -155,7 +165,7 @@ class Planner {
   /// Kernels of NVIDIA's matrix units swizzle their grid so that a wave is a near-square block of the output;
   /// those of its vector units go along the rows of the output first. AMD's go down its columns (assumed).
   std::int64_t band_of(const GemmPlan& plan) const {
-    if (gpu_.family >= GpuFamily::cdna1) return 1;
+    if (gpu_.family.gemm_order == GemmOrder::columns) return 1;
     const std::int64_t columns = ceil_div(shape_.n, plan.tile.n);
     if (on_vectors()) return columns;
     const double tiles = std::min<double>(gpu_.compute.cus(), static_cast<double>(plan.work_groups));

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/kernels/attention/attention_kernel.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/operator_class.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array<std::string_view, 1> kOperators = {"attention"};
+constexpr std::array<std::string_view, 2> kAliases = {"sdpa", "flash_attention"};
+
+double product(auto... extents) { return (... * static_cast<double>(extents)); }
+
+Operator read(const ShapeWords& words) {
+  using enum ShapeKey;
+  constexpr double kMostProducts = 7;  // two of the forward pass and five of the backward one
+  constexpr double kMostTensors = 8;   // q, k, v, o, and a gradient of each
+  need(words, "attention", {dtype, heads, seq, head_dim});
+  AttentionShape shape{.batch = extent_or(words, b, 1),
+                       .heads = extent(words, heads),
+                       .queries = extent(words, seq),
+                       .head_dim = extent(words, head_dim),
+                       .causal = flag_or(words, causal, false),
+                       .dtype = chosen<DType>(words, dtype),
+                       .pass = chosen_or(words, pass, Pass::forward)};
+  shape.kv_heads = extent_or(words, kv_heads, shape.heads);
+  shape.keys = extent_or(words, kv_seq, shape.queries);
+  if (shape.heads % shape.kv_heads != 0)
+    refuse(kv_heads, fmt::format("{} does not divide the {} heads", shape.kv_heads, shape.heads));
+  const double in_a_row = product(shape.batch, shape.heads, shape.head_dim);
+  refuse_absurd(seq,
+                element_size(shape.dtype).value * kMostTensors * in_a_row *
+                    static_cast<double>(std::max(shape.queries, shape.keys)),
+                kMostProducts * 2.0 * in_a_row * product(shape.queries, shape.keys));
+  return shape;
+}
+
+std::vector<ShapeField> fields(const AttentionShape& shape) {
+  using enum ShapeKey;
+  return {{dtype, name_of(shape.dtype)}, {b, shape.batch},       {heads, shape.heads},
+          {kv_heads, shape.kv_heads},    {seq, shape.queries},   {kv_seq, shape.keys},
+          {head_dim, shape.head_dim},    {causal, shape.causal}, {pass, name_of(shape.pass)}};
+}
+
+std::string shape_text(const AttentionShape& shape) {
+  return fmt::format("{} of {}/{} heads, {}{} x {} x {} {}{}", shape.batch, shape.heads, shape.kv_heads,
+                     shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim,
+                     name_of(shape.dtype), shape.pass == Pass::backward ? " backward" : "");
+}
+
+Bytes output(const AttentionShape& shape) {
+  const auto width = static_cast<double>(shape.batch * shape.head_dim);
+  const double queries = width * static_cast<double>(shape.heads * shape.queries);
+  const double keys = width * static_cast<double>(shape.kv_heads * shape.keys);
+  return element_size(shape.dtype) * (shape.pass == Pass::forward ? queries : queries + 2.0 * keys);
+}
+
+// Masked scores do not count. The last query sees all keys, each one before it one less.
+Flops matrix_flops(const AttentionShape& shape) {
+  const auto queries = static_cast<double>(shape.queries);
+  const auto keys = static_cast<double>(shape.keys);
+  const double pairs = queries * (shape.causal ? keys - 0.5 * (queries - 1.0) : keys);
+  const double products = shape.pass == Pass::forward ? 2.0 : 5.0;
+  return Flops{products * 2.0 * pairs * static_cast<double>(shape.batch * shape.heads) *
+               static_cast<double>(shape.head_dim)};
+}
+
+std::string_view coefficients(const AttentionShape&) { return "attention"; }
+
+}  // namespace
+
+extern constexpr OperatorClass kAttentionClass = {.name = "attention",
+                                                  .operators = kOperators,
+                                                  .aliases = kAliases,
+                                                  .read = read,
+                                                  .fields = on_shape<&fields>,
+                                                  .shape_text = on_shape<&shape_text>,
+                                                  .describe = on_shape<&describe_attention>,
+                                                  .output = on_shape<&output>,
+                                                  .matrix_flops = on_shape<&matrix_flops>,
+                                                  .coefficients = on_shape<&coefficients>};
+
+const OperatorClass& operator_class(const AttentionShape&) { return kAttentionClass; }
+
+}  // namespace c3

@@ -1,0 +1,35 @@
+#pragma once
+/// Flash attention.
+
+#include <cstdint>
+
+#include "gpu/kernels/operator.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// Which kernel computes attention.
+enum class AttentionKernel : std::uint8_t {
+  newest,  ///< the vendor's libraries', with all that a GPU has
+  flash2,  ///< FlashAttention-2, without what came with Hopper
+};
+
+/// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.
+struct AttentionShape {
+  std::int64_t batch = 1;
+  std::int64_t heads = 0;     ///< of queries
+  std::int64_t kv_heads = 0;  ///< of keys and values; a divisor of `heads`
+  std::int64_t queries = 0;   ///< of one sequence
+  std::int64_t keys = 0;      ///< of one sequence, cached ones included
+  std::int64_t head_dim = 0;
+  bool causal = false;  ///< a query sees the keys up to its own place; the last query sees all
+  DType dtype = DType::bf16;
+  Pass pass = Pass::forward;
+  AttentionKernel kernel = AttentionKernel::newest;
+
+  bool operator==(const AttentionShape&) const = default;
+};
+
+const OperatorClass& operator_class(const AttentionShape& shape);
+
+}  // namespace c3

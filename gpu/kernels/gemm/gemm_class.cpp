@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_class.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::array<std::string_view, 1> kOperators = {"gemm"};
+constexpr std::array<std::string_view, 3> kAliases = {"bmm", "linear", "matmul"};
+
+double product(auto... extents) { return (... * static_cast<double>(extents)); }
+
+Operator read(const ShapeWords& words) {
+  using enum ShapeKey;
+  need(words, "gemm", {dtype, m, n, k});
+  if (chosen_or(words, pass, Pass::forward) == Pass::backward)
+    refuse(pass, "the backward pass of a gemm is two other gemms; write those instead");
+  const GemmShape shape{.m = extent(words, m),
+                        .n = extent(words, n),
+                        .k = extent(words, k),
+                        .dtype = chosen<DType>(words, dtype),
+                        .batch = extent_or(words, b, 1),
+                        .traffic = chosen_or(words, traffic, GemmTraffic::tiled)};
+  const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
+  refuse_absurd(m, element_size(shape.dtype).value * static_cast<double>(shape.batch) * elements,
+                2.0 * product(shape.batch, shape.m, shape.n, shape.k));
+  return shape;
+}
+
+std::vector<ShapeField> fields(const GemmShape& shape) {
+  using enum ShapeKey;
+  return {{dtype, name_of(shape.dtype)},    {b, shape.batch}, {m, shape.m}, {n, shape.n}, {k, shape.k},
+          {traffic, name_of(shape.traffic)}};
+}
+
+std::string shape_text(const GemmShape& shape) {
+  const std::string batch = shape.batch == 1 ? "" : fmt::format("{} x ", shape.batch);
+  const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
+  return fmt::format("{}{} x {} x {} {}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype), streamed);
+}
+
+Bytes output(const GemmShape& shape) {
+  return element_size(shape.dtype) * product(shape.batch, shape.m, shape.n);
+}
+
+Flops matrix_flops(const GemmShape& shape) {
+  return Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
+}
+
+std::string_view coefficients(const GemmShape& shape) {
+  return shape.dtype == DType::fp32 ? "vector_gemm" : "matrix_gemm";
+}
+
+Operator part(const GemmShape& shape, std::int64_t parts) {
+  GemmShape cut = shape;
+  cut.m /= parts;
+  return cut;
+}
+
+}  // namespace
+
+extern constexpr OperatorClass kGemmClass = {.name = "gemm",
+                                             .operators = kOperators,
+                                             .aliases = kAliases,
+                                             .read = read,
+                                             .fields = on_shape<&fields>,
+                                             .shape_text = on_shape<&shape_text>,
+                                             .describe = on_shape<&describe_gemm>,
+                                             .output = on_shape<&output>,
+                                             .matrix_flops = on_shape<&matrix_flops>,
+                                             .coefficients = on_shape<&coefficients>,
+                                             .part = on_shape<&part>};
+
+const OperatorClass& operator_class(const GemmShape&) { return kGemmClass; }
+
+std::array<GemmShape, 2> backward(const GemmShape& forward) {
+  GemmShape of_a = forward;
+  of_a.n = forward.k;
+  of_a.k = forward.n;
+  GemmShape of_b = forward;
+  of_b.m = forward.k;
+  of_b.k = forward.m;
+  return {of_a, of_b};
+}
+
+}  // namespace c3

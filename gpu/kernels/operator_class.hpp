@@ -1,0 +1,69 @@
+#pragma once
+/// A class of operators (products, attention, ..): how its operators are written, what they compute, and as
+/// which kernel they run. One entry a class, listed in operator_table.cpp.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/units.hpp"
+#include "gpu/kernel.hpp"
+#include "gpu/kernels/operator.hpp"
+#include "gpu/kernels/shape_words.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// Members without a default are required. A function is called with operators of its own class only; on_shape
+/// makes it from one that takes their shape.
+struct OperatorClass {
+  std::string_view name;                           ///< "gemm"
+  std::span<const std::string_view> operators;     ///< words of `op` that mean one of its operators
+  std::span<const std::string_view> aliases = {};  ///< further words, of other tools
+  Operator (*read)(const ShapeWords& words);       ///< \throws ShapeError
+  std::vector<ShapeField> (*fields)(
+      const Operator& op);                        ///< what `read` takes, but `op`, in the order of tables
+  std::string (*shape_text)(const Operator& op);  ///< for people: "4096 x 4096 x 8192 bf16"
+  /// \throws InfeasibleError when the GPU lacks the data type, a size is out of range, or a kernel of this kind
+  /// cannot be built.
+  KernelDescription (*describe)(const Operator& op, std::string name, const GpuSpec& gpu);
+  Bytes (*output)(const Operator& op);  ///< what it writes
+
+  std::string (*name_of)(const Operator& op) = nullptr;  ///< as a word of `op`; nullptr: the class's name
+  /// Whether arithmetic is a matrix product's. Others move bytes, and find some of them in the caches.
+  bool has_product = true;
+  bool fuses = false;                                   ///< whether its operators joined by '+' are one kernel
+  Flops (*matrix_flops)(const Operator& op) = nullptr;  ///< nullptr: none
+  /// The class of coefficients (kKernelClasses) that its time takes; nullptr: none.
+  std::string_view (*coefficients)(const Operator& op) = nullptr;
+  /// Under which a step's times are summed up: "norm"; nullptr: the class's name.
+  std::string_view (*group)(const Operator& op) = nullptr;
+  /// The operator on one of \p parts of its rows; nullptr: it is not cut.
+  Operator (*part)(const Operator& op, std::int64_t parts) = nullptr;
+};
+
+/// Makes a function of the shape, `R f(const Shape&, ..)` or `R f(std::string, const Shape&, ..)`, one of the
+/// operator.
+template <class Function>
+struct OnShape;
+template <class Result, class Shape, class... Rest>
+struct OnShape<Result (*)(const Shape&, Rest...)> {
+  template <Result (*function)(const Shape&, Rest...)>
+  static Result call(const Operator& op, Rest... rest) {
+    return function(*op.as<Shape>(), std::forward<Rest>(rest)...);
+  }
+};
+template <class Result, class Shape, class... Rest>
+struct OnShape<Result (*)(std::string, const Shape&, Rest...)> {
+  template <Result (*function)(std::string, const Shape&, Rest...)>
+  static Result call(const Operator& op, std::string name, Rest... rest) {
+    return function(std::move(name), *op.as<Shape>(), std::forward<Rest>(rest)...);
+  }
+};
+template <auto function>
+inline constexpr auto on_shape = &OnShape<decltype(function)>::template call<function>;
+
+}  // namespace c3

@@ -1,0 +1,68 @@
+#include "gpu/kernels/operator_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/nearest_name.hpp"
+
+namespace c3 {
+
+extern const OperatorClass kGemmClass;
+extern const OperatorClass kAttentionClass;
+extern const OperatorClass kVectorClass;
+
+OperatorClasses operator_classes() {
+  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass};
+  return kAll;
+}
+
+namespace {
+
+bool has(std::span<const std::string_view> words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+Operator operator_of(const ShapeWords& words, OperatorClasses classes) {
+  need(words, "every operator", {ShapeKey::op});
+  const std::string_view op = words[ShapeKey::op];
+  const std::string_view first = op.substr(0, op.find('+'));
+  for (const OperatorClass* each : classes) {
+    if (!has(each->operators, first) && !has(each->aliases, first)) continue;
+    if (first.size() < op.size() && !each->fuses)
+      refuse(ShapeKey::op, fmt::format("'{}' cannot be fused with another operator", first));
+    return each->read(words);
+  }
+  std::vector<std::string> known;
+  for (const OperatorClass* each : classes)
+    known.insert(known.end(), each->operators.begin(), each->operators.end());
+  refuse(ShapeKey::op, unknown_name("operator", first, known));
+}
+
+std::string name_of(const Operator& op) {
+  const OperatorClass& of = op.of_class();
+  return of.name_of == nullptr ? std::string(of.name) : of.name_of(op);
+}
+
+Flops matrix_flops(const Operator& op) {
+  const OperatorClass& of = op.of_class();
+  return of.matrix_flops == nullptr ? Flops{} : of.matrix_flops(op);
+}
+
+Bytes output_bytes(const Operator& op) { return op.of_class().output(op); }
+
+Operator part_of(const Operator& op, std::int64_t parts) {
+  const OperatorClass& of = op.of_class();
+  return of.part == nullptr ? op : of.part(op, parts);
+}
+
+std::string_view group_of(const Operator& op) {
+  const OperatorClass& of = op.of_class();
+  return of.group == nullptr ? of.name : of.group(op);
+}
+
+}  // namespace c3

@@ -1,0 +1,60 @@
+#include "gpu/kernels/shape_words.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/nearest_name.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40U;
+constexpr double kTooMuch = 9.223372036854775808e18;  // 2^63: 64-bit counts end there
+
+}  // namespace
+
+void refuse(ShapeKey key, const std::string& reason) { throw ShapeError(key, false, reason); }
+
+void refuse_name(const ShapeWords& words, ShapeKey key, const std::vector<std::string>& known) {
+  refuse(key, unknown_name("word", words[key], known));
+}
+
+void need(const ShapeWords& words, std::string_view op, std::initializer_list<ShapeKey> keys) {
+  for (const ShapeKey key : keys) {
+    if (words[key].empty()) throw ShapeError(key, true, fmt::format("is missing; {} requires it", op));
+  }
+}
+
+std::int64_t extent(const ShapeWords& words, ShapeKey key) {
+  std::string_view digits = words[key];
+  if (digits.ends_with(".0")) digits.remove_suffix(2);  // of tables that had empty cells once
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool all_read = end == digits.data() + digits.size();
+  if (error == std::errc::result_out_of_range && all_read)
+    refuse(key, fmt::format("'{}' is beyond 2^40", words[key]));
+  if (error != std::errc() || !all_read) refuse(key, fmt::format("'{}' is not an integer", words[key]));
+  if (value < 1) refuse(key, fmt::format("must be at least 1, not {}", value));
+  if (value > kLargestExtent) refuse(key, fmt::format("must be at most 2^40, not {}", value));
+  return value;
+}
+
+std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise) {
+  return words[key].empty() ? otherwise : extent(words, key);
+}
+
+bool flag_or(const ShapeWords& words, ShapeKey key, bool otherwise) {
+  const std::string_view word = words[key];
+  if (word.empty()) return otherwise;
+  if (word == "1" || word == "true") return true;
+  if (word == "0" || word == "false") return false;
+  refuse_name(words, key, {"0", "1", "false", "true"});
+}
+
+void refuse_absurd(ShapeKey key, double bytes, double flops) {
+  if (bytes >= kTooMuch) refuse(key, fmt::format("the operator would move {:.2g} bytes", bytes));
+  if (flops >= kTooMuch) refuse(key, fmt::format("the operator would compute {:.2g} flops", flops));
+}
+
+}  // namespace c3

@@ -1,0 +1,103 @@
+#pragma once
+/// An operator's shape in words, as a row of a table of shapes or the options of a command give them.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+enum class ShapeKey : std::uint8_t {
+  op,
+  dtype,
+  b,
+  m,
+  n,
+  k,
+  heads,
+  kv_heads,
+  seq,
+  kv_seq,
+  head_dim,
+  causal,
+  pass,
+  rows,
+  cols,
+  traffic,
+};
+
+/// By their number.
+inline constexpr std::array<std::string_view, 16> kShapeKeys = {
+    "op",  "dtype",  "b",        "m",      "n",    "k",    "heads", "kv_heads",
+    "seq", "kv_seq", "head_dim", "causal", "pass", "rows", "cols",  "traffic"};
+
+constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
+
+/// A word for each key; empty: not given.
+class ShapeWords {
+ public:
+  std::string_view& operator[](ShapeKey key) { return words_[static_cast<std::size_t>(key)]; }
+  std::string_view operator[](ShapeKey key) const { return words_[static_cast<std::size_t>(key)]; }
+
+ private:
+  std::array<std::string_view, kShapeKeys.size()> words_;
+};
+
+/// What a shape has under one key.
+struct ShapeField {
+  ShapeKey key;
+  std::variant<std::int64_t, bool, std::string_view> value;  ///< text of the program, not of the operator
+};
+
+/// A word that is missing or not valid.
+class ShapeError : public std::runtime_error {
+ public:
+  ShapeError(ShapeKey key, bool missing, const std::string& reason)
+      : std::runtime_error(reason), key_(key), missing_(missing) {}
+
+  ShapeKey key() const { return key_; }
+  bool missing() const { return missing_; }  ///< the operator needs the key, and no word was given for it
+
+ private:
+  ShapeKey key_;
+  bool missing_;
+};
+
+/// \throws ShapeError
+[[noreturn]] void refuse(ShapeKey key, const std::string& reason);
+
+/// Refuses the first of \p keys for which there is no word. \param op what needs them, for the error.
+void need(const ShapeWords& words, std::string_view op, std::initializer_list<ShapeKey> keys);
+
+// Each reads one word and refuses what is not valid; an absent word means \p otherwise.
+std::int64_t extent(const ShapeWords& words, ShapeKey key);  ///< 1 to 2^40, also as "4096.0"
+std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise);
+bool flag_or(const ShapeWords& words, ShapeKey key, bool otherwise);  ///< 0, 1, false, true
+[[noreturn]] void refuse_name(const ShapeWords& words, ShapeKey key, const std::vector<std::string>& known);
+
+/// The value of an enumeration with this name.
+template <NamedEnum E>
+E chosen(const ShapeWords& words, ShapeKey key) {
+  if (const std::optional<E> value = value_named<E>(words[key])) return *value;
+  refuse_name(words, key, names_listed<E>());
+}
+template <NamedEnum E>
+E chosen_or(const ShapeWords& words, ShapeKey key, E otherwise) {
+  return words[key].empty() ? otherwise : chosen<E>(words, key);
+}
+
+/// Refuses what 64-bit counts cannot hold: 2^63 bytes or flops.
+void refuse_absurd(ShapeKey key, double bytes, double flops);
+
+}  // namespace c3

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "base/nearest_name.hpp"
+#include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/vector/vector_kernel.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr auto kOperators = [] {
+  std::array<std::string_view, kVectorOps.size()> names;
+  std::ranges::transform(kVectorOps, names.begin(), &VectorOpTraits::name);
+  return names;
+}();
+
+using Alias = std::pair<std::string_view, std::string_view>;
+constexpr std::array<Alias, 3> kMeanings = {
+    {{"ln", "layernorm"}, {"layer_norm", "layernorm"}, {"rms_norm", "rmsnorm"}}};
+constexpr std::array kAliases = {kMeanings[0].first, kMeanings[1].first, kMeanings[2].first};
+
+std::string_view without_alias(std::string_view op) {
+  const auto found = std::ranges::find(kMeanings, op, &Alias::first);
+  return found == kMeanings.end() ? op : found->second;
+}
+
+/// "gelu+add"
+VectorChain chain_of(std::string_view names) {
+  std::optional<VectorChain> chain;
+  while (true) {
+    const std::string_view name = names.substr(0, names.find('+'));
+    const std::optional<VectorOp> op = vector_op(without_alias(name));
+    if (!op) {
+      std::vector<std::string> known;
+      for (const VectorOpTraits& each : kVectorOps)
+        known.emplace_back(each.name);
+      refuse(ShapeKey::op, unknown_name("operator", name, known));
+    }
+    try {
+      chain ? chain->append(*op) : void(chain = *op);
+    } catch (const std::logic_error& error) {
+      refuse(ShapeKey::op, error.what());
+    }
+    if (name.size() == names.size()) return *chain;
+    names.remove_prefix(name.size() + 1);
+  }
+}
+
+Operator read(const ShapeWords& words) {
+  using enum ShapeKey;
+  const VectorChain chain = chain_of(words[op]);
+  need(words, words[op], {dtype, rows, cols});
+  const VectorShape shape{.chain = chain,
+                          .rows = extent(words, rows),
+                          .cols = extent(words, cols),
+                          .dtype = chosen<DType>(words, dtype),
+                          .pass = chosen_or(words, pass, Pass::forward)};
+  double tensors = 0;
+  double flops = 0;
+  for (const VectorOp each : chain) {
+    const VectorOpTraits& cost = traits(each);
+    tensors += std::max(cost.reads + cost.writes, cost.backward_reads + cost.backward_writes);
+    flops += cost.flops;
+  }
+  const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+  refuse_absurd(rows, element_size(DType::fp32).value * tensors * elements, flops * elements);
+  return shape;
+}
+
+std::vector<ShapeField> fields(const VectorShape& shape) {
+  using enum ShapeKey;
+  return {{dtype, name_of(shape.dtype)}, {rows, shape.rows}, {cols, shape.cols}, {pass, name_of(shape.pass)}};
+}
+
+std::string shape_text(const VectorShape& shape) {
+  return fmt::format("{} x {} {}{}", shape.rows, shape.cols, name_of(shape.dtype),
+                     shape.pass == Pass::backward ? " backward" : "");
+}
+
+/// The chain's names joined by '+'.
+std::string chain_name(const VectorShape& shape) {
+  std::string name;
+  for (const VectorOp part : shape.chain)
+    (name += name.empty() ? "" : "+") += name_of(part);
+  return name;
+}
+
+Bytes output(const VectorShape& shape) {
+  const VectorOpTraits& last = traits(*(shape.chain.end() - 1));
+  const bool forward = shape.pass == Pass::forward;
+  const bool is_sum = shape.chain.first() == VectorOp::reduce && forward;
+  const double cols = is_sum ? 1.0 : static_cast<double>(shape.cols);
+  const double tensors = is_sum ? 1.0 : (forward ? last.writes : last.backward_writes);
+  return element_size(shape.dtype) * (tensors * static_cast<double>(shape.rows) * cols);
+}
+
+std::string_view coefficients(const VectorShape&) { return "vector"; }
+
+std::string_view group(const VectorShape& shape) {
+  switch (shape.chain.first()) {
+    case VectorOp::softmax:
+      return "softmax";
+    case VectorOp::layernorm:
+    case VectorOp::rmsnorm:
+      return "norm";
+    case VectorOp::embedding:
+      return "embedding";
+    case VectorOp::sgd:
+    case VectorOp::adam:
+      return "optimizer";
+    default:
+      return "elementwise";
+  }
+}
+
+Operator part(const VectorShape& shape, std::int64_t parts) {
+  VectorShape cut = shape;
+  cut.rows = (shape.rows + parts - 1) / parts;
+  return cut;
+}
+
+}  // namespace
+
+extern constexpr OperatorClass kVectorClass = {.name = "vector",
+                                               .operators = kOperators,
+                                               .aliases = kAliases,
+                                               .read = read,
+                                               .fields = on_shape<&fields>,
+                                               .shape_text = on_shape<&shape_text>,
+                                               .describe = on_shape<&describe_vector>,
+                                               .output = on_shape<&output>,
+                                               .name_of = on_shape<&chain_name>,
+                                               .has_product = false,
+                                               .fuses = true,
+                                               .coefficients = on_shape<&coefficients>,
+                                               .group = on_shape<&group>,
+                                               .part = on_shape<&part>};
+
+const OperatorClass& operator_class(const VectorShape&) { return kVectorClass; }
+
+}  // namespace c3

@@ -1,0 +1,120 @@
+#pragma once
+/// Operators without a matrix product.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "gpu/kernels/operator.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// They move bytes; what they compute seldom matters.
+enum class VectorOp : std::uint8_t {
+  // two tensors in, one out
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  // a tensor and a scalar in, one tensor out
+  add_scalar,
+  sub_scalar,
+  mul_scalar,
+  div_scalar,
+  pow_scalar,
+  // one tensor in, one out
+  relu,
+  gelu,
+  tanh,
+  exp,
+  copy,
+  // along each row
+  softmax,
+  layernorm,
+  rmsnorm,
+  reduce,  ///< a row to one number
+  // tables
+  embedding,  ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
+  sgd,        ///< optimizer step with momentum, fp32 state
+  adam,       ///< optimizer step, two fp32 moments
+};
+
+/// What one element of an operator costs. "Tensors" are counted in tensors of rows x cols.
+struct VectorOpTraits {
+  VectorOp op;
+  std::string_view name;
+  double reads;            ///< tensors read, forward
+  double writes;           ///< tensors written, forward
+  double backward_reads;   ///< tensors read, backward
+  double backward_writes;  ///< tensors written, backward
+  double flops;            ///< of one element, forward
+  int row_passes;          ///< how often a row is gone through; 0: the operator does not know rows
+};
+
+/// Every operator, in the order of the enumeration. Backward of a nonlinear function reads the gradient and
+/// what forward saved. A product's backward reads both factors again and makes two gradients. Flops: a few for
+/// a transcendental, as counted by NeuSight (softmax 5, layer norm 6).
+inline constexpr std::array kVectorOps = {
+    VectorOpTraits{VectorOp::add, "add", 2, 1, 1, 2, 1, 0},
+    VectorOpTraits{VectorOp::sub, "sub", 2, 1, 1, 2, 1, 0},
+    VectorOpTraits{VectorOp::mul, "mul", 2, 1, 3, 2, 1, 0},
+    VectorOpTraits{VectorOp::div, "div", 2, 1, 3, 2, 1, 0},
+    VectorOpTraits{VectorOp::pow, "pow", 2, 1, 4, 2, 1, 0},
+    VectorOpTraits{VectorOp::add_scalar, "addu", 1, 1, 1, 1, 1, 0},
+    VectorOpTraits{VectorOp::sub_scalar, "subu", 1, 1, 1, 1, 1, 0},
+    VectorOpTraits{VectorOp::mul_scalar, "mulu", 1, 1, 1, 1, 1, 0},
+    VectorOpTraits{VectorOp::div_scalar, "divu", 1, 1, 1, 1, 1, 0},
+    VectorOpTraits{VectorOp::pow_scalar, "powu", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::relu, "relu", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::gelu, "gelu", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::tanh, "tanh", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::exp, "exp", 1, 1, 2, 1, 1, 0},
+    VectorOpTraits{VectorOp::copy, "copy", 1, 1, 1, 1, 0, 0},
+    VectorOpTraits{VectorOp::softmax, "softmax", 1, 1, 2, 1, 5, 3},
+    VectorOpTraits{VectorOp::layernorm, "layernorm", 1, 1, 2, 1, 6, 2},
+    VectorOpTraits{VectorOp::rmsnorm, "rmsnorm", 1, 1, 2, 1, 4, 2},
+    VectorOpTraits{VectorOp::reduce, "reduce", 1, 0, 0, 1, 1, 1},
+    VectorOpTraits{VectorOp::embedding, "embedding", 1, 1, 2, 1, 0, 0},
+    VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
+    VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
+};
+
+const VectorOpTraits& traits(VectorOp op);
+std::string_view name_of(VectorOp op);
+std::optional<VectorOp> vector_op(std::string_view name);
+
+/// Elementwise operators that one kernel applies one after another, each to the result of the one before.
+class VectorChain {
+ public:
+  static constexpr std::size_t kLongest = 8;
+  VectorChain(VectorOp only) : ops_{only}, length_(1) {}  // NOLINT(google-explicit-constructor): one is a chain
+  /// \throws std::length_error past kLongest, std::invalid_argument when an operator of several is not
+  /// elementwise.
+  void append(VectorOp op);
+  VectorOp first() const { return ops_.front(); }
+  const VectorOp* begin() const { return ops_.data(); }
+  const VectorOp* end() const { return ops_.data() + length_; }
+  bool operator==(const VectorChain&) const = default;
+
+ private:
+  std::array<VectorOp, kLongest> ops_{};
+  std::size_t length_ = 0;
+};
+
+/// A vector operator, or a fused chain of elementwise ones, on tensors of rows x cols.
+struct VectorShape {
+  VectorChain chain = VectorOp::copy;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  DType dtype = DType::fp32;
+  Pass pass = Pass::forward;
+
+  bool operator==(const VectorShape&) const = default;
+};
+
+const OperatorClass& operator_class(const VectorShape& shape);
+
+}  // namespace c3

@@ -1,0 +1,171 @@
+// A class of operators that is one OperatorClass and nothing else is read, described, timed and run as those of
+// the table are.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/errors.hpp"
+#include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "tests/support/clusters.hpp"
+#include "tests/support/near.hpp"
+#include "workloads/execute/run.hpp"
+#include "workloads/execute/step_breakdown.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+// --- The whole of a new class: a transpose, which reads and writes a matrix in tiles of 32 x 32.
+
+struct TransposeShape {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  DType dtype = DType::bf16;
+
+  bool operator==(const TransposeShape&) const = default;
+};
+
+const OperatorClass& operator_class(const TransposeShape& shape);
+
+constexpr std::array<std::string_view, 1> kOperators = {"transpose"};
+
+Operator read(const ShapeWords& words) {
+  need(words, "transpose", {ShapeKey::dtype, ShapeKey::rows, ShapeKey::cols});
+  return TransposeShape{.rows = extent(words, ShapeKey::rows),
+                        .cols = extent(words, ShapeKey::cols),
+                        .dtype = chosen<DType>(words, ShapeKey::dtype)};
+}
+
+std::vector<ShapeField> fields(const TransposeShape& shape) {
+  return {{ShapeKey::dtype, name_of(shape.dtype)}, {ShapeKey::rows, shape.rows}, {ShapeKey::cols, shape.cols}};
+}
+
+std::string shape_text(const TransposeShape& shape) {
+  return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+}
+
+Bytes matrix(const TransposeShape& shape) {
+  return element_size(shape.dtype) * (static_cast<double>(shape.rows) * static_cast<double>(shape.cols));
+}
+
+class TileTraffic final : public TrafficModel {
+ public:
+  explicit TileTraffic(Bytes tile) : tile_(tile) {}
+  Traffic per_work_group(const CacheState&) const override { return {.l2 = tile_, .llc = tile_, .hbm = tile_}; }
+
+ private:
+  Bytes tile_;
+};
+
+KernelDescription describe_transpose(std::string name, const TransposeShape& shape, const GpuSpec& gpu) {
+  if (shape.rows % 32 != 0 || shape.cols % 32 != 0) throw InfeasibleError("'" + name + "': needs whole tiles");
+  KernelDescription kernel;
+  kernel.name = std::move(name);
+  kernel.work_groups = shape.rows / 32 * (shape.cols / 32);
+  const Bytes tile = matrix(shape) / static_cast<double>(kernel.work_groups);
+  kernel.needs = {.lds = tile, .registers = 32.0_KiB, .waves = 4};
+  kernel.clock = gpu.compute.boost_clock;
+  kernel.outstanding = tile;
+  kernel.output = tile;
+  kernel.peak = matrix_rate(gpu, DType::bf16).peak;
+  kernel.compulsory = 2.0 * matrix(shape);
+  kernel.traffic = std::make_shared<TileTraffic>(tile);
+  return kernel;
+}
+
+constexpr OperatorClass kTranspose = {.name = "transpose",
+                                      .operators = kOperators,
+                                      .read = read,
+                                      .fields = on_shape<&fields>,
+                                      .shape_text = on_shape<&shape_text>,
+                                      .describe = on_shape<&describe_transpose>,
+                                      .output = on_shape<&matrix>,
+                                      .has_product = false};
+
+const OperatorClass& operator_class(const TransposeShape&) { return kTranspose; }
+
+// ---
+
+constexpr TransposeShape kShape = {.rows = 8192, .cols = 8192, .dtype = DType::bf16};
+
+std::vector<const OperatorClass*> with_transpose() {
+  const OperatorClasses shipped = operator_classes();
+  std::vector<const OperatorClass*> all(shipped.begin(), shipped.end());
+  all.push_back(&kTranspose);
+  return all;
+}
+
+ShapeWords words(std::string_view op) {
+  ShapeWords given;
+  given[ShapeKey::op] = op;
+  given[ShapeKey::dtype] = "bf16";
+  given[ShapeKey::rows] = given[ShapeKey::cols] = "8192";
+  return given;
+}
+
+}  // namespace
+
+TEST_CASE("a new class is read from words beside those of the table, and refused like them") {
+  const auto all = with_transpose();
+  CHECK(operator_of(words("transpose"), all) == Operator{kShape});
+  CHECK(operator_of(words("relu"), all).as<TransposeShape>() == nullptr);
+  CHECK_THROWS_WITH_AS(operator_of(words("transpose+relu"), all),
+                       "'transpose' cannot be fused with another operator", ShapeError);
+  CHECK_THROWS_AS(operator_of(words("transpose")), ShapeError);  // not of the table
+  CHECK(std::string(name_of(Operator{kShape})) == "transpose");
+}
+
+TEST_CASE("operators are equal when class and shape are") {
+  TransposeShape other = kShape;
+  other.rows = 32;
+  CHECK(Operator{kShape} == Operator{kShape});
+  CHECK_FALSE(Operator{kShape} == Operator{other});
+  CHECK_FALSE(Operator{kShape} == operator_of(words("copy")));
+}
+
+TEST_CASE("a new class is timed by what its description moves") {
+  // 128 MiB in and as much out of an HBM that copies at the measured rate, after the launch.
+  const GpuSpec gpu = mi300x_like_cluster(2).gpu;
+  const double moved = 2.0 * matrix(kShape).value;
+  const KernelTime time = time_of(kShape, gpu);
+  CHECK(time.hbm_read.value == near(matrix(kShape).value));
+  CHECK(time.hbm_write.value == near(matrix(kShape).value));
+  CHECK(time.bound != KernelBound::compute);
+  CHECK(time.time.value > moved / gpu.hbm.copy.value);
+  CHECK(time.time.value < 1.2 * moved / gpu.hbm.copy.value + 20e-6);
+  TransposeShape odd = kShape;
+  odd.rows = 33;
+  CHECK_THROWS_WITH_AS(time_of(odd, gpu), "'transpose': needs whole tiles", InfeasibleError);
+}
+
+TEST_CASE("a new class runs in an experiment, at each grain, and is summed up under its name") {
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster(2);
+  experiment.streams = {{.name = "compute", .operations = {{.name = "turn", .work = kShape}}}};
+  experiment.strategies.resize(1);
+  const double alone = time_of(kShape, experiment.cluster.gpu).time.value;
+  for (const KernelGrain grain : enum_values<KernelGrain>()) {
+    CAPTURE(name_of(grain));
+    experiment.measure.vector_grain = grain;
+    CHECK(run_once(experiment, experiment.strategies[0], {}).time.value == near(alone, 0.05));
+  }
+  CHECK(class_of(experiment.streams[0].operations[0]) == "transpose");
+  CHECK(part_of(kShape, 4) == Operator{kShape});  // it does not say how it is cut
+}
+
+TEST_CASE("every class of the table has names of its own, and its fields are what it reads") {
+  std::set<std::string_view> names;
+  for (const OperatorClass* of : operator_classes()) {
+    CAPTURE(of->name);
+    for (const std::string_view word : of->operators)
+      CHECK(names.insert(word).second);
+    for (const std::string_view word : of->aliases)
+      CHECK(names.insert(word).second);
+  }
+  CHECK(names.contains("gemm"));
+}
