@@ -90,6 +90,32 @@ class PresetFolder {
   ScratchFolder folder_;
 };
 
+TEST_CASE(
+    "a family and a memory technology are words of TOML; a family that is probably misspelt gets a note") {
+  const PresetFolder folder;
+  const auto word = [](std::string_view value) {
+    return fmt::format("{{ value = \"{}\", kind = \"published\", source = \"data sheet\" }}\n", value);
+  };
+  const std::string begin = "extends = \"gpus/h100-sxm\"\nname = \"next\"\n";
+  const GpuSpec hopper = load_gpu("h100-sxm");
+  const std::string share =
+      "kernels.vector.memory_share_hbm4 = { value = 0.8, kind = \"measured\", source = \"..\" }\n";
+  folder.write("gpus/next.toml",
+               begin + "family = " + word("rubin") + "hbm_technology = " + word("hbm4") + share);
+  const GpuSpec next = load_gpu("next");
+  CHECK(next.family.name == "rubin");
+  CHECK(next.hbm.technology == "hbm4");
+  CHECK(next.kernels.vector.memory_share <
+        hopper.kernels.vector.memory_share);  // the default share, not hbm3's
+  CHECK(doubts_about(next) == Texts{});
+
+  folder.write("gpus/next.toml", begin + "family = " + word("hoper"));
+  CHECK(
+      doubts_about(load_gpu("next")) ==
+      Texts{"gpu 'next': no file kernels/hoper.toml describes its family, so it takes the default shares; did "
+            "you mean 'hopper'?"});
+}
+
 TEST_CASE("a preset of one's own extends a shipped one by its name, and states doubtful peaks knowingly") {
   const PresetFolder folder;
   const std::string peak = "{ value = \"148 TFLOP/s\", kind = \"published\", source = \"data sheet\" }\n";
