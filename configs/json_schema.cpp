@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/json.hpp"
 #include "configs/document.hpp"
@@ -58,15 +59,87 @@ Json requirements(const TableRule& rule) {
   return out;
 }
 
+Json reference_to(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+
+/// A schema in which what would stand in several places stands once, among the definitions, and is referred to:
+/// editors are slow with large files.
+class SharedParts {
+ public:
+  /// What is shared is added to \p definitions. Both must outlive this.
+  SharedParts(const Json& schema, Json& definitions) : schema_(schema), definitions_(definitions) {
+    count(schema);
+  }
+
+  Json write() { return inside(schema_); }
+
+ private:
+  static constexpr std::size_t kWorthSharing = 80;  // characters; a reference takes about 40
+
+  /// Calls \p visit(name, part) for the schemas of which \p schema is made. \p name: of the key that they
+  /// describe.
+  template <class Visit>
+  static Json rebuilt(const Json& schema, const std::string& name, Visit visit) {
+    Json out = Json::object();
+    for (const auto& [key, value] : schema.members()) {
+      if (key == "properties" || key == "patternProperties") {
+        Json parts = Json::object();
+        for (const auto& [of, part] : value.members())
+          parts[of] = visit(key == "properties" ? of : name, part);
+        out[key] = std::move(parts);
+      } else if (key == "anyOf" || key == "allOf") {
+        Json parts = Json::array();
+        for (const Json& part : value.elements())
+          parts.push_back(visit(name, part));
+        out[key] = std::move(parts);
+      } else {
+        out[key] = key == "items" ? visit(name, value) : value;
+      }
+    }
+    return out;
+  }
+
+  void count(const Json& schema) {
+    rebuilt(schema, "", [&](const std::string&, const Json& part) {
+      if (++uses_[part.dump()] == 1) count(part);
+      return Json();
+    });
+  }
+
+  Json inside(const Json& schema, const std::string& name = "table") {
+    return rebuilt(schema, name, [&](const std::string& of, const Json& part) { return shared(of, part); });
+  }
+
+  Json shared(const std::string& name, const Json& part) {
+    const std::string text = part.dump();
+    if (text.size() < kWorthSharing || uses_[text] < 2) return inside(part, name);
+    const auto known = names_.find(text);
+    if (known != names_.end()) return reference_to(known->second);
+    std::string own = name;
+    for (int number = 2; definitions_.contains(own); ++number)
+      own = fmt::format("{} {}", name, number);
+    names_[text] = own;
+    definitions_[own] = nullptr;  // taken
+    Json written = inside(part, name);
+    definitions_[own] = std::move(written);
+    return reference_to(own);
+  }
+
+  const Json& schema_;
+  Json& definitions_;
+  std::map<std::string, int> uses_;
+  std::map<std::string, std::string> names_;
+};
+
 class SchemaWriter {
  public:
   Json document(const std::string& title, const TableRule& rule) {
-    Json out = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
-    out.update(table(rule));
+    Json out = table(rule);
     out["properties"]["extends"] = value(extends_rule());
     out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
-    out["definitions"] = definitions_;
-    return out;
+    Json whole = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
+    whole.update(SharedParts(out, definitions_).write());
+    whole["definitions"] = definitions_;
+    return whole;
   }
 
   Json operator()(const AnythingRule&) { return Json::object(); }
@@ -80,15 +153,14 @@ class SchemaWriter {
     return {{"type", "number"}, {"minimum", rule.low}, {"maximum", rule.high}};
   }
   Json operator()(const QuantityRule& rule) {
-    const std::string_view bound = rule.sign == Sign::positive ? "above 0" : "0 or more";
-    const std::string name = fmt::format("{} {}", name_of(rule.dimension), bound);
+    const std::string name = noun_of({rule});
     if (!definitions_.contains(name)) {
       // std::from_chars reads no leading '+'; a zero has no digit 1 to 9 before its exponent.
       const std::string_view not_zero = rule.sign == Sign::positive ? "(?=[0-9.]*[1-9])" : "";
       definitions_[name] = whole_text(fmt::format(R"({}([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *({}))",
                                                   not_zero, fmt::join(unit_names(rule.dimension), "|")));
     }
-    return {{"$ref", "#/definitions/" + name}};
+    return reference_to(name);
   }
   Json operator()(const ChoiceRule& rule) { return {{"enum", rule.names}}; }
   Json operator()(const ListRule& rule) {
@@ -103,14 +175,30 @@ class SchemaWriter {
   Json operator()(const TableRule& rule) { return table(rule); }
 
  private:
+  /// Plain, or in a table with its source.
   Json value(const Rule& rule) {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
-    Json ways = Json::array();
-    if (*rule.provenance == Provenance::optional) ways.push_back(plain);
-    ways.push_back(sourced({"value"}, plain, *rule.provenance, !is_number(rule)));
-    if (is_number(rule)) ways.push_back(sourced({"low", "nominal", "high"}, plain, *rule.provenance, true));
-    return {{"anyOf", std::move(ways)}};
+    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})},
+                    {"patternProperties", {{"^(value|low|nominal|high)$", plain}}}};
+    const bool required = *rule.provenance == Provenance::required;
+    Json either = required ? std::move(sourced) : Json{{"anyOf", Json::array({plain, std::move(sourced)})}};
+    if (!is_number(rule)) return either;
+    const std::string name =
+        fmt::format("{}{}", noun_of(rule), required ? " with its source" : ", perhaps with its source");
+    definitions_[name] = std::move(either);
+    return reference_to(name);
+  }
+
+  /// "integer 1 to 64", "bandwidth above 0"
+  static std::string noun_of(const Rule& number) {
+    if (const auto* integer = std::get_if<IntegerRule>(&number.form))
+      return fmt::format("integer {} to {}", integer->low, integer->high);
+    if (const auto* fraction = std::get_if<FractionRule>(&number.form))
+      return fmt::format("number {} to {}", fraction->low, fraction->high);
+    const auto& quantity = std::get<QuantityRule>(number.form);
+    return fmt::format("{} {}", name_of(quantity.dimension),
+                       quantity.sign == Sign::positive ? "above 0" : "0 or more");
   }
 
   static bool is_number(const Rule& rule) {
@@ -126,19 +214,29 @@ class SchemaWriter {
     return out;
   }
 
-  /// An assumed number is a range, never one value.
-  static Json sourced(std::vector<std::string> keys, const Json& plain, Provenance provenance,
-                      bool may_be_assumed) {
-    Json properties = Json::object();
-    for (const std::string& key : keys)
-      properties[key] = plain;
-    std::vector<std::string_view> kinds(kSourceKinds.begin(), kSourceKinds.end());
-    if (!may_be_assumed) std::erase(kinds, kAssumed);
-    properties["kind"] = {{"enum", kinds}};
-    properties["source"] = {{"type", "string"}, {"minLength", 1}};
-    if (provenance == Provenance::required) keys.insert(keys.end(), {"kind", "source"});
-    return {
-        {"type", "object"}, {"properties", properties}, {"required", keys}, {"additionalProperties", false}};
+  /// The definition of the table in which a value stands with its source, whatever the value. A number may be a
+  /// range, and an assumed one must be.
+  std::string table_of(Provenance provenance, bool is_number) {
+    const bool required = provenance == Provenance::required;
+    std::string name = fmt::format("table of a {}{}", is_number ? "number" : "value",
+                                   required ? " with its source" : ", perhaps with its source");
+    if (definitions_.contains(name)) return name;
+    const auto with = [&](std::vector<std::string> keys, bool may_be_assumed) {
+      std::vector<std::string_view> kinds(kSourceKinds.begin(), kSourceKinds.end());
+      if (!may_be_assumed) std::erase(kinds, kAssumed);
+      Json properties = Json::object();
+      for (const std::string& key : keys)
+        properties[key] = Json::object();
+      properties["kind"] = {{"enum", kinds}};
+      properties["source"] = {{"type", "string"}, {"minLength", 1}};
+      if (required) keys.insert(keys.end(), {"kind", "source"});
+      return Json{
+          {"type", "object"}, {"properties", properties}, {"required", keys}, {"additionalProperties", false}};
+    };
+    Json ways = Json::array({with({"value"}, !is_number)});
+    if (is_number) ways.push_back(with({"low", "nominal", "high"}, true));
+    definitions_[name] = {{"anyOf", std::move(ways)}};
+    return name;
   }
 
   Json table(const TableRule& rule) {
@@ -162,7 +260,7 @@ std::string json_schema(std::optional<PresetKind> kind) {
   SchemaWriter writer;
   const Json schema = kind ? writer.document(fmt::format("c3sim {} preset", noun_of(*kind)), preset_rule(*kind))
                            : writer.document("c3sim experiment", experiment_rule());
-  return schema.dump(2) + "\n";
+  return schema.dump(1) + "\n";
 }
 
 }  // namespace c3

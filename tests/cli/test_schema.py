@@ -227,6 +227,16 @@ class Schema(ScratchTest):
             self.assertIn("[gpu]", text)
             self.assert_valid(schema("experiment"), text, origins)
 
+    def test_what_many_keys_share_is_defined_once_so_that_editors_can_load_it(self):
+        for kind in FOLDERS:
+            text = c3sim("config", "schema", kind).stdout
+            with self.subTest(kind=kind):
+                self.assertLess(len(text), 100_000)
+                definitions = json.loads(text)["definitions"]
+                referred = set(re.findall(r'"#/definitions/([^"]*)"', text))
+                self.assertEqual(referred, set(definitions))
+        self.assertIn("integer 1 to 64, perhaps with its source", json.loads(c3sim("config", "schema").stdout)["definitions"])
+
     def test_a_slip_in_the_kind_is_a_usage_error(self):
         self.assert_one_line(c3sim("config", "schema", "gpus"), 2, "^c3sim: .*gpus")
 
