@@ -1,5 +1,5 @@
 # Tests by label (tests/README.md says which question each label answers). One CTest a test case, named
-# <label>/<the claim>, found by running the executable after it is linked.
+# <label>/<the claim>, found by running the executable after it is linked; under the sanitizers one a source file.
 
 find_package(doctest 2.4 REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -7,35 +7,89 @@ include(doctest)
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-add_library(c3_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
-target_compile_features(c3_test_main PUBLIC cxx_std_20)
-target_link_libraries(c3_test_main PUBLIC doctest::doctest PRIVATE c3_build_flags)
+# Under the sanitizers, undefined behaviour is looked for in the libraries: checking a test's own code as well takes 40 %
+# longer to compile.
+add_library(c3_test_flags INTERFACE)
+target_link_libraries(c3_test_flags INTERFACE c3_build_flags doctest::doctest rapidcheck fmt::fmt)
+target_include_directories(c3_test_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_features(c3_test_flags INTERFACE cxx_std_20)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # For ccache, which else cannot look up what is compiled with a precompiled header.
+  target_compile_options(c3_test_flags INTERFACE -fpch-preprocess)
+endif()
+if(C3_SANITIZE)
+  target_compile_options(c3_test_flags INTERFACE -fno-sanitize=undefined)
+endif()
 
-# c3_add_tests(unit SOURCES unit/units_test.cpp .. DEPS c3::engine ..) makes c3_unit_tests.
-# TIMEOUT is of one test case, in seconds.
-function(c3_add_tests label)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;DEPS")
+# The headers that nearly every test includes, parsed once for all.
+add_library(c3_test_headers OBJECT ${PROJECT_SOURCE_DIR}/tests/support/common_headers.cpp)
+target_link_libraries(c3_test_headers PRIVATE c3_test_flags)
+target_compile_options(c3_test_headers PRIVATE -O0)
+target_precompile_headers(c3_test_headers PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory>
+                          <optional> <span> <string> <vector> <doctest/doctest.h> <fmt/format.h> <fmt/ranges.h>)
+
+add_library(c3_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
+target_link_libraries(c3_test_main PRIVATE c3_test_flags)
+
+# Builds every C++ test executable of the preset.
+add_custom_target(c3_tests)
+
+# c3_add_tests(engine LABEL unit SOURCES unit/units_test.cpp .. DEPS c3::engine ..) makes c3_engine_tests.
+# LABEL: the executable's name by default. TIMEOUT of one test case, in seconds.
+# OPTIMISED: the test's own code is hot.
+# NOT_SANITIZED: there is no such executable under the sanitizers, which are for what simulates: pages and studies would
+# take as long to build as all the rest.
+function(c3_add_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NOT_SANITIZED" "LABEL;TIMEOUT" "SOURCES;DEPS")
+  if(C3_SANITIZE AND arg_NOT_SANITIZED)
+    return()
+  endif()
+  if(NOT arg_LABEL)
+    set(arg_LABEL ${name})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
-  if(C3_SANITIZE)
-    math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")  # what is counted and checked takes its time
+  set(target c3_${name}_tests)
+  add_executable(${target} ${arg_SOURCES} $<TARGET_OBJECTS:c3_test_main>)
+  add_dependencies(c3_tests ${target})
+  target_link_libraries(${target} PRIVATE c3_test_flags ${arg_DEPS})
+  if(arg_OPTIMISED)
+    target_compile_options(${target} PRIVATE -O1)
+  else()
+    target_compile_options(${target} PRIVATE -O0)  # optimising takes longer to compile than it saves
+    target_precompile_headers(${target} REUSE_FROM c3_test_headers)
   endif()
-  set(target c3_${label}_tests)
-  add_executable(${target} ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE c3_test_main c3_build_flags rapidcheck fmt::fmt ${arg_DEPS})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  c3_precompile_common_headers(${target} <doctest/doctest.h>)
-  # A test's own code is not hot: optimising it fully takes 40 % longer to compile and saves nothing.
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  # Under the sanitizers, undefined behaviour is looked for in the libraries: checking a test's own code as well takes
-  # 40 % longer to compile.
   if(C3_SANITIZE)
-    target_compile_options(${target} PRIVATE -fno-sanitize=undefined)
+    c3_add_sanitized_tests(${target} ${arg_LABEL} ${arg_SOURCES})
+    return()
   endif()
   # A name that selects nothing (it holds a ';') would pass without having run: zero test cases is a failure.
-  doctest_discover_tests(${target} TEST_PREFIX "${label}/"
-    PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0")
+  doctest_discover_tests(${target} TEST_PREFIX "${arg_LABEL}/"
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} FAIL_REGULAR_EXPRESSION "test cases: +0")
+  if(arg_LABEL MATCHES "^(unit|property|contract)$")
+    c3_add_label_fast(${target} ${arg_LABEL})
+  endif()
+endfunction()
+
+# Gives the tests that were found in an executable a second label: doctest_discover_tests() takes one.
+function(c3_add_label_fast target label)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}_fast.cmake)
+  file(WRITE ${script} "foreach(name IN LISTS ${target}_TESTS)
+  set_tests_properties(\${name} PROPERTIES LABELS \"${label};fast\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
+# One CTest a source file, named <label>/<file>: to start a sanitized executable takes longer than most cases.
+function(c3_add_sanitized_tests target label)
+  foreach(source IN LISTS ARGN)
+    cmake_path(GET source STEM stem)
+    add_test(NAME ${label}/${stem} COMMAND ${target} --source-file=*/${stem}.cpp)
+    set_tests_properties(${label}/${stem} PROPERTIES LABELS ${label} TIMEOUT 900
+      FAIL_REGULAR_EXPRESSION "test cases: +0")
+  endforeach()
 endfunction()
 
 # Debian's python3-h5py belongs to Debian's interpreter, whatever python3 comes first on PATH.
@@ -44,22 +98,42 @@ set(C3_PYTHON /usr/bin/python3 CACHE FILEPATH "Python interpreter with h5py")
 # c3_add_python_test(cli cli/test_run.py) makes cli/test_run: a script whose exit status says whether it passed.
 # It finds the command in $C3SIM and the repository in $C3SIM_SOURCE. TIMEOUT in seconds. 77: it had nothing to test.
 # READS_MEASURED_DATA: it is skipped without $C3SIM_DATA; its second label, measured_data, selects all such tests.
+# FAST: it takes a second or two at most; its second label is fast.
+# LONG: it is run by hand only, as label long (the presets release and dev leave it out).
+# WHOLE 3600: it has a small size, run here, and a whole one, made a LONG test of that TIMEOUT, cli/test_run_whole, which
+# finds C3SIM_WHOLE in its environment.
 function(c3_add_python_test label script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "READS_MEASURED_DATA" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "READS_MEASURED_DATA;FAST;LONG" "TIMEOUT;WHOLE" "")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  cmake_path(GET script STEM name)
-  add_test(NAME ${label}/${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
-  # COST: CTest starts what may take long first, so that no core is left with a long test at the end of a first run.
-  set_tests_properties(${label}/${name} PROPERTIES LABELS ${label} TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT}
-    SKIP_RETURN_CODE 77 ENVIRONMENT "C3SIM=$<TARGET_FILE:c3sim>;C3SIM_SOURCE=${PROJECT_SOURCE_DIR}")
+  set(labels ${label})
+  foreach(further IN ITEMS FAST LONG)
+    if(arg_${further})
+      string(TOLOWER ${further} word)
+      list(APPEND labels ${word})
+    endif()
+  endforeach()
   if(arg_READS_MEASURED_DATA)
-    set_tests_properties(${label}/${name} PROPERTIES LABELS "${label};measured_data")
+    list(APPEND labels measured_data)
+  endif()
+  cmake_path(GET script STEM name)
+  c3_add_python_ctest(${label}/${name} ${script} "${labels}" ${arg_TIMEOUT})
+  if(arg_WHOLE)
+    c3_add_python_ctest(${label}/${name}_whole ${script} "${label};long" ${arg_WHOLE} C3SIM_WHOLE=1)
   endif()
   if(label STREQUAL "bench")
     set_tests_properties(${label}/${name} PROPERTIES RUN_SERIAL TRUE)  # they measure time
   endif()
+endfunction()
+
+# Further arguments are variables of its environment.
+function(c3_add_python_ctest name script labels timeout)
+  add_test(NAME ${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+  # COST: CTest starts what may take long first, so that no core is left with a long test at the end of a first run.
+  set(environment C3SIM=$<TARGET_FILE:c3sim> C3SIM_SOURCE=${PROJECT_SOURCE_DIR} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${timeout} SKIP_RETURN_CODE 77
+    ENVIRONMENT "${environment}")
 endfunction()
 
 # c3_add_compile_fail_test(compile_fail/bytes_plus_seconds.cpp): see check.cmake there.
@@ -68,5 +142,5 @@ function(c3_add_compile_fail_test source)
   add_test(NAME compile_fail/${name}
     COMMAND ${CMAKE_COMMAND} -D COMPILER=${CMAKE_CXX_COMPILER} -D ROOT=${PROJECT_SOURCE_DIR}
             -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/${source} -P ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/check.cmake)
-  set_tests_properties(compile_fail/${name} PROPERTIES LABELS compile_fail TIMEOUT 60)
+  set_tests_properties(compile_fail/${name} PROPERTIES LABELS "compile_fail;fast" TIMEOUT 60)
 endfunction()

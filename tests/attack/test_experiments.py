@@ -1,6 +1,6 @@
 """Random experiments: what physics allows of kernels and collectives together, and of hardware with more of something.
 
-C3SIM_ATTACK=N draws N / 5 experiments (default: 200; `whole`: 2000), C3SIM_ATTACK_SEED=S others than those of CI (1).
+C3SIM_ATTACK=N draws N / 5 experiments (default: 10; `whole`: 2000), C3SIM_ATTACK_SEED=S others than those of CI (1).
 `--only NUMBER` prints one of them as a file to run.
 """
 
@@ -16,13 +16,12 @@ from experiments import check  # noqa: E402
 from experiments.generate import Experiment  # noqa: E402
 
 WHOLE = 2000
+SMALL = 10
 PER_INVOCATION = 5  # C3SIM_ATTACK counts invocations; an experiment takes several
 
 
 def count():
-    wanted = os.environ.get("C3SIM_ATTACK")
-    if wanted is None:
-        return WHOLE // 10
+    wanted = os.environ.get("C3SIM_ATTACK", "whole" if "C3SIM_WHOLE" in os.environ else str(PER_INVOCATION * SMALL))
     return WHOLE if wanted == "whole" else max(1, int(wanted) // PER_INVOCATION)
 
 

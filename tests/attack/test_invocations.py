@@ -1,6 +1,6 @@
 """Random command lines over every verb, option, key and kind of file: none crashes, hangs, or harms an input.
 
-C3SIM_ATTACK=N draws N invocations (default: 1000; `whole`: 10000), C3SIM_ATTACK_SEED=S others than those of CI (1).
+C3SIM_ATTACK=N draws N invocations (default: 100; `whole`: 10000), C3SIM_ATTACK_SEED=S others than those of CI (1).
 `--only NUMBER` runs one again and shows all of it; `--keep FOLDER` keeps the files it ran on.
 """
 
@@ -18,12 +18,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from invocations import check, generate, options, world  # noqa: E402
 
 WHOLE = 10_000
-TENTH = WHOLE // 10
+SMALL = WHOLE // 100
 SHOWN = 2000  # bytes of an output
 
 
 def count():
-    wanted = os.environ.get("C3SIM_ATTACK", str(TENTH))
+    wanted = os.environ.get("C3SIM_ATTACK", "whole" if "C3SIM_WHOLE" in os.environ else str(SMALL))
     return WHOLE if wanted == "whole" else int(wanted)
 
 

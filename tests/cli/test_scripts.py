@@ -35,10 +35,11 @@ class Scripts(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="c3sim scripts ")
         self.addCleanup(scratch.cleanup)
         self.clone = pathlib.Path(scratch.name) / "clone"
-        for folder in ("scripts", ".ci", "build/release"):
+        for folder in ("scripts", ".ci", "build/release", "tests"):
             (self.clone / folder).mkdir(parents=True)
-        for script in ("scripts/demo", "scripts/test", ".ci/run"):
+        for script in ("scripts/demo", "scripts/test", ".ci/run", "tests/slowest.py"):
             shutil.copy(SOURCE / script, self.clone / script)
+        (self.clone / "tests/budget.txt").write_text("# seconds\n5 cli/s*  # a comment\n20 cli/*\n2 *\n")
         self.bin = self.clone.parent / "bin"
         self.bin.mkdir()
         for path, text in ((self.bin / "ctest", CTEST), (self.clone / "scripts/build", BUILD), (self.clone / "build/release/c3sim", C3SIM)):
@@ -78,9 +79,16 @@ class Scripts(unittest.TestCase):
         end = done.stdout.split("\n== phases\n")[1].splitlines()
         self.assertRegex("\n".join(end[:4]), r"^ +\d+ s  build release\n +\d+ s  test release\n +\d+ s  build asan\n +\d+ s  test asan$")
         passed = "100% tests passed, 0 tests failed out of 3"
-        self.assertEqual(end[4:], ["== slowest release tests", "   12.00 s  cli/slow", "    3.00 s  cli/middle", "    0.10 s  unit/fast",
-                                   "== skipped", "skipped: no tables (from somewhere)", "== release", passed,
+        self.assertEqual(end[4:], ["== slowest release tests", "    12.0 s of 5 s  cli/slow", "     3.0 s of 20 s  cli/middle",
+                                   "     0.1 s of 2 s  unit/fast",
+                                   "Longer than tests/budget.txt allows; on a machine that was busy, run them again alone:",
+                                   "  cli/slow: 12.0 s instead of at most 5 s", "== skipped", "skipped: no tables (from somewhere)", "== release", passed,
                                    "== release, without measured data", passed, "== asan", passed])
+
+    def test_it_says_so_when_all_tests_are_within_their_budgets(self):
+        (self.clone / "tests/budget.txt").write_text("12 *\n")
+        done, _ = self.run_script("scripts/test")
+        self.assertIn("  unit/fast\nAll tests are within their budgets.\n== skipped\n", done.stdout)
 
     def test_any_failed_run_is_an_exit_status_of_1(self):
         for part in ("--preset release -j", "measured_data", "--preset asan"):

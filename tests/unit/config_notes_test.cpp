@@ -14,9 +14,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/toml_text.hpp"
-#include "configs/unused_keys.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "studies/study.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 {
@@ -173,57 +171,6 @@ TEST_CASE("all values of a node that lack kind or source are told at once") {
                     "\"measured\", source = \"..\" }}: topology, gpus, link_raw, link_one_way, link_both_ways\n"
                     "  link_latency         duration [s]: of one hop",
                     file));
-}
-
-/// What some run asks of some system.
-struct SystemUse {
-  ClusterSpec cluster;
-  RunUse use;
-};
-
-/// Of the shipped experiments, those of studies, of `c3sim collective` with a host that launches, and of `c3sim
-/// kernel`.
-std::vector<SystemUse> shipped_uses() {
-  std::vector<SystemUse> uses;
-  std::vector<std::filesystem::path> files = experiment_files();
-  for (const std::string_view study : {"conccl", "t3"})
-    files.push_back(study_file(study, "one.toml"));
-  for (const auto& file : files) {
-    const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
-    uses.push_back({experiment.cluster, use_of(experiment)});
-  }
-  RunUse collective;
-  collective.add(CollectiveCall{.kind = CollectiveKind::all_to_all, .bytes = 1.0_MiB});
-  collective.channels = collective.host_calls = true;
-  uses.push_back({load_cluster({"h100-sxm-8", 2, "ib-ndr"}), collective});
-  RunUse kernel;
-  for (const DType dtype : {DType::bf16, DType::fp16, DType::fp8, DType::fp32})
-    kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed});
-  kernel.alone = true;
-  uses.push_back({load_cluster("mi300x-8"), kernel});
-  uses.push_back({load_cluster("h100-sxm-8"), kernel});
-  return uses;
-}
-
-TEST_CASE("every number of a preset is used somewhere, but those that only bound a time") {
-  // A lower bound is made from signalling rates, a time from what is left of them.
-  const Texts bounds_only = {"node.link_raw", "fabric.nic_raw"};
-  const std::vector<SystemUse> uses = shipped_uses();
-  Texts unused;
-  for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::fabric}) {
-    for (const std::string& name : preset_names(kind)) {
-      Node preset = load_preset(kind, name, {}, "name");
-      preset.table()->erase("name");  // a whole part overrides nothing
-      Table document;
-      document.put(noun_of(kind), {}, preset);
-      for (const std::string& key : overridden_keys(document)) {
-        const bool is_used = std::ranges::any_of(
-            uses, [&](const SystemUse& of) { return unused_keys(Texts{key}, of.cluster, of.use).empty(); });
-        if (!is_used && std::ranges::find(unused, key) == unused.end()) unused.push_back(key);
-      }
-    }
-  }
-  CHECK(unused == bounds_only);
 }
 
 TEST_CASE("a name that was not ended is completed by the shortest, else the fewest edits win") {

@@ -106,9 +106,9 @@ TEST_CASE("kernels, exposed communication and idle time are the step's, classes 
 
 TEST_CASE("with a private copy of everything a step is faster by all parts of the loss split") {
   TrainingSetup setup = llama_setup(2);
-  setup.model.hidden = 2048;
-  setup.model.ffn = 6144;
-  setup.sequence = 512;
+  setup.model.hidden = 1024;
+  setup.model.ffn = 3072;
+  setup.sequence = 256;
   Experiment experiment = step_of(setup);
   experiment.cluster = load_cluster("mi300x-8");
   experiment.measure.loss_split = true;

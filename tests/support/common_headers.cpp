@@ -1,0 +1,1 @@
+// Nothing: the target of the precompiled header must have a source.
