@@ -22,7 +22,8 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
       spec_(checked(spec, setup.folded)),
       setup_(setup),
       interconnect_(simulation.fluid(), spec.network(),
-                    {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded}) {
+                    {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded}),
+      schedules_(spec, setup.folded) {
   for (int node = 0; node < (setup.folded ? 1 : spec.nodes); ++node)
     hosts_.emplace_back(simulation);
   for (int rank = 0; rank < (setup.folded ? 1 : spec.ranks()); ++rank) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/schedule.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/gpu.hpp"
 #include "interconnect/interconnect.hpp"
@@ -31,6 +32,7 @@ class Cluster {
   /// The GPU that stands for \p rank.
   Gpu& gpu(int rank) { return *gpus_[setup_.folded ? 0 : static_cast<std::size_t>(rank)]; }
   const Interconnect& interconnect() const { return interconnect_; }
+  ScheduleStore& schedules() { return schedules_; }
   /// A thread that feeds the copy engines of all GPUs of a node, where there is not one for each GPU.
   FifoLock& host_of_node(int rank) {
     return hosts_[setup_.folded ? 0 : static_cast<std::size_t>(rank / spec_.node.gpus)];
@@ -42,6 +44,7 @@ class Cluster {
   ClusterSetup setup_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
+  ScheduleStore schedules_;
   std::deque<FifoLock> hosts_;  ///< by node
 };
 

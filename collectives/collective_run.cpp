@@ -4,80 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "collectives/algorithms/entry.hpp"
-#include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 
 namespace c3 {
-namespace {
-
-constexpr double kMostFlows = 1e7;  // some GB
-
-/// The chunks of the library's size that follow one another through a pipelined graph.
-Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
-  if (!graph.pipelined) return {};
-  if (plan.backend != Backend::cu) {  // what all channels pass on at once: engines have none to leave out
-    Bytes longest;
-    for (const Transfer& transfer : graph.transfers)
-      longest = std::max(longest, transfer.bytes);
-    const CollectiveLibrarySpec& library = cluster.library;
-    const int channels = channels_of(library, plan.call.kind, plan.method.algorithm);
-    return whole_chunks(longest, library.chunk_size * std::max(1.0, 1.0 * channels / graph.lanes));
-  }
-  return ChannelProtocol(cluster, plan.call, plan.method, graph).chunks();
-}
-
-void check_flows(const TransferGraph& graph, const CollectivePlan& plan, int chunks) {
-  const double flows = static_cast<double>(chunks) * static_cast<double>(graph.transfers.size());
-  if (plan.grain == CollectiveGrain::step && flows > kMostFlows) {
-    throw InfeasibleError(fmt::format(
-        "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", plan.name, flows));
-  }
-}
-
-GraphForm form_of(const CollectivePlan& plan, const Cluster& cluster) {
-  GraphForm form;
-  form.folded = cluster.setup().folded;
-  const CollectiveLibrarySpec& library = cluster.spec().library;
-  const bool in_pairs = plan.method.algorithm->channels.use == ChannelUse::pairs;
-  const bool shared = in_pairs && library.peers_share_channels;
-  if (plan.backend == Backend::cu && !shared)
-    form.most_lanes = channels_of(cluster.spec().library, plan.call.kind, plan.method.algorithm);
-  if (!in_pairs && plan.method.channels.most > 0)  // several pairs share a channel
-    form.most_lanes = std::min(form.most_lanes, plan.method.channels.most);
-  return form;
-}
-
-TransferGraph graph_of(const CollectivePlan& plan, const Cluster& cluster, bool every_step) {
-  GraphForm form = form_of(plan, cluster);
-  form.every_step = every_step;
-  return make_transfer_graph(plan.call, plan.method.algorithm, cluster.spec(), form);
-}
-
-/// \p plan with a grain of which there are flows.
-CollectivePlan with_grain(CollectivePlan plan, const Cluster& cluster) {
-  if (plan.grain != CollectiveGrain::automatic) return plan;
-  const TransferGraph told = graph_of(plan, cluster, /*every_step=*/false);
-  plan.grain = choose_grain(told, chunks_of(told, plan, cluster.spec()).count);
-  return plan;
-}
-
-/// Rings of channels are not written out at grain step: transfers would be ranks times steps.
-std::vector<TurningRing> lazy_rings(const CollectivePlan& plan, const Cluster& cluster) {
-  if (plan.backend != Backend::cu || plan.grain != CollectiveGrain::step) return {};
-  return turning_rings(plan.call, plan.method.algorithm, cluster.spec(), form_of(plan, cluster));
-}
-
-}  // namespace
 
 CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
-      plan_(with_grain(std::move(plan), cluster)),
-      rings_(lazy_rings(plan_, cluster)),
-      graph_(graph_of(plan_, cluster, plan_.grain == CollectiveGrain::step && rings_.empty())),
+      plan_(std::move(plan)),
+      schedule_(cluster.schedules().of(plan_)),
+      rings_(schedule_->rings),
+      graph_(schedule_->graph),
+      moves_(schedule_->moves),
       simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
@@ -88,10 +27,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
   index_of_rank_.assign(static_cast<std::size_t>(last - first + 1), simulated_.size());
   for (std::size_t i = 0; i < simulated_.size(); ++i)
     index_of_rank_[static_cast<std::size_t>(simulated_[i] - first)] = i;
-  if (!rings_.empty()) return;
-  const Chunking chunks = chunks_of(graph_, plan_, cluster.spec());
-  check_flows(graph_, plan_, chunks.count);
-  moves_ = plan_moves(graph_, plan_.grain, chunks);
+  plan_.grain = schedule_->grain;
 }
 
 bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }

@@ -1,33 +1,16 @@
 #pragma once
 /// One collective in flight, whoever moves its bytes.
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/cluster.hpp"
-#include "collectives/library/method.hpp"
-#include "collectives/moves.hpp"
-#include "collectives/turning_ring.hpp"
+#include "collectives/plan.hpp"
+#include "collectives/schedule.hpp"
 #include "engine/event.hpp"
 
 namespace c3 {
-
-struct CollectivePlan {
-  std::string name;  ///< as written in the experiment
-  CollectiveCall call;
-  Backend backend = Backend::cu;
-  CollectiveMethod method = {};
-  CollectiveGrain grain = CollectiveGrain::edge;
-  int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
-  DmaOptions dma;       ///< of backend dma
-  FusedReduction reduction = FusedReduction::near_memory;  ///< of backend fused
-  int stream = 0;
-  int priority = 0;
-  int order = 0;           ///< of the queue, see Launch::order
-  CuRange range;           ///< CUs of each XCD for its channels
-  std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
-};
 
 /// Runs a plan on a cluster; make_collective makes one. Nothing moves before every member of the group has
 /// joined.
@@ -92,9 +75,10 @@ class CollectiveRun {
   Cluster& cluster_;
   Simulation& simulation_;
   CollectivePlan plan_;
-  std::vector<TurningRing> rings_;  ///< what runs chunk by chunk, as it comes; then there are no transfers
-  TransferGraph graph_;             ///< folded when the cluster is
-  std::vector<Move> moves_;
+  std::shared_ptr<const CollectiveSchedule> schedule_;
+  const std::vector<TurningRing>& rings_;  ///< of the schedule, as the next two
+  const TransferGraph& graph_;
+  const std::vector<Move>& moves_;
   int width_ = 0;
 
  private:

@@ -1,0 +1,31 @@
+#pragma once
+/// What is asked of one collective: the call, who moves its bytes and how, and on whose stream.
+
+#include <cstdint>
+#include <string>
+
+#include "collectives/backends/dma/dma_commands.hpp"
+#include "collectives/call.hpp"
+#include "collectives/library/method.hpp"
+#include "collectives/spec.hpp"
+#include "gpu/kernel_launch.hpp"
+
+namespace c3 {
+
+struct CollectivePlan {
+  std::string name;  ///< as written in the experiment
+  CollectiveCall call;
+  Backend backend = Backend::cu;
+  CollectiveMethod method = {};
+  CollectiveGrain grain = CollectiveGrain::edge;
+  int ring_chunks = 1;  ///< into which a ring divides the data of a step, each passed on as it comes
+  DmaOptions dma;       ///< of backend dma
+  FusedReduction reduction = FusedReduction::near_memory;  ///< of backend fused
+  int stream = 0;
+  int priority = 0;
+  int order = 0;           ///< of the queue, see Launch::order
+  CuRange range;           ///< CUs of each XCD for its channels
+  std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
+};
+
+}  // namespace c3

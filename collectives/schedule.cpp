@@ -1,0 +1,108 @@
+#include "collectives/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "collectives/algorithms/entry.hpp"
+#include "collectives/library/channel_protocol.hpp"
+#include "engine/errors.hpp"
+
+namespace c3 {
+namespace {
+
+constexpr double kMostFlows = 1e7;  // some GB
+
+/// The chunks of the library's size that follow one another through a pipelined graph.
+Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const ClusterSpec& cluster) {
+  if (!graph.pipelined) return {};
+  if (plan.backend != Backend::cu) {  // what all channels pass on at once: engines have none to leave out
+    Bytes longest;
+    for (const Transfer& transfer : graph.transfers)
+      longest = std::max(longest, transfer.bytes);
+    const CollectiveLibrarySpec& library = cluster.library;
+    const int channels = channels_of(library, plan.call.kind, plan.method.algorithm);
+    return whole_chunks(longest, library.chunk_size * std::max(1.0, 1.0 * channels / graph.lanes));
+  }
+  return ChannelProtocol(cluster, plan.call, plan.method, graph).chunks();
+}
+
+void check_flows(const TransferGraph& graph, const std::string& name, CollectiveGrain grain, int chunks) {
+  const double flows = static_cast<double>(chunks) * static_cast<double>(graph.transfers.size());
+  if (grain == CollectiveGrain::step && flows > kMostFlows) {
+    throw InfeasibleError(fmt::format(
+        "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", name, flows));
+  }
+}
+
+GraphForm form_of(const CollectivePlan& plan, const ClusterSpec& cluster, bool folded) {
+  GraphForm form;
+  form.folded = folded;
+  const CollectiveLibrarySpec& library = cluster.library;
+  const bool in_pairs = plan.method.algorithm->channels.use == ChannelUse::pairs;
+  const bool shared = in_pairs && library.peers_share_channels;
+  if (plan.backend == Backend::cu && !shared)
+    form.most_lanes = channels_of(library, plan.call.kind, plan.method.algorithm);
+  if (!in_pairs && plan.method.channels.most > 0)  // several pairs share a channel
+    form.most_lanes = std::min(form.most_lanes, plan.method.channels.most);
+  return form;
+}
+
+TransferGraph graph_of(const CollectivePlan& plan, const ClusterSpec& cluster, GraphForm form,
+                       bool every_step) {
+  form.every_step = every_step;
+  return make_transfer_graph(plan.call, plan.method.algorithm, cluster, form);
+}
+
+CollectiveGrain grain_of(const CollectivePlan& plan, const ClusterSpec& cluster, const GraphForm& form) {
+  if (plan.grain != CollectiveGrain::automatic) return plan.grain;
+  const TransferGraph told = graph_of(plan, cluster, form, /*every_step=*/false);
+  return choose_grain(told, chunks_of(told, plan, cluster).count);
+}
+
+CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& cluster, bool folded) {
+  const GraphForm form = form_of(plan, cluster, folded);
+  CollectiveSchedule schedule;
+  schedule.grain = grain_of(plan, cluster, form);
+  const bool by_step = schedule.grain == CollectiveGrain::step;
+  // Rings of channels are not written out at grain step: transfers would be ranks times steps.
+  if (plan.backend == Backend::cu && by_step)
+    schedule.rings = turning_rings(plan.call, plan.method.algorithm, cluster, form);
+  schedule.graph = graph_of(plan, cluster, form, by_step && schedule.rings.empty());
+  if (!schedule.rings.empty()) return schedule;
+  const Chunking chunks = chunks_of(schedule.graph, plan, cluster);
+  check_flows(schedule.graph, plan.name, schedule.grain, chunks.count);
+  schedule.moves = plan_moves(schedule.graph, schedule.grain, chunks);
+  return schedule;
+}
+
+/// Of those parts in which the calls of one program differ most.
+std::size_t hash_of(const CollectivePlan& plan) {
+  const CollectiveCall& call = plan.call;
+  std::size_t hash = std::hash<double>()(call.bytes.value);
+  const auto add = [&hash](std::size_t part) { hash = hash * 1099511628211ULL + part; };
+  add(static_cast<std::size_t>(call.kind));
+  add(static_cast<std::size_t>(plan.backend));
+  add(call.ranks.size());
+  add(call.ranks.empty() ? 0 : static_cast<std::size_t>(call.ranks.front()));
+  return hash;
+}
+
+}  // namespace
+
+std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan& plan) {
+  const std::size_t hash = hash_of(plan);
+  const auto [begin, end] = known_.equal_range(hash);
+  const auto found = std::find_if(begin, end, [&](const auto& entry) {
+    const Known& known = entry.second;
+    return known.grain == plan.grain && known.backend == plan.backend && known.method == plan.method &&
+           known.call == plan.call;
+  });
+  if (found != end) return found->second.schedule;
+  auto schedule = std::make_shared<const CollectiveSchedule>(make_schedule(plan, spec_, folded_));
+  known_.emplace(hash, Known{plan.call, plan.backend, plan.method, plan.grain, schedule});
+  return schedule;
+}
+
+}  // namespace c3
