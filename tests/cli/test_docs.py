@@ -14,7 +14,8 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["C3SIM_SOURCE"])
 DOCS = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-MARKDOWN = [*DOCS, *(path for path in sorted(SOURCE.glob("*/**/README.md")) if path not in DOCS and "build" not in path.parts)]
+MARKDOWN = [*DOCS, *sorted((SOURCE / "docs").glob("*/*.md")),
+            *(path for path in sorted(SOURCE.glob("*/**/README.md")) if path not in DOCS and "build" not in path.parts)]
 SCRIPT = SOURCE / "scripts/refresh_docs"
 MOST_LINES = 110  # of README.md: two screens
 
