@@ -89,7 +89,7 @@ class PresetFolder {
 };
 
 TEST_CASE(
-    "a family and a memory technology are words of TOML; a family that is probably misspelt gets a note") {
+    "a family and a memory technology are words of TOML, and a family that is probably misspelt gets a note") {
   const PresetFolder folder;
   const auto word = [](std::string_view value) {
     return fmt::format("{{ value = \"{}\", kind = \"published\", source = \"data sheet\" }}\n", value);

@@ -78,25 +78,34 @@ def all_verbs():
     return verbs
 
 
-def keys_below(schema, path):
-    """Dotted paths of all keys that a JSON schema describes."""
+def keys_below(schema, path, definitions):
+    """Dotted paths of all keys that a part of a JSON schema describes."""
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].removeprefix("#/definitions/")]
     for part in schema.get("anyOf", []) + schema.get("oneOf", []) + schema.get("allOf", []):
-        yield from keys_below(part, path)
+        yield from keys_below(part, path, definitions)
     for name, inner in schema.get("properties", {}).items():
         if name in ("kind", "source", "low", "nominal", "high", "value"):
             continue
         yield (*path, name)
         if len(path) < 6:
-            yield from keys_below(inner, (*path, name))
+            yield from keys_below(inner, (*path, name), definitions)
     for inner in (schema.get("additionalProperties"), schema.get("items")):
         if isinstance(inner, dict) and len(path) < 6:
-            yield from keys_below(inner, (*path, "0" if inner is schema.get("items") else "concurrent"))
+            step = "0" if inner is schema.get("items") else "concurrent"
+            yield from keys_below(inner, (*path, step), definitions)
+
+
+def keys_of(kind, *prefix):
+    """Dotted paths of all keys of experiments or of one kind of preset."""
+    schema = json.loads(output_of("config", "schema", kind))
+    return {".".join(path) for path in keys_below(schema, prefix, schema["definitions"])}
 
 
 def all_keys():
     """Every key of experiments and presets, as --set writes it."""
-    keys = {".".join(path) for path in keys_below(json.loads(output_of("config", "schema")), ())}
+    keys = keys_of("experiment")
     for kind in verb_of(("config", "schema")).positionals[0].choices:
         if kind != "experiment":
-            keys |= {".".join(path) for path in keys_below(json.loads(output_of("config", "schema", kind)), (kind,))}
+            keys |= keys_of(kind, kind)
     return sorted(keys)
