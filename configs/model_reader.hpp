@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "configs/section.hpp"
-#include "workloads/operators/model_dimensions.hpp"
+#include "workloads/models/model_dimensions.hpp"
 
 namespace c3 {
 

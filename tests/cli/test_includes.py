@@ -21,9 +21,9 @@ MAY_INCLUDE = {
     "app": ["base", "files", "engine", "gpu", "interconnect", "collectives", "workloads", "configs", "results", "studies"],
 }
 # Within workloads/: who runs a program does not know who wrote it, nor what is made of its runs.
-MUST_NOT_INCLUDE = {"workloads/execute": ["workloads/training", "workloads/operators", "workloads/analysis"],
+MUST_NOT_INCLUDE = {"workloads/execute": ["workloads/training", "workloads/models", "workloads/analysis"],
                     "workloads/training": ["workloads/execute", "workloads/analysis"],
-                    "workloads/operators": ["workloads/training", "workloads/execute", "workloads/analysis"]}
+                    "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"]}
 # Libraries whose headers take seconds to parse, and the one file that includes them.
 ONE_FILE = {"nlohmann/": "base/json.cpp", "CLI/": "base/options.cpp"}
 

@@ -8,7 +8,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
-#include "workloads/operators/model_dimensions.hpp"
+#include "workloads/models/model_dimensions.hpp"
 
 namespace c3 {
 

@@ -6,8 +6,8 @@
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/operators/model_dimensions.hpp"
-#include "workloads/operators/operator_list.hpp"
+#include "workloads/models/model_dimensions.hpp"
+#include "workloads/models/operator_list.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,4 @@
-#include "workloads/operators/model_dimensions.hpp"
+#include "workloads/models/model_dimensions.hpp"
 
 namespace c3 {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/operators/model_dimensions.hpp"
-#include "workloads/operators/tape.hpp"
+#include "workloads/models/model_dimensions.hpp"
+#include "workloads/models/eager_tape.hpp"
 
 namespace c3 {
 

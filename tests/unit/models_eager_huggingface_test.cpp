@@ -1,7 +1,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/operators/step_operators.hpp"
+#include "workloads/models/step_operators.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "workloads/operators/step_operators.hpp"
+#include "workloads/models/step_operators.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/operators/step_writer.hpp"
+#include "workloads/models/eager_huggingface.hpp"
 
 namespace c3 {
 StepOperators StepWriter::write() {

@@ -1,8 +1,8 @@
 #pragma once
 /// The kernels of one step of a transformer: what eager PyTorch launches, counted.
 
-#include "workloads/operators/model_dimensions.hpp"
-#include "workloads/operators/operator_list.hpp"
+#include "workloads/models/model_dimensions.hpp"
+#include "workloads/models/operator_list.hpp"
 
 namespace c3 {
 

@@ -1,4 +1,4 @@
-#include "workloads/operators/tape.hpp"
+#include "workloads/models/eager_tape.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/operators/step_writer.hpp"
+#include "workloads/models/eager_huggingface.hpp"
 
 namespace c3 {
 
