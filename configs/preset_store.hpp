@@ -17,7 +17,7 @@
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 #include "gpu/spec.hpp"
-#include "workloads/training/setup.hpp"
+#include "workloads/models/framework.hpp"
 
 namespace c3 {
 

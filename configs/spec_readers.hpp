@@ -9,7 +9,7 @@
 #include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
-#include "workloads/training/setup.hpp"
+#include "workloads/models/framework.hpp"
 
 namespace c3 {
 

@@ -1,13 +1,11 @@
 #pragma once
-/// A training step: the model, how it is spread over ranks, and how its framework runs it.
+/// A training step: the model, how it is spread over ranks, and the framework that runs it.
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/enum_names.hpp"
-#include "engine/units.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/models/framework.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
 namespace c3 {
@@ -40,63 +38,6 @@ inline constexpr auto kEnumNames<Recompute> =
                                         {"selective", Recompute::selective},
                                         {"attention", Recompute::attention},
                                         {"full", Recompute::full}});
-
-/// Which kernels a layer's code launches.
-enum class KernelStyle {
-  eager,     ///< PyTorch modules as they are written
-  compiled,  ///< elementwise neighbours in one kernel, as Inductor makes them
-  megatron,  ///< Megatron-LM's fused kernels: norm, bias and activation, bias, dropout and residual
-};
-template <>
-inline constexpr auto kEnumNames<KernelStyle> = std::to_array<EnumName<KernelStyle>>(
-    {{"eager", KernelStyle::eager}, {"compiled", KernelStyle::compiled}, {"megatron", KernelStyle::megatron}});
-
-/// What computes attention.
-enum class AttentionCode {
-  products,  ///< two batched products and a softmax, which keep the scores
-  flash2,    ///< AttentionKernel::flash2
-  newest,    ///< AttentionKernel::newest
-};
-template <>
-inline constexpr auto kEnumNames<AttentionCode> =
-    std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
-                                            {"flash2", AttentionCode::flash2},
-                                            {"newest", AttentionCode::newest}});
-
-/// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
-struct Framework {
-  std::string name;
-  KernelStyle kernels = KernelStyle::eager;
-  AttentionCode attention = AttentionCode::newest;
-  bool grouped_heads = true;  ///< that kernel knows keys and values that several heads share
-  bool dropout = false;
-  bool separate_projections = false;    ///< queries, keys, values, gate and up each by a product of its own
-  DType parameter_dtype = DType::fp32;  ///< of what the optimizer updates
-  bool master_copy = false;             ///< beside parameters of the type that computes, one in parameter_dtype
-  DType gradient_dtype = DType::fp32;   ///< of gradients that are kept and reduced
-  DType loss_dtype = DType::fp32;       ///< of logits in the loss
-  bool fused_optimizer = true;          ///< one kernel for all that it does to a unit's numbers
-  bool clips_gradients = true;          ///< by their norm
-  bool syncs = false;                   ///< the host waits for gradients and their norm before the optimizer
-  bool syncs_passes = false;            ///< and after each pass of a micro-batch, to time it
-  bool overlaps_gradients = true;       ///< gradients are reduced while the backward pass goes on
-  bool overlaps_tensor = true;          ///< sums over tensor-parallel ranks run beside gradients of weights
-  bool one_communicator = true;         ///< FSDP's gathers and reductions run in the order of launch
-  Bytes bucket, first_bucket;           ///< of gradients that are reduced together
-  int prefetch = 1;                     ///< layers whose parameters are gathered ahead
-  bool gathers_wait_on_host = false;    ///< the host waits for room before it launches a gather (FSDP 1)
-  Seconds forward_launch;               ///< host: each kernel forward, computed again, of the optimizer
-  Seconds backward_launch;              ///< of the backward pass
-  Seconds collective_launch;            ///< for each collective
-  Seconds event_launch;                 ///< to record an event or to wait for one on a stream
-  Seconds layer_forward;    ///< of a layer's forward pass beyond its launches: modules, views, hooks
-  Seconds layer_backward;   ///< of its backward pass
-  int launch_queue = 1024;  ///< launches that wait for the GPU, after which the host waits
-  int hardware_queues = 8;  ///< into which streams are dealt
-  Bytes reserved;           ///< of a GPU's memory, by the driver's context and by collective libraries
-
-  bool operator==(const Framework&) const = default;
-};
 
 struct TrainingSetup {
   ModelDimensions model;
