@@ -1,14 +1,26 @@
-#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
 namespace {
 
+const std::vector<std::pair<std::string_view, KernelStyle>>& styles() {
+  static const auto kNames = [] {
+    std::vector<std::pair<std::string_view, KernelStyle>> names;
+    for (const KernelStyle style : kKernelStyles)
+      names.emplace_back(name_of(style), style);
+    return names;
+  }();
+  return kNames;
+}
+
 constexpr std::int64_t kMostQueued = 1'048'576;
 
 void read_kernels(Section& section, Framework& framework) {
-  framework.kernels = section.choice<KernelStyle>("kernels");
+  framework.kernels = section.choice<KernelStyle>("kernels", styles());
   framework.attention = section.choice<AttentionCode>("attention");
   framework.grouped_heads = section.sourced_flag("grouped_heads");
   framework.separate_projections = section.sourced_flag("separate_projections");

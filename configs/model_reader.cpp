@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <span>
 #include <utility>
+
+#include "workloads/models/transformer.hpp"
+#include "workloads/training/tensor_parallel.hpp"
 
 namespace c3 {
 namespace {
@@ -64,21 +70,53 @@ ModelDimensions read_model(Section& section) {
   return model;
 }
 
+namespace {
+
+/// Products of a layer that an experiment can name.
+constexpr std::array kProducts = {
+    PartId{BlockId::self_attention, Role::qkv}, PartId{BlockId::self_attention, Role::out},
+    PartId{BlockId::feed_forward, Role::gate_up}, PartId{BlockId::feed_forward, Role::down}};
+
+const PartId* product_named(std::string_view operation) {
+  const auto* const found = std::ranges::find(kProducts, operation, [](PartId part) { return name_of(part); });
+  return found == kProducts.end() ? nullptr : found;
+}
+
+/// Also of one expert; nullptr where \p parts have no such product.
+const parts::Projection* find_product(std::span<const ModelPart> parts, PartId id) {
+  for (const ModelPart& part : parts) {
+    if (const auto* const experts = std::get_if<parts::Experts>(&part.kind)) {
+      if (const parts::Projection* const found = find_product(experts->each, id)) return found;
+    }
+    if (part.id == id) return std::get_if<parts::Projection>(&part.kind);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 const std::vector<std::string>& layer_operations() {
-  static const std::vector<std::string> kNames = {"attn.qkv", "attn.out", "mlp.gate_up", "mlp.down"};
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const PartId part : kProducts)
+      names.push_back(name_of(part));
+    return names;
+  }();
   return kNames;
 }
 
-bool by_outputs(std::string_view operation) { return operation == "attn.qkv" || operation == "mlp.gate_up"; }
+bool by_outputs(std::string_view operation) {
+  const PartId* const part = product_named(operation);
+  return part != nullptr && splits_outputs(*part);
+}
 
 std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_view operation) {
-  if (operation == "attn.qkv") {
-    return WeightShape{(model.heads + 2 * model.kv_heads) * model.head_dim(), model.hidden};
-  }
-  if (operation == "attn.out") return WeightShape{model.hidden, model.heads * model.head_dim()};
-  if (operation == "mlp.gate_up") return WeightShape{(model.gated ? 2 : 1) * model.ffn, model.hidden};
-  if (operation == "mlp.down") return WeightShape{model.hidden, model.ffn};
-  return std::nullopt;
+  const PartId* const part = product_named(operation);
+  if (part == nullptr) return std::nullopt;
+  const std::vector<ModelPart> layer = layer_of(transformer(model).stacks.front(), 0);
+  const parts::Projection& product = *find_product(layer, *part);
+  return WeightShape{std::accumulate(product.outputs.begin(), product.outputs.end(), std::int64_t{0}),
+                     product.inputs};
 }
 
 }  // namespace c3

@@ -18,7 +18,8 @@ ModelDimensions read_model(Section& section);
 /// "attn.qkv", "attn.out", "mlp.gate_up", "mlp.down".
 const std::vector<std::string>& layer_operations();
 
-/// [outputs, inputs] of the weight of \p operation, one of layer_operations(); absent for another name.
+/// [outputs, inputs] of the weight of \p operation, one of layer_operations(), in the first layer; absent for
+/// another name. Of experts, one's.
 struct WeightShape {
   std::int64_t outputs = 0;
   std::int64_t inputs = 0;

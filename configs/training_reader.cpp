@@ -91,6 +91,8 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
     model.fail("experts", "mixture-of-experts models are not supported in training steps");
   if (dimensions.structure == Structure::encoder_decoder)
     model.fail("structure", "encoder-decoder models are not supported in training steps");
+  if (dimensions.relative_buckets > 0)
+    model.fail("relative_buckets", "relative position biases are not supported in training steps");
   if (dimensions.norm_after)
     model.fail("norm_after", "models with norms after their blocks are not supported in training steps");
 }

@@ -64,7 +64,7 @@ StudyLine row_line(const PublishedFigures& published, const MeasuredModel& row,
 
 Seconds time_of(const OperatorList& list, const GpuSpec& gpu) {
   Seconds sum;
-  for (const CountedOperator& each : list)
+  for (const PartKernel& each : list)
     sum = sum + static_cast<double>(each.count) * time_of(each.op, gpu, {.launch = LaunchCost::device}).time;
   return sum;
 }

@@ -13,6 +13,7 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/models/transformer.hpp"
 
 namespace c3 {
 namespace {
@@ -147,10 +148,11 @@ Bytes closed_form_memory(const TrainingSetup& setup, int ranks) {
   const Bytes narrow = element_size(setup.dtype);
   const Bytes wide = element_size(DType::fp32);
   const double root = count(2 * model.vocabulary * model.hidden + model.hidden);
-  const double layer = (count(parameters(model)) - root) / count(model.layers);
+  const double all = count(parameters(transformer(model)));
+  const double layer = (all - root) / count(model.layers);
   const double stream = count(setup.tokens() * model.hidden);
   const double logits = count(setup.tokens() * model.vocabulary);
-  const Bytes states = wide * (3.0 * count(parameters(model)) / ranks);
+  const Bytes states = wide * (3.0 * all / ranks);
   const Bytes gathered = narrow * (2.0 * root + layer);  // the root's parameters and gradients, the last layer
   const Bytes final_norm = wide * stream + narrow * (2.0 * stream);
   const Bytes layers =

@@ -59,6 +59,7 @@ MISTAKES = {
     "framework": (GOOD.replace("pytorch-eager", "pytorch-eagr"), "7:13", "training.framework", "did you mean 'pytorch-eager'?"),
     "vocabulary": (model(MODEL.replace("vocabulary = 1024\n", "")), "3:1", "model.vocabulary", "is missing"),
     "experts": (model(MODEL + "experts = { count = 4, capacity = 64, interval = 2 }\n"), "13:11", "model.experts", "mixture-of-experts models are not supported"),
+    "relative_buckets": (model(MODEL + "relative_buckets = 32\n"), "13:20", "model.relative_buckets", "relative position biases are not supported"),
     "sequence_parallel": (training("sequence_parallel = true"), "10:21", "training.sequence_parallel", "requires tensor_parallel > 1 (it is 1)"),
     "async_chunks_alone": (training("async_chunks = 2"), "10:16", "training.async_chunks", "requires tensor_parallel > 1 (it is 1)"),
     "async_chunks": (training("tensor_parallel = 8\nasync_chunks = 3"), "11:16", "training.async_chunks",

@@ -1,6 +1,3 @@
-#include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "gpu/kernels/operator_table.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/step_operators.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +7,10 @@
 #include <string>
 
 #include "configs/preset_store.hpp"
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 
 namespace c3 {
@@ -42,10 +43,10 @@ double vector_bytes(const VectorShape& vector) {
 
 Totals totals(const OperatorList& list) {
   Totals sum;
-  for (const auto& [part, op, count] : list) {
-    const auto times = static_cast<double>(count);
-    if (const auto* gemm = op.as<GemmShape>()) sum.gemm_flops += times * gemm_flops(*gemm);
-    if (const auto* vector = op.as<VectorShape>()) sum.vector_bytes += times * vector_bytes(*vector);
+  for (const PartKernel& kernel : list) {
+    const auto times = static_cast<double>(kernel.count);
+    if (const auto* gemm = kernel.op.as<GemmShape>()) sum.gemm_flops += times * gemm_flops(*gemm);
+    if (const auto* vector = kernel.op.as<VectorShape>()) sum.vector_bytes += times * vector_bytes(*vector);
   }
   return sum;
 }
@@ -53,14 +54,19 @@ Totals totals(const OperatorList& list) {
 /// How many kernels of \p part run \p name.
 std::int64_t kernels(const OperatorList& list, std::string_view part, std::string_view name) {
   std::int64_t sum = 0;
-  for (const auto& [of, op, count] : list)
-    if (of == part && name_of(op) == name) sum += count;
+  for (const PartKernel& kernel : list)
+    if (name_of(kernel.part) == part && name_of(kernel.op) == name) sum += kernel.count;
   return sum;
 }
 
-bool has_part(const OperatorList& list, std::string_view part) {
-  return std::ranges::find(list, part, &CountedOperator::part) != list.end();
+/// The first kernel of \p part; nullptr where there is none.
+const PartKernel* find(const OperatorList& list, std::string_view part) {
+  const auto found =
+      std::ranges::find_if(list, [&](const PartKernel& kernel) { return name_of(kernel.part) == part; });
+  return found == list.end() ? nullptr : &*found;
 }
+
+bool has_part(const OperatorList& list, std::string_view part) { return find(list, part) != nullptr; }
 
 StepOperators step(const std::string& model, const StepSetup& setup) {
   return step_operators(load_model(model), setup);
@@ -101,11 +107,11 @@ TEST_CASE("the backward pass of a language model has twice the GEMM flops of the
 }
 
 TEST_CASE("presets have as many weights as their sources say") {
-  CHECK(parameters(load_model("bert-large")) ==
-        335'141'888 - (1024 * 1024 + 1024));                   // transformers' BertModel, pooler off
-  CHECK(parameters(load_model("gpt2-large")) == 774'030'080);  // "774M", transformers' GPT2Model
-  CHECK(parameters(load_model("opt-1.3b")) == 1'315'758'080);  // "1.3b", transformers' OPTModel
-  CHECK(static_cast<double>(parameters(load_model("gpt3-2.7b"))) == near(2.65e9, 0.01));  // "2.7B"
+  CHECK(parameters(transformer(load_model("bert-large"))) ==
+        335'141'888 - (1024 * 1024 + 1024));  // transformers' BertModel, pooler off
+  CHECK(parameters(transformer(load_model("gpt2-large"))) == 774'030'080);  // "774M", transformers' GPT2Model
+  CHECK(parameters(transformer(load_model("opt-1.3b"))) == 1'315'758'080);  // "1.3b", transformers' OPTModel
+  CHECK(static_cast<double>(parameters(transformer(load_model("gpt3-2.7b")))) == near(2.65e9, 0.01));  // "2.7B"
 }
 
 TEST_CASE("every weight's gradient is added to that of the step before, once") {
@@ -116,18 +122,16 @@ TEST_CASE("every weight's gradient is added to that of the step before, once") {
     setup.adds_to_gradients = false;
     const double without = totals(step_operators(model, setup).backward).vector_bytes;
     // Two reads and a write of four bytes.
-    CHECK(with - without == near(12 * static_cast<double>(parameters(model))));
+    CHECK(with - without == near(12 * static_cast<double>(parameters(transformer(model)))));
   }
 }
 
 TEST_CASE("a layer of GPT-2 by hand") {
   const StepOperators list = step_operators(small(EagerFamily::gpt2), {.sequences = 2, .length = 3});
   const OperatorList& forward = list.forward;
-  const auto find = [&](std::string_view part) {
-    return *std::ranges::find(forward, part, &CountedOperator::part);
-  };
-  CHECK(find("attn.qkv") ==
-        CountedOperator{"attn.qkv", GemmShape{.m = 6, .n = 12, .k = 4, .dtype = DType::fp32}, 2});
+  const auto find = [&](std::string_view part) { return *c3::find(forward, part); };
+  CHECK(find("attn.qkv").op == Operator{GemmShape{.m = 6, .n = 12, .k = 4, .dtype = DType::fp32}});
+  CHECK(find("attn.qkv").count == 2);
   CHECK(find("attn.scores").op ==
         Operator{GemmShape{.m = 3, .n = 3, .k = 2, .dtype = DType::fp32, .batch = 4}});
   CHECK(find("attn.values").op ==
@@ -135,8 +139,8 @@ TEST_CASE("a layer of GPT-2 by hand") {
   CHECK(find("attn.softmax").op == Operator{VectorShape{.chain = VectorOp::softmax, .rows = 12, .cols = 3}});
   CHECK(find("mlp.gate_up").op == Operator{GemmShape{.m = 6, .n = 8, .k = 4, .dtype = DType::fp32}});
   CHECK(kernels(forward, "attn.copy", "copy") == 2 * 4);  // queries, keys, values; and back
-  CHECK(find("head.logits") ==
-        CountedOperator{"head.logits", GemmShape{.m = 6, .n = 11, .k = 4, .dtype = DType::fp32}, 1});
+  CHECK(find("head.logits").op == Operator{GemmShape{.m = 6, .n = 11, .k = 4, .dtype = DType::fp32}});
+  CHECK(find("head.logits").count == 1);
   CHECK(list.backward.empty());
   CHECK(list.loss.empty());
 }
@@ -173,8 +177,8 @@ TEST_CASE("GPT-2's activation is eight kernels, one when fused, as are the kerne
   StepSetup setup{.sequences = 4, .length = 1024};
   const auto count = [](const OperatorList& list, std::string_view part) {
     std::int64_t sum = 0;
-    for (const CountedOperator& op : list)
-      if (op.part == part) sum += op.count;
+    for (const PartKernel& kernel : list)
+      if (name_of(kernel.part) == part) sum += kernel.count;
     return sum;
   };
   const OperatorList eager = step("gpt2-large", setup).forward;
@@ -210,18 +214,21 @@ TEST_CASE("pooler and next sentence prediction have no backward pass") {
       step("bert-large", {.sequences = 2, .length = 512, .training = true, .head = ModelHead::pretraining});
   CHECK(has_part(list.forward, "head.classes"));
   CHECK_FALSE(has_part(list.backward, "head.classes"));
-  CHECK(list.backward.front().part == "loss");
-  CHECK(list.backward.back().part == "embedding");
+  CHECK(list.backward.front().part == PartId{BlockId::loss});
+  CHECK(list.backward.back().part == PartId{BlockId::embedding});
 }
 
 TEST_CASE("a busy expert takes its capacity of each sequence, or its share of the tokens") {
   const auto taken = [](std::int64_t length, std::optional<std::int64_t> busy) {
     const OperatorList list =
         step("switch-xl-4", {.sequences = 2, .length = length, .busy_experts = busy}).forward;
-    const auto at = std::ranges::find(list, "mlp.router", &CountedOperator::part);
-    return *std::find_if(at, list.end(), [](const CountedOperator& op) { return op.part == "mlp.gate_up"; });
+    const auto is = [](Role role) {
+      return [role](const PartKernel& kernel) { return kernel.part == PartId{BlockId::feed_forward, role}; };
+    };
+    const auto router = std::ranges::find_if(list, is(Role::router));
+    return *std::find_if(router, list.end(), is(Role::gate_up));
   };
-  const CountedOperator all = taken(512, std::nullopt);
+  const PartKernel all = taken(512, std::nullopt);
   CHECK(all.op.as<GemmShape>()->m == 128);
   CHECK(all.count == 12 * 4);
   CHECK(taken(512, 1).count == 12);
@@ -253,11 +260,11 @@ double roofline_ms(const OperatorList& list) {
   constexpr double kFlops = 14.029e12;
   constexpr double kBytes = 900e9;
   double sum = 0.0;
-  for (const auto& [part, op, count] : list) {
-    const auto* gemm = op.as<GemmShape>();
+  for (const PartKernel& kernel : list) {
+    const auto* gemm = kernel.op.as<GemmShape>();
     const double seconds = gemm != nullptr ? std::max(gemm_flops(*gemm) / kFlops, gemm_bytes(*gemm) / kBytes)
-                                           : vector_bytes(*op.as<VectorShape>()) / kBytes;
-    sum += static_cast<double>(count) * seconds * 1e3;
+                                           : vector_bytes(*kernel.op.as<VectorShape>()) / kBytes;
+    sum += static_cast<double>(kernel.count) * seconds * 1e3;
   }
   return sum;
 }

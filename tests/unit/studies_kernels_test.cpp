@@ -152,7 +152,8 @@ TEST_CASE("a list of operators takes the sum of its kernels, each with the devic
   const Operator add = VectorShape{.chain = VectorOp::add, .rows = 64, .cols = 64};
   const KernelSlice queued{.launch = LaunchCost::device};
   const Seconds expected = 3.0 * time_of(gemm, t4, queued).time + time_of(add, t4, queued).time;
-  CHECK(time_of(OperatorList{{"a", gemm, 3}, {"b", add, 1}}, t4).value == near(expected.value));
+  CHECK(time_of(OperatorList{{.part = {}, .op = gemm, .count = 3}, {.part = {}, .op = add}}, t4).value ==
+        near(expected.value));
   CHECK(expected < 3.0 * time_of(gemm, t4).time + time_of(add, t4).time);
 }
 

@@ -25,41 +25,41 @@ namespace {
 
 using Shape = std::array<std::int64_t, 4>;  // batch, m, n, k
 
-std::vector<Shape> products(const std::vector<StepKernel>& kernels) {
+std::vector<Shape> products(const std::vector<PartKernel>& kernels) {
   std::vector<Shape> shapes;
-  for (const StepKernel& kernel : kernels) {
+  for (const PartKernel& kernel : kernels) {
     if (const auto* gemm = kernel.op.as<GemmShape>())
       shapes.push_back({gemm->batch, gemm->m, gemm->n, gemm->k});
   }
   return shapes;
 }
 
-double flops(const std::vector<StepKernel>& kernels) {
+double flops(const std::vector<PartKernel>& kernels) {
   double sum = 0.0;
-  for (const StepKernel& kernel : kernels)
+  for (const PartKernel& kernel : kernels)
     sum += matrix_flops(kernel.op).value;
   return sum;
 }
 
 Bytes kept(const BlockKernels& block, const std::string& part = "") {
   Bytes sum;
-  for (const StepKernel& kernel : block.forward) {
-    if (kernel.part.starts_with(part)) sum += kernel.kept;
+  for (const PartKernel& kernel : block.forward) {
+    if (name_of(kernel.part).starts_with(part)) sum += kernel.kept;
   }
   return sum;
 }
 
 Bytes gradients(const BlockKernels& block) {
   Bytes sum;
-  for (const StepKernel& kernel : block.backward)
+  for (const PartKernel& kernel : block.backward)
     sum += kernel.gradient;
   return sum;
 }
 
-std::vector<std::string> parts(const std::vector<StepKernel>& kernels) {
+std::vector<std::string> part_names(const std::vector<PartKernel>& kernels) {
   std::vector<std::string> names;
-  for (const StepKernel& kernel : kernels) {
-    if (names.empty() || names.back() != kernel.part) names.push_back(kernel.part);
+  for (const PartKernel& kernel : kernels) {
+    if (names.empty() || names.back() != name_of(kernel.part)) names.push_back(name_of(kernel.part));
   }
   return names;
 }
@@ -86,7 +86,7 @@ TEST_CASE("a gated layer with grouped heads: seven products forward, two of each
     CAPTURE(ranks);
     TrainingSetup setup = llama_setup();
     setup.tensor_parallel = ranks;
-    const BlockKernels layer = layer_kernels(setup);
+    const StepBlock layer = layer_kernels(setup);
     const std::int64_t q = 512 / ranks, kv = 256 / ranks, f = 1536 / ranks;
     CHECK(products(layer.forward) == std::vector<Shape>{{1, kTokens, q, 512},
                                                         {1, kTokens, kv, 512},
@@ -102,7 +102,7 @@ TEST_CASE("a gated layer with grouped heads: seven products forward, two of each
     CHECK(backward[1] == Shape{1, f, 512, kTokens});
     CHECK(backward[12] == Shape{1, kTokens, 512, kv});
     CHECK(backward[13] == Shape{1, 512, kv, kTokens});
-    const auto heads = [](const StepKernel& kernel) { return kernel.op.as<AttentionShape>(); };
+    const auto heads = [](const PartKernel& kernel) { return kernel.op.as<AttentionShape>(); };
     const auto attention = std::ranges::find_if(layer.forward, heads);
     REQUIRE(attention != layer.forward.end());
     CHECK(heads(*attention)->heads == 8 / ranks);
@@ -119,7 +119,7 @@ TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bi
     CAPTURE(ranks);
     TrainingSetup setup = gpt_setup();
     setup.tensor_parallel = ranks;
-    const BlockKernels layer = layer_kernels(setup);
+    const StepBlock layer = layer_kernels(setup);
     const std::int64_t q = 512 / ranks, batch = 2 * 8 / ranks;
     CHECK(products(layer.forward) == std::vector<Shape>{{1, kTokens, 3 * q, 512},
                                                         {batch, 128, 128, 64},
@@ -128,7 +128,7 @@ TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bi
                                                         {1, kTokens, 4 * q, 512},
                                                         {1, kTokens, 512, 4 * q}});
     CHECK(products(layer.backward).size() == 12);
-    const auto sums = std::ranges::count_if(layer.backward, [](const StepKernel& kernel) {
+    const auto sums = std::ranges::count_if(layer.backward, [](const PartKernel& kernel) {
       const auto* shape = kernel.op.as<VectorShape>();
       return shape != nullptr && shape->chain.first() == VectorOp::reduce;
     });
@@ -138,9 +138,9 @@ TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bi
 
 TEST_CASE("separate projections are the products of joined ones, split") {
   TrainingSetup setup = llama_setup();
-  const BlockKernels separate = layer_kernels(setup);
+  const StepBlock separate = layer_kernels(setup);
   setup.framework.separate_projections = false;
-  const BlockKernels joined = layer_kernels(setup);
+  const StepBlock joined = layer_kernels(setup);
   CHECK(products(joined.forward).size() == 4);
   CHECK(flops(joined.forward) == near(flops(separate.forward)));
   CHECK(flops(joined.backward) == near(flops(separate.backward)));
@@ -155,7 +155,7 @@ TEST_CASE("products forward are 2 flops for each weight and token, backward twic
     CAPTURE(ranks);
     TrainingSetup setup = llama_setup();
     setup.tensor_parallel = ranks;
-    const BlockKernels layer = layer_kernels(setup);
+    const StepBlock layer = layer_kernels(setup);
     const double weights = 512.0 * (512 + 2 * 256) + 512 * 512 + 3 * 512 * 1536;
     const double pairs = 2 * 8 * 128.0 * 129 / 2;
     CHECK(flops(layer.forward) == near((2 * kTokens * weights + 2 * 2 * 64 * pairs) / ranks));
@@ -205,7 +205,7 @@ TEST_CASE("parameters of all blocks are the model's, gradients are of all of the
     CAPTURE(published.preset);
     TrainingSetup setup{.model = load_model(published.preset), .framework = eager_framework(), .sequence = 128};
     if (published.parameters > 0) CHECK(of_all_ranks(setup) == published.parameters);
-    CHECK(of_all_ranks(setup) == parameters(setup.model));
+    CHECK(of_all_ranks(setup) == parameters(transformer(setup.model)));
     CHECK(gradients(layer_kernels(setup)) == Bytes{2.0} * static_cast<double>(layer_kernels(setup).parameters));
     const std::int64_t tied = setup.model.tied_embedding ? setup.model.vocabulary * setup.model.hidden : 0;
     CHECK(gradients(embedding_kernels(setup)) + gradients(head_kernels(setup)) ==
@@ -219,7 +219,7 @@ TEST_CASE("parameters of all blocks are the model's, gradients are of all of the
       const std::int64_t words = (model.vocabulary + ranks - 1) / ranks * ranks - model.vocabulary;
       const std::int64_t tables = model.tied_embedding ? 1 : 2;
       CHECK(of_all_ranks(setup) ==
-            parameters(model) + (ranks - 1) * replicated(model) + tables * words * model.hidden);
+            parameters(transformer(model)) + (ranks - 1) * replicated(model) + tables * words * model.hidden);
     }
     setup.tensor_parallel = 1;
   }
@@ -260,7 +260,7 @@ TEST_CASE("a gated layer in eager code keeps what autograd saves") {
   // In bytes a token. A norm: its input in fp32, what it is scaled to, and its output; rotated queries; keys
   // and values once for each query head; attention's output and 4 bytes a head; gate, up, their product and
   // silu.
-  const BlockKernels layer = layer_kernels(llama_setup());
+  const StepBlock layer = layer_kernels(llama_setup());
   const double norm = (4 + 2 + 2) * 512;
   CHECK(kept(layer, "attn.norm").value == near(kTokens * norm));
   CHECK(kept(layer, "attn.qkv") == Bytes{});
@@ -274,11 +274,12 @@ TEST_CASE("in fp32 nothing is cast, and as much is kept in twice the bytes") {
   // The norm's input is already in fp32: (4 + 4 + 4) bytes and not (4 + 2 + 2).
   TrainingSetup setup = llama_setup();
   setup.dtype = DType::fp32;
-  const BlockKernels layer = layer_kernels(setup);
+  const StepBlock layer = layer_kernels(setup);
   CHECK(kept(layer).value == near(kTokens * (2 * 12.0 * 512 + 16.0 * 512 + 4 * 8 + 16.0 * 1536)));
-  CHECK(std::ranges::none_of(layer.forward, [](const StepKernel& kernel) {
+  CHECK(std::ranges::none_of(layer.forward, [](const PartKernel& kernel) {
     const auto* shape = kernel.op.as<VectorShape>();
-    return shape != nullptr && shape->chain.first() == VectorOp::copy && kernel.part != "attn.rope";
+    return shape != nullptr && shape->chain.first() == VectorOp::copy &&
+           kernel.part != PartId{BlockId::self_attention, Role::rope};
   }));
 }
 
@@ -295,10 +296,10 @@ TEST_CASE(
 
 TEST_CASE("backward, parts come in reverse order") {
   for (const TrainingSetup& setup : {llama_setup(), gpt_setup()}) {
-    for (const BlockKernels& block : {layer_kernels(setup), embedding_kernels(setup), head_kernels(setup)}) {
-      std::vector<std::string> forward = parts(block.forward);
+    for (const StepBlock& block : {layer_kernels(setup), embedding_kernels(setup), head_kernels(setup)}) {
+      std::vector<std::string> forward = part_names(block.forward);
       std::ranges::reverse(forward);
-      CHECK(parts(block.backward) == forward);
+      CHECK(part_names(block.backward) == forward);
     }
   }
 }
@@ -307,8 +308,8 @@ TEST_CASE("compiled code: one kernel for a norm and the sum before it, and for a
   TrainingSetup setup = llama_setup();
   const std::size_t eager = layer_kernels(setup).forward.size();
   setup.framework.kernels = KernelStyle::compiled;
-  const BlockKernels layer = layer_kernels(setup);
-  const std::vector<std::string> forward = parts(layer.forward);
+  const StepBlock layer = layer_kernels(setup);
+  const std::vector<std::string> forward = part_names(layer.forward);
   CHECK(std::ranges::find(forward, "attn.residual") == forward.end());
   // Norms 2 x 6 kernels fewer, a sum and an activation less.
   CHECK(layer.forward.size() == eager - 2 * 7 - 2);

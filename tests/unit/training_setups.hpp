@@ -9,7 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "workloads/training/block_kernels.hpp"
+#include "workloads/models/transformer.hpp"
+#include "workloads/training/model_blocks.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3::test {
@@ -85,6 +86,10 @@ inline TrainingSetup gpt_setup(std::int64_t layers = 2) {
           .micro_batch = 2,
           .sharding = Sharding::none};
 }
+
+inline StepBlock embedding_kernels(const TrainingSetup& setup) { return model_blocks(setup).embedding; }
+inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks(setup).layer; }
+inline StepBlock head_kernels(const TrainingSetup& setup) { return model_blocks(setup).head; }
 
 inline const StreamSpec* stream_of(const TrainingStep& step, const std::string& name) {
   const auto found = std::ranges::find(step.streams, name, &StreamSpec::name);

@@ -1,63 +1,63 @@
 #pragma once
-/// Makes the list of step_operators.hpp: which kernels each part of a model launches.
+/// The framework of the kernels study: eager code of HuggingFace transformers 4.36 with PyTorch 2.1, in which
+/// each family of models has kernels of its own around its products.
 
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <optional>
 
-#include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/models/model_dimensions.hpp"
 #include "workloads/models/eager_tape.hpp"
+#include "workloads/models/transformer.hpp"
 
 namespace c3 {
 
-/// What a family's eager code launches around its products, in HuggingFace transformers 4.36 with PyTorch 2.1.
-struct FamilyKernels {
-  bool one_projection;              ///< queries, keys and values by one GEMM, then split
-  bool scales_queries;              ///< instead of scores
-  bool always_copies;               ///< heads next to each other in memory, also where a view would do
-  bool drops_scores;                ///< in training
-  bool drops_ffn;                   ///< within the feed-forward layer, in training
-  std::vector<VectorOp> on_scores;  ///< before the softmax
+/// How a step is run.
+struct StepSetup {
+  std::int64_t sequences = 1;
+  std::int64_t length = 0;  ///< tokens of one sequence; of the encoder's and of the decoder's alike
+  bool training = false;
+  ModelHead head = ModelHead::language_model;
+  bool fused = false;  ///< elementwise kernels join their neighbours, as a compiler does; inference only
+  bool attention_kernel = false;  ///< attention in one kernel that keeps no scores
+  bool adds_to_gradients = true;  ///< gradients of the step before are kept and added to
+  std::optional<std::int64_t> busy_experts = std::nullopt;  ///< among which tokens spread evenly; absent: all
+  DType dtype = DType::fp32;
+
+  std::int64_t tokens() const { return sequences * length; }
 };
 
-const FamilyKernels& kernels_of(EagerFamily family);
+struct FamilyKernels;
 
-/// \pre the model says its family. Model and setup must outlive the writer.
-class StepWriter {
+class EagerHuggingFace final : public EagerTape {
  public:
-  StepWriter(const ModelDimensions& model, const StepSetup& setup)
-      : model_(model), setup_(setup), kernels_(kernels_of(*model.family)), tape_(setup) {}
-
-  StepOperators write();
+  EagerHuggingFace(EagerFamily family, const StepSetup& setup);
 
  private:
-  void embeddings();
-  void layers(bool causal, bool crossed);
-  void self_attention(bool causal);
-  void cross_attention();
-  void projections(const std::string& part, bool from_other);
-  void attend(const std::string& part, bool causal);
-  void scores_and_values(const std::string& part);
-  void head_copies(const std::string& part);
-  void feed_forward(std::int64_t tokens);
-  void experts(std::int64_t layers);
-  void relative_bias();
-  void block_start(const std::string& part);
-  void block_end(const std::string& part);
-  void head();
-  void pooled_classes();
+  void write_part(const ModelPart& part) override;
+  void embedding(const parts::Embedding& part);
+  void relative_bias(const parts::RelativeBias& part);
+  void norm(const parts::Norm& part);
+  void projection(const parts::Projection& part);
+  void attention(const parts::Attention& part);
+  void activation(const parts::Activation& part);
+  void residual(const parts::Residual& part);
+  void dropout(const parts::Dropout& part) { drop(tokens_of(part.width)); }
+  void router(const parts::Router& part);
+  void experts(const parts::Experts& part);
+  void classes(const parts::Classes& part);
+  void loss(const parts::Loss& part);
 
-  Rows hidden() const { return {setup_.tokens(), model_.hidden}; }
-  Rows heads() const { return {setup_.tokens(), model_.attention_width()}; }
-  Rows scores() const { return {setup_.sequences * model_.heads * setup_.length, setup_.length}; }
-  void linear(const std::string& part, std::int64_t tokens, std::int64_t outputs, std::int64_t inputs) {
-    tape_.linear(part, tokens, outputs, inputs, model_.biases);
+  void attention_kernel(const parts::Attention& part);
+  void scores_and_values(const parts::Attention& part);
+  void head_copies(TensorShape heads);
+
+  TensorShape tokens_of(std::int64_t width) const { return {tokens_, width}; }
+  TensorShape scores_of(std::int64_t heads) const {
+    return {setup_.sequences * heads * setup_.length, setup_.length};
   }
 
-  const ModelDimensions& model_;
-  const StepSetup& setup_;
+  StepSetup setup_;
   const FamilyKernels& kernels_;
-  Tape tape_;
+  std::int64_t tokens_;  ///< that the parts being written run
 };
 
 }  // namespace c3

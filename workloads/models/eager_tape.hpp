@@ -1,71 +1,66 @@
 #pragma once
-/// Writes down the kernels of a forward pass and, as autograd does, those of its backward pass with them.
+/// Writes down the kernels of eager PyTorch code: with each forward kernel those of its backward pass, as
+/// autograd does.
 
 #include <cstdint>
-#include <string>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/models/model_dimensions.hpp"
-#include "workloads/models/operator_list.hpp"
+#include "workloads/models/lowering.hpp"
 
 namespace c3 {
 
-/// Rows of so many numbers: a tensor's shape, as operators see it.
-struct Rows {
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
+/// What is written down, and how.
+struct TapeOptions {
+  bool training = false;          ///< with the backward pass
+  bool fused = false;             ///< norms and activations in one kernel each, as a compiler makes them
+  bool adds_to_gradients = true;  ///< gradients of the step before are kept and added to
+  DType dtype = DType::fp32;
 };
 
-class Tape {
- public:
-  explicit Tape(const StepSetup& setup) : setup_(setup) {}
+class EagerTape : public Lowering {
+ protected:
+  explicit EagerTape(const TapeOptions& options) : options_(options) {}
 
-  /// Every operator that follows runs \p count times.
+  /// Every kernel that follows runs \p count times.
   void times(std::int64_t count) { count_ = count; }
 
+  /// A kernel without a backward pass.
+  void forward(const Operator& op) { push_forward(op).count = count_; }
+  void forward(VectorOp op, TensorShape tensor) { forward(vector_shape(op, tensor, options_.dtype)); }
+  /// A kernel of the backward pass, in training: it runs before those that are written down so far.
+  void backward(const Operator& op);
+  void backward(VectorOp op, TensorShape tensor, Pass pass = Pass::forward) {
+    backward(vector_shape(op, tensor, options_.dtype, pass));
+  }
   /// One kernel, and the kernels of its backward pass: none of a sum or of a sum with a constant, whose
   /// gradient is the one that comes in.
-  void vector(const std::string& part, VectorOp op, Rows tensor);
-  /// A kernel without a backward pass.
-  void forward(const std::string& part, const Operator& op) { step_.forward.push_back({part, op, count_}); }
-  void forward(const std::string& part, VectorOp op, Rows tensor) { forward(part, shape(op, tensor)); }
-  /// A kernel of the backward pass, in training.
-  void backward(const std::string& part, const Operator& op);
-  void backward(const std::string& part, VectorOp op, Rows tensor, Pass pass = Pass::forward) {
-    backward(part, shape(op, tensor, pass));
-  }
+  void vector(VectorOp op, TensorShape tensor);
 
-  /// tokens x inputs to tokens x outputs by a weight, the bias added by the GEMM; three gradients.
-  void linear(const std::string& part, std::int64_t tokens, std::int64_t outputs, std::int64_t inputs,
-              bool bias);
-  /// The same by a weight that was used before: the gradients of both uses are added.
-  void tied_linear(const std::string& part, std::int64_t tokens, std::int64_t outputs, std::int64_t inputs,
-                   bool bias);
+  /// tokens x inputs to tokens x outputs by a weight, the bias added by the GEMM; three gradients. Of a tied
+  /// weight, which was used before, the gradients of both uses are added.
+  struct Linear {
+    std::int64_t tokens = 0, outputs = 0, inputs = 0;
+    bool has_bias = false;
+    bool is_tied = false;
+  };
+  void linear(const Linear& linear);
   /// Of two tensors that are no weights.
-  void product(const std::string& part, const GemmShape& gemm);
-  void dropout(const std::string& part, Rows tensor);
-  void norm(const std::string& part, Norm norm, Rows tensor);
-  void activation(const std::string& part, Activation activation, Rows tensor);
+  void product(const GemmShape& gemm);
+  void drop(TensorShape tensor);
+  void norm_of(Norm norm, TensorShape tensor);
+  void activate(Activation activation, TensorShape tensor);
   /// Looks up a row of \p table for every row of \p tensor.
-  void embedding(const std::string& part, std::int64_t table, Rows tensor);
-  void cross_entropy(Rows logits);
-
-  /// The gradient of a weight is added to what is there.
-  void parameter(const std::string& part, Rows weight);
-
-  StepOperators take();
+  void look_up(std::int64_t table, TensorShape tensor);
 
  private:
-  VectorShape shape(VectorOp op, Rows tensor, Pass pass = Pass::forward) const;
-  void bias(const std::string& part, std::int64_t tokens, std::int64_t outputs);
-  void rmsnorm(const std::string& part, Rows tensor);
-  void gelu_tanh(const std::string& part, Rows tensor);
-  void power_backward(const std::string& part, Rows tensor);
+  /// The gradient of a weight is added to what is there.
+  void parameter(TensorShape weight);
+  void rmsnorm(TensorShape tensor);
+  void gelu_tanh(TensorShape tensor);
+  void power_backward(TensorShape tensor);
 
-  StepSetup setup_;
+  TapeOptions options_;
   std::int64_t count_ = 1;
-  StepOperators step_;
 };
 
 }  // namespace c3

@@ -2,7 +2,9 @@
 /// How a framework runs a training step: which kernels it launches, in which types, in which order, and what
 /// its host costs.
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
@@ -10,15 +12,36 @@
 
 namespace c3 {
 
-/// Which kernels a layer's code launches.
-enum class KernelStyle {
-  eager,     ///< PyTorch modules as they are written
-  compiled,  ///< elementwise neighbours in one kernel, as Inductor makes them
-  megatron,  ///< Megatron-LM's fused kernels: norm, bias and activation, bias, dropout and residual
+struct StyleEntry;
+extern const StyleEntry kEagerStyle, kCompiledStyle, kMegatronStyle;
+
+/// Which kernels a layer's code launches: a name for an entry of the table of styles (models/styles/), compared
+/// by which entry it is.
+class KernelStyle {
+ public:
+  /// \param entry outlives every copy, as entries of the table do.
+  constexpr explicit KernelStyle(const StyleEntry& entry) : entry_(&entry) {}
+  explicit KernelStyle(const StyleEntry&&) = delete;
+
+  static const KernelStyle eager;     ///< PyTorch modules as they are written
+  static const KernelStyle compiled;  ///< elementwise neighbours in one kernel, as Inductor makes them
+  static const KernelStyle megatron;  ///< Megatron-LM's fused kernels
+
+  const StyleEntry* operator->() const { return entry_; }
+  bool operator==(const KernelStyle&) const = default;
+
+ private:
+  const StyleEntry* entry_;  ///< never null
 };
-template <>
-inline constexpr auto kEnumNames<KernelStyle> = std::to_array<EnumName<KernelStyle>>(
-    {{"eager", KernelStyle::eager}, {"compiled", KernelStyle::compiled}, {"megatron", KernelStyle::megatron}});
+
+inline constexpr KernelStyle KernelStyle::eager{kEagerStyle};
+inline constexpr KernelStyle KernelStyle::compiled{kCompiledStyle};
+inline constexpr KernelStyle KernelStyle::megatron{kMegatronStyle};
+
+/// All styles that a configuration can name (styles/table.cpp).
+extern const std::span<const KernelStyle> kKernelStyles;
+
+std::string_view name_of(KernelStyle style);
 
 /// What computes attention.
 enum class AttentionCode {

@@ -89,7 +89,4 @@ struct ModelDimensions {
   bool operator==(const ModelDimensions&) const = default;
 };
 
-/// Weights, without a classifier's or pooler's.
-std::int64_t parameters(const ModelDimensions& model);
-
 }  // namespace c3

@@ -1,7 +1,4 @@
 #include "workloads/training/step_composer.hpp"
-#include "gpu/kernels/operator_table.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/training/sharding.hpp"
 
 #include <fmt/format.h>
 
@@ -9,17 +6,20 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/models/styles/style.hpp"
+#include "workloads/training/sharding.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
 namespace c3 {
 namespace {
 
-std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const BlockKernels& embedding,
-                                    const BlockKernels& layer, const BlockKernels& head) {
-  std::vector<ParameterUnit> units{
-      {"root", embedding.parameters + head.parameters, embedding.parameter_tensors + head.parameter_tensors}};
+std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const ModelBlocks& blocks) {
+  std::vector<ParameterUnit> units{{"root", blocks.embedding.parameters + blocks.head.parameters,
+                                    blocks.embedding.parameter_tensors + blocks.head.parameter_tensors}};
   for (std::int64_t i = 0; i < setup.model.layers; ++i)
-    units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors});
+    units.push_back({fmt::format("layer {}", i), blocks.layer.parameters, blocks.layer.parameter_tensors});
   return units;
 }
 
@@ -28,12 +28,10 @@ std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const BlockKerne
 StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
     : setup_(setup),
       ranks_(ranks),
-      embedding_(embedding_kernels(setup)),
-      layer_(layer_kernels(setup)),
-      head_(head_kernels(setup)),
+      blocks_(model_blocks(setup)),
       program_(setup.framework),
       compute_(program_.stream("compute")),
-      units_(units_of(setup, embedding_, layer_, head_)),
+      units_(units_of(setup, blocks_)),
       data_parallel_(make_data_parallel(
           setup, units_, {.size = ranks / setup.tensor_parallel, .stride = setup.tensor_parallel}, program_)),
       layers_(static_cast<std::size_t>(setup.model.layers)) {}
@@ -75,17 +73,17 @@ void StepComposer::end_pass() {
 void StepComposer::forward_pass() {
   begin("forward, embedding", HostPass::forward);
   data_parallel_->before_forward(0);
-  forward_block(embedding_, embedding_state_, false);
+  forward_block(blocks_.embedding, embedding_state_, false);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     begin(fmt::format("forward, layer {}", i), HostPass::forward);
     program_.host_work(setup_.framework.layer_forward);
     data_parallel_->before_forward(i + 1);
-    forward_block(layer_, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
+    forward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
     data_parallel_->after_forward(i + 1);
   }
   begin("forward, head", HostPass::forward);
   holds_outputs_ = true;  // logits, until there is a loss
-  forward_block(head_, head_state_, false);
+  forward_block(blocks_.head, head_state_, false);
   holds_outputs_ = false;
   release_outputs();
 }
@@ -95,16 +93,16 @@ void StepComposer::backward_pass() {
   data_parallel_->before_backward(0);
   const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
                                                      "gradients of activations", stream_bytes());
-  backward_block(head_, head_state_, false);
+  backward_block(blocks_.head, head_state_, false);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     begin(fmt::format("backward, layer {}", i), HostPass::backward);
     program_.host_work(setup_.framework.layer_backward);
     data_parallel_->before_backward(i + 1);
-    backward_block(layer_, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
+    backward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
     data_parallel_->after_backward(i + 1);
   }
   begin("backward, embedding", HostPass::backward);
-  backward_block(embedding_, embedding_state_, false);
+  backward_block(blocks_.embedding, embedding_state_, false);
   program_.memory().release(gradient);
   data_parallel_->after_backward(0);
   data_parallel_->end_backward();
@@ -115,7 +113,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
     state.input =
         program_.memory().allocate(compute_, MemoryClass::activations, "layer inputs", stream_bytes());
   }
-  for (const StepKernel& kernel : block.forward)
+  for (const PartKernel& kernel : block.forward)
     model_flops_ += 3.0 * matrix_flops(kernel.op);
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
@@ -123,12 +121,12 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
 void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
   const bool whole = recomputed && setup_.recompute != Recompute::attention;
   if (whole) recompute(block, state);
-  std::span<const StepKernel> rest = block.backward;
+  std::span<const PartKernel> rest = block.backward;
   while (!rest.empty()) {
-    const std::string& part = rest.front().part;
-    const auto end = std::ranges::find_if(rest, [&](const StepKernel& kernel) { return kernel.part != part; });
+    const PartId part = rest.front().part;
+    const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    if (recomputed && !whole && part == "attn.values") recompute(block, state);
+    if (recomputed && !whole && part.role == Role::values) recompute(block, state);
     run_part(rest.first(count), Pass::backward, Keeping::all, nullptr);
     release_part(state, part);
     rest = rest.subspan(count);
@@ -140,9 +138,9 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
 }
 
 void StepComposer::recompute(const BlockKernels& block, BlockState& state) {
-  std::vector<StepKernel> again;
+  std::vector<PartKernel> again;
   std::ranges::copy_if(block.forward, std::back_inserter(again),
-                       [&](const StepKernel& kernel) { return runs_again(kernel); });
+                       [&](const PartKernel& kernel) { return runs_again(kernel); });
   const std::string range = program_.range();
   program_.begin_range(range + ", recompute", HostPass::forward);
   if (setup_.recompute != Recompute::attention) program_.host_work(setup_.framework.layer_forward);
@@ -155,16 +153,19 @@ bool StepComposer::is_recomputed(std::int64_t layer) const {
 }
 
 // PyTorch's checkpoints end with the last tensor that is needed, Megatron-LM's run the whole layer.
-bool StepComposer::runs_again(const StepKernel& kernel) const {
+bool StepComposer::runs_again(const PartKernel& kernel) const {
   const Framework& framework = setup_.framework;
-  const bool is_needed = framework.dropout || (kernel.part != "mlp.down" && kernel.part != "mlp.residual");
+  const Role role = kernel.part.role;
+  const bool is_last =
+      kernel.part.block == BlockId::feed_forward && (role == Role::down || role == Role::residual);
+  const bool is_needed = framework.dropout || !is_last;
   switch (setup_.recompute) {
     case Recompute::none:
       return false;
     case Recompute::attention:
-      return kernel.part == "attn.scores" || kernel.part == "attn.softmax" || kernel.part == "attn.values";
+      return role == Role::scores || role == Role::softmax || role == Role::values;
     case Recompute::full:
-      return is_needed || framework.kernels == KernelStyle::megatron;
+      return is_needed || framework.kernels->recomputes_to_end;
     case Recompute::selective:
       return is_needed && !kernel.survives;
   }
@@ -173,9 +174,9 @@ bool StepComposer::runs_again(const StepKernel& kernel) const {
 
 // The product after attention keeps its output: gradients of that product's weights are made before attention
 // is computed again.
-Bytes StepComposer::kept_bytes(const StepKernel& kernel, Keeping keeping) const {
+Bytes StepComposer::kept_bytes(const PartKernel& kernel, Keeping keeping) const {
   const bool attention = setup_.recompute == Recompute::attention;
-  const bool survives = !runs_again(kernel) || (attention && kernel.part == "attn.values");
+  const bool survives = !runs_again(kernel) || (attention && kernel.part.role == Role::values);
   switch (keeping) {
     case Keeping::all:
       return kernel.kept;
@@ -190,12 +191,12 @@ Bytes StepComposer::kept_bytes(const StepKernel& kernel, Keeping keeping) const 
   throw std::logic_error("StepComposer: unknown keeping");
 }
 
-void StepComposer::run_parts(const std::vector<StepKernel>& kernels, Pass pass, Keeping keeping,
+void StepComposer::run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping,
                              BlockState* state) {
-  std::span<const StepKernel> rest = kernels;
+  std::span<const PartKernel> rest = kernels;
   while (!rest.empty()) {
     const auto end =
-        std::ranges::find_if(rest, [&](const StepKernel& kernel) { return kernel.part != rest.front().part; });
+        std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != rest.front().part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
     run_part(rest.first(count), pass, keeping, state);
     rest = rest.subspan(count);
@@ -203,9 +204,9 @@ void StepComposer::run_parts(const std::vector<StepKernel>& kernels, Pass pass, 
 }
 
 // Gradients of weights wait for nobody: they run beside the sum over ranks, or before what is summed.
-void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keeping keeping,
+void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping,
                             BlockState* state) {
-  const std::string& part = kernels.front().part;
+  const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   const bool any = collectives.gathers || collectives.reduces;
   const int chunks = any ? setup_.async_chunks : 1;
@@ -215,14 +216,14 @@ void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keep
   const auto gradients_of_weights = [&] {
     for (const std::string& event : inputs)
       program_.wait(compute_, event);
-    for (const StepKernel& kernel : kernels) {
+    for (const PartKernel& kernel : kernels) {
       if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
     }
   };
   if (collectives.reduces && !defers) gradients_of_weights();
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (!gathered.empty()) program_.wait(compute_, gathered[static_cast<std::size_t>(chunk)]);
-    for (const StepKernel& kernel : kernels) {
+    for (const PartKernel& kernel : kernels) {
       if (kernel.gradient.value > 0.0) continue;
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
@@ -231,27 +232,28 @@ void StepComposer::run_part(std::span<const StepKernel> kernels, Pass pass, Keep
   }
   if (!collectives.reduces || defers) gradients_of_weights();
   if (collectives.reduces)
-    program_.order(program_.stream(part == "embedding" ? "vocabulary" : "tensor"), compute_, part + " reduced");
-  if (part == "loss" && pass == Pass::forward) loss_sums();
+    program_.order(program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor"), compute_,
+                   name_of(part) + " reduced");
+  if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
 
-std::vector<std::string> StepComposer::gather_tokens(const std::string& part, int chunks) {
-  const auto stream = program_.stream(part == "embedding" ? "vocabulary" : "tensor_gather");
-  program_.order(compute_, stream, part + " ready");
+std::vector<std::string> StepComposer::gather_tokens(PartId part, int chunks) {
+  const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
+  program_.order(compute_, stream, name_of(part) + " ready");
   std::vector<std::string> events;
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    program_.collective(stream, part + " all_gather",
+    program_.collective(stream, name_of(part) + " all_gather",
                         tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));
-    events.push_back(program_.record(stream, part + " gathered"));
+    events.push_back(program_.record(stream, name_of(part) + " gathered"));
   }
   return events;
 }
 
-void StepComposer::reduce_tokens(const std::string& part, int chunks) {
-  const auto stream = program_.stream(part == "embedding" ? "vocabulary" : "tensor");
-  program_.order(compute_, stream, part + " ready");
+void StepComposer::reduce_tokens(PartId part, int chunks) {
+  const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor");
+  program_.order(compute_, stream, name_of(part) + " ready");
   const auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  program_.collective(stream, fmt::format("{} {}", part, name_of(kind)),
+  program_.collective(stream, fmt::format("{} {}", name_of(part), name_of(kind)),
                       tensor_call(kind, hidden_bytes() / chunks));
 }
 
@@ -266,12 +268,12 @@ void StepComposer::loss_sums() {
   program_.order(stream, compute_, "loss summed");
 }
 
-void StepComposer::run_kernel(const StepKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
+void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
                               int chunks) {
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
   if (kept.value > 0.0) {
-    state->kept.push_back(
-        {kernel.part, program_.memory().allocate(compute_, MemoryClass::activations, kernel.part, kept)});
+    state->kept.push_back({kernel.part, program_.memory().allocate(compute_, MemoryClass::activations,
+                                                                   name_of(kernel.part), kept)});
     if (!holds_outputs_) release_outputs();
   } else if (kernel.gradient.value <= 0.0) {
     hold_output(kernel);
@@ -279,14 +281,14 @@ void StepComposer::run_kernel(const StepKernel& kernel, Pass pass, Keeping keepi
   run_chunk(kernel, chunks);
 }
 
-void StepComposer::run_chunk(const StepKernel& kernel, int chunks) {
+void StepComposer::run_chunk(const PartKernel& kernel, int chunks) {
   const Operator op = part_of(kernel.op, chunks);
   hardware_flops_ += matrix_flops(op);
-  program_.kernel(compute_, kernel.part, op);
+  program_.kernel(compute_, name_of(kernel.part), op);
 }
 
 // A kernel's output is needed by the next one, and no longer.
-void StepComposer::hold_output(const StepKernel& kernel) {
+void StepComposer::hold_output(const PartKernel& kernel) {
   const Bytes bytes = kernel.output.value_or(output_bytes(kernel.op));
   if (bytes.value <= 0.0) return;
   const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "not kept", bytes);
@@ -299,7 +301,7 @@ void StepComposer::release_outputs() {
     program_.memory().release(tensor);
 }
 
-void StepComposer::release_part(BlockState& state, const std::string& part) {
+void StepComposer::release_part(BlockState& state, PartId part) {
   std::erase_if(state.kept, [&](const Kept& kept) {
     if (kept.part != part) return false;
     program_.memory().release(kept.tensor);

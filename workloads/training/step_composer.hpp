@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/training/block_kernels.hpp"
 #include "workloads/training/composed_step.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/model_blocks.hpp"
 #include "workloads/training/step_program.hpp"
 
 namespace c3 {
@@ -24,7 +24,7 @@ class StepComposer {
   using Tensor = MemoryLedger::Tensor;
   /// A part's tensor that its backward pass needs.
   struct Kept {
-    std::string part;
+    PartId part;
     Tensor tensor;
   };
   /// One block of one micro-batch between its passes.
@@ -50,20 +50,20 @@ class StepComposer {
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void recompute(const BlockKernels& block, BlockState& state);
-  void run_parts(const std::vector<StepKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
-  void run_part(std::span<const StepKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
-  std::vector<std::string> gather_tokens(const std::string& part, int chunks);
-  void reduce_tokens(const std::string& part, int chunks);
-  void run_kernel(const StepKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
-  void run_chunk(const StepKernel& kernel, int chunks);
+  void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
+  void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
+  std::vector<std::string> gather_tokens(PartId part, int chunks);
+  void reduce_tokens(PartId part, int chunks);
+  void run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
+  void run_chunk(const PartKernel& kernel, int chunks);
   void loss_sums();
-  void hold_output(const StepKernel& kernel);
+  void hold_output(const PartKernel& kernel);
   void release_outputs();
-  void release_part(BlockState& state, const std::string& part);
+  void release_part(BlockState& state, PartId part);
 
   bool is_recomputed(std::int64_t layer) const;
-  bool runs_again(const StepKernel& kernel) const;
-  Bytes kept_bytes(const StepKernel& kernel, Keeping keeping) const;
+  bool runs_again(const PartKernel& kernel) const;
+  Bytes kept_bytes(const PartKernel& kernel, Keeping keeping) const;
   CollectiveCall tensor_call(CollectiveKind kind, Bytes bytes) const;
   Bytes hidden_bytes() const;  ///< of all tokens of a micro-batch
   Bytes stream_bytes() const;  ///< of what runs past the blocks on one rank
@@ -71,7 +71,7 @@ class StepComposer {
 
   const TrainingSetup& setup_;
   const int ranks_;
-  BlockKernels embedding_, layer_, head_;
+  ModelBlocks blocks_;
   StepProgram program_;
   StepProgram::Stream compute_;
   std::vector<ParameterUnit> units_;

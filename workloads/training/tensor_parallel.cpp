@@ -1,31 +1,65 @@
 #include "workloads/training/tensor_parallel.hpp"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
+#include "workloads/models/styles/style.hpp"
 
 namespace c3 {
 namespace {
 
-bool is_one_of(const std::string& part, std::initializer_list<std::string_view> parts) {
-  return std::ranges::find(parts, part) != parts.end();
-}
+bool splits_inputs(PartId part) { return part.role == Role::out || part.role == Role::down; }
 
-/// Whose weights are split by outputs.
-bool by_outputs(const std::string& part) { return is_one_of(part, {"attn.qkv", "mlp.gate_up", "head.logits"}); }
-/// Whose weights are split by inputs.
-bool by_inputs(const std::string& part) { return is_one_of(part, {"attn.out", "mlp.down"}); }
+/// Divides the dimensions of each kind of part; of those not named, none.
+class Share {
+ public:
+  Share(PartId part, std::int64_t ranks) : part_(part), ranks_(ranks) {}
+
+  void operator()(parts::Embedding& part) const { part.rows.front() = rounded_up(part.rows.front()); }
+  void operator()(parts::Projection& part) const {
+    if (splits_inputs(part_)) part.inputs /= ranks_;
+    if (!splits_outputs(part_)) return;
+    for (std::int64_t& outputs : part.outputs)
+      outputs = rounded_up(outputs);
+  }
+  void operator()(parts::Rotation& part) const { divide_heads(part); }
+  void operator()(parts::Attention& part) const { divide_heads(part); }
+  void operator()(parts::Activation& part) const { part.width /= ranks_; }
+  void operator()(parts::Loss& part) const { part.words = rounded_up(part.words); }
+  template <typename Other>
+  void operator()(Other& /*part*/) const {}
+
+ private:
+  std::int64_t rounded_up(std::int64_t count) const { return (count + ranks_ - 1) / ranks_; }
+  template <typename Heads>
+  void divide_heads(Heads& part) const {
+    part.heads /= ranks_;
+    part.kv_heads /= ranks_;
+  }
+
+  PartId part_;
+  std::int64_t ranks_;
+};
 
 }  // namespace
 
-PartCollectives collectives_of(const TrainingSetup& setup, const std::string& part, Pass pass) {
+bool splits_outputs(PartId part) {
+  return part.role == Role::qkv || part.role == Role::gate_up || part.role == Role::logits;
+}
+
+std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks) {
+  std::vector<ModelPart> share(parts.begin(), parts.end());
+  for (ModelPart& part : share)
+    std::visit(Share(part.id, ranks), part.kind);
+  return share;
+}
+
+PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pass) {
   if (setup.tensor_parallel == 1) return {};
   const bool split = setup.sequence_parallel;
+  const bool is_embedding = part == PartId{BlockId::embedding};
   if (pass == Pass::forward)
-    return {.gathers = split && by_outputs(part), .reduces = by_inputs(part) || part == "embedding"};
-  return {.gathers = split && (by_inputs(part) || part == "embedding"),
-          .reduces = by_outputs(part),
-          .gathers_input = split && by_outputs(part) && setup.framework.kernels == KernelStyle::megatron};
+    return {.gathers = split && splits_outputs(part), .reduces = splits_inputs(part) || is_embedding};
+  return {.gathers = split && (splits_inputs(part) || is_embedding),
+          .reduces = splits_outputs(part),
+          .gathers_input = split && splits_outputs(part) && setup.framework.kernels->gathers_again};
 }
 
 }  // namespace c3

@@ -1,13 +1,24 @@
 #pragma once
-/// What tensor parallelism adds to the parts of a layer: which collectives stand before and after their
-/// products.
+/// What tensor parallelism does to the parts of a model: what each rank has of them, and which collectives
+/// stand before and after their products.
 
-#include <string>
+#include <span>
+#include <vector>
 
 #include "gpu/kernels/operator.hpp"
+#include "workloads/models/parts.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3 {
+
+/// Whether ranks have some of the outputs of a projection each, and so all inputs; of attn.out and mlp.down it
+/// is the reverse.
+bool splits_outputs(PartId part);
+
+/// What one of \p ranks that share each weight has of \p parts: its heads, its part of the feed-forward width,
+/// and its words, rounded up. Norms, tables of positions and biases that follow a sum it has whole. \pre \p
+/// ranks divides heads, kv_heads and ffn.
+std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks);
 
 /// Collectives of one part of a layer in one pass. All are of every token of a micro-batch times the hidden
 /// width.
@@ -23,6 +34,6 @@ struct PartCollectives {
 /// rank's part of what it gathered and gathers it once more for gradients of weights (section 4.2.2 there).
 /// Wrong when: sequence parallelism, which also sums gradients of norms' weights over ranks, a small
 /// all-reduce.
-PartCollectives collectives_of(const TrainingSetup& setup, const std::string& part, Pass pass);
+PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pass);
 
 }  // namespace c3

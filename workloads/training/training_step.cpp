@@ -28,6 +28,8 @@ void check(const TrainingSetup& setup, int ranks) {
     throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
+  if (model.norm_after)
+    throw std::invalid_argument("models with norms after their blocks are not supported in training steps");
 }
 
 }  // namespace

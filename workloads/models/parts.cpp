@@ -1,0 +1,53 @@
+#include "workloads/models/parts.hpp"
+
+#include <numeric>
+
+namespace c3 {
+namespace {
+
+/// Of each kind of part; of those not named, none.
+struct Weights {
+  std::int64_t operator()(const parts::Embedding& embedding) const {
+    if (embedding.is_shared) return 0;
+    return std::accumulate(embedding.rows.begin(), embedding.rows.end(), std::int64_t{0}) * embedding.width;
+  }
+  std::int64_t operator()(const parts::RelativeBias& bias) const { return bias.buckets * bias.heads; }
+  std::int64_t operator()(const parts::Norm& norm) const {
+    return norm.formula == Norm::layernorm ? 2 * norm.width : norm.width;  // weight and bias, or weight
+  }
+  std::int64_t operator()(const parts::Projection& projection) const {
+    const std::int64_t outputs =
+        std::accumulate(projection.outputs.begin(), projection.outputs.end(), std::int64_t{0});
+    return (projection.is_tied ? 0 : outputs * projection.inputs) + (projection.has_bias ? outputs : 0);
+  }
+  std::int64_t operator()(const parts::Router& router) const { return router.experts * router.width; }
+  std::int64_t operator()(const parts::Experts& experts) const {
+    return experts.count * parameters(experts.each);
+  }
+  std::int64_t operator()(const parts::Classes& classes) const {
+    return classes.width * classes.width + classes.width + classes.classes * (classes.width + 1);
+  }
+  template <typename Other>
+  std::int64_t operator()(const Other& /*part*/) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+std::string name_of(PartId part) {
+  std::string name(name_of(part.block));
+  if (part.role != Role::whole) name.append(".").append(name_of(part.role));
+  return name;
+}
+
+std::int64_t parameters(const ModelPart& part) { return std::visit(Weights{}, part.kind); }
+
+std::int64_t parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = 0;
+  for (const ModelPart& part : parts)
+    sum += parameters(part);
+  return sum;
+}
+
+}  // namespace c3

@@ -1,0 +1,206 @@
+#pragma once
+/// The parts that models are made of, whoever runs them: ids, kinds with their dimensions, weights.
+/// Widths are in numbers a token.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "workloads/models/model_dimensions.hpp"
+
+namespace c3 {
+
+/// Where in a model a part is.
+enum class BlockId : std::uint8_t {
+  embedding,
+  self_attention,
+  cross_attention,  ///< of a decoder, to what the encoder makes
+  feed_forward,     ///< or experts in its place
+  stack_end,        ///< after the last layer
+  head,
+  loss,
+};
+template <>
+inline constexpr auto kEnumNames<BlockId> =
+    std::to_array<EnumName<BlockId>>({{"embedding", BlockId::embedding},
+                                      {"attn", BlockId::self_attention},
+                                      {"cross", BlockId::cross_attention},
+                                      {"mlp", BlockId::feed_forward},
+                                      {"final", BlockId::stack_end},
+                                      {"head", BlockId::head},
+                                      {"loss", BlockId::loss}});
+
+/// What a part does there. Frameworks divide attention and experts: their kernels have roles of their own.
+enum class Role : std::uint8_t {
+  whole,  ///< the only part of its block
+  norm,
+  bias,  ///< of relative positions
+  qkv,   ///< projections to queries, keys and values
+  rope,  ///< rotates queries and keys by their positions
+  attention,
+  kernel,  ///< all of attention in one kernel
+  copy,    ///< heads put where a product can read them
+  scores,
+  scale_mask,
+  softmax,
+  dropout,
+  values,
+  out,
+  router,
+  experts,
+  dispatch,  ///< tokens brought to their experts
+  gate_up,
+  activation,
+  down,
+  combine,  ///< experts' outputs brought back to their tokens
+  residual,
+  transform,
+  classes,
+  logits,
+};
+template <>
+inline constexpr auto kEnumNames<Role> = std::to_array<EnumName<Role>>({{"", Role::whole},
+                                                                        {"norm", Role::norm},
+                                                                        {"bias", Role::bias},
+                                                                        {"qkv", Role::qkv},
+                                                                        {"rope", Role::rope},
+                                                                        {"attention", Role::attention},
+                                                                        {"kernel", Role::kernel},
+                                                                        {"copy", Role::copy},
+                                                                        {"scores", Role::scores},
+                                                                        {"scale_mask", Role::scale_mask},
+                                                                        {"softmax", Role::softmax},
+                                                                        {"dropout", Role::dropout},
+                                                                        {"values", Role::values},
+                                                                        {"out", Role::out},
+                                                                        {"router", Role::router},
+                                                                        {"experts", Role::experts},
+                                                                        {"dispatch", Role::dispatch},
+                                                                        {"gate_up", Role::gate_up},
+                                                                        {"activation", Role::activation},
+                                                                        {"down", Role::down},
+                                                                        {"combine", Role::combine},
+                                                                        {"residual", Role::residual},
+                                                                        {"transform", Role::transform},
+                                                                        {"classes", Role::classes},
+                                                                        {"logits", Role::logits}});
+
+struct PartId {
+  BlockId block = BlockId::embedding;
+  Role role = Role::whole;
+
+  bool operator==(const PartId&) const = default;
+};
+
+/// As in tables, files and traces: "attn.qkv", "embedding".
+std::string name_of(PartId part);
+
+struct ModelPart;
+
+/// The kinds of parts.
+namespace parts {
+
+/// The sum of a row of each table for every token.
+struct Embedding {
+  std::vector<std::int64_t> rows;  ///< of each table: of words, then of positions and token types
+  std::int64_t width = 0;
+  bool is_shared = false;  ///< the tables are another stack's
+};
+
+/// T5's: a bias for each head and pair of tokens, which all layers of a stack add to their scores.
+struct RelativeBias {
+  std::int64_t buckets = 0;
+  std::int64_t heads = 0;
+};
+
+struct Norm {
+  c3::Norm formula = c3::Norm::rmsnorm;
+  std::int64_t width = 0;
+  bool is_of_sum = true;  ///< its input is a residual sum, or runs past the blocks like one
+};
+
+/// Tokens times a weight, or several weights that have the same input.
+struct Projection {
+  std::int64_t inputs = 0;
+  std::vector<std::int64_t> outputs;  ///< of each weight, e.g. queries, keys, values
+  bool has_bias = false;
+  bool is_tied = false;         ///< its weight is the embedding's
+  bool is_crossed = false;      ///< all but the first read what the encoder makes
+  bool output_is_kept = false;  ///< the backward pass of the next part needs it
+};
+
+/// RoPE: queries and keys are rotated, values are not.
+struct Rotation {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+};
+
+/// softmax(Q K^T) V.
+struct Attention {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  ///< a divisor of `heads`
+  std::int64_t head_dim = 0;
+  bool is_causal = false;  ///< a token sees those before it; else all
+  bool is_biased = false;  ///< by relative positions
+};
+
+struct Activation {
+  c3::Activation function = c3::Activation::silu;
+  std::int64_t width = 0;
+  bool is_gated = false;  ///< times the other half of what the projection before it makes
+};
+
+/// What comes through the block is added to what runs past it.
+struct Residual {
+  std::int64_t width = 0;
+};
+
+struct Dropout {
+  std::int64_t width = 0;
+};
+
+/// Chooses one expert for every token.
+struct Router {
+  std::int64_t width = 0;
+  std::int64_t experts = 0;
+};
+
+/// Feed-forward blocks with weights of their own; each runs the tokens that were sent to it.
+struct Experts {
+  std::int64_t count = 0;
+  std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes; the others pass by
+  std::int64_t width = 0;
+  std::vector<ModelPart> each;  ///< parts of one expert
+};
+
+/// Pools one token of each sequence and classifies it.
+struct Classes {
+  std::int64_t width = 0;
+  std::int64_t classes = 0;
+};
+
+/// Cross entropy over all words.
+struct Loss {
+  std::int64_t words = 0;
+};
+
+}  // namespace parts
+
+using PartKind = std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection,
+                              parts::Rotation, parts::Attention, parts::Activation, parts::Residual,
+                              parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss>;
+
+struct ModelPart {
+  PartId id;
+  PartKind kind;
+};
+
+/// Weights and biases, in numbers.
+std::int64_t parameters(const ModelPart& part);
+std::int64_t parameters(std::span<const ModelPart> parts);
+
+}  // namespace c3

@@ -1,0 +1,19 @@
+#pragma once
+/// The tokens that one GPU runs at once in a training step.
+
+#include <cstdint>
+
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+struct TokenBatch {
+  std::int64_t sequences = 1;
+  std::int64_t length = 0;   ///< tokens of a sequence
+  std::int64_t between = 0;  ///< tokens that run past the blocks here: all, or this GPU's part of them
+  DType dtype = DType::bf16;
+
+  std::int64_t tokens() const { return sequences * length; }
+};
+
+}  // namespace c3

@@ -1,0 +1,43 @@
+#include "workloads/models/training_kernels.hpp"
+
+#include <utility>
+
+#include "workloads/models/styles/style.hpp"
+
+namespace c3 {
+
+BlockKernels lower(std::span<const ModelPart> parts, const Framework& framework, const TokenBatch& batch) {
+  const std::unique_ptr<TrainingLowering> lowering = framework.kernels->lowering(framework, batch);
+  return std::move(*lowering).lower(parts);
+}
+
+namespace {
+
+struct Tensors {
+  bool separate_projections;
+
+  int operator()(const parts::Embedding& part) const {
+    return part.is_shared ? 0 : static_cast<int>(part.rows.size());
+  }
+  int operator()(const parts::Norm& part) const { return part.formula == Norm::layernorm ? 2 : 1; }
+  int operator()(const parts::Projection& part) const {
+    const int weights = separate_projections ? static_cast<int>(part.outputs.size()) : 1;
+    return (part.is_tied ? 0 : weights) + (part.has_bias ? weights : 0);
+  }
+  template <typename Other>
+  int operator()(const Other& /*part*/) const {
+    return 0;
+  }
+};
+
+}  // namespace
+
+int parameter_tensors(std::span<const ModelPart> parts, const Framework& framework) {
+  const Tensors tensors{framework.separate_projections};
+  int sum = 0;
+  for (const ModelPart& part : parts)
+    sum += std::visit(tensors, part.kind);
+  return sum;
+}
+
+}  // namespace c3

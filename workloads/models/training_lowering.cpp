@@ -1,0 +1,190 @@
+#include "workloads/models/training_lowering.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace c3 {
+
+void TrainingLowering::write_part(const ModelPart& part) {
+  std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
+                    [this](const parts::Norm& kind) { norm(kind); },
+                    [this](const parts::Projection& kind) { projection(kind); },
+                    [this](const parts::Rotation& kind) { rotation(kind); },
+                    [this](const parts::Attention& kind) { attention(kind); },
+                    [this](const parts::Activation& kind) { activation(kind); },
+                    [this](const parts::Residual& kind) { residual(kind); },
+                    [this](const parts::Dropout& kind) { dropout(kind); },
+                    [this](const parts::Loss& kind) { loss(kind); },
+                    // Kinds that it has no kernels for.
+                    [this](const auto& /*kind*/) { refuse(); }},
+             part.kind);
+}
+
+Bytes TrainingLowering::size(TensorShape tensor) const {
+  return element_size(batch_.dtype) * static_cast<double>(tensor.rows * tensor.cols);
+}
+
+Bytes TrainingLowering::wide_size(TensorShape tensor) const {
+  return element_size(DType::fp32) * static_cast<double>(tensor.rows * tensor.cols);
+}
+
+Bytes TrainingLowering::mask(TensorShape tensor) const {
+  return Bytes{framework_.dropout ? static_cast<double>(tensor.rows * tensor.cols) : 0.0};
+}
+
+PartKernel& TrainingLowering::forward(const Operator& op, Bytes kept) {
+  PartKernel& kernel = push_forward(op);
+  kernel.kept = kept + std::exchange(unmade_, {});
+  return kernel;
+}
+
+PartKernel& TrainingLowering::forward(VectorChain chain, TensorShape tensor, Bytes kept) {
+  return forward(vector_shape(chain, tensor, batch_.dtype), kept);
+}
+
+PartKernel& TrainingLowering::backward(VectorChain chain, TensorShape tensor, Pass pass) {
+  return push_backward(vector_shape(chain, tensor, batch_.dtype, pass));
+}
+
+PartKernel& TrainingLowering::forward_wide(VectorChain chain, TensorShape tensor, Bytes kept) {
+  return forward(vector_shape(chain, tensor, DType::fp32), kept);
+}
+
+PartKernel& TrainingLowering::backward_wide(VectorChain chain, TensorShape tensor, Pass pass) {
+  return push_backward(vector_shape(chain, tensor, DType::fp32, pass));
+}
+
+// One side of the copy has four bytes an element: as many bytes as fp32's share of a copy of fp32.
+VectorShape TrainingLowering::cast_of(TensorShape tensor) const {
+  return vector_shape(VectorOp::copy, {tensor.rows, tensor.cols * 3 / 2}, batch_.dtype);
+}
+
+void TrainingLowering::widen(TensorShape tensor, Bytes kept) {
+  if (batch_.dtype == DType::fp32) {
+    unmade_ += kept;
+    return;
+  }
+  forward(cast_of(tensor), kept).output = wide_size(tensor);
+}
+
+void TrainingLowering::narrow(TensorShape tensor, Bytes kept) {
+  if (batch_.dtype == DType::fp32) {
+    last_forward().kept += kept;
+    return;
+  }
+  forward(cast_of(tensor), kept).output = size(tensor);
+}
+
+void TrainingLowering::widen_back(TensorShape tensor) {
+  if (batch_.dtype != DType::fp32) push_backward(cast_of(tensor)).output = wide_size(tensor);
+}
+
+void TrainingLowering::narrow_back(TensorShape tensor) {
+  if (batch_.dtype != DType::fp32) push_backward(cast_of(tensor)).output = size(tensor);
+}
+
+void TrainingLowering::embedding(const parts::Embedding& part) {
+  const TensorShape tensor = tokens_of(part.width);
+  for (std::size_t table = 0; table < part.rows.size(); ++table) {
+    const TensorShape weight{part.rows[table], part.width};
+    forward(VectorOp::embedding, tensor);
+    if (table > 0) forward(VectorOp::add, tensor);
+    if (table == 0)  // zeros, written only: the gradient
+      backward(VectorOp::reduce, weight, Pass::backward).output = Bytes{};
+    backward(VectorOp::embedding, tensor, Pass::backward).gradient = size(weight);
+  }
+}
+
+void TrainingLowering::dropout(const parts::Dropout& part) {
+  if (!framework_.dropout) return;
+  const TensorShape tensor = past_blocks(part.width);
+  forward(VectorOp::mul_scalar, tensor, mask(tensor));
+  backward(VectorOp::mul_scalar, tensor);
+}
+
+void TrainingLowering::norm(const parts::Norm& part) {
+  fused_norm(part, past_blocks(part.width), past_blocks(part.width));
+}
+
+void TrainingLowering::fused_norm(const parts::Norm& part, TensorShape forward_tensor,
+                                  TensorShape backward_tensor) {
+  const TensorShape tensor = past_blocks(part.width);
+  const bool is_layernorm = part.formula == Norm::layernorm;
+  const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
+  // Its input, and its output for the product after it.
+  PartKernel& kernel = forward(op, forward_tensor, size(tensor) + norm_output(part.width));
+  if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
+  backward(op, backward_tensor, Pass::backward);
+  // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
+  backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows}).gradient =
+      size({is_layernorm ? 2 : 1, tensor.cols});
+}
+
+// What feeds the next part's backward pass is kept as it is.
+void TrainingLowering::projection(const parts::Projection& part) {
+  if (!framework_.separate_projections)
+    return linear(part, std::accumulate(part.outputs.begin(), part.outputs.end(), std::int64_t{0}));
+  for (const std::int64_t outputs : part.outputs)
+    linear(part, outputs);
+  for (std::size_t sum = 1; sum < part.outputs.size(); ++sum)  // gradients of one input
+    backward(VectorOp::add, tokens_of(part.inputs));
+}
+
+// Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
+void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
+  const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  forward(gemm, part.output_is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  const auto [input, weight] = c3::backward(gemm);
+  push_backward(input);
+  push_backward(weight).gradient = size({outputs, part.inputs});
+  if (part.has_bias) backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({outputs, 1});
+}
+
+VectorChain TrainingLowering::sum_kernel() const {
+  if (!framework_.dropout) return VectorOp::add;
+  VectorChain chain = VectorOp::mul_scalar;
+  chain.append(VectorOp::add);
+  return chain;
+}
+
+// What comes through the block is added to what runs past it; so are their gradients.
+void TrainingLowering::residual(const parts::Residual& part) {
+  const TensorShape tensor = past_blocks(part.width);
+  forward(sum_kernel(), tensor, mask(tensor));
+  backward(VectorOp::add, tensor);
+  if (framework_.dropout) backward(VectorOp::mul_scalar, tensor);
+}
+
+// silu and gelu read and write alike.
+void TrainingLowering::activation(const parts::Activation& part) {
+  const TensorShape wide = tokens_of(part.width);
+  const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
+  if (part.is_gated) return gated(function, wide);
+  forward(function, wide, size(wide));
+  backward(function, wide, Pass::backward);
+}
+
+void TrainingLowering::gated(VectorOp function, TensorShape tensor) {
+  VectorChain chain = function;
+  chain.append(VectorOp::mul);
+  forward(chain, tensor, size(tensor));
+  backward(chain, tensor, Pass::backward);
+}
+
+// The logarithm of the softmax, and the share of each token's own word; backward zeros but for those.
+void TrainingLowering::loss(const parts::Loss& part) {
+  const TensorShape logits = tokens_of(part.words);
+  if (framework_.loss_dtype != DType::fp32) {
+    forward(VectorOp::softmax, logits, size(logits));
+    backward(VectorOp::reduce, logits, Pass::backward);
+    backward(VectorOp::softmax, logits, Pass::backward);
+    return;
+  }
+  widen(logits);
+  forward_wide(VectorOp::softmax, logits, wide_size(logits));
+  backward_wide(VectorOp::reduce, logits, Pass::backward);
+  backward_wide(VectorOp::softmax, logits, Pass::backward);
+  narrow_back(logits);
+}
+
+}  // namespace c3

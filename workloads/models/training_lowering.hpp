@@ -1,0 +1,82 @@
+#pragma once
+/// Base of the frameworks that train in mixed precision: the kernels that their styles have in common, what
+/// those keep for the backward pass, and the gradients that they make.
+
+#include <cstdint>
+
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "workloads/models/framework.hpp"
+#include "workloads/models/lowering.hpp"
+#include "workloads/models/token_batch.hpp"
+
+namespace c3 {
+
+/// Base of the styles (styles/): each overrides what it does unlike the others.
+class TrainingLowering : public Lowering {
+ public:
+  /// \p framework must outlive it.
+  TrainingLowering(const Framework& framework, const TokenBatch& batch)
+      : framework_(framework), batch_(batch) {}
+
+ protected:
+  virtual void norm(const parts::Norm& part);
+  virtual void residual(const parts::Residual& part);
+  virtual void loss(const parts::Loss& part);
+  /// A norm in one kernel, on tensors of these shapes.
+  void fused_norm(const parts::Norm& part, TensorShape forward_tensor, TensorShape backward_tensor);
+  /// Of queries or keys.
+  virtual void rotate(TensorShape tensor, Bytes kept);
+  /// Kernels of their own that scale and mask scores; else the softmax does it.
+  virtual void before_softmax(TensorShape /*scores*/) {}
+  /// \p function and the product with the other half.
+  virtual void gated(VectorOp function, TensorShape tensor);
+  /// Bytes of a norm's output, as they are kept for the product after it.
+  virtual Bytes norm_output(std::int64_t width) const { return size({batch_.tokens(), width}); }
+
+  /// One kernel that drops, where the framework does, and adds.
+  VectorChain sum_kernel() const;
+
+  PartKernel& forward(const Operator& op, Bytes kept = {});
+  PartKernel& forward(VectorChain chain, TensorShape tensor, Bytes kept = {});
+  PartKernel& backward(VectorChain chain, TensorShape tensor, Pass pass = Pass::forward);
+  /// The same in fp32, where a norm or a loss is computed so.
+  PartKernel& forward_wide(VectorChain chain, TensorShape tensor, Bytes kept = {});
+  PartKernel& backward_wide(VectorChain chain, TensorShape tensor, Pass pass = Pass::forward);
+  /// From the layer's type to fp32, and from that to the layer's type.
+  void widen(TensorShape tensor, Bytes kept = {});
+  void narrow(TensorShape tensor, Bytes kept = {});
+  void widen_back(TensorShape tensor);
+  void narrow_back(TensorShape tensor);
+
+  const Framework& framework() const { return framework_; }
+  TensorShape past_blocks(std::int64_t width) const { return {batch_.between, width}; }
+  TensorShape tokens_of(std::int64_t width) const { return {batch_.tokens(), width}; }
+  Bytes size(TensorShape tensor) const;       ///< in the layer's type
+  Bytes wide_size(TensorShape tensor) const;  ///< in fp32
+  Bytes mask(TensorShape tensor) const;       ///< of dropout, a byte an element; none without dropout
+
+ private:
+  void write_part(const ModelPart& part) override;
+  void embedding(const parts::Embedding& part);
+  void dropout(const parts::Dropout& part);
+  void projection(const parts::Projection& part);
+  void rotation(const parts::Rotation& part);
+  void attention(const parts::Attention& part);
+  void activation(const parts::Activation& part);
+
+  void linear(const parts::Projection& part, std::int64_t outputs);
+  void attention_kernel(const parts::Attention& part);
+  void scores_and_values(const parts::Attention& part);
+  void batched_product(const GemmShape& gemm);
+  VectorShape cast_of(TensorShape tensor) const;
+  bool repeats_heads(std::int64_t heads, std::int64_t kv_heads) const {
+    return !framework_.grouped_heads && kv_heads < heads;
+  }
+
+  const Framework& framework_;
+  TokenBatch batch_;
+  int products_ = 0;  ///< of this layer so far
+  Bytes unmade_;      ///< to be kept by the next kernel: no cast made it
+};
+
+}  // namespace c3

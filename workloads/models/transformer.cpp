@@ -1,0 +1,176 @@
+#include "workloads/models/transformer.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace c3 {
+namespace {
+
+/// Writes the parts of a model of given dimensions.
+class TransformerParts {
+ public:
+  explicit TransformerParts(const ModelDimensions& model) : model_(model) {}
+
+  Stack stack(bool is_causal, bool is_second) const;
+  std::vector<ModelPart> head(ModelHead head) const;
+
+ private:
+  std::vector<ModelPart> start(bool is_second) const;
+  std::vector<ModelPart> attention(BlockId block, bool is_causal) const;
+  std::vector<ModelPart> feed_forward(std::vector<ModelPart> inner) const;
+  std::vector<ModelPart> dense() const;
+  std::vector<ModelPart> experts() const;
+  /// \p inner with the block's norm and residual sum around it.
+  std::vector<ModelPart> block(BlockId block, std::vector<ModelPart> inner) const;
+
+  ModelPart norm(BlockId block) const { return {{block, Role::norm}, parts::Norm{model_.norm, model_.hidden}}; }
+  ModelPart classes() const {
+    return {{BlockId::head, Role::classes}, parts::Classes{.width = model_.hidden, .classes = 2}};
+  }
+  bool is_rotated() const { return model_.positions == 0 && model_.relative_buckets == 0; }
+
+  const ModelDimensions& model_;
+};
+
+std::vector<ModelPart> TransformerParts::start(bool is_second) const {
+  parts::Embedding embedding{.rows = {model_.vocabulary}, .width = model_.hidden, .is_shared = is_second};
+  for (const std::int64_t rows : {model_.positions, model_.token_types})
+    if (rows > 0) embedding.rows.push_back(rows);
+  std::vector<ModelPart> parts = {{{BlockId::embedding}, embedding}};
+  if (model_.norm_after)
+    parts.push_back({{BlockId::embedding, Role::norm},
+                     parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}});
+  parts.push_back({{BlockId::embedding, Role::dropout}, parts::Dropout{model_.hidden}});
+  if (model_.relative_buckets > 0)
+    parts.push_back({{BlockId::self_attention, Role::bias},
+                     parts::RelativeBias{.buckets = model_.relative_buckets, .heads = model_.heads}});
+  return parts;
+}
+
+std::vector<ModelPart> TransformerParts::block(BlockId block, std::vector<ModelPart> inner) const {
+  const auto at = [&](std::size_t place) { return inner.begin() + static_cast<std::ptrdiff_t>(place); };
+  if (!model_.norm_after) inner.insert(at(0), norm(block));
+  inner.push_back({{block, Role::residual}, parts::Residual{model_.hidden}});
+  if (model_.norm_after) inner.push_back(norm(block));
+  return inner;
+}
+
+std::vector<ModelPart> TransformerParts::attention(BlockId at, bool is_causal) const {
+  const std::int64_t width = model_.attention_width();
+  const std::int64_t kv_width = model_.kv_heads * model_.head_dim();
+  const bool is_crossed = at == BlockId::cross_attention;
+  const bool rotates = is_rotated() && !is_crossed;
+  std::vector<ModelPart> inner = {{{at, Role::qkv},
+                                   parts::Projection{.inputs = model_.hidden,
+                                                     .outputs = {width, kv_width, kv_width},
+                                                     .has_bias = model_.biases,
+                                                     .is_crossed = is_crossed,
+                                                     .output_is_kept = !rotates}}};
+  if (rotates)
+    inner.push_back({{at, Role::rope}, parts::Rotation{model_.heads, model_.kv_heads, model_.head_dim()}});
+  inner.push_back({{at, Role::attention},
+                   parts::Attention{.heads = model_.heads,
+                                    .kv_heads = model_.kv_heads,
+                                    .head_dim = model_.head_dim(),
+                                    .is_causal = is_causal,
+                                    .is_biased = model_.relative_buckets > 0}});
+  inner.push_back({{at, Role::out},
+                   parts::Projection{.inputs = width, .outputs = {model_.hidden}, .has_bias = model_.biases}});
+  return block(at, std::move(inner));
+}
+
+std::vector<ModelPart> TransformerParts::dense() const {
+  constexpr BlockId kBlock = BlockId::feed_forward;
+  return {{{kBlock, Role::gate_up},
+           parts::Projection{.inputs = model_.hidden,
+                             .outputs = std::vector<std::int64_t>(model_.gated ? 2 : 1, model_.ffn),
+                             .has_bias = model_.biases,
+                             .output_is_kept = true}},
+          {{kBlock, Role::activation}, parts::Activation{model_.activation, model_.ffn, model_.gated}},
+          {{kBlock, Role::down},
+           parts::Projection{.inputs = model_.ffn, .outputs = {model_.hidden}, .has_bias = model_.biases}}};
+}
+
+std::vector<ModelPart> TransformerParts::experts() const {
+  constexpr BlockId kBlock = BlockId::feed_forward;
+  return {{{kBlock, Role::router}, parts::Router{.width = model_.hidden, .experts = model_.experts->experts}},
+          {{kBlock, Role::experts},
+           parts::Experts{.count = model_.experts->experts,
+                          .capacity = model_.experts->capacity,
+                          .width = model_.hidden,
+                          .each = dense()}}};
+}
+
+Stack TransformerParts::stack(bool is_causal, bool is_second) const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(model_.layers));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::int64_t> with_experts, without;
+  for (const std::int64_t layer : all) {
+    const bool is_sparse = model_.experts && (layer + 1) % model_.experts->interval == 0;
+    (is_sparse ? with_experts : without).push_back(layer);
+  }
+
+  Stack stack{.start = start(is_second), .blocks = {}, .end = {}, .layers = model_.layers};
+  stack.blocks.push_back({attention(BlockId::self_attention, is_causal), all});
+  if (is_second) stack.blocks.push_back({attention(BlockId::cross_attention, false), all});
+  if (!without.empty()) stack.blocks.push_back({block(BlockId::feed_forward, dense()), without});
+  if (!with_experts.empty()) stack.blocks.push_back({block(BlockId::feed_forward, experts()), with_experts});
+  if (!model_.norm_after) stack.end.push_back(norm(BlockId::stack_end));
+  return stack;
+}
+
+std::vector<ModelPart> TransformerParts::head(ModelHead head) const {
+  if (head == ModelHead::classifier) return {classes()};
+  constexpr BlockId kHead = BlockId::head;
+  std::vector<ModelPart> parts;
+  const bool is_pretraining = head == ModelHead::pretraining;
+  if (is_pretraining) {
+    constexpr PartId kTransform = {kHead, Role::transform};
+    parts = {
+        classes(),
+        {kTransform,
+         parts::Projection{.inputs = model_.hidden, .outputs = {model_.hidden}, .has_bias = model_.biases}},
+        {kTransform, parts::Activation{model_.activation, model_.hidden}},
+        {kTransform, parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}}};
+  }
+  parts.push_back({{kHead, Role::logits},
+                   parts::Projection{.inputs = model_.hidden,
+                                     .outputs = {model_.vocabulary},
+                                     .has_bias = is_pretraining,
+                                     .is_tied = model_.tied_embedding}});
+  parts.push_back({{BlockId::loss}, parts::Loss{model_.vocabulary}});
+  return parts;
+}
+
+}  // namespace
+
+Model transformer(const ModelDimensions& model, ModelHead head) {
+  const TransformerParts parts(model);
+  const bool has_two_stacks = model.structure == Structure::encoder_decoder;
+  Model whole{.name = model.name, .stacks = {}, .head = parts.head(head)};
+  whole.stacks.push_back(parts.stack(model.structure == Structure::decoder, false));
+  if (has_two_stacks) whole.stacks.push_back(parts.stack(true, true));
+  return whole;
+}
+
+std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer) {
+  std::vector<ModelPart> parts;
+  for (const Block& block : stack.blocks) {
+    if (std::ranges::find(block.layers, layer) == block.layers.end()) continue;
+    parts.insert(parts.end(), block.parts.begin(), block.parts.end());
+  }
+  return parts;
+}
+
+std::int64_t parameters(const Model& model) {
+  std::int64_t sum = parameters(model.head);
+  for (const Stack& stack : model.stacks) {
+    sum += parameters(stack.start) + parameters(stack.end);
+    for (const Block& block : stack.blocks)
+      sum += static_cast<std::int64_t>(block.layers.size()) * parameters(block.parts);
+  }
+  return sum;
+}
+
+}  // namespace c3

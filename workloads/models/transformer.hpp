@@ -1,0 +1,48 @@
+#pragma once
+/// Transformers as layers of parts. Says what a model computes; a framework's lowering says by which kernels.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/models/parts.hpp"
+
+namespace c3 {
+
+/// What follows the last layer.
+enum class ModelHead {
+  language_model,  ///< logits of every token
+  classifier,      ///< BERT's pooler and two classes of each sequence; without a loss
+  pretraining,     ///< BERT's: masked language model, and next sentence prediction, of which no loss is taken
+};
+
+/// Parts that follow one another, and the layers of a stack that have them.
+struct Block {
+  std::vector<ModelPart> parts;
+  std::vector<std::int64_t> layers;  ///< numbers, from 0; with experts in every second layer 1, 3, ..
+};
+
+struct Stack {
+  std::vector<ModelPart> start;  ///< before the first layer
+  std::vector<Block> blocks;     ///< a layer is all blocks that name it, in this order
+  std::vector<ModelPart> end;    ///< after the last layer
+  std::int64_t layers = 0;
+};
+
+struct Model {
+  std::string name;
+  std::vector<Stack> stacks;    ///< encoder or decoder, or both in this order
+  std::vector<ModelPart> head;  ///< behind the last stack; the loss is its last part
+};
+
+/// Layers of attention and feed-forward blocks, with rotated positions where the model has no table of
+/// positions and no relative ones. A decoder behind an encoder also attends to that and shares its embedding.
+Model transformer(const ModelDimensions& model, ModelHead head = ModelHead::language_model);
+
+/// All parts of one layer of \p stack.
+std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer);
+
+/// Weights and biases, in numbers: the sum over parts.
+std::int64_t parameters(const Model& model);
+
+}  // namespace c3

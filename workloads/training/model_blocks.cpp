@@ -1,0 +1,29 @@
+#include "workloads/training/model_blocks.hpp"
+
+#include <vector>
+
+#include "workloads/models/training_kernels.hpp"
+#include "workloads/models/transformer.hpp"
+#include "workloads/training/tensor_parallel.hpp"
+
+namespace c3 {
+
+ModelBlocks model_blocks(const TrainingSetup& setup) {
+  const Model model = transformer(setup.model);
+  const Stack& stack = model.stacks.front();
+  const std::int64_t tokens = setup.tokens();
+  const TokenBatch batch{.sequences = setup.micro_batch,
+                         .length = setup.sequence,
+                         .between = setup.sequence_parallel ? tokens / setup.tensor_parallel : tokens,
+                         .dtype = setup.dtype};
+  const auto block_of = [&](const std::vector<ModelPart>& parts) {
+    const std::vector<ModelPart> share = share_of(parts, setup.tensor_parallel);
+    return StepBlock{lower(share, setup.framework, batch), parameters(share),
+                     parameter_tensors(share, setup.framework)};
+  };
+  std::vector<ModelPart> head = stack.end;
+  head.insert(head.end(), model.head.begin(), model.head.end());
+  return {.embedding = block_of(stack.start), .layer = block_of(layer_of(stack, 0)), .head = block_of(head)};
+}
+
+}  // namespace c3
