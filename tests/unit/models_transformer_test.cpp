@@ -168,8 +168,9 @@ TEST_CASE(
                                  "mlp.norm", "mlp.router", "mlp.experts", "mlp.residual"});
   CHECK(names_of(model.stacks[1].end) == std::vector<std::string>{"final.norm"});
   CHECK(names_of(model.head) == std::vector<std::string>{"head.logits", "loss"});
-  const auto* const own = std::get_if<parts::Attention>(&layer_of(model.stacks[1], 0)[2].kind);
-  const auto* const crossed = std::get_if<parts::Attention>(&layer_of(model.stacks[1], 0)[7].kind);
+  const std::vector<ModelPart> decoder = layer_of(model.stacks[1], 0);
+  const auto* const own = std::get_if<parts::Attention>(&decoder[2].kind);
+  const auto* const crossed = std::get_if<parts::Attention>(&decoder[7].kind);
   REQUIRE(own != nullptr);
   REQUIRE(crossed != nullptr);
   CHECK(own->is_causal);
