@@ -57,7 +57,7 @@ class ShapeWords {
 /// What a shape has under one key.
 struct ShapeField {
   ShapeKey key;
-  std::variant<std::int64_t, bool, std::string_view> value;  ///< text of the program, not of the operator
+  std::variant<std::int64_t, bool, std::string_view> value;  ///< a text is static
 };
 
 /// A word that is missing or not valid.

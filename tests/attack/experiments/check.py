@@ -23,8 +23,8 @@ START_US = 4.0
 EXPLAINS = ("dispatch", "cus", "cache")
 
 # Work groups are never moved: those that find some CUs taken stand on the others until they end, and a whole wave that
-# misses a few slots becomes two. Of small work groups up to eight fit on a CU where two or three stand when the kernel is
-# alone, which takes three times as long. What the loss split does not explain fails whatever its size.
+# misses a few slots becomes two. Of small work groups up to eight fit on a CU where two stand when the kernel is
+# alone, which takes four times as long. What the loss split does not explain fails whatever its size.
 MOST_ABOVE_5_PERCENT = 0.10
 WORST = 3.0
 
