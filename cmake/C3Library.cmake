@@ -4,8 +4,9 @@
 add_library(c3_build_flags INTERFACE)
 target_compile_options(c3_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 has false positives of these three in inlined std::string and std::variant code (GCC bugs 105329, 105593).
-  target_compile_options(c3_build_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds)
+  # g++ 12 has false positives of these in inlined std::string and std::variant code (GCC bugs 105329, 105593, 105651).
+  target_compile_options(c3_build_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
+                         -Wno-stringop-overflow)
 endif()
 
 option(C3_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
@@ -20,15 +21,20 @@ if(C3_FUZZ)
   add_link_options(-fsanitize=address)
 endif()
 
-# Parses the headers that nearly every file includes once for the target, which saves a quarter of its compile time.
-# Not under a launcher such as ccache: that caches objects, and a precompiled header differs from one clone to the next,
-# so that no clone would find what another has compiled.
-function(c3_precompile_common_headers target)
-  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    target_precompile_headers(${target} PRIVATE <fmt/format.h> <algorithm> <filesystem> <functional> <map> <memory>
-                              <optional> <string> <vector> ${ARGN})
-  endif()
-endfunction()
+# The headers that nearly every file includes, parsed once for all targets that are compiled alike: GCC takes a
+# precompiled header only where options and macros are those it was made with.
+set(C3_COMMON_HEADERS <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional> <span> <string>
+                      <vector> <fmt/format.h> <fmt/ranges.h>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # For ccache, which else cannot look up what is compiled with a precompiled header.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
+
+add_library(c3_common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
+target_link_libraries(c3_common_headers PRIVATE c3_build_flags fmt::fmt)
+target_compile_features(c3_common_headers PRIVATE cxx_std_20)
+set_target_properties(c3_common_headers PROPERTIES CXX_EXTENSIONS OFF)
+target_precompile_headers(c3_common_headers PRIVATE ${C3_COMMON_HEADERS})
 
 function(c3_add_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HEADERS;DEPS;PRIVATE_DEPS")
@@ -37,8 +43,8 @@ function(c3_add_library folder)
   target_sources(c3_${folder} PRIVATE ${arg_SOURCES}
                  PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${arg_HEADERS})
   target_link_libraries(c3_${folder} PUBLIC ${arg_DEPS}
-                        PRIVATE $<BUILD_INTERFACE:c3_build_flags> ${arg_PRIVATE_DEPS})
+                        PRIVATE $<BUILD_INTERFACE:c3_build_flags> fmt::fmt ${arg_PRIVATE_DEPS})
   target_compile_features(c3_${folder} PUBLIC cxx_std_20)
   set_target_properties(c3_${folder} PROPERTIES EXPORT_NAME ${folder} CXX_EXTENSIONS OFF)
-  c3_precompile_common_headers(c3_${folder})
+  target_precompile_headers(c3_${folder} REUSE_FROM c3_common_headers)
 endfunction()

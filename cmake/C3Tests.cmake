@@ -13,20 +13,15 @@ add_library(c3_test_flags INTERFACE)
 target_link_libraries(c3_test_flags INTERFACE c3_build_flags doctest::doctest rapidcheck fmt::fmt)
 target_include_directories(c3_test_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(c3_test_flags INTERFACE cxx_std_20)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # For ccache, which else cannot look up what is compiled with a precompiled header.
-  target_compile_options(c3_test_flags INTERFACE -fpch-preprocess)
-endif()
 if(C3_SANITIZE)
   target_compile_options(c3_test_flags INTERFACE -fno-sanitize=undefined)
 endif()
 
 # The headers that nearly every test includes, parsed once for all.
-add_library(c3_test_headers OBJECT ${PROJECT_SOURCE_DIR}/tests/support/common_headers.cpp)
+add_library(c3_test_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
 target_link_libraries(c3_test_headers PRIVATE c3_test_flags)
 target_compile_options(c3_test_headers PRIVATE -O0)
-target_precompile_headers(c3_test_headers PRIVATE <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory>
-                          <optional> <span> <string> <vector> <doctest/doctest.h> <fmt/format.h> <fmt/ranges.h>)
+target_precompile_headers(c3_test_headers PRIVATE ${C3_COMMON_HEADERS} <doctest/doctest.h>)
 
 add_library(c3_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
 target_link_libraries(c3_test_main PRIVATE c3_test_flags)

@@ -43,7 +43,10 @@ class Findings {
         old = &known.keys.emplace_back(key);
         note_owner(known, *old, table, added);
         note_optional(*old, name);
-      } else if (!old->rule && key.rule) {
+        continue;
+      }
+      if (old->meaning.empty()) old->meaning = key.meaning;
+      if (!old->rule && key.rule) {
         old->rule = key.rule;
         note_optional_inside(*old, name);
       } else if (old->rule && key.rule) {

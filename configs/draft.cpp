@@ -18,6 +18,11 @@ Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule
   return *known->rule;
 }
 
+void Draft::explain(std::string_view key, std::string_view meaning) {
+  KeyRule* known = rule_.find(key);
+  if (known != nullptr) known->meaning = meaning;
+}
+
 std::string Draft::ask_chosen(const std::string& prefix) {
   std::string name = prefix + slug_rule().example;
   if (rule_.find(name) == nullptr)

@@ -34,6 +34,8 @@ class Draft {
   /// name.
   std::string ask_chosen(const std::string& prefix = {});
 
+  void explain(std::string_view key, std::string_view meaning);
+
   void allow_one_key() { rule_.has_one_key = true; }
 
  private:

@@ -13,9 +13,9 @@
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
-#include "configs/gpu_override.hpp"
 #include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
+#include "configs/preset_override.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
@@ -54,7 +54,7 @@ constexpr std::array<PresetReference, 6> kReferences = {{
 }};
 
 /// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
-void put_preset(Table& root, const PresetReference& reference) {
+void put_preset(Table& root, const PresetReference& reference, PeakChanges& changes) {
   Table* holder = &root;
   if (!reference.holder.empty()) {
     Node* table = root.find(reference.holder);
@@ -66,15 +66,12 @@ void put_preset(Table& root, const PresetReference& reference) {
     throw ConfigError(name->origin, reference.name(), "must be the name of a preset");
   Node whole = load_preset(reference.kind, *name->text(), name->origin, reference.name());
   holder->erase(reference.key);
-  if (const Node* overrides = root.find(reference.table)) {
-    if (overrides->table() == nullptr) throw ConfigError(overrides->origin, reference.table, "must be a table");
-    if (reference.kind == PresetKind::gpu) {
-      override_gpu(*whole.table(), *overrides->table());
-    } else {
-      merge(*whole.table(), *overrides->table());
-    }
-    whole.origin = overrides->origin;
-  }
+  const Node nothing{Table{}, whole.origin};
+  const Node* found = root.find(reference.table);
+  const Node& overrides = found == nullptr ? nothing : *found;
+  if (overrides.table() == nullptr) throw ConfigError(overrides.origin, reference.table, "must be a table");
+  override_preset(reference.table, *whole.table(), *overrides.table(), changes);
+  whole.origin = overrides.origin;
   const Origin origin = whole.origin;
   root.put(reference.table, origin, std::move(whole));
 }
@@ -100,9 +97,10 @@ Node resolve(const Node& document) {
   if (root.find("system") == nullptr && root.find("node") == nullptr) {
     throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
   }
+  PeakChanges changes;
   for (const PresetReference& reference : kReferences) {
     if (reference.kind == PresetKind::fabric) name_fabric(root);
-    put_preset(root, reference);
+    put_preset(root, reference, changes);
   }
   return resolved;
 }
@@ -211,7 +209,8 @@ void allow_reference(TableRule& root, const PresetReference& reference) {
   for (const KeyRule& given : preset_rule(reference.kind).keys) {
     KeyRule* key = overrides.find(given.key);
     if (key == nullptr) continue;
-    *key = {key->key, Presence::optional, key->rule};
+    key->presence = Presence::optional;
+    key->with.clear();
     if (auto* inner = std::get_if<TableRule>(&key->rule->form)) make_optional(*inner);
   }
   table.presence = Presence::optional;

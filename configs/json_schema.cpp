@@ -61,6 +61,9 @@ Json requirements(const TableRule& rule) {
 
 Json reference_to(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
+/// Under which a key's meaning stands, for editors to show.
+constexpr std::string_view kMeaning = "description";
+
 /// A schema in which what would stand in several places stands once, among the definitions, and is referred to:
 /// editors are slow with large files.
 class SharedParts {
@@ -98,9 +101,19 @@ class SharedParts {
     return out;
   }
 
+  /// Keys that allow the same mean different things: what they mean is not shared.
+  static Json without_meaning(const Json& schema) {
+    Json out = Json::object();
+    for (const auto& [key, value] : schema.members()) {
+      if (key != kMeaning) out[key] = value;
+    }
+    return out;
+  }
+
   void count(const Json& schema) {
     rebuilt(schema, "", [&](const std::string&, const Json& part) {
-      if (++uses_[part.dump()] == 1) count(part);
+      const Json bare = without_meaning(part);
+      if (++uses_[bare.dump()] == 1) count(bare);
       return Json();
     });
   }
@@ -110,6 +123,13 @@ class SharedParts {
   }
 
   Json shared(const std::string& name, const Json& part) {
+    if (!part.contains(kMeaning)) return shared_bare(name, part);
+    Json out = shared_bare(name, without_meaning(part));
+    out[std::string(kMeaning)] = part[kMeaning];
+    return out;
+  }
+
+  Json shared_bare(const std::string& name, const Json& part) {
     const std::string text = part.dump();
     if (text.size() < kWorthSharing || uses_[text] < 2) return inside(part, name);
     const auto known = names_.find(text);
@@ -245,7 +265,9 @@ class SchemaWriter {
       if (key.presence == Presence::chosen) {
         out["patternProperties"][chosen_keys(rule, key)] = value(*key.rule);
       } else {
-        out["properties"][key.key] = value(*key.rule);
+        Json property = value(*key.rule);
+        if (!key.meaning.empty()) property[std::string(kMeaning)] = key.meaning;
+        out["properties"][key.key] = std::move(property);
       }
     }
     return out;
@@ -260,7 +282,7 @@ std::string json_schema(std::optional<PresetKind> kind) {
   SchemaWriter writer;
   const Json schema = kind ? writer.document(fmt::format("c3sim {} preset", noun_of(*kind)), preset_rule(*kind))
                            : writer.document("c3sim experiment", experiment_rule());
-  return schema.dump(1) + "\n";
+  return schema.dump(0) + "\n";  // a fifth of it would be indentation
 }
 
 }  // namespace c3

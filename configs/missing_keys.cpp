@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "configs/key_meanings.hpp"
 #include "configs/quantity_text.hpp"
 
 namespace c3 {
@@ -62,22 +61,20 @@ bool has_provenance(const Node& value) {
   return is_sourced_value(value) && has_text(*value.table(), "kind") && has_text(*value.table(), "source");
 }
 
-void collect(const TableRule& rule, const Table& table, const std::string& path, const std::string& noun,
-             Lacks& lacks) {
+void collect(const TableRule& rule, const Table& table, const std::string& path, Lacks& lacks) {
   for (const KeyRule& key : rule.keys) {
     if (!key.rule) continue;
     const std::string dotted = path + key.key;
     const Node* value = table.find(key.key);
     if (value == nullptr) {
       if (!is_required(key, rule, table)) continue;
-      const std::string_view meaning = meaning_of(noun, dotted);
       lacks.keys.push_back(fmt::format("  {:<20} {}{}{}", dotted, std::visit(FormText{}, key.rule->form),
-                                       meaning.empty() ? "" : ": ", meaning));
+                                       key.meaning.empty() ? "" : ": ", key.meaning));
       continue;
     }
     if (const auto* inner = std::get_if<TableRule>(&key.rule->form);
         inner != nullptr && value->table() != nullptr)
-      collect(*inner, *value->table(), dotted + ".", noun, lacks);
+      collect(*inner, *value->table(), dotted + ".", lacks);
     if (key.rule->provenance == Provenance::required && !has_provenance(*value))
       lacks.sources.push_back(dotted);
   }
@@ -87,7 +84,7 @@ void collect(const TableRule& rule, const Table& table, const std::string& path,
 
 void refuse_incomplete(const TableRule& rule, const Node& table, const std::string& noun) {
   Lacks lacks;
-  collect(rule, *table.table(), "", noun, lacks);
+  collect(rule, *table.table(), "", lacks);
   const bool is_one_source = lacks.keys.empty() && lacks.sources.size() <= 1;  // told where it stands
   if (is_one_source) return;
   std::vector<std::string> parts;

@@ -51,7 +51,7 @@ void read_parts(Section& section, ModelDimensions& model) {
 }  // namespace
 
 ModelDimensions read_model(Section& section) {
-  ModelDimensions model{.name = section.slug("name"),
+  ModelDimensions model{.name = section.preset_name(),
                         .hidden = section.integer("hidden", 1, kWidest),
                         .ffn = section.integer("ffn", 1, kWidest),
                         .heads = section.integer("heads", 1, kMost),

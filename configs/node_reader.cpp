@@ -2,23 +2,16 @@
 
 #include <array>
 
+#include "configs/fields/node_fields.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/wire_reader.hpp"
 
 namespace c3 {
-namespace {
-
-constexpr int kMostGpus = 256;  // of one node; more are joined by a fabric
-constexpr int kMostSlots = 256;
-
-}  // namespace
 
 LinkSpec read_link(Section& section, const std::string& prefix) {
-  const LinkSpec link{.raw = section.bandwidth(prefix + "raw"),
-                      .one_way = section.bandwidth(prefix + "one_way"),
-                      .both_ways = section.bandwidth(prefix + "both_ways"),
-                      .latency = section.duration(prefix + "latency")};
+  LinkSpec link;
+  read_fields(section, link, kLinkFields, prefix);
   if (link.one_way > link.raw) section.fail(prefix + "one_way", fmt::format("must not be above {}raw", prefix));
   if (link.both_ways > link.one_way)
     section.fail(prefix + "both_ways", fmt::format("must not be above {}one_way", prefix));
@@ -50,7 +43,7 @@ void refuse_unless(bool fits, Section& section, std::string_view key, std::strin
 /// Where NICs plug in: one path for each GPU, or vertices of the wiring.
 void read_nic_slots(Section& section, NodeSpec& node) {
   if (section.has("nic_slots")) {
-    node.nic_slots = static_cast<int>(section.integer("nic_slots", 1, kMostSlots));
+    read_fields(section, node, kNicFields);
     node.pcie = read_link(section, "pcie_");
     if (section.has("nic_at") && !section.is_rehearsal())
       section.fail("nic_at",
@@ -65,16 +58,14 @@ void read_nic_slots(Section& section, NodeSpec& node) {
 }  // namespace
 
 NodeSpec read_node(Section& section) {
-  NodeSpec node{.name = section.slug("name"),
-                .topology = section.choice<NodeTopology>("topology"),
-                .gpus = static_cast<int>(section.integer("gpus", 1, kMostGpus)),
-                .link = read_link(section, "link_")};
+  NodeSpec node{.name = section.preset_name(), .link = {}};
+  read_fields(section, node, kNodeFields);
+  node.link = read_link(section, "link_");
   const bool is_wired = node.topology == NodeTopology::wired;
   refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
   refuse_unless(is_wired, section, "wires", "wired");
   refuse_unless(is_wired, section, "links", "wired");
   refuse_unless(is_wired, section, "nic_at", "wired");
-  if (section.has("switch_reduces")) node.switch_reduces = section.sourced_flag("switch_reduces");
   const std::vector<ChosenKey> kinds = read_other_links(section, node);
   if (section.has("wires")) {
     read_wires(section, kinds, node);
@@ -82,6 +73,9 @@ NodeSpec read_node(Section& section) {
     section.fail("wires", "is missing; a wired node lists the links between its GPUs");
   }
   read_nic_slots(section, node);
+  section.explain("links", "further kinds of link by name: [links.socket]");
+  section.explain("wires", "links between GPUs and hubs, as in \"gpu0 - gpu1 x2\"");
+  section.explain("nic_at", "GPU or hub at which each NIC is");
   scale_links(node, read_scale(section, "link_scale"));
   section.finish();
   return node;

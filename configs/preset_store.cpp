@@ -11,9 +11,9 @@
 #include "base/nearest_name.hpp"
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
-#include "configs/gpu_override.hpp"
 #include "configs/missing_keys.hpp"
 #include "configs/overrides.hpp"
+#include "configs/preset_override.hpp"
 #include "configs/spec_readers.hpp"
 
 namespace c3 {
@@ -62,8 +62,11 @@ void read(PresetKind kind, Section& section) {
       return;
     case PresetKind::node:
       section.text("gpu");
+      section.explain("gpu", "GPU preset");
       section.text("library");
+      section.explain("library", "preset of the collective library");
       if (section.has("fabric")) section.text("fabric");
+      section.explain("fabric", "preset of the fabric that joins several of them; not used by one");
       read_node(section);
       return;
     case PresetKind::library:
@@ -205,7 +208,8 @@ GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets) {
   Node& preset = root.put("gpu", kNoFile, load_preset(PresetKind::gpu, name, kNoFile, "gpu"));
   Node* of_gpu = overrides.table()->find("gpu");
   if (of_gpu != nullptr && of_gpu->table() != nullptr) {
-    override_gpu(*preset.table(), *of_gpu->table());
+    PeakChanges changes;
+    override_preset("gpu", *preset.table(), *of_gpu->table(), changes);
     overrides.table()->erase("gpu");
   }
   merge(root, *overrides.table());

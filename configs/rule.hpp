@@ -83,6 +83,7 @@ struct KeyRule {
   std::optional<Rule> rule = std::nullopt;  ///< absent: nothing has read the value yet
   std::vector<std::string> with = {};       ///< keys that must be there when this one is
   std::string prefix = {};                  ///< with Presence::chosen: of the names
+  std::string meaning = {};                 ///< one line; empty where nothing says it
 };
 
 /// A name fit for files and groups: letters, digits, `_`, `-` and `.`, beginning with none of the last two.

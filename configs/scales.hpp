@@ -1,12 +1,12 @@
 #pragma once
 /// What-if factors: `gpu.hbm_scale`, `gpu.flops_scale`, `node.link_scale` and `fabric.scale` multiply every
-/// rate of a kind, peak and measured alike. Sizes and latencies stay. No preset sets them.
+/// rate of a kind, peak and measured alike: the fields that name the factor (configs/fields/). Sizes and
+/// latencies stay. No preset sets them.
 
 #include <string_view>
 
 #include "collectives/spec.hpp"
 #include "configs/section.hpp"
-#include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
@@ -14,13 +14,6 @@ namespace c3 {
 
 /// The factor at \p key, between 0.001 and 1000; 1 when the key is absent.
 double read_scale(Section& section, std::string_view key);
-
-/// Peak, read, write and copy rates. A channel serves a request (HbmSpec::service) in 1 / \p factor of the
-/// time.
-void scale(HbmSpec& hbm, double factor);
-
-/// Peak and sustained rates of every data type. Clocks stay.
-void scale_flops(ComputeSpec& compute, double factor);
 
 /// Links between GPUs, of every kind, and the PCIe links of NICs.
 void scale_links(NodeSpec& node, double factor);

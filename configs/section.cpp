@@ -68,6 +68,10 @@ void Section::fail(std::string_view key, std::string_view message) const {
   throw ConfigError(at == nullptr ? node_->origin : at->origin, dotted(key), message);
 }
 
+void Section::explain(std::string_view key, std::string_view meaning) {
+  if (draft_) draft_->explain(key, meaning);
+}
+
 void Section::ask(std::string_view key) {
   if (std::ranges::find(asked_, key) == asked_.end()) asked_.emplace_back(key);
 }
@@ -166,6 +170,12 @@ std::string Section::text(std::string_view key, const Rule& rule) {
 std::string Section::slug(std::string_view key) {
   std::string name = text(key, {slug_rule()});
   if (!is_slug(name)) fail(key, kSlugForm);
+  return name;
+}
+
+std::string Section::preset_name() {
+  std::string name = slug("name");
+  explain("name", "the file's name without .toml");
   return name;
 }
 

@@ -68,6 +68,7 @@ class Section {
   std::string text(std::string_view key) { return text(key, {TextRule{}}); }  ///< not empty
   std::string text(std::string_view key, const Rule& rule);                   ///< not empty, read by the caller
   std::string slug(std::string_view key);  ///< fit for file and group names: letters, digits, `_`, `-`, `.`
+  std::string preset_name();               ///< the slug at `name`
   std::string sourced_slug(std::string_view key);  ///< with its provenance, as a number has it
   bool flag(std::string_view key);
   bool sourced_flag(std::string_view key);  ///< with its provenance, as a number has it
@@ -100,6 +101,9 @@ class Section {
 
   /// Refuses keys that nobody asked for, suggesting the nearest one that somebody did.
   void finish() const;
+
+  /// Says what \p key means, for those who describe the reader.
+  void explain(std::string_view key, std::string_view meaning);
 
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;  ///< at the key's value
   /// Whether examples are read to describe the reader: what keys must be to each other cannot be checked then.

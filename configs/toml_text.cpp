@@ -65,7 +65,7 @@ class Converter {
   std::shared_ptr<const std::string> file_;
 };
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -85,7 +85,7 @@ std::string key_text(std::string_view key) {
   const auto is_bare = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
-  return !key.empty() && std::ranges::all_of(key, is_bare) ? std::string(key) : quoted(key);
+  return !key.empty() && std::ranges::all_of(key, is_bare) ? std::string(key) : in_quotes(key);
 }
 
 struct InlineWriter {
@@ -95,7 +95,7 @@ struct InlineWriter {
     const std::string digits = fmt::format("{}", number);  // the shortest text that reads back the same
     return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
   }
-  std::string operator()(const std::string& text) const { return quoted(text); }
+  std::string operator()(const std::string& text) const { return in_quotes(text); }
   std::string operator()(const Array& array) const {
     std::string out;
     for (const Node& element : array)

@@ -100,7 +100,7 @@ const std::vector<Rule>& rules() {
        [](const Run& run) { return !run.use.arbitrations.contains(HbmArbitration::compute_first); },
        "hbm_arbitration is not \"compute_first\""},
       {"gpu.streamed_", [](const Run& run) { return !run.use.streamed; }, "no GEMM has traffic = \"streamed\""},
-      {"gpu.power_as_traffic", [](const Run& run) { return run.cluster.gpu.power.coupling == 0.0; },
+      {"gpu.power_as_traffic", [](const Run& run) { return run.cluster.gpu.hypotheses.power.coupling == 0.0; },
        "power_coupling is 0"},
       {"gpu.llc_bandwidth", [](const Run& run) { return run.cluster.gpu.cache.llc_size.value == 0.0; },
        "llc_size is 0: the GPU has no such cache"},
@@ -111,22 +111,12 @@ const std::vector<Rule>& rules() {
        "no fp32 matrix product runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },
        "no attention kernel runs"},
-      {"gpu.hbm_peak",
-       [](const Run& run) { return !run.cluster.gpu.hbm.from_share && !run.overrides("gpu.hbm_read"); },
-       "hbm_read, hbm_write and hbm_copy are set (only the lower bound moves); gpu.hbm_scale multiplies all "
-       "four"},
       {"node.", lacks_collectives, "no collective runs"},
       {"library.", lacks_collectives, "no collective runs"},
       {"fabric.", has_one_node, kOneNode},
       {"fabric.", lacks_collectives, "no collective runs"},
-      {"fabric.nic_raw", [](const Run& run) { return !run.overrides("fabric.nic_one_way"); },
-       "data move at nic_one_way and nic_both_ways (only the lower bound moves); fabric.scale multiplies all "
-       "three"},
       {"node.pcie_", has_one_node, kOneNode},
       {"node.nic_", has_one_node, kOneNode},
-      {"node.link_raw", [](const Run& run) { return !run.overrides("node.link_one_way"); },
-       "data move at link_one_way and link_both_ways (only the lower bound moves); node.link_scale multiplies "
-       "all three"},
       {"node.link_one_way", [](const Run& run) { return run.payload_limits(); },
        "library.link_payload is lower; node.link_scale multiplies both"},
       {"node.link_both_ways", [](const Run& run) { return run.payload_limits(); },
@@ -162,11 +152,6 @@ std::optional<std::string> reason_of_rate(std::string_view key, const Run& run) 
     const bool in_products =
         run.use.products.contains(rate.dtype) || (in_attention && rate.dtype == DType::fp32);
     if (!in_products) return fmt::format("no {} matrix product runs", name);
-    const std::string sustained = prefix + "sustained";
-    if (is_peak && !rate.from_share && !run.overrides(sustained)) {
-      return fmt::format("{}_sustained is set (only the lower bound moves); gpu.flops_scale multiplies both",
-                         name);
-    }
   }
   return std::nullopt;
 }

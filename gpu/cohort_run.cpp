@@ -13,7 +13,7 @@ std::size_t cohort_size(const Gpu& gpu, const KernelDescription& kernel, const K
   if (launch.grain == KernelGrain::work_group) return 1;
   const int slots =
       gpu.spec().compute.cus_per_xcd * work_groups_per_cu(gpu.spec().compute, kernel.needs, kernel.name);
-  const int cohorts = gpu.spec().dispatch.cohorts_per_placement;
+  const int cohorts = gpu.spec().simulation.cohorts_per_placement;
   return static_cast<std::size_t>((slots + cohorts - 1) / cohorts);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How many collectives a GPU takes part in right now, and who wants to know (GpuSpec::overlap_loss).
+/// How many collectives a GPU takes part in right now, and who wants to know (HypothesisSpec::overlap_loss).
 
 #include <algorithm>
 #include <vector>

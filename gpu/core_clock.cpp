@@ -30,9 +30,9 @@ double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSeco
   constexpr double kExponent = 0.63;
   constexpr double kLeast = 0.1;  // of power, and of CUs: the law says nothing of less
   if (sustained >= gpu.compute.boost_clock) return 1.0;
-  const double left = std::max(1.0 - others / gpu.power.as_traffic, kLeast);
+  const double left = std::max(1.0 - others / gpu.hypotheses.power.as_traffic, kLeast);
   const double active = std::max(1.0 - cus_taken, kLeast);
-  const double speed = 1.0 + gpu.power.coupling * (std::pow(left / active, kExponent) - 1.0);
+  const double speed = 1.0 + gpu.hypotheses.power.coupling * (std::pow(left / active, kExponent) - 1.0);
   return std::min(speed, gpu.compute.boost_clock / sustained);
 }
 

@@ -32,9 +32,9 @@ double Gpu::cus_taken(int stream, CuRange range) {
 
 double Gpu::slowdown(int stream, Hertz sustained, double cus_taken) {
   double slower = sustained / clock(stream).current();
-  if (spec_.power.coupling > 0.0)
+  if (spec_.hypotheses.power.coupling > 0.0)
     slower /= speed_under_power_limit(spec_, sustained, memory_.traffic_of_others(stream), cus_taken);
-  if (collectives(stream).any()) slower /= 1.0 - spec_.overlap_loss;
+  if (collectives(stream).any()) slower /= 1.0 - spec_.hypotheses.overlap_loss;
   return slower;
 }
 

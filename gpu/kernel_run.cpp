@@ -9,7 +9,7 @@ namespace {
 template <class Run>
 Task run_to_end(Gpu& gpu, const KernelDescription& kernel, KernelLaunch launch, ActivityId activity) {
   Run run(gpu, kernel, launch, activity);
-  const bool loses_to_collectives = gpu.spec().overlap_loss > 0.0;
+  const bool loses_to_collectives = gpu.spec().hypotheses.overlap_loss > 0.0;
   if (loses_to_collectives) gpu.collectives(launch.stream).add(run);
   gpu.dispatcher(launch.stream)
       .submit(

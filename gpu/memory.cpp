@@ -95,7 +95,7 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
 }
 
 double Memory::effective(double hbm_share) const {
-  return 1.0 - spec_.hbm.lost_share_occupies * (1.0 - std::min(hbm_share, 1.0));
+  return 1.0 - spec_.hypotheses.lost_share_occupies * (1.0 - std::min(hbm_share, 1.0));
 }
 
 // HBM serves the bytes, and the LLC takes them in.
@@ -183,12 +183,12 @@ BytesPerSecond Memory::traffic_of_others(int tenant) const {
 }
 
 Seconds Memory::least_loading_time(int tenant, Bytes bytes, Bytes in_flight) const {
-  if (spec_.hbm.service.value <= 0.0) return {};
+  if (spec_.hypotheses.hbm_service.value <= 0.0) return {};
   constexpr double kFull = 0.95;  // beyond, it is arbitration that holds requests up, and is charged already
   const FlowSolver& rates = fluid_.rates();
   const ResourceId total = hbm(tenant).total;
   const double load = std::min(rates.load(total) / rates.capacity(total), kFull);
-  const Seconds queued = spec_.hbm.service * (load / (2.0 * (1.0 - load)));
+  const Seconds queued = spec_.hypotheses.hbm_service * (load / (2.0 * (1.0 - load)));
   return (spec_.hbm.latency + queued) * (bytes / in_flight);
 }
 

@@ -36,7 +36,7 @@ class Memory {
   // Each appends what a flow of \p tenant takes; the same resource twice is added up.
 
   /// Loads and stores of work groups on one XCD. Where a kernel's access pattern reaches but \p hbm_share of
-  /// HBM's rate, HBM is busy for longer (HbmSpec::lost_share_occupies).
+  /// HBM's rate, HBM is busy for longer (HypothesisSpec::lost_share_occupies).
   void add_loads(std::vector<Demand>& demands, int tenant, int xcd, const Traffic& loads,
                  double hbm_share) const;
   void add_stores(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored, Bytes to_hbm,
@@ -61,8 +61,8 @@ class Memory {
 
   /// Least time to load \p bytes with at most \p in_flight of them in flight at once, as HBM is loaded now: a
   /// load takes the idle latency and, queued behind others of its channel, s rho / (2 (1 - rho)) with s the
-  /// HbmSpec::service (M/D/1). 0 where the GPU states no service time. Wrong when: channels are loaded
-  /// unequally.
+  /// HypothesisSpec::hbm_service (M/D/1). 0 where the GPU states no service time. Wrong when: channels are
+  /// loaded unequally.
   Seconds least_loading_time(int tenant, Bytes bytes, Bytes in_flight) const;
 
   /// Weight of a flow that keeps \p outstanding bytes in flight at HBM for \p requesters units (work groups,

@@ -163,13 +163,7 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
-  /// Tiles for which the vendor's library has kernels: on matrix units, on vector units, and for batched
-  /// products on vector units.
-  std::vector<GemmTile> matrix_tiles = {};
-  std::vector<GemmTile> vector_tiles = {};
-  std::vector<GemmTile> batched_vector_tiles = {};
   Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< most loads that a CU keeps in flight
-  int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
 
   int cus() const { return xcds * cus_per_xcd; }
 
@@ -178,13 +172,10 @@ struct ComputeSpec {
 
 struct DispatchSpec {
   DispatchPolicy policy = DispatchPolicy::oldest_first;
-  int mask_granule = 1;           ///< CUs; a stream's CU mask is a multiple of it
-  int cohorts_per_placement = 8;  ///< a full XCD is filled by this many cohorts, each with its own drawn time
-  double work_group_spread = 0;   ///< standard deviation of a work group's time, fraction of its mean
-  Seconds launch_latency;         ///< packet to first work group, on the device
-  Seconds dependent_gap;          ///< between two dependent kernels of one stream; nothing hides it
-  Seconds launch_skew = {};       ///< standard deviation of the launch times of several GPUs' hosts
-  Seconds host_join = {};         ///< extra time until the host has seen that concurrent streams ended
+  int mask_granule = 1;          ///< CUs; a stream's CU mask is a multiple of it
+  double work_group_spread = 0;  ///< standard deviation of a work group's time, fraction of its mean
+  Seconds launch_latency;        ///< packet to first work group, on the device
+  Seconds dependent_gap;         ///< between two dependent kernels of one stream; nothing hides it
 
   bool operator==(const DispatchSpec&) const = default;
 };
@@ -198,7 +189,6 @@ struct CacheSpec {
   BytesPerSecond llc_bandwidth;
   /// Bandwidth between dies, for all bytes of memory: of compute units, copy engines and peers.
   BytesPerSecond fabric_bandwidth{std::numeric_limits<double>::infinity()};
-  double l2_reuse = 1.0;  ///< fraction of the possible L2 sharing that a GEMM's work groups achieve: 0..1
   Replacement replacement = Replacement::random;  ///< in the last level
   WriteBack write_back = WriteBack::at_once;
 
@@ -218,11 +208,6 @@ struct HbmSpec {
   double fair_share = 0.5;    ///< smallest fraction of HBM bandwidth that kernels get under `stream_fair`
   double stream_floor = 0.1;  ///< fraction of HBM bandwidth guaranteed to communication under `compute_first`
   StoreOrder store_order = StoreOrder::shared;
-  /// Whether bandwidth lost to a kernel's access pattern (KernelDescription::hbm_share) still occupies HBM, so
-  /// that others lose it too (1), or only the kernel itself is slower (0).
-  double lost_share_occupies = 1.0;
-  Seconds service = {};  ///< of one channel for one request; a load waits as long for each one before it;
-                         ///< 0: loads do not wait below saturation
 
   bool operator==(const HbmSpec&) const = default;
 };
@@ -259,6 +244,17 @@ struct TriggerSpec {
   bool operator==(const TriggerSpec&) const = default;
 };
 
+/// Which kernels the vendor's library of matrix products has for it.
+struct LibraryKernelSpec {
+  /// Tiles on matrix units, on vector units, and for batched products on vector units.
+  std::vector<GemmTile> matrix_tiles = {};
+  std::vector<GemmTile> vector_tiles = {};
+  std::vector<GemmTile> batched_vector_tiles = {};
+  int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
+
+  bool operator==(const LibraryKernelSpec&) const = default;
+};
+
 /// Loads of a GEMM marked `streamed`, whose HBM traffic cannot be explained by tile geometry (StreamedTraffic).
 struct StreamedSpec {
   double miss = 1.0;       ///< fraction of its tiles' L2 requests that reach HBM when the kernel runs alone
@@ -277,6 +273,42 @@ struct PowerSpec {
   bool operator==(const PowerSpec&) const = default;
 };
 
+/// What is believed of a GPU and not known: no measurement separates these mechanisms from others. Their
+/// defaults leave a kernel as its description has it. A preset gives a range with its evidence where GEMMs told
+/// as `streamed`, or access patterns that lose bandwidth, need one; studies vary the others.
+struct HypothesisSpec {
+  StreamedSpec streamed = {};
+  PowerSpec power = {};
+  double l2_reuse = 1.0;  ///< fraction of the possible L2 sharing that a GEMM's work groups achieve: 0..1
+  /// Whether bandwidth lost to a kernel's access pattern (KernelDescription::hbm_share) still occupies HBM, so
+  /// that others lose it too (1), or only the kernel itself is slower (0).
+  double lost_share_occupies = 1.0;
+  Seconds hbm_service = {};  ///< of one channel for one request; a load waits as long for each one before it;
+                             ///< 0: loads do not wait below saturation
+  /// Unexplained fraction of a kernel's compute rate lost while any collective is in flight. 0 except in
+  /// calibrated studies.
+  double overlap_loss = 0.0;
+
+  bool operator==(const HypothesisSpec&) const = default;
+};
+
+/// What a study believes of the host that feeds the GPU. No preset has it.
+struct HostSpec {
+  Seconds launch_skew = {};  ///< standard deviation of the launch times of several GPUs' hosts
+  Seconds join = {};         ///< extra time until the host has seen that concurrent streams ended
+
+  bool operator==(const HostSpec&) const = default;
+};
+
+/// How finely to simulate, not what the GPU is. No preset has it.
+struct SimulationSpec {
+  int cohorts_per_placement = 8;  ///< a full XCD is filled by this many cohorts, each with its own drawn time
+
+  bool operator==(const SimulationSpec&) const = default;
+};
+
+/// Hardware first; then what the vendor's libraries run on it, what is only believed of it, the host, and how
+/// finely all this is simulated.
 struct GpuSpec {
   std::string name;  ///< slug, e.g. "mi300x"
   FamilySpec family;
@@ -285,13 +317,12 @@ struct GpuSpec {
   CacheSpec cache;
   HbmSpec hbm;
   DmaSpec dma;
-  StreamedSpec streamed = {};
-  PowerSpec power = {};
   TriggerSpec trigger = {};
-  /// Unexplained fraction of a kernel's compute rate lost while any collective is in flight. 0 except in
-  /// calibrated studies.
-  double overlap_loss = 0.0;
+  LibraryKernelSpec library_kernels = {};
   KernelCoefficients kernels = {};  ///< for its family and memory technology
+  HypothesisSpec hypotheses = {};
+  HostSpec host = {};
+  SimulationSpec simulation = {};
 
   bool operator==(const GpuSpec&) const = default;
 };

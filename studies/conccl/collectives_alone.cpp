@@ -10,7 +10,7 @@ namespace c3 {
 
 Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Algorithm algorithm, int cus) {
   Experiment alone = experiment;
-  alone.cluster.gpu.dispatch.launch_skew = Seconds{};
+  alone.cluster.gpu.host.launch_skew = Seconds{};
   const std::string stream = "collective";
   alone.streams = {{.name = stream, .operations = {{.name = std::string(name_of(call.kind)), .work = call}}}};
   StreamPolicy policy;

@@ -28,7 +28,7 @@ constexpr double kOverlapLoss = 0.14;
 
 /// The only place where the fitted term comes in.
 Experiment calibrated(Experiment experiment) {
-  experiment.cluster.gpu.overlap_loss = kOverlapLoss;
+  experiment.cluster.gpu.hypotheses.overlap_loss = kOverlapLoss;
   return experiment;
 }
 

@@ -27,19 +27,33 @@ class Notes(ScratchTest):
 
     def test_a_run_names_the_override_that_changes_no_time(self):
         plain = json.loads(self.run_job("--json").stdout)
-        for key, value in (("gpu.hbm_peak", "10.6 TB/s"), ("gpu.bf16_peak", "1.6 PFLOP/s"), ("node.link_raw", "128 GB/s")):
+        done = self.run_job("--json", "--set", "gpu.dma_sync=1 us")
+        self.assertRegex(done.stderr, r"(?m)^note: gpu.dma_sync: not used here: ")
+        self.assertEqual([strategy["time_us"] for strategy in json.loads(done.stdout)["strategies"]],
+                         [strategy["time_us"] for strategy in plain["strategies"]])
+        self.assertEqual(self.run_job("-q", "--set", "gpu.dma_sync=1 us").stderr, "")
+
+    def test_an_override_of_a_peak_alone_moves_the_times(self):
+        asks = (("gpu.hbm_peak", "2.65 TB/s", ("kernel", "softmax", "--gpu", "mi300x", "--rows", "65536", "--cols", "4096")),
+                ("gpu.bf16_peak", "0.65 PFLOP/s", ("kernel", "gemm", "--gpu", "mi300x", "-m", "8192", "-n", "8192", "-k", "8192")),
+                ("node.link_raw", "32 GB/s", ("collective", "all_gather", "--system", "mi300x-8", "--min", "1 GiB",
+                                               "--max", "1 GiB")))
+        for key, value, words in asks:
             with self.subTest(key=key):
-                done = self.run_job("--json", "--set", f"{key}={value}")
-                self.assertRegex(done.stderr, rf"(?m)^note: {key}: not used here: ")
-                self.assertEqual([strategy["time_us"] for strategy in json.loads(done.stdout)["strategies"]],
-                                 [strategy["time_us"] for strategy in plain["strategies"]])
-        self.assertEqual(self.run_job("-q", "--set", "gpu.hbm_peak=10.6 TB/s").stderr, "")
+                dtype = ("--dtype", "bf16") if words[0] == "kernel" else ()
+                plain = json.loads(c3sim(*words, *dtype, "--json").stdout)
+                done = c3sim(*words, *dtype, "--json", "--set", f"{key}={value}")
+                self.assertNotIn("not used here", done.stderr)
+                self.assertGreater(self.time_of(json.loads(done.stdout)), 1.1 * self.time_of(plain))
+
+    @staticmethod
+    def time_of(answer):
+        return answer["rows"][0]["time_us"] if "rows" in answer else answer["time_us"]
 
     def test_kernels_and_collectives_name_theirs(self):
         kernel = c3sim("kernel", "softmax", "--gpu", "mi300x", "--rows", "64", "--cols", "64", "--dtype", "bf16",
-                       "--set", "gpu.hbm_peak=9 TB/s",
-                       "--set", "gpu.dma_sync=1 us")
-        self.assertRegex(kernel.stderr, r"note: gpu.hbm_peak: not used here: .*\nnote: gpu.dma_sync: not used here: ")
+                       "--set", "gpu.l2_size=9 MiB", "--set", "gpu.dma_sync=1 us")
+        self.assertRegex(kernel.stderr, r"note: gpu.dma_sync: not used here: ")
         ring = c3sim("collective", "all_reduce", "--system", "h100-sxm-8", "--min", "1 MiB", "--max", "1 MiB", "--set",
                      "node.link_both_ways=365 GB/s", "--set", "gpu.bf16_peak=2 PFLOP/s")
         self.assertRegex(ring.stderr, r"note: node.link_both_ways: not used here: library.link_payload is lower")

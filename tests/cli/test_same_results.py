@@ -51,6 +51,13 @@ class Comparison(unittest.TestCase):
         self.assertEqual(self.compare(names=("a", "c", "b"))[0], [])
         self.assertEqual(self.compare(column=(1.0,))[0], ["run.h5 strategies/x/bytes"])
 
+    def test_figures_are_known_by_their_names_wherever_they_stand(self):
+        one, two = {"id": "one", "value": 1}, {"id": "two", "value": 2}
+        self.write(self.before, extra={"figures": [one, two]})
+        self.assertEqual(self.compare(extra={"figures": [two, one]}), ([], set()))
+        self.assertEqual(self.compare(extra={"figures": [{**two, "value": 1}, one]})[0],
+                         ["stdout.json .figures[two].value"])
+
     def test_what_is_new_is_named_and_what_is_lost_is_a_difference(self):
         self.assertEqual(self.compare(extra={"more": 1}), ([], {".more"}))
         (self.after / "more.json").write_text("{}")

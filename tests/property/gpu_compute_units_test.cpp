@@ -71,8 +71,7 @@ TEST_CASE("property: the emptiest CU of the range that has room, the first of eq
                              .registers_per_cu = 512.0_KiB,
                              .wave_slots_per_cu = 8,
                              .boost_clock = {},
-                             .matrix = {},
-                             .matrix_tiles = {}};
+                             .matrix = {}};
       ComputeUnits units(spec);
       LinearSearch search(spec);
       std::vector<Placed> live;

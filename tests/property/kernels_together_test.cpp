@@ -27,7 +27,7 @@ GpuSpec any_gpu(Waits waits) {
   if (waits == Waits::never) gpu.hbm.latency = Seconds{1e-15};
   gpu.compute.xcds = *rc::gen::inRange(1, 3);
   gpu.compute.cus_per_xcd = *rc::gen::inRange(1, 5);
-  gpu.dispatch.cohorts_per_placement = *rc::gen::inRange(1, 5);
+  gpu.simulation.cohorts_per_placement = *rc::gen::inRange(1, 5);
   return gpu;
 }
 

@@ -106,8 +106,10 @@ def flatten(value, place, values):
                 flatten(inner, f"{place}.{key}", values)
     elif isinstance(value, list):
         values[f"{place}.length"] = len(value)
-        for number, inner in enumerate(value):
-            flatten(inner, f"{place}[{number}]", values)
+        ids = [inner.get("id") if isinstance(inner, dict) else None for inner in value]
+        are_named = None not in ids and len(set(ids)) == len(ids)  # figures: where one stands is no result
+        for name, inner in zip(ids if are_named else range(len(value)), value):
+            flatten(inner, f"{place}[{name}]", values)
     else:
         values[place] = value
 

@@ -17,8 +17,9 @@ SHOWN = 20  # differences of one case
 DESCRIPTION = """\
 Runs the shipped experiments and sweeps, tables of `collective` and `kernel`, and the studies with both
 builds, and compares every number and text of their JSON and every column of their HDF5 files bit for bit.
-Not compared: versions, dates, command lines, hashes and the text of the configuration. What only the new
-build writes is listed and is no difference; what only the old one writes is one.
+Figures are compared by their names, wherever they stand. Not compared: versions, dates, command lines, hashes
+and the text of the configuration. What only the new build writes is listed and is no difference; what only the
+old one writes is one.
 The other commit is built in build/same_results/COMMIT, and its results are kept there."""
 
 

@@ -26,7 +26,7 @@ inline GpuSpec round_gpu() {
                  .wave_slots_per_cu = 32,
                  .boost_clock = 1000.0_MHz,
                  .matrix = {{DType::bf16, 16.0_TFLOPs, 8.0_TFLOPs, 1000.0_MHz}}};
-  gpu.dispatch.cohorts_per_placement = 2;
+  gpu.simulation.cohorts_per_placement = 2;
   gpu.cache = {.l2_size = 4.0_MiB,
                .l2_bandwidth = kFast,
                .xcd_port_bandwidth = kFast,

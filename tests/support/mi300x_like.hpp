@@ -16,12 +16,11 @@ inline GpuSpec mi300x_like_gpu() {
                  .registers_per_cu = 512.0_KiB,
                  .wave_slots_per_cu = 32,
                  .boost_clock = 2100.0_MHz,
-                 .matrix = {{DType::bf16, 1300.0_TFLOPs, 700.0_TFLOPs, 1200.0_MHz}},
-                 .matrix_tiles = {{.m = 256, .n = 256, .k = 64, .waves = 4}}};
+                 .matrix = {{DType::bf16, 1300.0_TFLOPs, 700.0_TFLOPs, 1200.0_MHz}}};
+  gpu.library_kernels.matrix_tiles = {{.m = 256, .n = 256, .k = 64, .waves = 4}};
   gpu.kernels.matrix_gemm.split_us = 1e6;  // K is never worth splitting
   gpu.dispatch = {.policy = DispatchPolicy::oldest_first,
                   .mask_granule = 8,
-                  .cohorts_per_placement = 8,
                   .work_group_spread = 0.0,
                   .launch_latency = 2.0_us,
                   .dependent_gap = 1.5_us};

@@ -152,14 +152,14 @@ TEST_CASE("a GPU is found by the name that a driver gives it") {
 
 TEST_CASE("what a study believes of hosts and of remote writes is off in a preset, and can be set") {
   const GpuSpec preset = load_gpu("mi300x");
-  CHECK(preset.dispatch.launch_skew == 0.0_s);
-  CHECK(preset.dispatch.host_join == 0.0_s);
+  CHECK(preset.host.launch_skew == 0.0_s);
+  CHECK(preset.host.join == 0.0_s);
   CHECK(preset.dma.write_bytes == 1.0);
   const std::vector<std::string> sets = {"gpu.launch_skew=5 us", "gpu.host_join=20 us",
                                          "gpu.dma_write_bytes=1.5"};
   const GpuSpec gpu = load_gpu("mi300x", sets);
-  CHECK(gpu.dispatch.launch_skew == 5.0_us);
-  CHECK(gpu.dispatch.host_join == 20.0_us);
+  CHECK(gpu.host.launch_skew == 5.0_us);
+  CHECK(gpu.host.join == 20.0_us);
   CHECK(gpu.dma.write_bytes == 1.5);
   const std::vector<std::string> less = {"gpu.dma_write_bytes=0.5"};
   CHECK(error_of([&] { load_gpu("mi300x", less); }) == Part{"gpu.dma_write_bytes: must not be below 1"});

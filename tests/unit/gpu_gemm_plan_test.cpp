@@ -32,9 +32,9 @@ GpuSpec gpu_with(std::vector<GemmTile> matrix_tiles) {
   gpu.compute.matrix = {
       {DType::bf16, 1216.0_TFLOPs, 608.0_TFLOPs, 1200.0_MHz},
       {DType::fp32, FlopsPerSecond{304 * 64 * 2 * 2.1e9}, FlopsPerSecond{304 * 64 * 2 * 2.1e9}, 2100.0_MHz}};
-  gpu.compute.matrix_tiles = std::move(matrix_tiles);
-  gpu.compute.vector_tiles = {kVector};
-  gpu.compute.batched_vector_tiles = {kBatched};
+  gpu.library_kernels.matrix_tiles = std::move(matrix_tiles);
+  gpu.library_kernels.vector_tiles = {kVector};
+  gpu.library_kernels.batched_vector_tiles = {kBatched};
   gpu.cache.l2_bandwidth = BytesPerSecond{1e21};
   gpu.hbm.read = BytesPerSecond{1e21};
   gpu.kernels.matrix_gemm.split_us = 0.0;
@@ -140,7 +140,7 @@ TEST_CASE("a GPU without tiles or without the data type cannot plan") {
   GpuSpec gpu = gpu_with({});
   CHECK_THROWS_WITH_AS(plan_gemm({1, 1, 1}, gpu), "gpu 'mi300x-like' has no GEMM tiles for bf16",
                        InfeasibleError);
-  gpu.compute.batched_vector_tiles.clear();
+  gpu.library_kernels.batched_vector_tiles.clear();
   CHECK_NOTHROW(plan_gemm({1, 1, 1, DType::fp32}, gpu));
   CHECK_THROWS_WITH_AS(plan_gemm({1, 1, 1, DType::fp32, 2}, gpu),
                        "gpu 'mi300x-like' has no GEMM tiles for fp32", InfeasibleError);
@@ -196,7 +196,7 @@ TEST_CASE("a plan is never slower than the best split of any single tile") {
         ++chosen[std::ranges::find(tiles, plan.tile) - tiles.begin()];
         for (const GemmTile& tile : tiles) {
           GpuSpec one = all;
-          one.compute.matrix_tiles = {tile};
+          one.library_kernels.matrix_tiles = {tile};
           CHECK(time_of(plan, all) <= time_of(plan_gemm({m, n, k}, one), one) * (1 + 1e-12));
         }
       }

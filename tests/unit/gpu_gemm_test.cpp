@@ -161,13 +161,13 @@ TEST_CASE(
   const CacheState state = alone(describe(shape));
   const double panel = 256.0 * 4096 * 2;
   CHECK(describe_gemm("g", shape, gpu).traffic->per_work_group(state).l2.value == near(2 * panel));
-  gpu.compute.gemm_cluster = 2;
+  gpu.library_kernels.gemm_cluster = 2;
   CHECK(describe_gemm("g", shape, gpu).traffic->per_work_group(state).l2.value == near(1.5 * panel));
 }
 
 TEST_CASE("the GPU's GEMM tile decides the grid and what a work group occupies") {
   GpuSpec gpu = mi300x_like_gpu();
-  gpu.compute.matrix_tiles = {{.m = 128, .n = 256, .k = 64, .waves = 4}};
+  gpu.library_kernels.matrix_tiles = {{.m = 128, .n = 256, .k = 64, .waves = 4}};
   const KernelDescription kernel = describe_gemm("g", {2048, 57344, 8192, DType::bf16}, gpu);
   CHECK(kernel.work_groups == 16 * 224);
   CHECK(kernel.needs.registers == 256.0_KiB);

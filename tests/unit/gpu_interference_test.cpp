@@ -77,7 +77,7 @@ TEST_CASE("HBM's load is a kernel's bytes and what its pattern loses between the
 TEST_CASE("a kernel alone takes as long whether its lost share keeps HBM busy or not") {
   const auto span = [](double occupies, KernelGrain grain) {
     GpuSpec gpu = round_gpu();
-    gpu.hbm.lost_share_occupies = occupies;
+    gpu.hypotheses.lost_share_occupies = occupies;
     GpuBench bench(gpu);
     KernelDescription kernel = plain_kernel("k", 20, 9.0_us, 2.0_MB);
     kernel.hbm_share = 0.8;
@@ -156,21 +156,21 @@ TEST_CASE("CUs are taken by a mask, and by copies that hold them") {
 
 TEST_CASE("a power limit slows kernels that run into it beside traffic, and speeds them up on fewer CUs") {
   GpuSpec gpu = round_gpu();
-  gpu.power = {.coupling = 1.0, .as_traffic = 10.0_TBps};
+  gpu.hypotheses.power = {.coupling = 1.0, .as_traffic = 10.0_TBps};
   CHECK(speed_under_power_limit(gpu, 500.0_MHz, {}, 0.0) == 1.0);
   CHECK(speed_under_power_limit(gpu, 500.0_MHz, 1.0_TBps, 0.0) == near(std::pow(0.9, 0.63)));
   CHECK(speed_under_power_limit(gpu, 500.0_MHz, {}, 64.0 / 304) == near(std::pow(304.0 / 240, 0.63)));
   CHECK(speed_under_power_limit(gpu, 1000.0_MHz, 1.0_TBps, 0.5) == 1.0);  // at boost: no limit met
   CHECK(speed_under_power_limit(gpu, 900.0_MHz, {}, 0.9) == near(1000.0 / 900));
-  gpu.power.coupling = 0.5;
+  gpu.hypotheses.power.coupling = 0.5;
   CHECK(speed_under_power_limit(gpu, 500.0_MHz, 1.0_TBps, 0.0) == near(0.5 + 0.5 * std::pow(0.9, 0.63)));
-  gpu.power.coupling = 0.0;
+  gpu.hypotheses.power.coupling = 0.0;
   CHECK(speed_under_power_limit(gpu, 500.0_MHz, 9.0_TBps, 0.5) == 1.0);
 }
 
 TEST_CASE("a power limit acts on work groups as on the closed form") {
   GpuSpec gpu = with_fast_memory(round_gpu());
-  gpu.power.coupling = 1.0;
+  gpu.hypotheses.power.coupling = 1.0;
   KernelDescription kernel = plain_kernel("k", 80, 100.0_us);
   kernel.clock = 500.0_MHz;
   const double half = std::pow(2.0, 0.63);
@@ -189,7 +189,7 @@ TEST_CASE("the calibrated loss acts on arithmetic while a collective is in fligh
   // 8 work groups of 100 us at once; a collective in flight from 20 to 50 us takes a fifth of their speed.
   const auto span = [](double loss, KernelGrain grain) {
     GpuSpec gpu = with_fast_memory(round_gpu());
-    gpu.overlap_loss = loss;
+    gpu.hypotheses.overlap_loss = loss;
     GpuBench bench(gpu);
     const auto& ran = bench.launch(0.0_s, plain_kernel("k", 8, 100.0_us), of_grain(grain));
     bench.simulation.spawn("collective", hold_collective(bench.gpu, 20.0_us, 50.0_us));
@@ -203,7 +203,7 @@ TEST_CASE("the calibrated loss acts on arithmetic while a collective is in fligh
 TEST_CASE("a simulation that is given up while a kernel loses to a collective ends cleanly") {
   for (const KernelGrain grain : kGrains) {
     GpuSpec gpu = with_fast_memory(round_gpu());
-    gpu.overlap_loss = 0.2;
+    gpu.hypotheses.overlap_loss = 0.2;
     GpuBench bench(gpu);
     bench.launch(0.0_s, plain_kernel("k", 8, 100.0_us), of_grain(grain));
     bench.simulation.spawn("failure", fail_at(bench.simulation, 50.0_us));

@@ -282,7 +282,7 @@ TEST_CASE("equal slowdown: an HBM-bound kernel and a flow that alone would fill 
   for (const int cohorts : {1, 2, 4}) {
     GpuSpec gpu = round_gpu();
     gpu.hbm.arbitration = HbmArbitration::equal_slowdown;
-    gpu.dispatch.cohorts_per_placement = cohorts;
+    gpu.simulation.cohorts_per_placement = cohorts;
     GpuBench bench(gpu);
     Memory& memory = bench.gpu.memory();
     std::vector<Demand> hog;

@@ -246,7 +246,7 @@ TEST_CASE("what an access pattern loses of HBM's rate keeps HBM busy, or only it
   // A kernel that reaches 0.8 of 1 TB/s, beside 0.5 TB/s that nothing hinders.
   const auto kernel_rate = [](double occupies, double rival_bytes) {
     GpuSpec gpu = with_arbitration(HbmArbitration::outstanding);
-    gpu.hbm.lost_share_occupies = occupies;
+    gpu.hypotheses.lost_share_occupies = occupies;
     MemoryBench bench(gpu);
     std::vector<Demand> demands;
     bench.memory.add_loads(demands, 0, 0, {.l2 = 1.0_GB, .llc = 1.0_GB, .hbm = 1.0_GB}, 0.8);
@@ -270,7 +270,7 @@ TEST_CASE("a load waits longer behind others of its channel, as far as HBM is no
   GpuSpec gpu = round_gpu();
   MemoryBench idle(gpu);
   CHECK(idle.memory.least_loading_time(0, 1.0_GB, 1.0_MB).value == 0.0);  // no service time, no statement
-  gpu.hbm.service = 100.0_ns;
+  gpu.hypotheses.hbm_service = 100.0_ns;
   MemoryBench bench(gpu);
   CHECK(bench.memory.least_loading_time(0, 1.0_MB, 0.5_MB).value == near(2 * 1e-6));
   bench.start({.tenant = 1, .bytes = 1.0_GB, .outstanding = 1.0_MB, .alone = 0.8_TBps});

@@ -86,7 +86,7 @@ TEST_CASE("a collective on few CUs has no others, and GPUs launch together") {
   // Four rounds of two channels at 6 GB/s, but for the last: contract/8 CUs has it by hand.
   CHECK(time_on_cus(experiment, call, Algorithm::direct, 8).value ==
         near(2e-6 + 4 * (17e-6 + 2.2e-6) + 3 * 125e6 / 48e9 + 125e6 / 64e9));
-  experiment.cluster.gpu.dispatch.launch_skew = Seconds{1e-3};
+  experiment.cluster.gpu.host.launch_skew = Seconds{1e-3};
   CHECK(time_on_cus(experiment, call, Algorithm::direct, 0) == whole);
 }
 

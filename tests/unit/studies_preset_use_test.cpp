@@ -50,9 +50,7 @@ std::vector<SystemUse> shipped_uses() {
   return uses;
 }
 
-TEST_CASE("every number of a preset is used somewhere, but those that only bound a time") {
-  // A lower bound is made from signalling rates, a time from what is left of them.
-  const Texts bounds_only = {"node.link_raw", "fabric.nic_raw"};
+TEST_CASE("every number of a preset is used somewhere") {
   const std::vector<SystemUse> uses = shipped_uses();
   Texts unused;
   for (const PresetKind kind : {PresetKind::gpu, PresetKind::node, PresetKind::library, PresetKind::fabric}) {
@@ -68,7 +66,7 @@ TEST_CASE("every number of a preset is used somewhere, but those that only bound
       }
     }
   }
-  CHECK(unused == bounds_only);
+  CHECK(unused == Texts{});
 }
 
 }  // namespace

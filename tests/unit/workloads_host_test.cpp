@@ -138,7 +138,7 @@ TEST_CASE("the host waits for an event before it goes on") {
 
 TEST_CASE("every rank has a host of its own: one that is late launches late") {
   Experiment experiment = of_kernels(1, kTinyGemm);
-  experiment.cluster.gpu.dispatch.launch_skew = 20.0_us;
+  experiment.cluster.gpu.host.launch_skew = 20.0_us;
   const double together = time_of(of_kernels(1, kTinyGemm));
   CHECK(time_of(experiment) > together + 1e-6);
   CHECK(time_of(experiment) < together + 60e-6);

@@ -25,7 +25,7 @@ constexpr Seconds kSkew{20e-6};
 
 Experiment skewed(bool fold, const GemmShape& gemm = gemm_of_tiles(24, 19)) {
   Experiment experiment = pair(gemm);
-  experiment.cluster.gpu.dispatch.launch_skew = kSkew;
+  experiment.cluster.gpu.host.launch_skew = kSkew;
   experiment.measure.fold = fold;
   return experiment;
 }
@@ -87,7 +87,7 @@ TEST_CASE("delays are of their seed and in proportion to the skew, without it th
 TEST_CASE("the last rank to launch delays a prioritised collective by just that, on either backend") {
   for (const bool fold : {true, false}) {
     Experiment together = skewed(fold);
-    together.cluster.gpu.dispatch.launch_skew = {};
+    together.cluster.gpu.host.launch_skew = {};
     for (const Strategy& strategy : {in_order({"fsdp", "compute"}), on_copy_engines({"fsdp", "compute"})}) {
       const RunResult late = run(skewed(fold), strategy), at_once = run(together, strategy);
       const Seconds delay = latest(together, 0);
@@ -147,7 +147,7 @@ TEST_CASE("a rank is late once, whatever its streams wait for") {
 TEST_CASE("the host's join is added once, where streams ran beside one another") {
   Experiment experiment = pair();
   Experiment joined = experiment;
-  joined.cluster.gpu.dispatch.host_join = 20.0_us;
+  joined.cluster.gpu.host.join = 20.0_us;
   for (const Strategy& strategy : {in_order(), on_copy_engines({"fsdp"})}) {
     const RunResult with = run(joined, strategy), without = run(experiment, strategy);
     CHECK((with.time - without.time).value == near(20e-6));
@@ -172,7 +172,7 @@ TEST_CASE("the host's join is a loss that no private resource removes") {
   experiment.measure.loss_split = true;
   experiment.strategies = {in_order({"fsdp", "compute"})};
   const auto interaction = [&](Seconds join) {
-    experiment.cluster.gpu.dispatch.host_join = join;
+    experiment.cluster.gpu.host.join = join;
     return run_study([&](std::optional<std::uint64_t>) { return experiment; }).strategies[0].loss->interaction;
   };
   CHECK((interaction(20.0_us) - interaction({})).value == near(20e-6));

@@ -163,7 +163,7 @@ class Run {
   void make_programs() {
     const ClusterSetup& setup = cluster_.setup();
     std::vector<Seconds> launches =
-        launch_delays(cluster_.spec().gpu.dispatch.launch_skew, cluster_.ranks(), setup.gpu.seed);
+        launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
     // A rank that stands for all is the last to launch: whatever takes all ranks waits for that one.
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
@@ -249,7 +249,7 @@ class Run {
   Seconds host_join(const std::vector<SideSpan>& streams) const {
     const bool isolated = setup_.side != Side::both || setup_.only_stream.has_value();
     const bool beside = std::ranges::count_if(streams, &SideSpan::any) > 1 && !strategy_.serial;
-    return beside && !isolated ? cluster_.spec().gpu.dispatch.host_join : Seconds{};
+    return beside && !isolated ? cluster_.spec().gpu.host.join : Seconds{};
   }
 
   void add_records(RunResult& result, int rank, std::size_t stream) {

@@ -198,10 +198,10 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.compulsory =
       element * (static_cast<double>(shape.batch) *
                  (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n)));
-  kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.cache.l2_reuse);
+  kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.hypotheses.l2_reuse);
   if (shape.traffic == GemmTraffic::streamed) {
     const BytesPerSecond most = gpu.hbm.read * kernel.hbm_share;
-    kernel.traffic = std::make_shared<StreamedTraffic>(kernel.traffic, gpu.streamed, most);
+    kernel.traffic = std::make_shared<StreamedTraffic>(kernel.traffic, gpu.hypotheses.streamed, most);
   }
   check_fits(kernel, gpu);
   return kernel;

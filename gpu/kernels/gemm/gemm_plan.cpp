@@ -77,10 +77,10 @@ double loss_at(const GemmTile& tile, double operand, bool paired) {
 }
 
 std::span<const GemmTile> tiles_for(DType dtype, bool batched, const GpuSpec& gpu) {
-  const ComputeSpec& compute = gpu.compute;
-  const auto& tiles = !on_vector_units(dtype) ? compute.matrix_tiles
-                      : batched               ? compute.batched_vector_tiles
-                                              : compute.vector_tiles;
+  const LibraryKernelSpec& library = gpu.library_kernels;
+  const auto& tiles = !on_vector_units(dtype) ? library.matrix_tiles
+                      : batched               ? library.batched_vector_tiles
+                                              : library.vector_tiles;
   if (tiles.empty()) {
     throw InfeasibleError(fmt::format("gpu '{}' has no GEMM tiles for {}", gpu.name, name_of(dtype)));
   }
@@ -149,7 +149,7 @@ class Planner {
     const double multiplying = 2.0 * m * n * (k + coefficients_.prologue_k) / products_ * loss;
     // With a cluster, each of its work groups fetches its part of the longer panel for all.
     const double longer = std::max(m, n);
-    const int sharing = on_vectors() ? 1 : gpu_.compute.gemm_cluster;  // multicast feeds matrix units
+    const int sharing = on_vectors() ? 1 : gpu_.library_kernels.gemm_cluster;  // multicast feeds matrix units
     const double panels = m + n - longer * (1.0 - 1.0 / sharing);
     plan.l2_loads = Bytes{panels * k * element_};
     const double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);

@@ -1,0 +1,248 @@
+#pragma once
+/// The keys of a spec as a table: what each is called, means, allows and fills. A spec is read from its table,
+/// and whoever must not forget a rate or a latency goes through the same table: what-if factors, overrides that
+/// move what was measured against them, the schema's texts and the metamorphic tests.
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/enum_names.hpp"
+#include "configs/section.hpp"
+#include "engine/units.hpp"
+
+namespace c3 {
+
+/// The range of a number without unit; both ends are allowed.
+struct Limits {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// A number with a unit that a spec holds.
+struct QuantityOf {
+  double* value;
+  Dimension dimension;
+};
+
+/// One key of \p Spec.
+template <class Spec>
+struct Field {
+  using Read = void (*)(Section&, std::string_view key, const Field&, Spec&);
+  using Quantity = double* (*)(Spec&);
+
+  std::string_view key;
+  std::string_view meaning;  ///< one line, for schemas and for the list of keys that a file lacks
+  Read read = nullptr;
+  Quantity quantity = nullptr;  ///< the number where it has a unit; null where the spec has none
+  Dimension dimension = Dimension::bytes;
+  Limits limits = {};
+  bool may_be_zero = false;     ///< bytes only; durations always may
+  bool may_be_absent = false;   ///< then the spec's own value stays
+  std::string_view peak = {};   ///< key of the same table, or "node.link_raw": what it was measured against
+  std::string_view scale = {};  ///< what-if factor
+
+  /// The file may leave it out.
+  constexpr Field optional() const {
+    return with([](Field& field) { field.may_be_absent = true; });
+  }
+  /// Zero means that there is none.
+  constexpr Field or_none() const {
+    return with([](Field& field) { field.may_be_zero = true; });
+  }
+  /// It is kept as a share of the key \p peak_key: who overrides that one alone multiplies both
+  /// (preset_override.hpp).
+  constexpr Field share_of(std::string_view peak_key) const {
+    return with([=](Field& field) { field.peak = peak_key; });
+  }
+  /// The what-if factor \p name multiplies it, and divides it where it is a duration.
+  constexpr Field scaled_by(std::string_view name) const {
+    return with([=](Field& field) { field.scale = name; });
+  }
+
+ private:
+  template <class Change>
+  constexpr Field with(Change change) const {
+    Field field = *this;
+    change(field);
+    return field;
+  }
+};
+
+namespace detail {
+
+template <class>
+struct MemberPointer;
+template <class Owner, class Value>
+struct MemberPointer<Value Owner::*> {
+  using Spec = Owner;
+  using Type = Value;
+};
+template <auto Member>
+using SpecOf = typename MemberPointer<decltype(Member)>::Spec;
+template <auto Member>
+using TypeOf = typename MemberPointer<decltype(Member)>::Type;
+
+template <class T>
+struct Plain {
+  using Type = T;
+};
+template <class T>
+struct Plain<std::optional<T>> {
+  using Type = T;
+};
+
+template <class Q>
+constexpr Dimension dimension_of() {
+  if constexpr (std::same_as<Q, Bytes>) return Dimension::bytes;
+  if constexpr (std::same_as<Q, Seconds>) return Dimension::duration;
+  if constexpr (std::same_as<Q, BytesPerSecond>) return Dimension::bandwidth;
+  if constexpr (std::same_as<Q, FlopsPerSecond>) return Dimension::flop_rate;
+  if constexpr (std::same_as<Q, Hertz>) return Dimension::frequency;
+}
+
+template <class Q>
+Q read_quantity(Section& section, std::string_view key, bool may_be_zero) {
+  if constexpr (std::same_as<Q, Bytes>) return may_be_zero ? section.bytes_or_none(key) : section.bytes(key);
+  if constexpr (std::same_as<Q, Seconds>) return section.duration(key);
+  if constexpr (std::same_as<Q, BytesPerSecond>) return section.bandwidth(key);
+  if constexpr (std::same_as<Q, FlopsPerSecond>) return section.flop_rate(key);
+  if constexpr (std::same_as<Q, Hertz>) return section.frequency(key);
+}
+
+/// Fits whatever a member is made from.
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): it stands for any initialiser
+};
+
+}  // namespace detail
+
+/// Members of an aggregate without base classes.
+template <class Spec, class... Known>
+consteval std::size_t member_count() {
+  if constexpr (requires { Spec{Known{}..., detail::Anything{}}; }) {
+    return member_count<Spec, Known..., detail::Anything>();
+  } else {
+    return sizeof...(Known);
+  }
+}
+
+/// Bytes, a duration, a rate or a clock, with its unit.
+template <auto Member>
+constexpr auto quantity(std::string_view key, std::string_view meaning) {
+  using Spec = detail::SpecOf<Member>;
+  using Type = detail::TypeOf<Member>;
+  using Q = typename detail::Plain<Type>::Type;
+  Field<Spec> field{.key = key, .meaning = meaning};
+  field.dimension = detail::dimension_of<Q>();
+  field.read = [](Section& section, std::string_view name, const Field<Spec>& of, Spec& spec) {
+    spec.*Member = detail::read_quantity<Q>(section, name, of.may_be_zero);
+  };
+  field.quantity = [](Spec& spec) -> double* {
+    if constexpr (std::same_as<Type, Q>) {
+      return &(spec.*Member).value;
+    } else {
+      return (spec.*Member).has_value() ? &(spec.*Member)->value : nullptr;
+    }
+  };
+  return field;
+}
+
+/// A number without unit, whole where the member is an integer.
+template <auto Member>
+constexpr auto number(std::string_view key, Limits limits, std::string_view meaning) {
+  using Spec = detail::SpecOf<Member>;
+  using Type = detail::TypeOf<Member>;
+  Field<Spec> field{.key = key, .meaning = meaning};
+  field.limits = limits;
+  field.read = [](Section& section, std::string_view name, const Field<Spec>& of, Spec& spec) {
+    if constexpr (std::integral<Type>) {
+      spec.*Member = static_cast<Type>(section.integer(name, static_cast<std::int64_t>(of.limits.low),
+                                                       static_cast<std::int64_t>(of.limits.high)));
+    } else {
+      spec.*Member = section.fraction(name, of.limits.high, of.limits.low);
+    }
+  };
+  return field;
+}
+
+/// What \p Read makes of the value: true or false, a name, a list of texts.
+template <auto Member, auto Read>
+constexpr auto read_by(std::string_view key, std::string_view meaning) {
+  using Spec = detail::SpecOf<Member>;
+  Field<Spec> field{.key = key, .meaning = meaning};
+  field.read = [](Section& section, std::string_view name, const Field<Spec>&, Spec& spec) {
+    spec.*Member = Read(section, name);
+  };
+  return field;
+}
+
+template <auto Member>
+constexpr auto flag(std::string_view key, std::string_view meaning) {
+  return read_by<Member, [](Section& section, std::string_view name) { return section.sourced_flag(name); }>(
+      key, meaning);
+}
+
+/// One of an enumeration's names.
+template <auto Member>
+constexpr auto choice(std::string_view key, std::string_view meaning) {
+  return read_by<Member, [](Section& section, std::string_view name) {
+    return section.choice<detail::TypeOf<Member>>(name);
+  }>(key, meaning);
+}
+
+/// A name that no list limits.
+template <auto Member>
+constexpr auto sourced_slug(std::string_view key, std::string_view meaning) {
+  return read_by<Member, [](Section& section, std::string_view name) { return section.sourced_slug(name); }>(
+      key, meaning);
+}
+
+template <class Spec>
+void read_field(Section& section, Spec& spec, const Field<Spec>& field, const std::string& prefix = {}) {
+  const std::string key = prefix + std::string(field.key);
+  if (field.may_be_absent && !section.has(key)) {
+    section.explain(key, field.meaning);
+    return;
+  }
+  field.read(section, key, field, spec);
+  section.explain(key, field.meaning);
+}
+
+/// Reads every key of \p fields, each with \p prefix before it. \throws ConfigError
+template <class Spec>
+void read_fields(Section& section, Spec& spec, std::span<const Field<std::type_identity_t<Spec>>> fields,
+                 const std::string& prefix = {}) {
+  for (const Field<Spec>& field : fields)
+    read_field(section, spec, field, prefix);
+}
+
+/// Multiplies what the what-if factor \p name multiplies; durations are divided.
+template <class Spec>
+void scale_fields(Spec& spec, std::span<const Field<std::type_identity_t<Spec>>> fields, std::string_view name,
+                  double factor) {
+  for (const Field<Spec>& field : fields) {
+    double* const number = field.scale == name && field.quantity != nullptr ? field.quantity(spec) : nullptr;
+    if (number != nullptr)
+      *number = field.dimension == Dimension::duration ? *number / factor : *number * factor;
+  }
+}
+
+/// Calls \p visit(key, QuantityOf) for every number with a unit that \p spec has.
+template <class Spec, class Visit>
+void each_quantity(Spec& spec, std::span<const Field<std::type_identity_t<Spec>>> fields,
+                   const std::string& prefix, const Visit& visit) {
+  for (const Field<Spec>& field : fields) {
+    double* const number = field.quantity == nullptr ? nullptr : field.quantity(spec);
+    if (number != nullptr) visit(prefix + std::string(field.key), QuantityOf{number, field.dimension});
+  }
+}
+
+}  // namespace c3

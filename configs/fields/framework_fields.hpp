@@ -1,0 +1,57 @@
+#pragma once
+/// Keys of a framework (configs/frameworks/*.toml).
+
+#include "configs/fields/field.hpp"
+#include "workloads/models/framework.hpp"
+
+namespace c3 {
+
+KernelStyle read_kernel_style(Section& section, std::string_view key);
+
+inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
+    read_by<&Framework::kernels, read_kernel_style>("kernels",
+                                                    "style of the kernels that a layer's code launches"),
+    choice<&Framework::attention>("attention", "what computes attention"),
+    flag<&Framework::grouped_heads>("grouped_heads",
+                                    "whether attention knows keys and values that heads share"),
+    flag<&Framework::separate_projections>(
+        "separate_projections", "whether queries, keys, values, gate and up are products of their own"),
+    flag<&Framework::dropout>("dropout", "whether activations are dropped at random"),
+    flag<&Framework::fused_optimizer>("fused_optimizer",
+                                      "one kernel for all that the optimizer does to a unit"),
+    flag<&Framework::clips_gradients>("clips_gradients", "by their norm"),
+    choice<&Framework::parameter_dtype>("parameter_dtype", "of what the optimizer updates"),
+    flag<&Framework::master_copy>("master_copy",
+                                  "beside parameters of the type that computes, one in parameter_dtype"),
+    choice<&Framework::gradient_dtype>("gradient_dtype", "of gradients that are kept and reduced"),
+    choice<&Framework::loss_dtype>("loss_dtype", "of logits in the loss"),
+    flag<&Framework::overlaps_gradients>("overlaps_gradients",
+                                         "gradients are reduced while the backward pass goes on"),
+    flag<&Framework::overlaps_tensor>("overlaps_tensor",
+                                      "sums over tensor-parallel ranks run beside gradients of weights"),
+    flag<&Framework::one_communicator>("one_communicator",
+                                       "FSDP's gathers and reductions run in the order of launch"),
+    quantity<&Framework::bucket>("bucket", "gradients that are reduced together"),
+    quantity<&Framework::first_bucket>("first_bucket", "the same of the first ones"),
+    number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
+    flag<&Framework::gathers_wait_on_host>("gathers_wait_on_host",
+                                           "the host waits for room before it launches a gather"),
+    quantity<&Framework::forward_launch>("forward_launch",
+                                         "host time for each kernel forward and of the optimizer"),
+    quantity<&Framework::backward_launch>("backward_launch", "the same of the backward pass"),
+    quantity<&Framework::collective_launch>("collective_launch", "host time for each collective"),
+    quantity<&Framework::event_launch>("event_launch",
+                                       "host time to record an event or to wait for one on a stream"),
+    quantity<&Framework::layer_forward>("layer_forward", "host time of a layer forward beyond its launches"),
+    quantity<&Framework::layer_backward>("layer_backward", "the same of its backward pass"),
+    number<&Framework::launch_queue>("launch_queue", {1, 1'048'576},
+                                     "launches that wait for the GPU before the host waits"),
+    number<&Framework::hardware_queues>("hardware_queues", {1, 1024}, "into which streams are dealt"),
+    flag<&Framework::syncs>("syncs", "the host waits for gradients and their norm before the optimizer"),
+    flag<&Framework::syncs_passes>("syncs_passes", "and after each pass of a micro-batch"),
+    quantity<&Framework::reserved>("reserved", "GPU memory of the driver's context and of collective libraries")
+        .or_none(),
+});
+static_assert(member_count<Framework>() == kFrameworkFields.size() + 1, "all but name");
+
+}  // namespace c3

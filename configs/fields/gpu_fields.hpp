@@ -1,0 +1,243 @@
+#pragma once
+/// Keys of a GPU (configs/gpus/*.toml).
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/fields/field.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3 {
+
+/// "128x256x64 w8": rows, columns, step of K, wavefronts.
+std::vector<GemmTile> read_tiles(Section& section, std::string_view key);
+
+inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
+    number<&ComputeSpec::xcds>("xcds", {1, 64},
+                               "dies with an L2 and a work-group queue of their own; 1 on most GPUs"),
+    number<&ComputeSpec::cus_per_xcd>("cus_per_xcd", {1, 1024}, "compute units (SMs) of one die"),
+    quantity<&ComputeSpec::lds_per_cu>("lds_per_cu", "shared memory of one CU"),
+    quantity<&ComputeSpec::registers_per_cu>("registers_per_cu", "vector register file of one CU"),
+    number<&ComputeSpec::wave_slots_per_cu>("wave_slots_per_cu", {1, 256},
+                                            "wavefronts (warps) that can be resident on one CU"),
+    quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock"),
+    quantity<&ComputeSpec::outstanding>("cu_outstanding", "most loads that one CU keeps in flight").optional(),
+});
+static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 1, "all but the matrix rates");
+
+/// Each data type has these keys after its name: `bf16_peak`, `bf16_sustained`, `bf16_clock`. The last two may
+/// be left to the family's share.
+inline constexpr auto kMatrixFields = std::to_array<Field<MatrixRate>>({
+    quantity<&MatrixRate::peak>("peak", "dense matrix products at boost clock").scaled_by("flops_scale"),
+    quantity<&MatrixRate::sustained>("sustained",
+                                     "large matrix products on the whole GPU, power limit included")
+        .optional()
+        .scaled_by("flops_scale"),
+    quantity<&MatrixRate::clock>("clock", "core clock at the sustained rate").optional(),
+});
+static_assert(member_count<MatrixRate>() == kMatrixFields.size() + 2, "all but dtype and from_share");
+
+inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSpec>>({
+    read_by<&LibraryKernelSpec::matrix_tiles, read_tiles>("matrix_tiles",
+                                                          "tiles of the library's kernels on matrix units"),
+    read_by<&LibraryKernelSpec::vector_tiles, read_tiles>("vector_tiles",
+                                                          "tiles of the library's kernels on vector units"),
+    read_by<&LibraryKernelSpec::batched_vector_tiles, read_tiles>("batched_vector_tiles",
+                                                                  "the same of batched products"),
+    number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
+                                             "work groups that fetch a shared panel once for all of them")
+        .optional(),
+});
+static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());
+
+inline constexpr auto kDispatchFields = std::to_array<Field<DispatchSpec>>({
+    choice<&DispatchSpec::policy>("dispatch_policy", "which queue's work groups are placed first"),
+    number<&DispatchSpec::work_group_spread>("work_group_spread", {0, 0.5},
+                                             "standard deviation of a work group's time over its mean"),
+    quantity<&DispatchSpec::launch_latency>("launch_latency",
+                                            "from a packet in the queue to the first work group"),
+    quantity<&DispatchSpec::dependent_gap>("dependent_gap", "between two dependent kernels of one stream"),
+});
+static_assert(member_count<DispatchSpec>() == kDispatchFields.size() + 1, "all but mask_granule");
+
+inline constexpr auto kHostFields = std::to_array<Field<HostSpec>>({
+    quantity<&HostSpec::launch_skew>("launch_skew",
+                                     "standard deviation of the hosts' launch times; no preset has it")
+        .optional(),
+    quantity<&HostSpec::join>("host_join",
+                              "until the host has seen that concurrent streams ended; no preset has it")
+        .optional(),
+});
+static_assert(member_count<HostSpec>() == kHostFields.size());
+
+inline constexpr auto kSimulationFields = std::to_array<Field<SimulationSpec>>({
+    number<&SimulationSpec::cohorts_per_placement>(
+        "cohorts_per_placement", {1, 1024},
+        "how finely to simulate: cohorts that fill an XCD; no preset has it")
+        .optional(),
+});
+static_assert(member_count<SimulationSpec>() == kSimulationFields.size());
+
+inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
+    quantity<&CacheSpec::l2_size>("l2_size", "of one die"),
+    number<&CacheSpec::l2_partitions>("l2_partitions", {1, 64},
+                                      "of one die's L2; each has its own copy of what all read")
+        .optional(),
+    quantity<&CacheSpec::l2_bandwidth>("l2_bandwidth", "of one die, at boost clock"),
+    quantity<&CacheSpec::xcd_port_bandwidth>("xcd_port_bandwidth", "between one die and the memory side"),
+    quantity<&CacheSpec::llc_size>("llc_size", "memory-side cache of the whole GPU; \"0 B\" without one")
+        .or_none(),
+    quantity<&CacheSpec::llc_bandwidth>("llc_bandwidth", "of that cache; any value without one"),
+    quantity<&CacheSpec::fabric_bandwidth>("fabric_bandwidth", "between dies, for all bytes of memory")
+        .optional(),
+    choice<&CacheSpec::replacement>("replacement", "which line the last-level cache evicts").optional(),
+    choice<&CacheSpec::write_back>("write_back", "when the caches write dirty lines back").optional(),
+});
+static_assert(member_count<CacheSpec>() == kCacheFields.size());
+
+/// These are achieved rates. Without any, the memory technology's share of the peak serves for all three.
+inline constexpr auto kHbmRateFields = std::to_array<Field<HbmSpec>>({
+    quantity<&HbmSpec::read>("hbm_read",
+                             "achieved by reads alone; without it, the technology's share of the peak")
+        .optional()
+        .share_of("hbm_peak")
+        .scaled_by("hbm_scale"),
+    quantity<&HbmSpec::write>("hbm_write", "achieved by writes alone; without it, hbm_read")
+        .optional()
+        .share_of("hbm_peak")
+        .scaled_by("hbm_scale"),
+    quantity<&HbmSpec::copy>("hbm_copy",
+                             "achieved by as many reads as writes, both counted; without it, hbm_read")
+        .optional()
+        .share_of("hbm_peak")
+        .scaled_by("hbm_scale"),
+});
+inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
+    sourced_slug<&HbmSpec::technology>("hbm_technology", "decides the share of the peak that kernels reach"),
+    quantity<&HbmSpec::size>("hbm_size", "total memory that the driver reports"),
+    quantity<&HbmSpec::peak>("hbm_peak", "data sheet's memory bandwidth").scaled_by("hbm_scale"),
+    quantity<&HbmSpec::latency>("hbm_latency", "idle, from a core to memory and back"),
+    choice<&HbmSpec::arbitration>("hbm_arbitration", "how requesters share a full memory"),
+    number<&HbmSpec::fair_share>("hbm_fair_share", {0, 1},
+                                 "least share of kernels under hbm_arbitration \"stream_fair\"")
+        .optional(),
+    number<&HbmSpec::stream_floor>("hbm_stream_floor", {0, 0.5},
+                                   "share guaranteed to communication under \"compute_first\"")
+        .optional(),
+    choice<&HbmSpec::store_order>("store_order", "when stores that bypass the caches are served").optional(),
+});
+static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 1, "all but from_share");
+
+inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
+    number<&DmaSpec::engines>("dma_engines", {0, 256}, "copy engines that reach peers; 0 without"),
+    quantity<&DmaSpec::engine_bandwidth>("dma_engine_bandwidth", "of one copy engine"),
+    quantity<&DmaSpec::broadcast_bandwidth>("dma_broadcast_bandwidth",
+                                            "written to two peers together by one command")
+        .optional(),
+    quantity<&DmaSpec::swap_bandwidth>("dma_swap_bandwidth", "both ways together of one command that swaps")
+        .optional(),
+    quantity<&DmaSpec::outstanding>("dma_outstanding",
+                                    "in flight at memory for one copy engine: its bandwidth times the latency"),
+    quantity<&DmaSpec::control>("dma_control", "host time to create commands and ring one doorbell"),
+    quantity<&DmaSpec::schedule>("dma_schedule", "doorbell and fetch, on the engine"),
+    quantity<&DmaSpec::copy_latency>("dma_copy_latency", "of a copy, beyond its bytes and the way"),
+    quantity<&DmaSpec::next_copy>("dma_next_copy", "more for each copy that follows another without a signal"),
+    quantity<&DmaSpec::sync>("dma_sync", "completion signal, on the engine"),
+    quantity<&DmaSpec::trigger>("dma_trigger", "from the host's write to an engine that polls for it"),
+    quantity<&DmaSpec::observe>("dma_observe", "host time to see one completion signal"),
+    number<&DmaSpec::write_bytes>("dma_write_bytes", {0, 4},
+                                  "memory bytes at the target per byte written, 1 or more")
+        .optional(),
+});
+static_assert(member_count<DmaSpec>() == kDmaFields.size());
+
+inline constexpr auto kTriggerFields = std::to_array<Field<TriggerSpec>>({
+    number<&TriggerSpec::tracker_entries>("tracker_entries", {0, 1 << 24},
+                                          "work-group tiles tracked at a time; 0 without a tracker")
+        .optional(),
+    quantity<&TriggerSpec::latency>("trigger_latency", "from a tile's last store to the first load of its copy")
+        .optional(),
+    quantity<&TriggerSpec::staging_window>("staging_window",
+                                           "most that a copy engine has read and not yet sent")
+        .optional(),
+    number<&TriggerSpec::near_memory_update>("near_memory_update", {0, 8},
+                                             "time of adding a byte in memory over writing it; 0: it cannot")
+        .optional(),
+});
+static_assert(member_count<TriggerSpec>() == kTriggerFields.size());
+
+inline constexpr auto kStreamedFields = std::to_array<Field<StreamedSpec>>({
+    number<&StreamedSpec::miss>("streamed_miss", {0, 1},
+                                "L2 requests of a streamed GEMM that reach memory, alone")
+        .optional(),
+    number<&StreamedSpec::pollution>("streamed_pollution", {0, 1},
+                                     "exponent of their growth as its share of the cache falls")
+        .optional(),
+    number<&StreamedSpec::relief>("streamed_relief", {0, 1}, "share of the published effect of taking CUs away")
+        .optional(),
+});
+static_assert(member_count<StreamedSpec>() == kStreamedFields.size());
+
+inline constexpr auto kPowerFields = std::to_array<Field<PowerSpec>>({
+    number<&PowerSpec::coupling>("power_coupling", {0, 1},
+                                 "share of the power limit's full effect on the clock")
+        .optional(),
+    quantity<&PowerSpec::as_traffic>("power_as_traffic",
+                                     "memory traffic whose power alone would reach the limit")
+        .optional(),
+});
+static_assert(member_count<PowerSpec>() == kPowerFields.size());
+
+/// Streamed GEMMs and the power limit have tables of their own.
+inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
+    number<&HypothesisSpec::l2_reuse>("l2_reuse", {0, 1},
+                                      "share of the possible L2 sharing that a GEMM's work groups achieve")
+        .optional(),
+    number<&HypothesisSpec::lost_share_occupies>(
+        "hbm_lost_share_occupies", {0, 1},
+        "whether bandwidth lost to an access pattern is lost to others, too: 0 or 1")
+        .optional(),
+    quantity<&HypothesisSpec::hbm_service>("hbm_service",
+                                           "of one channel for one request; a load waits for each before it")
+        .optional()
+        .scaled_by("hbm_scale"),
+    number<&HypothesisSpec::overlap_loss>(
+        "overlap_loss", {0, 0.9}, "unexplained loss of a kernel's rate beside a collective; no preset has it")
+        .optional(),
+});
+static_assert(member_count<HypothesisSpec>() == kHypothesisFields.size() + 2, "all but streamed and power");
+
+inline constexpr auto kFamilyFields = std::to_array<Field<FamilySpec>>({
+    sourced_slug<&FamilySpec::name>("family",
+                                    "GPUs that share library kernels, and so sustained shares of their peaks"),
+    choice<&FamilySpec::matrix_operands>(
+        "matrix_operands", "where matrix units take operands from: decides tiles and their staging"),
+    choice<&FamilySpec::gemm_order>("gemm_order", "order in which the work groups of a matrix product run"),
+    flag<&FamilySpec::l1_keeps_loads>("l1_keeps_loads", "whether a CU's L1 keeps loads of global memory"),
+    choice<&FamilySpec::tuned_as>("tuned_as", "GPU whose published tables the collective library takes"),
+});
+static_assert(member_count<FamilySpec>() == kFamilyFields.size());
+
+/// Calls \p visit(key, QuantityOf) for every number with a unit of \p gpu; keys as "hbm_peak".
+template <class Visit>
+void each_quantity(GpuSpec& gpu, const Visit& visit) {
+  each_quantity(gpu.compute, kComputeFields, "", visit);
+  for (MatrixRate& rate : gpu.compute.matrix)
+    each_quantity(rate, kMatrixFields, std::string(name_of(rate.dtype)) + "_", visit);
+  each_quantity(gpu.dispatch, kDispatchFields, "", visit);
+  each_quantity(gpu.cache, kCacheFields, "", visit);
+  each_quantity(gpu.hbm, kHbmFields, "", visit);
+  each_quantity(gpu.hbm, kHbmRateFields, "", visit);
+  each_quantity(gpu.dma, kDmaFields, "", visit);
+  each_quantity(gpu.trigger, kTriggerFields, "", visit);
+  each_quantity(gpu.hypotheses, kHypothesisFields, "", visit);
+  each_quantity(gpu.hypotheses.power, kPowerFields, "", visit);
+  each_quantity(gpu.host, kHostFields, "", visit);
+}
+
+static_assert(member_count<GpuSpec>() == 13,
+              "each part has its table above, and its line in each_quantity and read_gpu");
+
+}  // namespace c3

@@ -1,0 +1,24 @@
+#pragma once
+/// Keys of a full-duplex link, each after the prefix of its table: `link_raw`, `pcie_raw`, `nic_raw`.
+
+#include "configs/fields/field.hpp"
+#include "interconnect/spec.hpp"
+
+namespace c3 {
+
+/// Payloads are kept as shares of `raw` under the same prefix. Nodes call the what-if factor `link_scale`,
+/// fabrics `scale`.
+inline constexpr auto kLinkFields = std::to_array<Field<LinkSpec>>({
+    quantity<&LinkSpec::raw>("raw", "signalling rate of one direction: the lower bound's rate")
+        .scaled_by("link_scale"),
+    quantity<&LinkSpec::one_way>("one_way", "payload while the reverse direction is idle")
+        .share_of("raw")
+        .scaled_by("link_scale"),
+    quantity<&LinkSpec::both_ways>("both_ways", "payload of each direction while both are busy")
+        .share_of("raw")
+        .scaled_by("link_scale"),
+    quantity<&LinkSpec::latency>("latency", "of one hop"),
+});
+static_assert(member_count<LinkSpec>() == kLinkFields.size());
+
+}  // namespace c3
