@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace c3 {
+namespace c3::inline app {
 
 void report_broken_rows(std::span<const BrokenRow> broken) {
   constexpr std::size_t kMostReported = 20;
@@ -15,4 +15,4 @@ void report_broken_rows(std::span<const BrokenRow> broken) {
     fmt::print(stderr, "c3sim: and {} more broken rows\n", broken.size() - kMostReported);
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -20,7 +20,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 std::string preset_of(const std::string& name) {
@@ -146,4 +146,4 @@ std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet
       "--class gemm: fp32 runs on vector units, the other types on matrix units; calibrate them apart");
 }
 
-}  // namespace c3
+}  // namespace c3::app

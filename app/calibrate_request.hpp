@@ -9,7 +9,7 @@
 #include "configs/kernel_table.hpp"
 #include "gpu/calibration/kernel_fit.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 
 /// As typed.
 struct CalibrateOptions {
@@ -49,4 +49,4 @@ std::string coefficient_class(const CalibrateOptions& options, const MeasuredSet
 /// \throws UsageError, ConfigError, std::system_error; UsageError when no row of the class is left.
 MeasuredSet read_measured_set(const CalibrateOptions& options);
 
-}  // namespace c3
+}  // namespace c3::app

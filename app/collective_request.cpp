@@ -14,7 +14,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr std::array kTableBackends = {Backend::cu, Backend::dma};
@@ -160,4 +160,4 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
 
 std::vector<std::string> offered_collectives() { return names_of(offered_kinds()); }
 
-}  // namespace c3
+}  // namespace c3::app

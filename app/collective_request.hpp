@@ -8,10 +8,10 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 
 /// As typed.
 struct CollectiveOptions {
@@ -68,4 +68,4 @@ struct CollectiveRequest {
 /// Every collective but all_to_all_v, which needs a size for each pair: that is an experiment's business.
 std::vector<std::string> offered_collectives();
 
-}  // namespace c3
+}  // namespace c3::app

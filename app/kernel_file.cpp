@@ -31,7 +31,7 @@
 #include "files/temporary_file.hpp"
 #include "gpu/kernels/describe.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -262,4 +262,4 @@ ExitCode time_kernel_file(const KernelOptions& options) {
   return broken.empty() ? kExitOk : kExitPartial;
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -13,7 +13,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kMostRows = 10'000;
@@ -109,4 +109,4 @@ std::vector<KernelCase> cases_of(const KernelOptions& options) {
   return cases;
 }
 
-}  // namespace c3
+}  // namespace c3::app

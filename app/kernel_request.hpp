@@ -11,7 +11,7 @@
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 
 /// As typed.
 struct KernelOptions {
@@ -47,4 +47,4 @@ std::vector<KernelSlice> slices_of(const KernelOptions& options);
 /// "-m", "--kv-heads": how the command line gives \p key.
 std::string option_name(ShapeKey key);
 
-}  // namespace c3
+}  // namespace c3::app

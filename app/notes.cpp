@@ -14,7 +14,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 void add(std::vector<std::string>& notes, const std::vector<std::string>& more) {
@@ -74,4 +74,4 @@ std::vector<std::string> notes_on(const CollectiveOptions& options, const Collec
   return notes;
 }
 
-}  // namespace c3
+}  // namespace c3::app

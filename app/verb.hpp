@@ -8,9 +8,11 @@
 
 #include <functional>
 
-namespace c3 {
-
+namespace c3::inline base {
 class Command;
+}
+
+namespace c3::inline app {
 
 using VerbAction = std::function<int()>;
 
@@ -30,4 +32,4 @@ void add_bench_verb(Command& app, VerbAction& action);
 void add_completion_verb(Command& app, VerbAction& action);
 void add_version_verb(Command& app, VerbAction& action);
 
-}  // namespace c3
+}  // namespace c3::app

@@ -19,7 +19,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct BenchOptions {
@@ -202,4 +202,4 @@ void add_bench_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

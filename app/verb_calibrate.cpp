@@ -22,7 +22,7 @@
 #include "gpu/calibration/row_groups.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 /// Lines of one table: errors of predictions, one GPU a line and all together.
@@ -273,4 +273,4 @@ void add_calibrate_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return run_calibrate(*options); }; });
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -24,7 +24,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct Row {
@@ -258,4 +258,4 @@ void add_collective_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -18,7 +18,7 @@
 #include "configs/preset_store.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -40,7 +40,7 @@ Words all_preset_names() {
 
 Words study_names() {
   Words names;
-  for (const Study& study : studies())
+  for (const Study& study : all_studies())
     names.emplace_back(study.name);
   return names;
 }
@@ -203,4 +203,4 @@ void add_completion_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

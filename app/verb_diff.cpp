@@ -17,7 +17,7 @@
 #include "results/diff/diff_output.hpp"
 #include "results/diff/run_diff.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct DiffRequest {
@@ -96,4 +96,4 @@ void add_diff_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, request] { action = [request] { return diff(*request); }; });
 }
 
-}  // namespace c3
+}  // namespace c3::app

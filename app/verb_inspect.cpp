@@ -17,7 +17,7 @@
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct InspectOptions {
@@ -106,4 +106,4 @@ void add_inspect_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return inspect(*options); }; });
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -24,7 +24,7 @@
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct Row {
@@ -227,4 +227,4 @@ void add_kernel_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

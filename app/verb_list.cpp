@@ -24,7 +24,7 @@
 #include "interconnect/spec.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 std::string cell_text(const Json& value) {
@@ -302,7 +302,7 @@ std::vector<Row> rows_of(const Options& options) {
     if (!options.name.empty() || options.sources) {
       throw UsageError("studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources");
     }
-    return rows_of(studies(), study_row);
+    return rows_of(all_studies(), study_row);
   }
   const PresetList& list = preset_lists().at(options.what);
   const std::vector<std::string> names = chosen_presets(options, list.kind);
@@ -339,4 +339,4 @@ void add_list_verb(Command& app, VerbAction& action) {
   verb.when_parsed([&action, options] { action = [options] { return list(*options); }; });
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -21,7 +21,7 @@
 #include "results/result_file.hpp"
 #include "results/sweep/sweep_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 struct ReportOptions {
@@ -174,4 +174,4 @@ void add_report_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

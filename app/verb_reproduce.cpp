@@ -19,7 +19,7 @@
 #include "studies/study_output.hpp"
 #include "studies/study_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr int kMostDraws = 10'000;
@@ -39,10 +39,10 @@ struct ReproduceOptions {
 };
 
 const Study& study_of(const std::string& name) {
-  const auto found = std::ranges::find(studies(), name, &Study::name);
-  if (found != studies().end()) return *found;
+  const auto found = std::ranges::find(all_studies(), name, &Study::name);
+  if (found != all_studies().end()) return *found;
   std::vector<std::string> known;
-  for (const Study& study : studies())
+  for (const Study& study : all_studies())
     known.emplace_back(study.name);
   throw UsageError(unknown_name("study", name, known));
 }
@@ -146,7 +146,7 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
   std::string footer =
       "The exit code is 1 if a figure misses its target, 5 if part of the input could not be used. "
       "Studies:\n";
-  for (const Study& study : studies())
+  for (const Study& study : all_studies())
     footer += fmt::format("  {:<11} {}\n", study.name, study.about);
   verb.set_footer(
       footer +
@@ -170,4 +170,4 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

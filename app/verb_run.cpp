@@ -33,7 +33,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/collective_choice.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr const char* kDefaultFolder = "out";
@@ -274,4 +274,4 @@ void add_run_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

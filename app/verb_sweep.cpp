@@ -28,7 +28,7 @@
 #include "results/shell_word.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kShownFailures = 5;
@@ -239,4 +239,4 @@ void add_sweep_verb(Command& app, VerbAction& action) {
   });
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -13,19 +13,20 @@
 #include <utility>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline base {
 
 template <class E>
 using EnumName = std::pair<std::string_view, E>;
 
 /// The names of E in the order in which users read them. The first name of a value is the one that is written;
-/// others are read too. A specialisation stands beside each enumeration that has names:
-/// `template <> inline constexpr auto kEnumNames<Pass> = std::to_array<EnumName<Pass>>({{"forward", ..}, ..});`
+/// others are read too. A function beside each enumeration that has names, found by its argument:
+/// `constexpr auto enum_names(Pass) { return std::to_array<EnumName<Pass>>({{"forward", Pass::forward}, ..});
+/// }`
 template <class E>
-inline constexpr std::array<EnumName<E>, 0> kEnumNames{};
+concept NamedEnum = std::is_enum_v<E> && requires(E value) { enum_names(value); };
 
-template <class E>
-concept NamedEnum = std::is_enum_v<E> && !kEnumNames<E>.empty();
+template <NamedEnum E>
+inline constexpr auto kEnumNames = enum_names(E{});
 
 /// \throws std::logic_error for a value that is not in the list.
 template <NamedEnum E>
@@ -77,4 +78,4 @@ std::vector<std::string> names_listed() {
   return names;
 }
 
-}  // namespace c3
+}  // namespace c3::base

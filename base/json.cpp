@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace c3 {
+namespace c3::inline base {
 namespace {
 
 using Library = nlohmann::ordered_json;
@@ -185,4 +185,4 @@ bool operator==(const Json& a, const Json& b) {
 
 std::string json_quoted(std::string_view text) { return scalar_text(text); }
 
-}  // namespace c3
+}  // namespace c3::base

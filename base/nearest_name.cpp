@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline base {
 namespace {
 
 /// Optimal string alignment distance (Damerau-Levenshtein without edits inside a swap).
@@ -80,4 +80,4 @@ std::string unknown_name(std::string_view what, std::string_view written, std::s
   return fmt::format("unknown {} '{}'; did you mean '{}'? known: {}", what, written, nearest, list);
 }
 
-}  // namespace c3
+}  // namespace c3::base

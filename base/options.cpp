@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline base {
 
 Option& Option::required() {
   option_->required();
@@ -177,4 +177,4 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
   }
 }
 
-}  // namespace c3
+}  // namespace c3::base

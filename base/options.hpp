@@ -20,7 +20,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace c3 {
+namespace c3::inline base {
 
 /// A command line does not fit its options. The text says why, for the user.
 class OptionError : public std::runtime_error {
@@ -153,4 +153,4 @@ class CommandLine {
   Command program_;
 };
 
-}  // namespace c3
+}  // namespace c3::base

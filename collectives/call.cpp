@@ -9,7 +9,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr Bytes kFlag{4};  // of one rank in a barrier
@@ -239,4 +239,4 @@ Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members,
   return sum;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

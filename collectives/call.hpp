@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 enum class CollectiveKind {
   all_reduce,      ///< every rank ends with the sum over ranks
@@ -26,19 +26,19 @@ enum class CollectiveKind {
   send_receive,    ///< every rank sends to the next one of its group, the last to the first
   barrier,         ///< every rank learns that all have come
 };
-template <>
-inline constexpr auto kEnumNames<CollectiveKind> =
-    std::to_array<EnumName<CollectiveKind>>({{"all_reduce", CollectiveKind::all_reduce},
-                                             {"all_gather", CollectiveKind::all_gather},
-                                             {"reduce_scatter", CollectiveKind::reduce_scatter},
-                                             {"all_to_all", CollectiveKind::all_to_all},
-                                             {"all_to_all_v", CollectiveKind::all_to_all_v},
-                                             {"broadcast", CollectiveKind::broadcast},
-                                             {"reduce", CollectiveKind::reduce},
-                                             {"gather", CollectiveKind::gather},
-                                             {"scatter", CollectiveKind::scatter},
-                                             {"send_receive", CollectiveKind::send_receive},
-                                             {"barrier", CollectiveKind::barrier}});
+constexpr auto enum_names(CollectiveKind) {
+  return std::to_array<EnumName<CollectiveKind>>({{"all_reduce", CollectiveKind::all_reduce},
+                                                  {"all_gather", CollectiveKind::all_gather},
+                                                  {"reduce_scatter", CollectiveKind::reduce_scatter},
+                                                  {"all_to_all", CollectiveKind::all_to_all},
+                                                  {"all_to_all_v", CollectiveKind::all_to_all_v},
+                                                  {"broadcast", CollectiveKind::broadcast},
+                                                  {"reduce", CollectiveKind::reduce},
+                                                  {"gather", CollectiveKind::gather},
+                                                  {"scatter", CollectiveKind::scatter},
+                                                  {"send_receive", CollectiveKind::send_receive},
+                                                  {"barrier", CollectiveKind::barrier}});
+}
 inline constexpr auto kCollectiveKinds = enum_values<CollectiveKind>();
 
 /// Whether data are added, which copy engines cannot do.
@@ -123,4 +123,4 @@ LeastBytes least_bytes(const CollectiveCall& call, const std::vector<int>& membe
 /// each could do with where one's saving is another's work.
 Bytes least_traffic(const CollectiveCall& call, const std::vector<int>& members, bool in_switch);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 const ClusterSpec& checked(const ClusterSpec& spec, bool folded) {
@@ -31,4 +31,4 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
   }
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "gpu/gpu.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 struct ClusterSetup {
   GpuSetup gpu;
@@ -48,4 +48,4 @@ class Cluster {
   std::deque<FifoLock> hosts_;  ///< by node
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
     : cluster_(cluster),
@@ -16,7 +16,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       schedule_(cluster.schedules().of(plan_)),
       rings_(schedule_->rings),
       graph_(schedule_->graph),
-      moves_(schedule_->moves),
+      planned_(schedule_->flows),
       simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
@@ -166,4 +166,4 @@ void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg
   if (carriage.through_l2) memory.add_l2_stream(demands, plan_.stream, leg.bytes);
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

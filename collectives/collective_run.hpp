@@ -10,7 +10,7 @@
 #include "collectives/schedule.hpp"
 #include "engine/event.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Runs a plan on a cluster; make_collective makes one. Nothing moves before every member of the group has
 /// joined.
@@ -78,7 +78,7 @@ class CollectiveRun {
   std::shared_ptr<const CollectiveSchedule> schedule_;
   const std::vector<TurningRing>& rings_;  ///< of the schedule, as the next two
   const TransferGraph& graph_;
-  const std::vector<Move>& moves_;
+  const std::vector<PlannedFlow>& planned_;
   int width_ = 0;
 
  private:
@@ -97,4 +97,4 @@ class CollectiveRun {
   std::vector<ActivityId> activities_;  ///< by simulated()
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

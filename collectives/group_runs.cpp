@@ -2,7 +2,7 @@
 
 #include "collectives/backends/backend.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on,
                      const PlanOf& plan_of) {
@@ -24,4 +24,4 @@ CollectiveRun* GroupRuns::of(int rank) const {
   return run != nullptr && run->has_member(rank) ? run : nullptr;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/collective_run.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// A run for each group, which none of the others knows; or rank 0's alone where it stands for all.
 class GroupRuns {
@@ -31,4 +31,4 @@ class GroupRuns {
   std::vector<std::unique_ptr<CollectiveRun>> runs_;
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 
 #include "collectives/group_runs.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr double kFull = 0.95;  // of the time in which bytes move
@@ -121,4 +121,4 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   return {time, runs.all().front()->width(), limit_of(meter, simulation.now(), how.backend)};
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

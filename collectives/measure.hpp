@@ -7,7 +7,7 @@
 #include "collectives/collective_run.hpp"
 #include "collectives/library/method.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 struct CollectiveMeasurement {
   Seconds time;       ///< of one of many launched back to back: the gap before it and itself
@@ -32,4 +32,4 @@ struct MeasuredMethod {
 CollectiveMeasurement measure_collective(const ClusterSpec& cluster, const CollectiveCall& call,
                                          const MeasuredMethod& how);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 struct CollectivePlan {
   std::string name;  ///< as written in the experiment
@@ -28,4 +28,4 @@ struct CollectivePlan {
   std::uint64_t draw = 0;  ///< key of its random draws, see Launch::draw
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr double kMostFlows = 1e7;  // some GB
@@ -73,7 +73,7 @@ CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& 
   if (!schedule.rings.empty()) return schedule;
   const Chunking chunks = chunks_of(schedule.graph, plan, cluster);
   check_flows(schedule.graph, plan.name, schedule.grain, chunks.count);
-  schedule.moves = plan_moves(schedule.graph, schedule.grain, chunks);
+  schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks);
   return schedule;
 }
 
@@ -105,4 +105,4 @@ std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan
   return schedule;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

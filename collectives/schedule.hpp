@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collectives/moves.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Depends on the plan's call, backend, method and grain, and on the cluster. It never changes, so runs share
 /// it.
@@ -18,7 +18,7 @@ struct CollectiveSchedule {
   CollectiveGrain grain = CollectiveGrain::edge;  ///< never automatic
   std::vector<TurningRing> rings;  ///< what runs chunk by chunk, as it comes; then there are no transfers
   TransferGraph graph;             ///< folded when the cluster is
-  std::vector<Move> moves;
+  std::vector<PlannedFlow> flows;
 };
 
 /// The schedules of one cluster.
@@ -47,4 +47,4 @@ class ScheduleStore {
   std::unordered_multimap<std::size_t, Known> known_;  ///< by a hash of what they depend on
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

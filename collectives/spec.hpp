@@ -12,16 +12,17 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 enum class Backend {
   cu,     ///< channels are work groups that hold CU slots (RCCL, NCCL)
   dma,    ///< one copy engine per peer (ConCCL)
   fused,  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
 };
-template <>
-inline constexpr auto kEnumNames<Backend> =
-    std::to_array<EnumName<Backend>>({{"cu", Backend::cu}, {"dma", Backend::dma}, {"fused", Backend::fused}});
+constexpr auto enum_names(Backend) {
+  return std::to_array<EnumName<Backend>>(
+      {{"cu", Backend::cu}, {"dma", Backend::dma}, {"fused", Backend::fused}});
+}
 inline constexpr auto kBackends = enum_values<Backend>();
 
 /// Who adds what a fused collective stores at another GPU.
@@ -30,11 +31,11 @@ enum class FusedReduction {
   atomics,      ///< the memory side, which reads what it adds to
   cu,           ///< work groups of the library, from buffers
 };
-template <>
-inline constexpr auto kEnumNames<FusedReduction> =
-    std::to_array<EnumName<FusedReduction>>({{"near_memory", FusedReduction::near_memory},
-                                             {"atomics", FusedReduction::atomics},
-                                             {"cu", FusedReduction::cu}});
+constexpr auto enum_names(FusedReduction) {
+  return std::to_array<EnumName<FusedReduction>>({{"near_memory", FusedReduction::near_memory},
+                                                  {"atomics", FusedReduction::atomics},
+                                                  {"cu", FusedReduction::cu}});
+}
 inline constexpr auto kFusedReductions = enum_values<FusedReduction>();
 
 /// How finely a collective is simulated.
@@ -44,12 +45,12 @@ enum class CollectiveGrain {
   gang,       ///< one flow for all that goes on at once
   automatic,  ///< one of these, see choose_grain
 };
-template <>
-inline constexpr auto kEnumNames<CollectiveGrain> =
-    std::to_array<EnumName<CollectiveGrain>>({{"auto", CollectiveGrain::automatic},
-                                              {"step", CollectiveGrain::step},
-                                              {"edge", CollectiveGrain::edge},
-                                              {"gang", CollectiveGrain::gang}});
+constexpr auto enum_names(CollectiveGrain) {
+  return std::to_array<EnumName<CollectiveGrain>>({{"auto", CollectiveGrain::automatic},
+                                                   {"step", CollectiveGrain::step},
+                                                   {"edge", CollectiveGrain::edge},
+                                                   {"gang", CollectiveGrain::gang}});
+}
 
 /// How a channel tells its peer that data have come.
 enum class Protocol {
@@ -57,9 +58,10 @@ enum class Protocol {
   ll128,   ///< a flag with every 128-byte line; needs links that keep a line whole
   simple,  ///< a flag for each slice, behind a memory fence: all of the wire
 };
-template <>
-inline constexpr auto kEnumNames<Protocol> = std::to_array<EnumName<Protocol>>(
-    {{"ll", Protocol::ll}, {"ll128", Protocol::ll128}, {"simple", Protocol::simple}});
+constexpr auto enum_names(Protocol) {
+  return std::to_array<EnumName<Protocol>>(
+      {{"ll", Protocol::ll}, {"ll128", Protocol::ll128}, {"simple", Protocol::simple}});
+}
 inline constexpr auto kProtocols = enum_values<Protocol>();
 
 /// Who gives collectives to the GPUs.
@@ -68,9 +70,10 @@ enum class LaunchPath {
   eager,        ///< a process for each GPU launches them one by one
   one_process,  ///< one process launches on every GPU of its node in turn (nccl-tests -g 8)
 };
-template <>
-inline constexpr auto kEnumNames<LaunchPath> = std::to_array<EnumName<LaunchPath>>(
-    {{"graph", LaunchPath::graph}, {"eager", LaunchPath::eager}, {"one_process", LaunchPath::one_process}});
+constexpr auto enum_names(LaunchPath) {
+  return std::to_array<EnumName<LaunchPath>>(
+      {{"graph", LaunchPath::graph}, {"eager", LaunchPath::eager}, {"one_process", LaunchPath::one_process}});
+}
 inline constexpr auto kLaunchPaths = enum_values<LaunchPath>();
 
 /// What a protocol costs on one GPU family.
@@ -87,9 +90,9 @@ struct ProtocolSpec {
 
 /// Whose rules choose algorithm and protocol, see choose_method.
 enum class TunerRules { nccl, rccl };
-template <>
-inline constexpr auto kEnumNames<TunerRules> =
-    std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
+constexpr auto enum_names(TunerRules) {
+  return std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
+}
 
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
@@ -178,4 +181,4 @@ std::string title_of(const ClusterSpec& cluster);
 /// Whether data and flags of \p protocol reach other nodes in an order that it can rely on.
 bool passes_between_nodes(const ClusterSpec& cluster, Protocol protocol);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 enum class TransferOp {
   store,              ///< src writes to dst
@@ -69,4 +69,4 @@ TransferGraph fold(const TransferGraph& graph);
 /// Payload a rank sends over its links in all.
 Bytes bytes_sent(const TransferGraph& graph, int rank);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kMostNodes = 131'072;
@@ -87,4 +87,4 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   return cluster;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

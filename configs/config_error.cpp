@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 /// Quoted keys and strings of a file may hold line breaks; an error stays on one line.
@@ -44,4 +44,4 @@ ConfigError::ConfigError(const Origin& at, std::string_view key, std::string_vie
                                shortened(message, kLongestMessage))) +
           std::string(list)) {}
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Where a key or a value was written. Lines and columns count from 1, columns in code points.
 /// For the n-th --set the file is "--set" and the line is n. Line 0: nowhere in the file, as a default.
@@ -27,4 +27,4 @@ class ConfigError : public std::runtime_error {
   ConfigError(const Origin& at, std::string_view key, std::string_view message, std::string_view list = "");
 };
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -4,7 +4,7 @@
 
 #include "files/input_files.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -76,4 +76,4 @@ std::uint32_t column_of(std::string_view line, std::string_view cell) {
   return static_cast<std::uint32_t>(std::ranges::count_if(before, is_first_of_code_point)) + 1;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

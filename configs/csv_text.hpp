@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// \returns the whole of \p file. \throws IoError when it cannot be read or is larger than 2 GiB.
 std::vector<char> read_whole(const std::filesystem::path& file);
@@ -34,4 +34,4 @@ bool cut_cells(std::string_view line, std::vector<std::string_view>& cells);
 /// Column of \p cell, a view of \p line: from 1, in code points.
 std::uint32_t column_of(std::string_view line, std::string_view cell);
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -7,7 +7,7 @@
 
 #include "configs/section.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 /// The table that \p rule is, or whose list it is; nullptr for anything else.
@@ -108,4 +108,4 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
   return findings.rule;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

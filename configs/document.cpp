@@ -13,7 +13,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +148,4 @@ Node load_document(const fs::path& path, std::span<const std::string> sets) {
   return document;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

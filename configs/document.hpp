@@ -8,7 +8,7 @@
 #include "configs/rule.hpp"
 #include "configs/tree.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Reads \p path. Its root key `extends` (a path or a list of paths) names files that lie below it, relative to
 /// the file, or else in the preset folders, where ".toml" may be left out ("gpus/h100-sxm"): tables merge
@@ -24,4 +24,4 @@ Node load_document(const std::filesystem::path& path, std::span<const std::strin
 /// What `extends` may be.
 Rule extends_rule();
 
-}  // namespace c3
+}  // namespace c3::configs

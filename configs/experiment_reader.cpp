@@ -28,7 +28,7 @@
 #include "engine/errors.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
@@ -331,4 +331,4 @@ std::string ExperimentFile::merged_toml(Comments comments) const {
   return write_toml(*merged_.table(), comments);
 }
 
-}  // namespace c3
+}  // namespace c3::configs

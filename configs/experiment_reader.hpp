@@ -14,7 +14,7 @@
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Immutable; safe to read from several threads.
 class ExperimentFile {
@@ -70,4 +70,4 @@ ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string
 /// What an experiment file may hold, before presets are in place.
 TableRule experiment_rule();
 
-}  // namespace c3
+}  // namespace c3::configs

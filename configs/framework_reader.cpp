@@ -5,7 +5,7 @@
 #include "configs/fields/framework_fields.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 KernelStyle read_kernel_style(Section& section, std::string_view key) {
   std::vector<std::pair<std::string_view, KernelStyle>> styles;
@@ -22,4 +22,4 @@ Framework read_framework(Section& section) {
   return framework;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -10,7 +10,7 @@
 #include "configs/spec_readers.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 /// For every data type that has a peak. The sustained rate of large GEMMs and their clock may be left to the
@@ -157,4 +157,4 @@ GpuSpec read_gpu(Section& section) {
   return gpu;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

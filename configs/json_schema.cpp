@@ -10,7 +10,7 @@
 #include "configs/document.hpp"
 #include "configs/experiment_reader.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")$"; }
@@ -285,4 +285,4 @@ std::string json_schema(std::optional<PresetKind> kind) {
   return schema.dump(0) + "\n";  // a fifth of it would be indentation
 }
 
-}  // namespace c3
+}  // namespace c3::configs

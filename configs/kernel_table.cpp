@@ -9,7 +9,7 @@
 #include "configs/csv_text.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;  // bytes; what is longer is no table
@@ -132,4 +132,4 @@ std::vector<std::string> header_of(const std::filesystem::path& file) {
   return {names.begin(), names.end()};
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -1,7 +1,7 @@
 #include "configs/fields/library_fields.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 std::optional<ProtocolSpec> read_other_protocol(Section& section, std::string_view name) {
@@ -32,4 +32,4 @@ CollectiveLibrarySpec read_library(Section& section) {
   return library;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

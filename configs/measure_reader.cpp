@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kMostRuns = 1000;
@@ -64,4 +64,4 @@ Table measure_table(const Measure& measure, const Table* written) {
   return table;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 using Column = TableFormat::Column;
@@ -179,4 +179,4 @@ MeasuredKernels read_measured_kernels(const std::filesystem::path& file, const s
   return found;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

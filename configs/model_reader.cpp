@@ -11,7 +11,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kWidest = 1'048'576;
@@ -119,4 +119,4 @@ std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_v
                      product.inputs};
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -7,7 +7,7 @@
 #include "configs/spec_readers.hpp"
 #include "configs/wire_reader.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 LinkSpec read_link(Section& section, const std::string& prefix) {
   LinkSpec link;
@@ -81,4 +81,4 @@ NodeSpec read_node(Section& section) {
   return node;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -10,7 +10,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// What the operations of a model's layer work on.
 struct LayerInput {
@@ -47,4 +47,4 @@ class OperationReader {
   const std::optional<LayerInput>& layer_;
 };
 
-}  // namespace c3
+}  // namespace c3::configs

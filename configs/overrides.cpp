@@ -11,7 +11,7 @@
 #include "configs/nesting.hpp"
 #include "configs/toml_text.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 enum class Action { set, add, remove };
@@ -170,4 +170,4 @@ void override_value(Node& document, std::string_view path, Node value) {
   apply(document, std::move(change));
 }
 
-}  // namespace c3
+}  // namespace c3::configs

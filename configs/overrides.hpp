@@ -6,7 +6,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Applies \p set (`a.b=value`, `+a.b=value` or `~a.b`, as load_document describes), the \p number -th one, to
 /// \p document. Errors and origins say `--set:number:1`.
@@ -15,4 +15,4 @@ void apply_override(Node& document, std::string_view set, std::uint32_t number);
 /// Puts \p value at \p path, as `path=value` would; errors are at the value's origin.
 void override_value(Node& document, std::string_view path, Node value);
 
-}  // namespace c3
+}  // namespace c3::configs

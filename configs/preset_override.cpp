@@ -13,7 +13,7 @@
 #include "configs/fields/link_fields.hpp"
 #include "configs/quantity_text.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 /// The number itself: of a range its nominal value.
@@ -158,4 +158,4 @@ void override_preset(std::string_view table, Table& preset, const Table& overrid
   merge(preset, overrides);
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -7,7 +7,7 @@
 
 #include "configs/tree.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// By what overrides have multiplied numbers of presets so far; dotted keys, "node.link_raw". Absent: nothing.
 using PeakChanges = std::map<std::string, double, std::less<>>;
@@ -19,4 +19,4 @@ using PeakChanges = std::map<std::string, double, std::less<>>;
 /// takes this one's.
 void override_preset(std::string_view table, Table& preset, const Table& overrides, PeakChanges& changes);
 
-}  // namespace c3
+}  // namespace c3::configs

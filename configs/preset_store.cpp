@@ -16,7 +16,7 @@
 #include "configs/preset_override.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -245,4 +245,4 @@ ModelDimensions load_model(const std::string& name) {
   return read_model(section);
 }
 
-}  // namespace c3
+}  // namespace c3::configs

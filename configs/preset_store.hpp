@@ -19,7 +19,7 @@
 #include "gpu/spec.hpp"
 #include "workloads/models/framework.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 enum class PresetKind { gpu, node, library, model, fabric, framework };
 inline constexpr std::array kPresetKinds = {PresetKind::gpu,   PresetKind::node,   PresetKind::library,
@@ -83,4 +83,4 @@ ModelDimensions load_model(const std::string& name);
 FabricSpec load_fabric(const std::string& name);
 Framework load_framework(const std::string& name);
 
-}  // namespace c3
+}  // namespace c3::configs

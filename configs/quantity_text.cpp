@@ -14,7 +14,7 @@
 #include "base/nearest_name.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr double kLargest = 1e21;  // far beyond any machine; keeps sums and products of quantities finite
@@ -144,4 +144,4 @@ double parse_quantity(std::string_view text, Dimension dimension) {
   return value;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

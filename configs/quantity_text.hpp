@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline configs {
 
 enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency };
 
@@ -35,4 +35,4 @@ std::string_view name_of(Dimension dimension);
 /// Every unit that parse_quantity knows for \p dimension: "B", "kB", "KiB", ...
 std::vector<std::string> unit_names(Dimension dimension);
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <stdexcept>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 int parse_rank(std::string_view text) {
@@ -49,4 +49,4 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

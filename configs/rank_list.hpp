@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline configs {
 
 inline constexpr int kMostRanks = 1 << 20;  ///< ranks are below it
 
@@ -15,4 +15,4 @@ std::vector<int> parse_ranks(std::string_view text);
 /// The same backwards: three neighbours and more are a range.
 std::string ranks_text(const std::vector<int>& ranks);
 
-}  // namespace c3
+}  // namespace c3::configs

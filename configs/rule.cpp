@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 Origin example_origin() {
@@ -49,4 +49,4 @@ PatternRule slug_rule() { return {"[A-Za-z0-9_][A-Za-z0-9_.-]*", "x"}; }
 
 Node example_of(const Rule& rule) { return std::visit(ExampleMaker{}, rule.form); }
 
-}  // namespace c3
+}  // namespace c3::configs

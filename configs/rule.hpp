@@ -15,7 +15,7 @@
 #include "configs/quantity_text.hpp"
 #include "configs/tree.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Whether every number must say where it comes from. Presets must; an experiment speaks for itself.
 enum class Provenance { optional, required };
@@ -92,4 +92,4 @@ PatternRule slug_rule();
 /// A value that \p rule allows, the largest of a range. Its origin says "example".
 Node example_of(const Rule& rule);
 
-}  // namespace c3
+}  // namespace c3::configs

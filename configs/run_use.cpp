@@ -4,7 +4,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 bool makes_masks(const Strategy& strategy) {
@@ -63,4 +63,4 @@ RunUse use_of(const Experiment& experiment) {
   return use;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 struct RunUse {
   std::set<std::string_view> classes;  ///< of kernels that run: names of kKernelClasses
@@ -32,4 +32,4 @@ struct RunUse {
 
 RunUse use_of(const Experiment& experiment);
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -9,7 +9,7 @@
 
 #include "configs/missing_keys.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::array<std::string_view, 6> kSourcedKeys = {"value", "low", "nominal", "high", "kind", "source"};
@@ -374,4 +374,4 @@ void Section::finish() const {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -17,7 +17,7 @@
 #include "configs/tree.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// The names that a key may take and what they mean.
 template <class E>
@@ -130,4 +130,4 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-}  // namespace c3
+}  // namespace c3::configs

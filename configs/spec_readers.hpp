@@ -11,7 +11,7 @@
 #include "interconnect/spec.hpp"
 #include "workloads/models/framework.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Each reads and finishes \p section. \throws ConfigError
 GpuSpec read_gpu(Section& section);
@@ -33,4 +33,4 @@ KernelCoefficients read_kernel_coefficients(Section section, std::string_view fa
 /// A data type by its name, "bf16".
 DType read_dtype(Section& section, std::string_view key);
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr int kHighestPriority = 7;
@@ -197,4 +197,4 @@ std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpe
   return strategies;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::size_t kMostStreams = 64;
@@ -89,4 +89,4 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
   return streams;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -6,11 +6,11 @@
 
 #include "configs/operation_reader.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Reads `stream` of \p root. \param layer absent when the experiment has no model: then only shapes and sizes
 /// written out can be run. \throws ConfigError for an empty or doubly named stream, an operation that is not
 /// known, an event recorded twice or awaited and never recorded.
 std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInput>& layer);
 
-}  // namespace c3
+}  // namespace c3::configs

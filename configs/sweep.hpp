@@ -11,7 +11,7 @@
 #include "configs/sweep_cell.hpp"
 #include "configs/sweep_reader.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Most points of one sweep, before filters.
 inline constexpr std::size_t kMostPoints = 1'000'000;
@@ -71,4 +71,4 @@ class Sweep {
   std::vector<SweepPoint> points_;
 };
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -13,7 +13,7 @@
 #include "configs/toml_text.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::string_view kSeed = "seed";
@@ -254,4 +254,4 @@ Node substitute(const Node& value, const std::vector<std::string>& names,
   return Substitution(names, value_of).in(value);
 }
 
-}  // namespace c3
+}  // namespace c3::configs

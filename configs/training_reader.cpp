@@ -7,7 +7,7 @@
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kLongest = 16'777'216;
@@ -122,4 +122,4 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   return setup;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

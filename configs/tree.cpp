@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline configs {
 
 namespace {
 
@@ -80,4 +80,4 @@ void merge(Table& base, const Table& over) {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::configs

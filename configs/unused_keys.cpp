@@ -10,7 +10,7 @@
 
 #include "configs/overrides.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTables = {"gpu", "node", "library", "fabric"};
@@ -195,4 +195,4 @@ std::vector<std::string> unused_keys(std::span<const std::string> keys, const Cl
   return notes;
 }
 
-}  // namespace c3
+}  // namespace c3::configs

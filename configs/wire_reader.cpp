@@ -11,7 +11,7 @@
 
 #include "interconnect/wiring.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 namespace {
 
 constexpr std::string_view kKey = "wires";
@@ -199,4 +199,4 @@ void read_nic_places(Section& section, NodeSpec& node) {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -6,7 +6,7 @@
 #include "configs/section.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Reads `wires` into \p node, whose GPUs and other_links are known, with the hubs that they name.
 /// \param kinds names of node.other_links, in their order, and where they are written. Each must be used, and a
@@ -16,4 +16,4 @@ void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& no
 /// The vertices of `nic_at`, one for each slot. The wires of \p node have been read.
 void read_nic_places(Section& section, NodeSpec& node);
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline engine {
 
 void Event::set() {
   if (set_) return;
@@ -60,4 +60,4 @@ Task all_of(std::vector<Event*> events) {
     co_await *event;
 }
 
-}  // namespace c3
+}  // namespace c3::engine

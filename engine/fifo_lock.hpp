@@ -5,7 +5,7 @@
 
 #include "engine/simulation.hpp"
 
-namespace c3 {
+namespace c3::inline engine {
 
 /// `co_await lock.acquire(); ... lock.release();`
 class FifoLock {
@@ -47,4 +47,4 @@ class FifoLock {
   std::deque<Task::Handle> waiters_;
 };
 
-}  // namespace c3
+}  // namespace c3::engine

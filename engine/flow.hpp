@@ -8,7 +8,7 @@
 
 #include "engine/observer.hpp"
 
-namespace c3 {
+namespace c3::inline engine {
 
 /// What a flow takes from one resource for its whole progress (0 to 1), in the resource's unit times seconds:
 /// bytes of a bandwidth, CU-seconds of a CU count.
@@ -66,4 +66,4 @@ struct FlowSpec {
   ActivityId account = kNoActivity;   ///< for observers: whose bytes these are, where it carries nothing
 };
 
-}  // namespace c3
+}  // namespace c3::engine

@@ -11,7 +11,7 @@
 #include "engine/flow.hpp"
 #include "engine/flow_solver.hpp"
 
-namespace c3 {
+namespace c3::inline engine {
 
 /// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked
 /// after each in which a flow that uses the resource may have changed its rate, and the rates are solved again
@@ -143,4 +143,4 @@ class FluidSystem {
   std::vector<double> reported_load_;
 };
 
-}  // namespace c3
+}  // namespace c3::engine

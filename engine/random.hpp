@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline engine {
 
 /// A 64-bit hash of \p text (FNV-1a) that is the same on every machine and in every version.
 std::uint64_t stable_hash(std::string_view text);
@@ -29,4 +29,4 @@ class RandomStream {
   std::uint64_t stream_;
 };
 
-}  // namespace c3
+}  // namespace c3::engine

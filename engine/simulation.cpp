@@ -9,7 +9,7 @@
 #include "engine/interrupt.hpp"
 #include "engine/simgrid_loop.hpp"
 
-namespace c3 {
+namespace c3::inline engine {
 
 namespace detail {
 namespace {
@@ -186,4 +186,4 @@ void Simulation::add_dependency(ActivityId successor, ActivityId predecessor, De
   observer_->depends(successor, predecessor, kind);
 }
 
-}  // namespace c3
+}  // namespace c3::engine

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline engine {
 
 class Simulation;
 
@@ -77,4 +77,4 @@ struct Task::Awaiter {
 
 inline Task::Awaiter Task::operator co_await() && { return Awaiter{handle_}; }
 
-}  // namespace c3
+}  // namespace c3::engine

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline files {
 
 class IoError : public std::runtime_error {
  public:
@@ -21,4 +21,4 @@ class IoError : public std::runtime_error {
   std::string reason_;
 };
 
-}  // namespace c3
+}  // namespace c3::files

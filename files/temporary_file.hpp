@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline files {
 
 /// A file under a temporary name beside \p target: reserved at construction, removed unless it is renamed.
 /// A target that is a symbolic link is followed: the file it points to is replaced, the link stays.
@@ -49,4 +49,4 @@ std::string final_name(const std::string& path);
 /// here.
 void remove_stale_files(const std::filesystem::path& folder);
 
-}  // namespace c3
+}  // namespace c3::files

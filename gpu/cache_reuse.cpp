@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity, Replacement replacement) {
   if (capacity.value <= 0.0) return 1.0;
@@ -23,4 +23,4 @@ double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity, Replace
   return x;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

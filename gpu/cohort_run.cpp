@@ -6,7 +6,7 @@
 
 #include "gpu/kernel_time.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 std::size_t cohort_size(const Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch) {
@@ -278,4 +278,4 @@ CohortRun::Cohort* CohortRun::take_record() {
   return record;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernel_launch.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 class CohortRun final : public DispatchClient, public ComputeClient, public OverlapListener {
  public:
@@ -82,4 +82,4 @@ class CohortRun final : public DispatchClient, public ComputeClient, public Over
   Event done_;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Told when the first collective in flight begins, and when the last ends.
 class OverlapListener {
@@ -38,4 +38,4 @@ class CollectivesInFlight {
   std::vector<OverlapListener*> listeners_;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

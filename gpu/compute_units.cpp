@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr int kWord = 64;  // CUs
@@ -93,4 +93,4 @@ int ComputeUnits::copying(CuRange range) const {
   return found;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

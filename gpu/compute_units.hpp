@@ -8,7 +8,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// CUs [begin, end) of every XCD: what a stream's CU mask leaves it.
 struct CuRange {
@@ -79,4 +79,4 @@ class ComputeUnits {
   std::uint64_t changes_ = 0;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 void CoreClock::enter(Hertz sustained) {
   const Hertz before = current();
@@ -36,4 +36,4 @@ double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSeco
   return std::min(speed, gpu.compute.boost_clock / sustained);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

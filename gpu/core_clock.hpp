@@ -8,7 +8,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// A kernel that computes on matrix units pulls the clock of the whole GPU down to what its power allows;
 /// everything beside it runs at that clock. With nothing resident the clock is the boost clock. Wrong when:
@@ -41,4 +41,4 @@ class CoreClock {
 /// CUs is large or the limit is thermal.
 double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSecond others, double cus_taken);
 
-}  // namespace c3
+}  // namespace c3::gpu

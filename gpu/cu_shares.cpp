@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 CuShares::CuShares(int xcds, int cus_per_xcd)
     : cus_per_xcd_(cus_per_xcd),
@@ -93,4 +93,4 @@ ArithmeticShare CuShares::of(const ComputeClient& client, int xcd, int cu) const
   throw std::logic_error("CuShares::of: nobody is there");
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// A kernel whose work groups compute on CUs. Copies do not join: they use no arithmetic.
 class ComputeClient {
@@ -89,4 +89,4 @@ class CuShares {
   std::vector<Asking> unserved_;  ///< scratch
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

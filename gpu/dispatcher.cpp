@@ -5,7 +5,7 @@
 
 #include "gpu/waves.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_t seed, ResourceId busy_cus)
     : simulation_(simulation),
@@ -127,4 +127,4 @@ bool Dispatcher::place_one(Waiting& waiting, int xcd) {
   return true;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/compute_units.hpp"
 #include "gpu/cu_shares.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Told where its work groups were placed. Called at the instant of placement, once for each XCD that got some.
 class DispatchClient {
@@ -100,4 +100,4 @@ class Dispatcher final : private Completion {
   std::vector<std::vector<int>> placed_;        ///< by position in waiting_, during one serve()
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

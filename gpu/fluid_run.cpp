@@ -4,7 +4,7 @@
 #include "gpu/kernel_time.hpp"
 #include "gpu/waves.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity)
     : gpu_(gpu),
@@ -142,4 +142,4 @@ double FluidRun::weight(double alone) {
   return gpu_.memory().weight(outstanding, requesters, loads.hbm * work_groups, alone);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

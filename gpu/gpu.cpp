@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank)
     : simulation_(simulation),
@@ -38,4 +38,4 @@ double Gpu::slowdown(int stream, Hertz sustained, double cus_taken) {
   return slower;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

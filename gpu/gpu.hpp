@@ -15,7 +15,7 @@
 #include "gpu/spec.hpp"
 #include "gpu/tracker.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// How a GPU is simulated; the same for all GPUs of a run.
 struct GpuSetup {
@@ -65,4 +65,4 @@ class Gpu {
   Tracker tracker_;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

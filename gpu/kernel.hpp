@@ -10,7 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// What one work group occupies on its CU while it is resident.
 struct WorkGroupNeeds {
@@ -91,4 +91,4 @@ std::shared_ptr<const TrafficModel> scaled(std::shared_ptr<const TrafficModel> t
 /// Bytes that one of \p on_cu such work groups on a CU keeps in flight.
 Bytes in_flight(const ComputeSpec& compute, const KernelDescription& kernel, int on_cu);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -8,7 +8,7 @@
 #include "gpu/compute_units.hpp"
 #include "gpu/output_sink.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Grain of compute kernels.
 enum class KernelGrain {
@@ -16,9 +16,11 @@ enum class KernelGrain {
   work_group,  ///< the same with one work group a cohort
   fluid,       ///< one flow a kernel, bound by its wave count
 };
-template <>
-inline constexpr auto kEnumNames<KernelGrain> = std::to_array<EnumName<KernelGrain>>(
-    {{"cohort", KernelGrain::cohort}, {"work_group", KernelGrain::work_group}, {"fluid", KernelGrain::fluid}});
+constexpr auto enum_names(KernelGrain) {
+  return std::to_array<EnumName<KernelGrain>>({{"cohort", KernelGrain::cohort},
+                                               {"work_group", KernelGrain::work_group},
+                                               {"fluid", KernelGrain::fluid}});
+}
 
 struct KernelLaunch {
   int stream = 0;
@@ -33,4 +35,4 @@ struct KernelLaunch {
   ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include "gpu/cohort_run.hpp"
 #include "gpu/fluid_run.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 template <class Run>
@@ -44,4 +44,4 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   simulation.end_activity(activity);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

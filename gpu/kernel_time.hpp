@@ -10,7 +10,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// What a call costs before its first work group.
 enum class LaunchCost {
@@ -53,12 +53,12 @@ Seconds overlapped(Seconds a, Seconds b, double p);
 
 /// What a kernel's time is made of.
 enum class KernelBound { compute, l2, hbm, latency };
-template <>
-inline constexpr auto kEnumNames<KernelBound> =
-    std::to_array<EnumName<KernelBound>>({{"compute", KernelBound::compute},
-                                          {"l2", KernelBound::l2},
-                                          {"hbm", KernelBound::hbm},
-                                          {"latency", KernelBound::latency}});
+constexpr auto enum_names(KernelBound) {
+  return std::to_array<EnumName<KernelBound>>({{"compute", KernelBound::compute},
+                                               {"l2", KernelBound::l2},
+                                               {"hbm", KernelBound::hbm},
+                                               {"latency", KernelBound::latency}});
+}
 
 struct KernelTime {
   Seconds time;    ///< from launch to the last store
@@ -91,4 +91,4 @@ double arithmetic_asked(const KernelDescription& kernel, const GpuSpec& gpu, con
 /// Source: Williams, Waterman and Patterson, "Roofline", Communications of the ACM 52(4), 2009.
 Seconds roofline(const KernelDescription& kernel, const GpuSpec& gpu);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share) {
   const double w = std::clamp(written_share, 0.0, 1.0);
@@ -207,4 +207,4 @@ double Memory::weight(Bytes outstanding, int requesters, Bytes hbm_bytes, double
   return alone;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

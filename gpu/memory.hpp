@@ -10,7 +10,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// HBM bandwidth for a mix of reads and writes: 1/C = (1-w)/read + w/write + 4w(1-w) t, with w the written
 /// share of what was served last and t the turnaround that gives the measured 1:1 copy rate. Wrong when: banks
@@ -110,4 +110,4 @@ class Memory {
   std::vector<std::unique_ptr<CapacityRule>> rules_;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 Bytes element_size(DType dtype) {
   switch (dtype) {
@@ -28,4 +28,4 @@ const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
   return *found;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -12,19 +12,20 @@
 #include "engine/units.hpp"
 #include "gpu/kernels/coefficients.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 enum class DType { bf16, fp16, fp8, fp32 };
-template <>
-inline constexpr auto kEnumNames<DType> = std::to_array<EnumName<DType>>({{"bf16", DType::bf16},
-                                                                          {"fp16", DType::fp16},
-                                                                          {"fp8", DType::fp8},
-                                                                          {"fp32", DType::fp32},
-                                                                          {"bfloat16", DType::bf16},
-                                                                          {"float16", DType::fp16},
-                                                                          {"half", DType::fp16},
-                                                                          {"float32", DType::fp32},
-                                                                          {"float", DType::fp32}});
+constexpr auto enum_names(DType) {
+  return std::to_array<EnumName<DType>>({{"bf16", DType::bf16},
+                                         {"fp16", DType::fp16},
+                                         {"fp8", DType::fp8},
+                                         {"fp32", DType::fp32},
+                                         {"bfloat16", DType::bf16},
+                                         {"float16", DType::fp16},
+                                         {"half", DType::fp16},
+                                         {"float32", DType::fp32},
+                                         {"float", DType::fp32}});
+}
 
 /// Bytes of one element.
 Bytes element_size(DType dtype);
@@ -46,11 +47,11 @@ enum class DispatchPolicy {
   round_robin,   ///< one work group per queue in turn
   random_order,  ///< oldest first after a seeded shuffle of kernels enqueued at the same instant
 };
-template <>
-inline constexpr auto kEnumNames<DispatchPolicy> =
-    std::to_array<EnumName<DispatchPolicy>>({{"oldest_first", DispatchPolicy::oldest_first},
-                                             {"round_robin", DispatchPolicy::round_robin},
-                                             {"random_order", DispatchPolicy::random_order}});
+constexpr auto enum_names(DispatchPolicy) {
+  return std::to_array<EnumName<DispatchPolicy>>({{"oldest_first", DispatchPolicy::oldest_first},
+                                                  {"round_robin", DispatchPolicy::round_robin},
+                                                  {"random_order", DispatchPolicy::random_order}});
+}
 
 /// How concurrent requesters share a saturated HBM.
 enum class HbmArbitration {
@@ -60,13 +61,13 @@ enum class HbmArbitration {
   stream_fair,     ///< computation gets HbmSpec::fair_share and communication the rest while both want more
   compute_first,   ///< computation goes first; communication is guaranteed HbmSpec::stream_floor (T3's MCA)
 };
-template <>
-inline constexpr auto kEnumNames<HbmArbitration> =
-    std::to_array<EnumName<HbmArbitration>>({{"outstanding", HbmArbitration::outstanding},
-                                             {"byte_fair", HbmArbitration::byte_fair},
-                                             {"equal_slowdown", HbmArbitration::equal_slowdown},
-                                             {"stream_fair", HbmArbitration::stream_fair},
-                                             {"compute_first", HbmArbitration::compute_first}});
+constexpr auto enum_names(HbmArbitration) {
+  return std::to_array<EnumName<HbmArbitration>>({{"outstanding", HbmArbitration::outstanding},
+                                                  {"byte_fair", HbmArbitration::byte_fair},
+                                                  {"equal_slowdown", HbmArbitration::equal_slowdown},
+                                                  {"stream_fair", HbmArbitration::stream_fair},
+                                                  {"compute_first", HbmArbitration::compute_first}});
+}
 inline constexpr auto kHbmArbitrations = enum_values<HbmArbitration>();
 /// Whether \p arbitration treats computation and communication differently.
 constexpr bool is_by_stream(HbmArbitration arbitration) {
@@ -79,29 +80,29 @@ enum class StoreOrder {
   stores_first,  ///< a work group keeps its CU until they are served
   loads_first,   ///< with the bandwidth that loads leave
 };
-template <>
-inline constexpr auto kEnumNames<StoreOrder> =
-    std::to_array<EnumName<StoreOrder>>({{"shared", StoreOrder::shared},
-                                         {"stores_first", StoreOrder::stores_first},
-                                         {"loads_first", StoreOrder::loads_first}});
+constexpr auto enum_names(StoreOrder) {
+  return std::to_array<EnumName<StoreOrder>>({{"shared", StoreOrder::shared},
+                                              {"stores_first", StoreOrder::stores_first},
+                                              {"loads_first", StoreOrder::loads_first}});
+}
 
 /// When the caches write dirty lines of a kernel back.
 enum class WriteBack {
   at_once,  ///< as soon as it is stored
   spread,   ///< over the time that the storing work groups ran; the kernel does not wait for it
 };
-template <>
-inline constexpr auto kEnumNames<WriteBack> =
-    std::to_array<EnumName<WriteBack>>({{"at_once", WriteBack::at_once}, {"spread", WriteBack::spread}});
+constexpr auto enum_names(WriteBack) {
+  return std::to_array<EnumName<WriteBack>>({{"at_once", WriteBack::at_once}, {"spread", WriteBack::spread}});
+}
 
 /// Which line a cache evicts.
 enum class Replacement {
   random,
   lru,  ///< the least recently used; a cyclic access pattern is kept whole or not at all
 };
-template <>
-inline constexpr auto kEnumNames<Replacement> =
-    std::to_array<EnumName<Replacement>>({{"random", Replacement::random}, {"lru", Replacement::lru}});
+constexpr auto enum_names(Replacement) {
+  return std::to_array<EnumName<Replacement>>({{"random", Replacement::random}, {"lru", Replacement::lru}});
+}
 
 /// Where matrix units take operands from.
 enum class MatrixOperands {
@@ -109,31 +110,31 @@ enum class MatrixOperands {
   shared_memory,  ///< of four wavefronts together (wgmma)
   tensor_memory,  ///< of two CUs that multiply as a pair (tcgen05)
 };
-template <>
-inline constexpr auto kEnumNames<MatrixOperands> =
-    std::to_array<EnumName<MatrixOperands>>({{"registers", MatrixOperands::registers},
-                                             {"shared_memory", MatrixOperands::shared_memory},
-                                             {"tensor_memory", MatrixOperands::tensor_memory}});
+constexpr auto enum_names(MatrixOperands) {
+  return std::to_array<EnumName<MatrixOperands>>({{"registers", MatrixOperands::registers},
+                                                  {"shared_memory", MatrixOperands::shared_memory},
+                                                  {"tensor_memory", MatrixOperands::tensor_memory}});
+}
 
 /// In which order the work groups of a product's kernel are numbered, and so run.
 enum class GemmOrder {
   columns,  ///< down the columns of the output
   blocks,   ///< a wave is a near-square block of the output on matrix units, and rows of it on vector units
 };
-template <>
-inline constexpr auto kEnumNames<GemmOrder> =
-    std::to_array<EnumName<GemmOrder>>({{"columns", GemmOrder::columns}, {"blocks", GemmOrder::blocks}});
+constexpr auto enum_names(GemmOrder) {
+  return std::to_array<EnumName<GemmOrder>>({{"columns", GemmOrder::columns}, {"blocks", GemmOrder::blocks}});
+}
 
 /// GPUs for which NCCL (the first four) and RCCL have published tables of their own.
 enum class TunedGpu { volta, ampere, hopper, blackwell, mi250x, mi300x };
-template <>
-inline constexpr auto kEnumNames<TunedGpu> =
-    std::to_array<EnumName<TunedGpu>>({{"volta", TunedGpu::volta},
-                                       {"ampere", TunedGpu::ampere},
-                                       {"hopper", TunedGpu::hopper},
-                                       {"blackwell", TunedGpu::blackwell},
-                                       {"mi250x", TunedGpu::mi250x},
-                                       {"mi300x", TunedGpu::mi300x}});
+constexpr auto enum_names(TunedGpu) {
+  return std::to_array<EnumName<TunedGpu>>({{"volta", TunedGpu::volta},
+                                            {"ampere", TunedGpu::ampere},
+                                            {"hopper", TunedGpu::hopper},
+                                            {"blackwell", TunedGpu::blackwell},
+                                            {"mi250x", TunedGpu::mi250x},
+                                            {"mi300x", TunedGpu::mi300x}});
+}
 
 /// What GPUs of one architecture share: instructions, and what the libraries' kernels do with them.
 struct FamilySpec {
@@ -330,4 +331,4 @@ struct GpuSpec {
 /// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 std::int64_t work_groups_of_xcd(std::int64_t work_groups, int xcds, int xcd) {
   return work_groups / xcds + (xcd < work_groups % xcds ? 1 : 0);
@@ -19,4 +19,4 @@ std::int64_t wave_count(std::int64_t work_groups, std::span<const std::int64_t> 
   return most;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

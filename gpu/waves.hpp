@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Work groups of XCD \p xcd: the grid is dealt round robin, work group i to XCD i mod XCDs, as CDNA 3 does.
 std::int64_t work_groups_of_xcd(std::int64_t work_groups, int xcds, int xcd);
@@ -14,4 +14,4 @@ std::int64_t work_groups_of_xcd(std::int64_t work_groups, int xcds, int xcd);
 /// Wrong when: kernels are persistent; work groups of one wave end so far apart that the next begins unevenly.
 std::int64_t wave_count(std::int64_t work_groups, std::span<const std::int64_t> slots_in_xcd);
 
-}  // namespace c3
+}  // namespace c3::gpu

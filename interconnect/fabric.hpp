@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "interconnect/spec.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 
 enum class FabricTopology {
   single_switch,  ///< every NIC at one switch that never blocks
@@ -20,22 +20,23 @@ enum class FabricTopology {
   dragonfly,      ///< groups of switches: a link for each pair in a group, links for each pair of groups
   torus,          ///< a router in each node, with a link to both neighbours in each dimension
 };
-template <>
-inline constexpr auto kEnumNames<FabricTopology> =
-    std::to_array<EnumName<FabricTopology>>({{"single_switch", FabricTopology::single_switch},
-                                             {"leaf_spine", FabricTopology::leaf_spine},
-                                             {"fat_tree", FabricTopology::fat_tree},
-                                             {"dragonfly", FabricTopology::dragonfly},
-                                             {"torus", FabricTopology::torus}});
+constexpr auto enum_names(FabricTopology) {
+  return std::to_array<EnumName<FabricTopology>>({{"single_switch", FabricTopology::single_switch},
+                                                  {"leaf_spine", FabricTopology::leaf_spine},
+                                                  {"fat_tree", FabricTopology::fat_tree},
+                                                  {"dragonfly", FabricTopology::dragonfly},
+                                                  {"torus", FabricTopology::torus}});
+}
 
 /// How a transfer chooses among the paths of a tree; a dragonfly chooses among parallel links so.
 enum class FabricRouting {
   adaptive,  ///< spreads over all: what goes up from a leaf shares all its uplinks
   ecmp,      ///< each flow takes one path, by a hash
 };
-template <>
-inline constexpr auto kEnumNames<FabricRouting> = std::to_array<EnumName<FabricRouting>>(
-    {{"adaptive", FabricRouting::adaptive}, {"ecmp", FabricRouting::ecmp}});
+constexpr auto enum_names(FabricRouting) {
+  return std::to_array<EnumName<FabricRouting>>(
+      {{"adaptive", FabricRouting::adaptive}, {"ecmp", FabricRouting::ecmp}});
+}
 
 /// Leaf-spine and fat-tree. Uplinks together carry what the NICs below do, divided by the oversubscription.
 struct TreeSpec {
@@ -65,9 +66,10 @@ enum class FlagSupport {
   words,  ///< ll only
   none,   ///< neither: only slices (simple)
 };
-template <>
-inline constexpr auto kEnumNames<FlagSupport> = std::to_array<EnumName<FlagSupport>>(
-    {{"all", FlagSupport::all}, {"words", FlagSupport::words}, {"none", FlagSupport::none}});
+constexpr auto enum_names(FlagSupport) {
+  return std::to_array<EnumName<FlagSupport>>(
+      {{"all", FlagSupport::all}, {"words", FlagSupport::words}, {"none", FlagSupport::none}});
+}
 
 /// What a plug-in or the host's network stack makes of a library's steps between nodes, whose own latencies are
 /// those over verbs (InfiniBand, RoCE).
@@ -132,4 +134,4 @@ bool is_symmetric(const NetworkSpec& network);
 /// Raw rate at which one GPU can send to other nodes: of its NICs or of its PCIe link.
 BytesPerSecond raw_egress(const NetworkSpec& network);
 
-}  // namespace c3
+}  // namespace c3::interconnect

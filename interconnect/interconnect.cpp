@@ -8,7 +8,7 @@
 #include "engine/errors.hpp"
 #include "interconnect/wiring.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 namespace {
 
 std::unique_ptr<LinkSet> make_links(LinkLayout& layout, const NodeSpec& spec, bool folded) {
@@ -231,4 +231,4 @@ BytesPerSecond raw_egress(const NetworkSpec& network) {
   return within + out;
 }
 
-}  // namespace c3
+}  // namespace c3::interconnect

@@ -8,7 +8,7 @@
 #include "engine/fluid_system.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 
 /// The links of one node, numbered from 0 in the order of adding. Every node of a network has the same, so a
 /// route within a node is numbers, and the node's first resource.
@@ -49,4 +49,4 @@ class Route {
   ResourceId first_;
 };
 
-}  // namespace c3
+}  // namespace c3::interconnect

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline interconnect {
 
 NicRange nics_of(int gpu, int gpus, int nics) {
   const int first = gpu * nics / gpus;
@@ -89,4 +89,4 @@ Seconds NicLinks::latency(int gpu) const {
   return longest;
 }
 
-}  // namespace c3
+}  // namespace c3::interconnect

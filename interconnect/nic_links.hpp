@@ -7,7 +7,7 @@
 #include "interconnect/link_layout.hpp"
 #include "interconnect/link_set.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 
 class NicLinks {
  public:
@@ -36,4 +36,4 @@ class NicLinks {
   std::vector<DuplexPart> nics_;  ///< forward is out
 };
 
-}  // namespace c3
+}  // namespace c3::interconnect

@@ -7,18 +7,18 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 
 enum class NodeTopology {
   full_mesh,  ///< one link for each pair of GPUs
   switched,   ///< one port for each GPU to a switch that never blocks
   wired,      ///< what NodeSpec::wires says: hybrid cube, PCIe tree with sockets, any other
 };
-template <>
-inline constexpr auto kEnumNames<NodeTopology> =
-    std::to_array<EnumName<NodeTopology>>({{"full_mesh", NodeTopology::full_mesh},
-                                           {"switched", NodeTopology::switched},
-                                           {"wired", NodeTopology::wired}});
+constexpr auto enum_names(NodeTopology) {
+  return std::to_array<EnumName<NodeTopology>>({{"full_mesh", NodeTopology::full_mesh},
+                                                {"switched", NodeTopology::switched},
+                                                {"wired", NodeTopology::wired}});
+}
 
 /// A full-duplex link between two GPUs, or the port of one to the switch. Rates are payload bytes of one
 /// direction.
@@ -64,4 +64,4 @@ bool is_symmetric(const NodeSpec& node);
 /// Raw rate at which one GPU can send over all its links; the best GPU's where they differ.
 BytesPerSecond raw_egress(const NodeSpec& node);
 
-}  // namespace c3
+}  // namespace c3::interconnect

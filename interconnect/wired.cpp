@@ -5,7 +5,7 @@
 #include "interconnect/link_set.hpp"
 #include "interconnect/wiring.hpp"
 
-namespace c3 {
+namespace c3::inline interconnect {
 namespace {
 
 /// Every bundle of links is a link of a mesh, `count` times as wide. A transfer takes every bundle of its route
@@ -70,4 +70,4 @@ std::unique_ptr<LinkSet> make_wired(LinkLayout& layout, const NodeSpec& spec) {
   return std::make_unique<Wired>(layout, spec);
 }
 
-}  // namespace c3
+}  // namespace c3::interconnect

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline interconnect {
 namespace {
 
 constexpr int kFar = -1;
@@ -124,4 +124,4 @@ BytesPerSecond Wiring::width(int src, int dst) const {
   return narrowest;
 }
 
-}  // namespace c3
+}  // namespace c3::interconnect

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 /// A spreadsheet takes a cell that begins with one of these for a formula and computes it, also when it is
@@ -46,4 +46,4 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
-}  // namespace c3
+}  // namespace c3::results

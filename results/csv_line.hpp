@@ -6,7 +6,7 @@
 
 #include "results/hdf5_column.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// Name and unit of a column, such as start_ps or algbw_B_per_s. Units that are no word, and none, are left
 /// out.
@@ -22,4 +22,4 @@ void append_csv_cell(std::string& line, const std::string& text);
 /// \p cells with commas between, quoted where they must be, and a line's end.
 std::string csv_line(const std::vector<std::string>& cells);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -18,7 +18,7 @@
 #include "files/io_error.hpp"
 #include "results/sha256.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::string_view kSealStart = "c3sim result file, sealed. ";
@@ -132,4 +132,4 @@ Seal check_seal(const std::string& path) {
   return Seal::intact;
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -10,7 +10,7 @@
 
 #include "engine/observer.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 struct MovedBytes {
   Bytes hbm_read;
@@ -55,4 +55,4 @@ class MovedBytesAccount {
   std::vector<std::unordered_map<int, ActivityId>> collectives_;           ///< activities by GPU
 };
 
-}  // namespace c3
+}  // namespace c3::results

@@ -10,7 +10,7 @@
 
 #include "results/hardware_words.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr double kNoise = 0.01;  ///< times closer than this are equal: what the model leaves out is larger
@@ -77,4 +77,4 @@ std::string recommendation_text(const Recommendation& recommendation) {
   return fmt::format("recommended: {}, {}", *recommendation.strategy, recommendation.reason);
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -6,7 +6,7 @@
 
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 struct Recommendation {
   std::optional<std::string> strategy;  ///< absent where the times do not tell
@@ -22,4 +22,4 @@ std::optional<Recommendation> recommend(const StudyResult& study);
 /// One sentence.
 std::string recommendation_text(const Recommendation& recommendation);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -13,7 +13,7 @@
 #include "results/schema.hpp"
 #include "results/sha256.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 std::string utc_now() {
@@ -101,4 +101,4 @@ void ResultFile::commit() {
   temporary_.rename_to_target();
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -12,7 +12,7 @@
 #include "results/step_tables.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr double kMicrosecond = 1e6;  // ps
@@ -130,4 +130,4 @@ std::string overview_json(const ResultReader& file, const std::vector<std::strin
   return json.dump(2) + "\n";
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace c3 {
+namespace c3::inline results {
 
 inline constexpr std::string_view kRunFileSchema = "c3sim.run";
 inline constexpr std::string_view kRunFileSchemaVersion =
@@ -18,4 +18,4 @@ inline constexpr int kJsonSchemaVersion = 1;   ///< of every verb's --json; a ne
 /// What steps/resource indexes: the resource's number is its row there.
 inline constexpr const char* kResourceNames = "../list/name";
 
-}  // namespace c3
+}  // namespace c3::results

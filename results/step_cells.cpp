@@ -7,7 +7,7 @@
 
 #include "results/time_unit.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kShownTenants = 5;
@@ -140,4 +140,4 @@ const StepResult* first_step(const StudyResult& study) {
   return found == study.strategies.end() ? nullptr : &*found->step;
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -4,7 +4,7 @@
 #include "results/cells.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// Rates and the split of the time, a row for each strategy that has a step.
 StudyCells step_cells(const StudyResult& study);
@@ -18,4 +18,4 @@ StudyCells tenant_cells(const StepFacts& step);
 /// The step of the first strategy that has one, else null: what is known before a run is alike in all.
 const StepResult* first_step(const StudyResult& study);
 
-}  // namespace c3
+}  // namespace c3::results

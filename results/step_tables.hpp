@@ -8,7 +8,7 @@
 #include "results/result_reader.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// \param recorded end of the run whose timeline the file has
 void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, NameTable& names);
@@ -19,4 +19,4 @@ std::optional<StepResult> read_step(const ResultReader& file, const std::string&
 /// What write_step was told; the strategy's time when it has no step.
 std::int64_t recorded_picoseconds(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3
+}  // namespace c3::results

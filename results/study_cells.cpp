@@ -11,7 +11,7 @@
 #include "results/hardware_words.hpp"
 #include "results/step_cells.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 std::string format_times(const SideTimes& times, const TimeUnit& unit) {
@@ -140,4 +140,4 @@ std::string conditions_text(const StudyConditions& conditions) {
                      name_of(conditions.dispatch_policy));
 }
 
-}  // namespace c3
+}  // namespace c3::results

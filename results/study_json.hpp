@@ -7,7 +7,7 @@
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// \returns what `c3sim run --json` prints. Absent numbers are null. \param missing strategies that a stop left
 /// out
@@ -17,4 +17,4 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
 /// \returns what it prints of a training step that does not fit.
 std::string out_of_memory_json(const OutOfMemory& verdict);
 
-}  // namespace c3
+}  // namespace c3::results

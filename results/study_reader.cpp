@@ -9,7 +9,7 @@
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::array kDispatchPolicies{DispatchPolicy::oldest_first, DispatchPolicy::round_robin,
@@ -111,4 +111,4 @@ StudyResult read_study(const ResultReader& file) {
   return study;
 }
 
-}  // namespace c3
+}  // namespace c3::results

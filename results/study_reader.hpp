@@ -4,9 +4,9 @@
 #include "results/result_reader.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// \throws IoError when the file lacks what every study has.
 StudyResult read_study(const ResultReader& file);
 
-}  // namespace c3
+}  // namespace c3::results

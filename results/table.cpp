@@ -11,7 +11,7 @@
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kWidth = 110;
@@ -127,4 +127,4 @@ std::string format_study(const StudyResult& study) {
   return text;
 }
 
-}  // namespace c3
+}  // namespace c3::results

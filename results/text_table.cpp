@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::string_view kBetween = "  ";
@@ -50,4 +50,4 @@ std::string TextTable::text() const {
   return text;
 }
 
-}  // namespace c3
+}  // namespace c3::results

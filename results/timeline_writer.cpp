@@ -11,7 +11,7 @@
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 /// Share of a capacity: what changes by less is the rounding of the solver, half of all it says.
@@ -184,4 +184,4 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   if (result.step) write_step(strategy_, *result.step, last_date_, file_.names());
 }
 
-}  // namespace c3
+}  // namespace c3::results

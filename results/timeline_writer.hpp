@@ -13,7 +13,7 @@
 #include "results/schema.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 class TimelineWriter : public Observer {
  public:
@@ -124,4 +124,4 @@ class TimelineWriter : public Observer {
   std::int64_t pending_date_ = 0;  // ps
 };
 
-}  // namespace c3
+}  // namespace c3::results

@@ -13,7 +13,7 @@
 #include "results/build_info.hpp"
 #include "workloads/execute/collective_choice.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr int kKinetoSchemaVersion = 1;
@@ -170,4 +170,4 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
   return header.dump(kIndent);
 }
 
-}  // namespace c3
+}  // namespace c3::results

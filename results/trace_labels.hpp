@@ -9,7 +9,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 struct CollectiveLabel {
   std::string name;  ///< of its slices, e.g. "ncclDevKernel_AllGather_bf16_DIRECT"; "nccl" means communication
@@ -51,4 +51,4 @@ class CollectiveLabels {
 std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
                          int rank, const std::string& shortened);
 
-}  // namespace c3
+}  // namespace c3::results

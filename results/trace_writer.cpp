@@ -12,7 +12,7 @@
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 /// Processes of the trace are GPUs, by rank, and beside each its host.
@@ -272,4 +272,4 @@ void TraceWriter::commit() {
     file->commit();
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -26,7 +26,7 @@
 #include "results/trace_labels.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 class TraceWriter : public Observer {
  public:
@@ -107,4 +107,4 @@ class TraceWriter : public Observer {
   std::vector<Counter> counters_;  ///< by ResourceId
 };
 
-}  // namespace c3
+}  // namespace c3::results

@@ -9,7 +9,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 std::string CheckedRow::text(std::string_view column) const {
   if (cell(column).empty()) fail(column, "is missing");
@@ -39,4 +39,4 @@ void CheckedRow::fail(std::string_view column, const std::string& reason) const 
   throw table_.error(row_, cell(column), column, reason);
 }
 
-}  // namespace c3
+}  // namespace c3::studies

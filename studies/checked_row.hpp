@@ -8,7 +8,7 @@
 
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// Every member function takes the name of a column that the table has, and throws ConfigError for what is not
 /// there or not allowed.
@@ -35,4 +35,4 @@ class CheckedRow {
   std::string_view what_;
 };
 
-}  // namespace c3
+}  // namespace c3::studies

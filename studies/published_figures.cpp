@@ -10,7 +10,7 @@
 #include "configs/config_error.hpp"
 #include "configs/csv_text.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,4 +111,4 @@ PublishedFigures PublishedFigures::without_gates() const {
   return figures;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "studies/figure.hpp"
 #include "studies/published_figures.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// A figure and what stands beside it.
 struct StudyLine {
@@ -97,4 +97,4 @@ void check_files(const Study& study, const std::filesystem::path& data);
 /// Whether no gated figure fails.
 bool passes(const StudyReport& report);
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -6,12 +6,12 @@
 #include "studies/t3/t3_study.hpp"
 #include "studies/training/training_study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
-const std::vector<Study>& studies() {
+const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study(),
                                               training_study()};
   return kStudies;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 int usual_seeds(const Experiment& experiment) {
   return experiment.training || experiment.cluster.nodes > 1 ? 1 : 8;
@@ -44,4 +44,4 @@ std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams
   return std::nullopt;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

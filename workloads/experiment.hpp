@@ -19,7 +19,7 @@
 #include "workloads/training/setup.hpp"
 #include "workloads/training/step_facts.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct RecordEvent {
   std::string event;
@@ -157,4 +157,4 @@ KernelGrain grain_of(const Measure& measure, const Operator& op);
 /// stands between them.
 std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams, OperationPlace place);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -13,7 +13,7 @@
 #include "app/sweep/mpi_module.h"
 #include "app/usage_error.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 /// How many processes a launcher says it started: Open MPI's, and those that speak PMI (Slurm, MPICH).
@@ -144,4 +144,4 @@ std::unique_ptr<PointSource> MpiWorld::points(std::vector<std::size_t> points) {
   return std::make_unique<AskedPoints>(*this);
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 /// Its memory, which is alike in all strategies.
@@ -59,4 +59,4 @@ PointResult simulate_point(const ExperimentFile& file) {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -11,7 +11,7 @@
 #include "results/build_info.hpp"
 #include "results/shell_word.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 std::string with_sets(std::string command, const std::vector<std::string>& sets) {
@@ -94,4 +94,4 @@ std::string claim_folder(const SweepPlan& plan) {
                      plan.folder.path().string(), earlier->software_version, earlier->git_commit.substr(0, 12));
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -10,7 +10,7 @@
 #include "configs/sweep.hpp"
 #include "results/sweep/sweep_folder.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 
 /// A sweep as the command line names it.
 struct SweepRequest {
@@ -36,4 +36,4 @@ SweepPlan plan_sweep(const SweepRequest& request,
 /// \throws UsageError when the folder has another sweep, IoError
 std::string claim_folder(const SweepPlan& plan);
 
-}  // namespace c3
+}  // namespace c3::app

@@ -14,7 +14,7 @@
 #include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 using std::chrono::milliseconds;
@@ -128,4 +128,4 @@ void run_points(const SweepPlan& plan, PointSource& source, const SweepRun& how,
   SweepRunner(plan, source, how).run(progress);
 }
 
-}  // namespace c3
+}  // namespace c3::app

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace c3 {
+namespace c3::inline app {
 namespace {
 
 constexpr std::size_t kMostSaid = 4096;
@@ -151,4 +151,4 @@ std::vector<WorkerEnd> WorkerPool::wait(std::chrono::milliseconds longest) {
   return ended;
 }
 
-}  // namespace c3
+}  // namespace c3::app

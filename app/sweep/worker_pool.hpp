@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline app {
 
 /// How a worker ended.
 struct WorkerEnd {
@@ -61,4 +61,4 @@ class WorkerPool {
   std::vector<Worker> running_;
 };
 
-}  // namespace c3
+}  // namespace c3::app

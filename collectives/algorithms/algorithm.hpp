@@ -10,7 +10,7 @@
 #include "collectives/transfer_graph.hpp"
 #include "collectives/turning_ring.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 struct AlgorithmEntry;
 extern const AlgorithmEntry kDirect, kRing, kTree, kNvls, kNvlsTree, kHierarchical, kCollnet, kHalvingDoubling,
@@ -75,4 +75,4 @@ TransferGraph make_transfer_graph(const CollectiveCall& call, Algorithm algorith
 std::vector<TurningRing> turning_rings(const CollectiveCall& call, Algorithm algorithm,
                                        const ClusterSpec& cluster, const GraphForm& form = {});
 
-}  // namespace c3
+}  // namespace c3::collectives

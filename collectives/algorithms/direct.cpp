@@ -9,7 +9,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "interconnect/fabric.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// Every distance in a group: of nodes, then of GPUs, as NCCL schedules its peers; of positions where nodes
@@ -173,9 +173,9 @@ Seconds posts(const ChannelContext& channels) {
   return channels.cluster.fabric->message_latency * (2.0 * peers * chunks);
 }
 
-Seconds latency(const ChannelContext& channels, const Move& move) {
-  const bool is_hidden = move.hops + move.network_hops == 0;
-  return is_hidden ? Seconds{} : channels.steps(move) + posts(channels);
+Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
+  const bool is_hidden = flow.hops + flow.network_hops == 0;
+  return is_hidden ? Seconds{} : channels.steps(flow) + posts(channels);
 }
 
 /// A whole chunk of a pair, which its receiver copies out of the library's buffer; before that, send and
@@ -201,4 +201,4 @@ extern constexpr AlgorithmEntry kDirect = {.name = "direct",
                                                         .last_slice = last_slice,
                                                         .link_payload = link_payload}};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -8,10 +8,10 @@
 #include "collectives/algorithms/graph_request.hpp"
 #include "collectives/library/channel_context.hpp"
 #include "collectives/library/published_figures.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Kinds whose data go in a part for each rank, all alike.
 constexpr bool goes_in_parts(CollectiveKind kind) {
@@ -38,13 +38,13 @@ struct ChannelCosts {
   ChannelUse use = ChannelUse::paths;
   /// Time paid once, without the last slice. Usual: the protocol's base latency.
   Seconds (*setup)(const ChannelContext& channels) = nullptr;
-  /// Of the steps that a move takes one after another. Usual: ChannelContext::steps.
-  Seconds (*latency)(const ChannelContext& channels, const Move& move) = nullptr;
+  /// Of the steps that a flow takes one after another. Usual: ChannelContext::steps.
+  Seconds (*latency)(const ChannelContext& channels, const PlannedFlow& flow) = nullptr;
   /// Copying of what comes last on a lane, protocol simple. Usual: none.
   Seconds (*last_slice)(const ChannelContext& channels, int lane) = nullptr;
   /// Payload per link and direction. Usual: the protocol's share of the library's.
   BytesPerSecond (*link_payload)(const ChannelContext& channels) = nullptr;
-  /// What a channel of a pipelined graph passes on at once, of \p of_channel that it moves. Usual: the
+  /// What a channel of a pipelined graph passes on at once, of \p of_channel that it flows. Usual: the
   /// library's chunk.
   Bytes (*chunk)(const ChannelContext& channels, Bytes of_channel) = nullptr;
   /// Bytes of the call's buffer a second that channels cannot pass, whatever links do. Usual: none.
@@ -71,4 +71,4 @@ struct AlgorithmEntry {
   ChannelCosts channels = {};
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

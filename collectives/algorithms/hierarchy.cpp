@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// Phases as graph rounds, those of a lane one after another.
@@ -121,4 +121,4 @@ TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between) {
   return Hierarchy(request, between).take();
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

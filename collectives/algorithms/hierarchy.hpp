@@ -3,7 +3,7 @@
 
 #include "collectives/algorithms/graph_request.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// What sums up the parts of GPUs of a rail.
 enum class BetweenNodes {
@@ -19,4 +19,4 @@ enum class BetweenNodes {
 /// cannot add.
 TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/library/switch_chunks.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 TransferOp op_of(CollectiveKind kind) {
@@ -58,7 +58,7 @@ std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol p
 
 /// Chunks pass the switch one after another, each behind a synchronisation; two more fill and drain the three
 /// stages: copy in, reduce and multicast, copy out.
-Seconds latency(const ChannelContext& channels, const Move&) {
+Seconds latency(const ChannelContext& channels, const PlannedFlow&) {
   const Bytes bytes = channels.call.bytes;
   const int ranks = channels.graph.ranks();
   const int heads = heads_of(ranks);
@@ -80,4 +80,4 @@ extern constexpr AlgorithmEntry kNvls = {
     .expected_time = expected_time,
     .channels = {.use = ChannelUse::in_switch, .latency = latency, .most = copying_in_switch}};
 
-}  // namespace c3
+}  // namespace c3::collectives

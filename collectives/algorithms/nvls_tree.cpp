@@ -8,7 +8,7 @@
 #include "collectives/library/switch_chunks.hpp"
 #include "interconnect/fabric.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// One tree over the GPUs of a rail. Each has its node's sum of its part from the switch, adds what comes from
@@ -117,11 +117,11 @@ Seconds setup(const ChannelContext& channels) {
          channels.costs.hop_latency * (0.5 * std::max(0.0, more));
 }
 
-Seconds latency(const ChannelContext& channels, const Move& move) {
+Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
   const CollectiveLibrarySpec& library = channels.library();
   const Seconds between = library.nvls_tree_network_latency + channels.cluster.fabric->transport.slice_latency +
                           channels.between_switches;
-  return library.nvls_tree_latency * move.hops + between * move.network_hops;
+  return library.nvls_tree_latency * flow.hops + between * flow.network_hops;
 }
 
 }  // namespace
@@ -134,4 +134,4 @@ extern constexpr AlgorithmEntry kNvlsTree = {
     .channels = {
         .use = ChannelUse::in_switch, .setup = setup, .latency = latency, .measured_rate = measured_rate}};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// In the tree of one rank's shard, who is x further than its root gets it from who is x less its lowest bit
@@ -42,4 +42,4 @@ bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return
 extern constexpr AlgorithmEntry kPat = {
     .name = "pat", .supports = supports, .graph = graph, .is_symmetric = is_alike};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -4,11 +4,11 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
-#include "collectives/algorithms/local_paths.hpp"
+#include "collectives/algorithms/node_paths.hpp"
 #include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 using Ring = std::vector<int>;
@@ -24,7 +24,7 @@ std::vector<Ring> rings_over_nodes(const GraphRequest& request) {
     std::vector<int> gpus;
     for (const int rank : ranks)
       gpus.push_back(rank % node.gpus);
-    ways.push_back(local_paths(node, gpus, request.nics()));
+    ways.push_back(node_paths(node, gpus, request.nics()));
     rings = std::max(rings, ways.back().size());
   }
   std::vector<Ring> joined(rings);
@@ -225,8 +225,8 @@ double plateau(const ChannelContext& channels) {
   return applies ? library.ring_plateau : 1.0;
 }
 
-Seconds latency(const ChannelContext& channels, const Move& move) {
-  return channels.steps(move) * plateau(channels);
+Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
+  return channels.steps(flow) * plateau(channels);
 }
 
 /// Half a chunk: a chunk is two slices.
@@ -251,4 +251,4 @@ extern constexpr AlgorithmEntry kRing = {
     .expected_time = expected_time,
     .channels = {.use = ChannelUse::rings, .setup = setup, .latency = latency, .last_slice = last_slice}};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr std::array kTable = {
@@ -24,4 +24,4 @@ constexpr std::array kTable = {
 
 constinit const std::span<const Algorithm> kAlgorithms = kTable;
 
-}  // namespace c3
+}  // namespace c3::collectives

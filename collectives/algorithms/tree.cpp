@@ -8,10 +8,10 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/double_tree.hpp"
 #include "collectives/algorithms/entry.hpp"
-#include "collectives/algorithms/local_paths.hpp"
+#include "collectives/algorithms/node_paths.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 using Chain = std::vector<int>;  ///< ranks of a node, its head first
@@ -88,7 +88,7 @@ std::vector<std::vector<Chain>> chains_by_rail(const GraphRequest& request) {
     std::vector<int> gpus;
     for (const int rank : ranks)
       gpus.push_back(rank - first);
-    ways.push_back(request.layout.node_count() > 1 ? local_paths(node, gpus, request.nics())
+    ways.push_back(request.layout.node_count() > 1 ? node_paths(node, gpus, request.nics())
                                                    : disjoint_rings(node, gpus));
     for (Chain& way : ways.back())
       std::ranges::transform(way, way.begin(), [&](int gpu) { return first + gpu; });
@@ -215,4 +215,4 @@ extern constexpr AlgorithmEntry kTree = {.name = "tree",
                                          .expected_time = expected_time,
                                          .channels = {.chunk = chunk, .measured_rate = measured_rate}};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "collectives/collective_run.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// One backend.
 struct BackendEntry {
@@ -23,4 +23,4 @@ std::unique_ptr<CollectiveRun> make_collective(Cluster& cluster, CollectivePlan 
 /// What \p backend runs unless it is told otherwise; its file says why.
 Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/backends/backend.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 extern const BackendEntry kCuBackend, kDmaBackend, kFusedBackend;
 
@@ -39,4 +39,4 @@ Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const C
   return entry_of(backend).default_algorithm(call, cluster);
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -1,12 +1,12 @@
 #include "collectives/library/channel_context.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 bool is_pairwise(CollectiveKind kind) { return sends_in_pairs(kind) && !is_rooted(kind); }
 
-Seconds ChannelContext::steps(const Move& move) const {
-  return costs.hop_latency * static_cast<double>(move.hops) +
-         network_hop() * static_cast<double>(move.network_hops);
+Seconds ChannelContext::steps(const PlannedFlow& flow) const {
+  return costs.hop_latency * static_cast<double>(flow.hops) +
+         network_hop() * static_cast<double>(flow.network_hops);
 }
 
 Seconds ChannelContext::network_hop() const { return behind_one_switch() + between_switches; }
@@ -21,4 +21,4 @@ Seconds ChannelContext::behind_one_switch() const {
   return std::max(costs.network_latency, transport.flag_latency * messages);
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "collectives/call.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Of a wire with a flag for every 8 bytes (LL), the part that is payload.
 inline constexpr double kShareBesideFlags = 0.5;
@@ -37,11 +37,11 @@ struct ChannelContext {
   int in_lane(int lane) const { return std::max(1, (width - lane + places - 1) / places); }
   /// Latency of one step between nodes.
   Seconds network_hop() const;
-  /// Latency of the steps that \p move takes one after another.
-  Seconds steps(const Move& move) const;
+  /// Latency of the steps that \p flow takes one after another.
+  Seconds steps(const PlannedFlow& flow) const;
 
  private:
   Seconds behind_one_switch() const;
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -12,7 +12,7 @@
 #include "gpu/memory.hpp"
 #include "interconnect/switch_network.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 ChannelUse use_of(Algorithm algorithm) { return algorithm->channels.use; }
@@ -158,9 +158,9 @@ Seconds ChannelProtocol::base() const {
   return (setup != nullptr ? setup(channels_) : channels_.costs.base_latency) + last_slices();
 }
 
-Seconds ChannelProtocol::latency(const Move& move) const {
+Seconds ChannelProtocol::latency(const PlannedFlow& flow) const {
   const auto latency = algorithm_->channels.latency;
-  return latency != nullptr ? latency(channels_, move) : channels_.steps(move);
+  return latency != nullptr ? latency(channels_, flow) : channels_.steps(flow);
 }
 
 // What authors measured of a tree contains its filling.
@@ -187,10 +187,10 @@ std::optional<Bytes> ChannelProtocol::line_round() const {
   return Bytes{threads * of_thread};
 }
 
-double ChannelProtocol::bound(const Move& move) const {
+double ChannelProtocol::bound(const PlannedFlow& flow) const {
   if (const auto most = algorithm_->channels.most) return (most(channels_) / channels_.call.bytes).value;
   if (!channels_.measured_rate) return std::numeric_limits<double>::infinity();
-  const Leg& leg = move.legs.front();
+  const Leg& leg = flow.legs.front();
   const double part = leg.bytes / channels_.longest[static_cast<std::size_t>(leg.lane)];
   return (*channels_.measured_rate / (channels_.call.bytes * part)).value;
 }
@@ -218,4 +218,4 @@ std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   return LocalCopy{shard, std::max(shard / (*local_rate * channels_.width), at_hbm)};
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,11 +6,11 @@
 #include "collectives/call.hpp"
 #include "collectives/library/channel_context.hpp"
 #include "collectives/library/method.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Channels of \p library that run \p kind by \p algorithm on large data.
 int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm);
@@ -47,8 +47,8 @@ class ChannelProtocol {
   /// How a pipelined graph's longest transfer is divided: into whole chunks of the library and a rest, as NCCL
   /// and RCCL do. The pipeline fills at the pace of a whole chunk, however few follow it.
   Chunking chunks() const;
-  /// Progress of \p move in a second that the channels cannot pass; infinity where only their rates bound it.
-  double bound(const Move& move) const;
+  /// Progress of \p flow in a second that the channels cannot pass; infinity where only their rates bound it.
+  double bound(const PlannedFlow& flow) const;
   BytesPerSecond channel_rate() const { return channels_.costs.channel_rate; }
   /// Payload that all channels of one CU move together, at boost clock.
   BytesPerSecond cu_rate() const;
@@ -63,8 +63,8 @@ class ChannelProtocol {
   /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there
   /// is none, or the library has no local_rate.
   std::optional<LocalCopy> local_copy() const;
-  /// Latency of the steps that \p move takes one after another.
-  Seconds latency(const Move& move) const;
+  /// Latency of the steps that \p flow takes one after another.
+  Seconds latency(const PlannedFlow& flow) const;
 
  private:
   std::optional<Bytes> line_round() const;
@@ -74,4 +74,4 @@ class ChannelProtocol {
   ChannelContext channels_;
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 
 #include "collectives/group_layout.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 int nics_of(const ClusterSpec& cluster) { return cluster.fabric ? cluster.fabric->nics_per_node : 1; }
@@ -64,4 +64,4 @@ std::size_t PublishedFigures::index_of_nodes() const {
   return static_cast<std::size_t>(std::min(nodes, 3) - 1);
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

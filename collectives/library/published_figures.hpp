@@ -6,7 +6,7 @@
 #include "collectives/library/tuner_tables.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// It must not outlive the call and the cluster. \throws InfeasibleError as members_of.
 struct PublishedFigures {
@@ -45,4 +45,4 @@ struct PublishedFigures {
 /// \p count of the tables' unit.
 constexpr Seconds microseconds(double count) { return Seconds{count * 1e-6}; }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr double kKiB = 1024.0;
@@ -40,4 +40,4 @@ BytesPerSecond copying_in_switch(const ChannelContext& channels) {
   return rate * static_cast<double>(channels.width);
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

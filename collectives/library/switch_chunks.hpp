@@ -3,7 +3,7 @@
 
 #include "collectives/library/channel_context.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Bytes that NCCL passes through the switch at once for each channel and head: 128 KiB, less where few of them
 /// would follow one another.
@@ -21,4 +21,4 @@ int heads_of(int gpus);
 /// rate is not known.
 BytesPerSecond copying_in_switch(const ChannelContext& channels);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "collectives/library/published_figures.hpp"
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr Bytes kMostOfPairInLl{16.0 * 1024.0};
@@ -86,4 +86,4 @@ CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cl
   return best;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.30.7,
 /// src/graph/tuning.cc; RCCL 2.21.5 has the same ones with other constants): latency of base and steps, and
@@ -22,4 +22,4 @@ std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algor
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster,
                                const MethodWish& wish = {});
 
-}  // namespace c3
+}  // namespace c3::collectives

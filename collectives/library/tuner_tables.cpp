@@ -1,6 +1,6 @@
 #include "collectives/library/tuner_tables.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 constexpr TunerTable kNccl = {.ring_base = {6.6, 14.0, 8.4},
@@ -110,4 +110,4 @@ double tree_correction(Protocol protocol, int log_size) {
   return corrected ? shares[static_cast<std::size_t>(log_size)] : 1.0;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 #include "collectives/spec.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 using ByProtocol = std::array<double, 3>;  ///< ll, ll128, simple
 
@@ -64,4 +64,4 @@ const ChannelCaps& channel_caps(TunerRules rules, TunedGpu gpu);
 /// What an all-reduce in a tree is expected to lose at \p log_size powers of two above 64 B (NCCL).
 double tree_correction(Protocol protocol, int log_size);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -17,7 +17,7 @@
 #include "configs/section.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// The range of a number without unit; both ends are allowed.
 struct Limits {
@@ -245,4 +245,4 @@ void each_quantity(Spec& spec, std::span<const Field<std::type_identity_t<Spec>>
   }
 }
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -9,7 +9,7 @@
 #include "configs/fields/field.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// "128x256x64 w8": rows, columns, step of K, wavefronts.
 std::vector<GemmTile> read_tiles(Section& section, std::string_view key);
@@ -240,4 +240,4 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
 static_assert(member_count<GpuSpec>() == 13,
               "each part has its table above, and its line in each_quantity and read_gpu");
 
-}  // namespace c3
+}  // namespace c3::configs

@@ -4,7 +4,7 @@
 #include "collectives/spec.hpp"
 #include "configs/fields/field.hpp"
 
-namespace c3 {
+namespace c3::inline configs {
 
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.
 inline constexpr auto kProtocolFields = std::to_array<Field<ProtocolSpec>>({
@@ -112,4 +112,4 @@ void each_quantity(CollectiveLibrarySpec& library, const Visit& visit) {
   if (library.ll128) each_quantity(*library.ll128, kProtocolFields, "ll128.", visit);
 }
 
-}  // namespace c3
+}  // namespace c3::configs

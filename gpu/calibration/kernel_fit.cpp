@@ -16,7 +16,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 std::vector<std::uint64_t> gpus_of(std::span<const KernelSample> samples) {
@@ -299,4 +299,4 @@ std::vector<Seconds> predict_unseen_gpus(std::span<const KernelSample> samples, 
   return predict_splits(leave_one_group_out(gpus_of(samples)), samples, gpus, start, options);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/gemm/gemm_plan.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 bool differs(std::string_view key) {
@@ -92,4 +92,4 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   }
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -3,7 +3,7 @@
 #include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 /// Every time of the kernel but its launch, by a factor measured on this GPU.
@@ -29,4 +29,4 @@ KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& sl
   return time_alone(describe(name_of(op), op, gpu), gpu, slice);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

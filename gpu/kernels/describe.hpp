@@ -7,7 +7,7 @@
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// The kernel that runs \p op on \p gpu. \throws InfeasibleError when the GPU lacks the data type, a size is
 /// out of range, or a kernel of this kind cannot be built (see each class).
@@ -17,4 +17,4 @@ KernelDescription describe(std::string name, const Operator& op, const GpuSpec& 
 /// InfeasibleError
 KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& slice = {});
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -8,16 +8,16 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 struct OperatorClass;
 
 /// Which half of a training step. A backward operator takes the gradient of its output and makes those of its
 /// inputs.
 enum class Pass { forward, backward };
-template <>
-inline constexpr auto kEnumNames<Pass> =
-    std::to_array<EnumName<Pass>>({{"forward", Pass::forward}, {"backward", Pass::backward}});
+constexpr auto enum_names(Pass) {
+  return std::to_array<EnumName<Pass>>({{"forward", Pass::forward}, {"backward", Pass::backward}});
+}
 
 /// A shape with a class: `operator_class(shape)` is declared beside it.
 template <class Shape>
@@ -65,4 +65,4 @@ class Operator {
   std::shared_ptr<const AnyShape> held_;
 };
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -15,7 +15,7 @@
 #include "gpu/kernels/shape_words.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Members without a default are required. A function is called with operators of its own class only; on_shape
 /// makes it from one that takes their shape.
@@ -66,4 +66,4 @@ struct OnShape<Result (*)(std::string, const Shape&, Rest...)> {
 template <auto function>
 inline constexpr auto on_shape = &OnShape<decltype(function)>::template call<function>;
 
-}  // namespace c3
+}  // namespace c3::gpu

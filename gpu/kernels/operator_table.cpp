@@ -8,7 +8,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 extern const OperatorClass kGemmClass;
 extern const OperatorClass kAttentionClass;
@@ -65,4 +65,4 @@ std::string_view group_of(const Operator& op) {
   return of.group == nullptr ? of.name : of.group(op);
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

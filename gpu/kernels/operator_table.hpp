@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 using OperatorClasses = std::span<const OperatorClass* const>;
 
@@ -34,4 +34,4 @@ Operator part_of(const Operator& op, std::int64_t parts);
 /// Under which a step's times are summed up: "gemm", "norm".
 std::string_view group_of(const Operator& op);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 40U;
@@ -57,4 +57,4 @@ void refuse_absurd(ShapeKey key, double bytes, double flops) {
   if (flops >= kTooMuch) refuse(key, fmt::format("the operator would compute {:.2g} flops", flops));
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

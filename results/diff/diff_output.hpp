@@ -6,7 +6,7 @@
 
 #include "results/diff/run_diff.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// Facts, configuration, then a table of numbers for each strategy, then the activities of all of them, the
 /// largest change first. \param lines most rows of each table, the others are counted; 0: all. Absent values
@@ -24,4 +24,4 @@ struct RankedActivity {
 /// The activities of all strategies, the largest change first, at most \p lines; 0: all.
 std::vector<RankedActivity> ranked_activities(const RunDiff& diff, std::size_t lines);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace c3 {
+namespace c3::inline results {
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -110,4 +110,4 @@ std::string number_text(double value) {
   return decimals == 0 ? fmt::format("{:.0f}", value) : trimmed(fmt::format("{:.{}f}", value, decimals));
 }
 
-}  // namespace c3
+}  // namespace c3::results

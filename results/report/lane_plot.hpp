@@ -7,7 +7,7 @@
 #include "results/report/plot.hpp"
 #include "results/report/timeline.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// A slice as it is drawn: itself, or one of several in a row that are each narrower than a pixel.
 struct DrawnSlice {
@@ -25,4 +25,4 @@ std::string slice_edges(const std::vector<DrawnSlice>& drawn, const TimeAxis& ax
 /// A rectangle for the wait before the first part, one for the rest.
 std::string slice_shapes(const DrawnSlice& drawn, const TimeAxis& axis, double y, double height);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -10,7 +10,7 @@
 #include "results/report/sections.hpp"
 #include "results/report/style.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 std::vector<std::string> all_strategies(std::span<const ReportRun> runs) {
@@ -64,9 +64,9 @@ bool ReportScope::is_per_token() const {
 std::string report_page(std::span<const ReportRun> runs, const std::string& title) {
   const ReportScope scope = scope_of(runs);
   const auto heading = title.empty() ? default_title(runs) : title;
-  return page_begin(heading, kReportStyle) + head_section(scope, heading) + glance_section(scope) +
+  return page_begin(heading, kReportStyle) + head_section(scope, heading) + overview_section(scope) +
          table_section(scope) + step_section(scope) + loss_section(scope) + timeline_section(scope) +
          definitions_section() + provenance_section(scope) + kPageEnd;
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -9,7 +9,7 @@
 #include "results/report/timeline.hpp"
 #include "workloads/analysis/study.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// What the GPU has, from the capacities of its resources.
 struct GpuFact {
@@ -37,4 +37,4 @@ struct ReportRun {
 /// \p strategies empty: all. Those that the file lacks are left out. \throws IoError
 ReportRun read_report_run(const ResultReader& file, const std::vector<std::string>& strategies);
 
-}  // namespace c3
+}  // namespace c3::results

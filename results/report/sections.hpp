@@ -9,7 +9,7 @@
 #include "results/report/plot.hpp"
 #include "results/report/report_run.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// A part of the loss split, in the order in which all tables have them.
 struct LossPart {
@@ -37,7 +37,7 @@ struct ReportScope {
 };
 
 std::string head_section(const ReportScope& scope, const std::string& title);
-std::string glance_section(const ReportScope& scope);
+std::string overview_section(const ReportScope& scope);
 std::string table_section(const ReportScope& scope);
 std::string step_section(const ReportScope& scope);
 std::string loss_section(const ReportScope& scope);
@@ -51,4 +51,4 @@ std::vector<std::string> summary(const ReportScope& scope);
 /// What the numbers of one strategy say, in a few sentences made of these numbers alone.
 std::string reading(const ReportRun& run, std::size_t strategy, const TimeAxis& axis);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -5,7 +5,7 @@
 #include "results/step_cells.hpp"
 #include "results/study_cells.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 std::vector<std::string> escaped_cells(const std::vector<std::string>& cells) {
@@ -50,4 +50,4 @@ std::string step_section(const ReportScope& scope) {
   return "<section id=\"step\">\n<h2>Training step</h2>\n" + tables + "</section>\n";
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -1,6 +1,6 @@
 #include "results/report/style.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 const char* const kReportStyle = R"(:root {
   color-scheme: light dark;
@@ -137,4 +137,4 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
 @media print { details > * { display: revert; } }
 )";
 
-}  // namespace c3
+}  // namespace c3::results

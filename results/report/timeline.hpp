@@ -10,7 +10,7 @@
 #include "results/report/use_curve.hpp"
 #include "results/result_reader.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// A kernel, collective or wait on its stream, or a transfer on its copy engine. Dates in ps.
 struct Slice {
@@ -60,4 +60,4 @@ struct StrategyTimeline {
 
 StrategyTimeline read_timeline(const ResultReader& file, const std::string& strategy);
 
-}  // namespace c3
+}  // namespace c3::results

@@ -11,7 +11,7 @@
 #include "results/resource_steps.hpp"
 #include "results/step_tables.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 using Id = std::int64_t;
@@ -264,4 +264,4 @@ StrategyTimeline read_timeline(const ResultReader& file, const std::string& stra
   return timeline;
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -7,7 +7,7 @@
 #include "results/report/lane_plot.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr double kStreamHeight = 20, kUseHeight = 26, kThinHeight = 6;  // pixels
@@ -207,4 +207,4 @@ std::string timeline_section(const ReportScope& scope) {
       scope.timelines.end, note, blocks);
 }
 
-}  // namespace c3
+}  // namespace c3::results

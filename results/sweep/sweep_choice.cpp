@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kMostSeries = 8;
@@ -150,4 +150,4 @@ std::string where_text(const SweepGrid& grid, const Axes& axes, const std::vecto
   return text;
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -16,7 +16,7 @@
 #include "results/schema.hpp"
 #include "results/sha256.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 namespace fs = std::filesystem;
@@ -224,4 +224,4 @@ void SweepFolder::write(const std::string& id, const PointResult& result) const 
   if (!failed) fs::remove(file_of(id, true), ignored);
 }
 
-}  // namespace c3
+}  // namespace c3::results

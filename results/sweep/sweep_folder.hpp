@@ -12,7 +12,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/summary_numbers.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 
 /// What is swept, point by point.
 struct SweepManifest {
@@ -81,4 +81,4 @@ class SweepFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace c3
+}  // namespace c3::results

@@ -10,7 +10,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 FigureKind kind_of(const TableRun& table) {
@@ -169,4 +169,4 @@ StudyReport CollectivesPart::sections(const PublishedFigures& published) const {
   return report;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "studies/collectives/table_run.hpp"
 #include "studies/study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 class CollectivesPart {
  public:
@@ -33,4 +33,4 @@ class CollectivesPart {
   std::vector<std::string> broken_;
 };
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -10,7 +10,7 @@
 
 #include "configs/csv_text.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
@@ -203,4 +203,4 @@ ConfigError HeadedTable::header_error(std::string_view column, std::string_view 
   return {{file_, header_line_, 1}, column.empty() ? "header" : column, reason};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

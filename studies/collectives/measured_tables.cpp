@@ -9,7 +9,7 @@
 
 #include "base/nearest_name.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 /// Of nccl-tests and PyTorch.
@@ -236,4 +236,4 @@ MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<C
   return Reader(file, filters, op).read();
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "collectives/call.hpp"
 #include "studies/collectives/headed_table.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 struct MeasuredCollective {
   std::uint32_t line = 0;
@@ -57,4 +57,4 @@ std::vector<std::string> offered_operations();
 /// "AllReduce", "all_reduce_perf", "sendrecv". \returns nothing for words that are none of them.
 std::optional<CollectiveKind> collective_named(std::string_view written);
 
-}  // namespace c3
+}  // namespace c3::studies

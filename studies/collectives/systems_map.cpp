@@ -9,7 +9,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr std::array<std::string_view, 12> kColumns = {"file",      "system",   "nodes",   "fabric",
@@ -144,4 +144,4 @@ SystemsMap read_systems_map(const std::filesystem::path& file) {
   return map;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

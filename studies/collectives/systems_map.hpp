@@ -10,7 +10,7 @@
 #include "collectives/spec.hpp"
 #include "studies/collectives/measured_tables.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// A row of the map.
 struct MapEntry {
@@ -41,4 +41,4 @@ struct SystemsMap {
 /// ConfigError for a header without file and system, or with a column that is none of these; IoError
 SystemsMap read_systems_map(const std::filesystem::path& file);
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -10,7 +10,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr double kMicro = 1e6;  // in a second
@@ -110,4 +110,4 @@ BytesPerSecond TableRun::bus_bandwidth(const PredictedCollective& row, Seconds t
   return c3::bus_bandwidth(call_of(row.measured), ranks_, time);
 }
 
-}  // namespace c3
+}  // namespace c3::studies

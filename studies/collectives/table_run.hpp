@@ -12,7 +12,7 @@
 #include "studies/collectives/systems_map.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 struct PredictedCollective {
   MeasuredCollective measured;
@@ -62,4 +62,4 @@ class TableRun {
 /// The system of \p entry. \throws ConfigError
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry);
 
-}  // namespace c3
+}  // namespace c3::studies

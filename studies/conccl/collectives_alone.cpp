@@ -6,7 +6,7 @@
 #include "collectives/measure.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Algorithm algorithm, int cus) {
   Experiment alone = experiment;
@@ -40,4 +40,4 @@ DmaOptions dma_options(const Experiment& experiment) {
   throw std::logic_error("dma_options: no strategy of '" + experiment.name + "' uses copy engines");
 }
 
-}  // namespace c3
+}  // namespace c3::studies

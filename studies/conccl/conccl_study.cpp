@@ -17,7 +17,7 @@
 #include "studies/conccl/sensitivity_part.hpp"
 #include "studies/simulations.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ Study conccl_study() {
           .has_draws = true};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

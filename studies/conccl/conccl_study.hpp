@@ -3,8 +3,8 @@
 
 #include "studies/study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 Study conccl_study();
 
-}  // namespace c3
+}  // namespace c3::studies

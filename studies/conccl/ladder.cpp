@@ -9,7 +9,7 @@
 
 #include "workloads/analysis/lower_bound.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr double kLuck = 0.01;  // see Pruning
@@ -48,8 +48,8 @@ bool has_masks(const RungSet& rungs) {
          rungs.test(index_of(Rung::sp_rp));
 }
 
-Seconds alone_on_whole_gpu(const Experiment& experiment, Side side, std::uint64_t seed) {
-  return run_once(experiment, whole_gpu(experiment), {.seed = seed, .side = side}).time;
+Seconds alone_on_whole_gpu(const Experiment& experiment, OperationFilter filter, std::uint64_t seed) {
+  return run_once(experiment, whole_gpu(experiment), {.seed = seed, .filter = filter}).time;
 }
 
 /// The runs of one pair.
@@ -64,8 +64,9 @@ class PairLadder {
 
   LadderTimes run() {
     const AloneTimes collective =
-        has_masks(rungs_) ? run_alone(experiment_, strategy_of(experiment_, "rp"), Side::collectives, seed_)
-                          : AloneTimes{.whole = alone_on_whole_gpu(experiment_, Side::collectives, seed_)};
+        has_masks(rungs_)
+            ? run_alone(experiment_, strategy_of(experiment_, "rp"), OperationFilter::collectives, seed_)
+            : AloneTimes{.whole = alone_on_whole_gpu(experiment_, OperationFilter::collectives, seed_)};
     times_.kernel = kernel_.whole;
     times_.collective = collective.whole;
     run_unmasked();
@@ -144,10 +145,12 @@ RungSet rungs_of(std::span<const Rung> rungs) {
   return set;
 }
 
-AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, Side side, std::uint64_t seed) {
-  AloneTimes times{.whole = alone_on_whole_gpu(experiment, side, seed)};
+AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, OperationFilter filter,
+                     std::uint64_t seed) {
+  AloneTimes times{.whole = alone_on_whole_gpu(experiment, filter, seed)};
   for (const CuChoice& choice : cu_choices(experiment, partitioned))
-    times.masked.push_back(run_once(experiment, partitioned, {.cus = choice, .seed = seed, .side = side}).time);
+    times.masked.push_back(
+        run_once(experiment, partitioned, {.cus = choice, .seed = seed, .filter = filter}).time);
   return times;
 }
 
@@ -174,8 +177,8 @@ MaskSweep sweep_masks(const Experiment& experiment, const Strategy& partitioned,
 }
 
 AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const RungSet& rungs) {
-  if (!has_masks(rungs)) return {.whole = alone_on_whole_gpu(experiment, Side::kernels, seed)};
-  return run_alone(experiment, strategy_of(experiment, "rp"), Side::kernels, seed);
+  if (!has_masks(rungs)) return {.whole = alone_on_whole_gpu(experiment, OperationFilter::kernels, seed)};
+  return run_alone(experiment, strategy_of(experiment, "rp"), OperationFilter::kernels, seed);
 }
 
 LadderTimes run_ladder(const Experiment& experiment, const AloneTimes& kernel, std::uint64_t seed,
@@ -183,4 +186,4 @@ LadderTimes run_ladder(const Experiment& experiment, const AloneTimes& kernel, s
   return PairLadder(experiment, kernel, seed, rungs).run();
 }
 
-}  // namespace c3
+}  // namespace c3::studies

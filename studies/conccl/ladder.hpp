@@ -13,7 +13,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// Strategies from the bottom to the top. In brackets the strategy of the experiment that each is a run of.
 enum class Rung : std::uint8_t {
@@ -52,8 +52,10 @@ struct AloneTimes {
   bool operator==(const AloneTimes&) const = default;
 };
 
-/// \param side kernels or collectives. \param partitioned a strategy of \p experiment with one swept partition.
-AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, Side side, std::uint64_t seed);
+/// \param filter kernels or collectives. \param partitioned a strategy of \p experiment with one swept
+/// partition.
+AloneTimes run_alone(const Experiment& experiment, const Strategy& partitioned, OperationFilter filter,
+                     std::uint64_t seed);
 
 struct MaskedRun {
   int cus = 0;  ///< given to the collective
@@ -99,4 +101,4 @@ AloneTimes kernel_alone(const Experiment& experiment, std::uint64_t seed, const 
 LadderTimes run_ladder(const Experiment& experiment, const AloneTimes& kernel, std::uint64_t seed,
                        const RungSet& rungs = all_rungs());
 
-}  // namespace c3
+}  // namespace c3::studies

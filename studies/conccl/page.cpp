@@ -10,7 +10,7 @@
 #include "studies/conccl/page_sections.hpp"
 #include "studies/study_output.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr const char* kTitle = "Computation beside collectives on eight MI300X";
@@ -67,4 +67,4 @@ std::string study_page(const StudyPage& page) {
          tornado_section(page.report) + figures_section(page.report) + kPageEnd;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

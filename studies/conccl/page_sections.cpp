@@ -10,7 +10,7 @@
 #include "results/report/html.hpp"
 #include "results/report/plot.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr double kBarHeight = 26;  // pixels
@@ -275,4 +275,4 @@ std::string tornado_section(const StudyReport& report) {
       tornado_header(changes_of(*lines.front()), axis, "largest span"), rows);
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "configs/preset_store.hpp"
 #include "studies/checked_row.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr std::array kDTypesOfGemms = {DType::bf16, DType::fp16, DType::fp8, DType::fp32};
@@ -115,4 +115,4 @@ Experiment experiment_of(Experiment base, const Scenario& scenario) {
   return base;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -5,7 +5,7 @@
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 struct AttentionGpu {
@@ -52,4 +52,4 @@ StudyReport AttentionPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

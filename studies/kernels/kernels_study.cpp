@@ -6,7 +6,7 @@
 #include "studies/kernels/models_part.hpp"
 #include "studies/kernels/parts.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 StudyOutcome reproduce_kernels(const StudyInput& input, const PublishedFigures& published,
@@ -47,4 +47,4 @@ Study kernels_study() {
           .run = reproduce_kernels};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

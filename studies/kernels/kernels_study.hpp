@@ -4,8 +4,8 @@
 
 #include "studies/study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 Study kernels_study();
 
-}  // namespace c3
+}  // namespace c3::studies

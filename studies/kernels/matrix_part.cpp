@@ -6,7 +6,7 @@
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 struct MatrixGpu {
@@ -89,4 +89,4 @@ StudyReport MatrixPart::sections(const PublishedFigures& published) const {
   return {section};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

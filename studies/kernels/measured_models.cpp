@@ -13,7 +13,7 @@
 #include "configs/csv_text.hpp"
 #include "configs/preset_store.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 /// NeuSight's names of models, and ours.
@@ -125,4 +125,4 @@ std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& fil
   return models;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -9,7 +9,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 bool can_hold(const GpuSpec& gpu, const Operator& op) {
@@ -114,4 +114,4 @@ Predictions predict_shipped(const MeasuredRows& table, const RowFilter& filter) 
   return predictions;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

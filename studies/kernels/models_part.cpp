@@ -11,7 +11,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "studies/comparison.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 using Part = Seconds StepTimes::*;
@@ -167,4 +167,4 @@ StudyReport ModelsPart::sections(const PublishedFigures& published) const {
   return report;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

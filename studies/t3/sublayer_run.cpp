@@ -10,7 +10,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 const Strategy& strategy_of(const Experiment& experiment, std::string_view name) {
@@ -141,7 +141,7 @@ std::array<HbmTraffic, 2> count_traffic(const Experiment& experiment) {
 Seconds gemm_without(const Experiment& experiment, int cus) {
   Strategy fewer{.name = fmt::format("{} CUs fewer", cus), .order = {}, .streams = {}};
   fewer.streams[std::string(kT3Streams[0])].reserve_cus = cus;
-  return run_once(experiment, fewer, {.side = Side::kernels}).time;
+  return run_once(experiment, fewer, {.filter = OperationFilter::kernels}).time;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -13,7 +13,7 @@
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr std::int64_t kLargest = 1'000'000;
@@ -183,4 +183,4 @@ std::string MeasuredGptsPart::rows_csv() const {
   return text;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

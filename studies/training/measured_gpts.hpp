@@ -11,7 +11,7 @@
 #include "studies/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 struct MeasuredGpt {
   std::int64_t hidden = 0, heads = 0, layers = 0, sequence = 0;
@@ -56,4 +56,4 @@ class MeasuredGptsPart {
   Experiment frame_, slow_host_;
 };
 
-}  // namespace c3
+}  // namespace c3::studies

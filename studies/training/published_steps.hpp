@@ -8,7 +8,7 @@
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 class PublishedStepsPart {
  public:
@@ -34,4 +34,4 @@ class PublishedStepsPart {
   std::vector<Variant> variants_;
 };
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -15,7 +15,7 @@
 #include "workloads/execute/run.hpp"
 #include "workloads/models/transformer.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 Experiment load(std::string_view name, const std::vector<std::string>& sets) {
@@ -177,4 +177,4 @@ StudySection memory_section(const PublishedFigures& published) {
   return section;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

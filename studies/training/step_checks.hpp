@@ -10,7 +10,7 @@
 #include "workloads/analysis/study.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// A step with everything shared, with nothing shared, and what its loss split says of the difference.
 class InterferencePart {
@@ -52,4 +52,4 @@ StudySection memory_section(const PublishedFigures& published);
 /// last layer's parameters, the final norm's tensors, and three tensors of logits in fp32.
 Bytes closed_form_memory(const TrainingSetup& setup, int ranks);
 
-}  // namespace c3
+}  // namespace c3::studies

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-namespace c3 {
+namespace c3::inline studies {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 inline constexpr double kPercent = 100.0;
@@ -18,4 +18,4 @@ Sample median_of(std::vector<Sample> samples, Of of = {}) {
   return *middle;
 }
 
-}  // namespace c3
+}  // namespace c3::studies

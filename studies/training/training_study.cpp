@@ -10,7 +10,7 @@
 #include "studies/training/step_checks.hpp"
 #include "workloads/training/training_step.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 namespace {
 
 constexpr std::string_view kGpts = "training/gpt_one_node_a100_2_and_4_gpus.csv";
@@ -65,4 +65,4 @@ Study training_study() {
       .has_rows = true};
 }
 
-}  // namespace c3
+}  // namespace c3::studies

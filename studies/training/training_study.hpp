@@ -2,9 +2,9 @@
 
 #include "studies/study.hpp"
 
-namespace c3 {
+namespace c3::inline studies {
 
 /// Training steps on one node: measured and published ones, and what must hold of any.
 Study training_study();
 
-}  // namespace c3
+}  // namespace c3::studies

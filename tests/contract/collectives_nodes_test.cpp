@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"

@@ -29,8 +29,8 @@ TEST_CASE("with everything unshared a concurrent run takes the longer side alone
       Strategy strategy = strategy_of(job, name);
       // Alone runs use the default algorithm.
       strategy.streams["fsdp"].method.algorithm.reset();
-      const Seconds kernels = run_alone(job, Side::kernels).time;
-      const Seconds collectives = run_alone(job, Side::collectives).time;
+      const Seconds kernels = run_alone(job, OperationFilter::kernels).time;
+      const Seconds collectives = run_alone(job, OperationFilter::collectives).time;
       const RunResult together = run_strategy(job, strategy, {.isolation = kEverything});
       CHECK(together.time.value == near(std::max(kernels, collectives).value, 1e-9));
     }
@@ -43,7 +43,7 @@ TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
     auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
     call.bytes = Bytes{1e-3};
     const RunResult together = run_strategy(job, strategy_of(job, "dma"));
-    const RunResult alone = run_alone(job, Side::kernels);
+    const RunResult alone = run_alone(job, OperationFilter::kernels);
     CHECK(together.kernels.duration().value == near(alone.time.value, 1e-5));  // HBM's mix is settled to 1e-3
   });
 }
@@ -55,7 +55,8 @@ TEST_CASE("serial takes both sides in turn, less the launch that the gap replace
     Strategy serial = strategy_of(job, "serial");
     serial.streams.clear();
     const DispatchSpec& dispatch = job.cluster.gpu.dispatch;
-    const Seconds sides = run_alone(job, Side::kernels).time + run_alone(job, Side::collectives).time;
+    const Seconds sides =
+        run_alone(job, OperationFilter::kernels).time + run_alone(job, OperationFilter::collectives).time;
     const Seconds expected = sides - dispatch.launch_latency + dispatch.dependent_gap;
     CHECK(run_strategy(job, serial).time.value == near(expected.value, 1e-6));
   });
@@ -72,10 +73,10 @@ TEST_CASE("sharing never speeds a side up, without drawn work-group times") {
       const bool dma = policy_of(strategy, "fsdp").backend == Backend::dma;
       const RunResult together = run_strategy(job, strategy);
       // A smaller resident set may save cache misses: the one way to be faster. It is worth less than 2 % here.
-      const double least = run_alone(job, Side::kernels).time.value * 0.98;
+      const double least = run_alone(job, OperationFilter::kernels).time.value * 0.98;
       CHECK(together.kernels.duration().value >= least);
       if (!dma) {
-        const double alone = run_alone(job, Side::collectives).time.value;
+        const double alone = run_alone(job, OperationFilter::collectives).time.value;
         const double launch = job.cluster.gpu.dispatch.launch_latency.value;
         CHECK(together.collectives.duration().value >= (alone - launch) * (1.0 - 1e-9));
       }

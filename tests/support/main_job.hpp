@@ -57,9 +57,9 @@ inline RunResult run_strategy(const Experiment& job, const Strategy& strategy, R
   return run_once(job, strategy, setup);
 }
 
-inline RunResult run_alone(const Experiment& job, Side side, std::uint64_t seed = 0) {
+inline RunResult run_alone(const Experiment& job, OperationFilter filter, std::uint64_t seed = 0) {
   RunSetup setup;
-  setup.side = side;
+  setup.filter = filter;
   setup.seed = seed;
   return run_once(job, Strategy{.name = "alone", .order = {}, .streams = {}}, setup);
 }

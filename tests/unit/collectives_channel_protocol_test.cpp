@@ -43,12 +43,12 @@ struct Ring {
         call{.kind = CollectiveKind::all_gather, .bytes = bytes},
         graph(make_transfer_graph(call, Algorithm::ring, cluster)),
         channels(cluster, call, {Algorithm::ring, protocol}, graph),
-        moves(plan_moves(graph, CollectiveGrain::edge)) {}
+        flows(plan_flows(graph, CollectiveGrain::edge)) {}
 
   Seconds latency() const {
     Seconds longest;
-    for (const Move& move : moves)
-      longest = std::max(longest, channels.latency(move));
+    for (const PlannedFlow& flow : flows)
+      longest = std::max(longest, channels.latency(flow));
     return longest;
   }
 
@@ -56,7 +56,7 @@ struct Ring {
   CollectiveCall call;
   TransferGraph graph;
   ChannelProtocol channels;
-  std::vector<Move> moves;
+  std::vector<PlannedFlow> flows;
 };
 
 int width(Bytes bytes, Protocol protocol, Algorithm algorithm = Algorithm::ring) {
@@ -213,7 +213,7 @@ TEST_CASE("pairs over nodes are posted one by one, what a ring forwards is not")
   const auto of_step = [&](Algorithm algorithm) {
     const TransferGraph graph = make_transfer_graph(call, algorithm, cluster);
     const ChannelProtocol channels(cluster, call, {algorithm, Protocol::simple}, graph);
-    return channels.latency(Move{.legs = {}, .hops = 1, .network_hops = 0, .after = {}}).value;
+    return channels.latency(PlannedFlow{.legs = {}, .hops = 1, .network_hops = 0, .after = {}}).value;
   };
   // 4 of 8 ranks are on the other node: 8 posts, of two chunks each
   const double posts = 16 * 0.5e-6;

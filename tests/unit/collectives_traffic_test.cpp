@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/algorithms/local_paths.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/algorithms/node_paths.hpp"
+#include "collectives/planned_flows.hpp"
 #include "tests/support/clusters.hpp"
 #include "tests/support/near.hpp"
 
@@ -76,7 +76,7 @@ TEST_CASE("paths through a mesh of 2, 4, 6, 8 or 16 GPUs use every link once eac
     std::vector<int> members;
     for (int gpu = 0; gpu < gpus; ++gpu)
       members.push_back(gpu);
-    const auto paths = local_paths(full_mesh(gpus), members, gpus);
+    const auto paths = node_paths(full_mesh(gpus), members, gpus);
     std::set<std::pair<int, int>> links;
     std::set<int> first, last;
     for (const std::vector<int>& path : paths) {
@@ -268,7 +268,7 @@ void for_each_form(Check check) {
   }
 }
 
-void check_same(const std::vector<Move>& a, const std::vector<Move>& b) {
+void check_same(const std::vector<PlannedFlow>& a, const std::vector<PlannedFlow>& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     CHECK(a[i].hops == b[i].hops);
@@ -292,8 +292,8 @@ TEST_CASE("steps told as one make the same flows at grains edge and gang, with t
     told.every_step = false;
     for (const CollectiveGrain grain : {CollectiveGrain::edge, CollectiveGrain::gang}) {
       for (const int chunks : {1, 5}) {
-        check_same(plan_moves(make_transfer_graph(call, algorithm, cluster, told), grain, equal_chunks(chunks)),
-                   plan_moves(make_transfer_graph(call, algorithm, cluster), grain, equal_chunks(chunks)));
+        check_same(plan_flows(make_transfer_graph(call, algorithm, cluster, told), grain, equal_chunks(chunks)),
+                   plan_flows(make_transfer_graph(call, algorithm, cluster), grain, equal_chunks(chunks)));
       }
     }
   });

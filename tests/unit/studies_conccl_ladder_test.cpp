@@ -60,7 +60,8 @@ TEST_CASE("masks left out by isolated times are never the best of a full sweep")
     CAPTURE(number);
     const Experiment pair = random_pair(number);
     const AloneTimes kernel = kernel_alone(pair, number);
-    const AloneTimes collective = run_alone(pair, strategy_of(pair, "rp"), Side::collectives, number);
+    const AloneTimes collective =
+        run_alone(pair, strategy_of(pair, "rp"), OperationFilter::collectives, number);
     for (const char* name : {"rp", "sp_rp"}) {
       const Strategy& strategy = strategy_of(pair, name);
       const MaskSweep full = sweep_masks(pair, strategy, kernel, collective, number, Pruning::none);
@@ -93,7 +94,7 @@ TEST_CASE("under a mask the order in which two streams are enqueued changes noth
 TEST_CASE("isolated times are those of the mask's two parts, and name the mask that is looked up") {
   const Experiment pair = ladder_pair(gemm_of_tiles(24, 19), test::gather());
   const AloneTimes kernel = kernel_alone(pair, 0);
-  const AloneTimes collective = run_alone(pair, strategy_of(pair, "rp"), Side::collectives, 0);
+  const AloneTimes collective = run_alone(pair, strategy_of(pair, "rp"), OperationFilter::collectives, 0);
   // 456 tiles are 57 of each XCD. 38 CUs take two waves, and so do all masks but that of 128 CUs: 22 CUs,
   // three.
   CHECK(kernel.whole.value == near(test::kLaunch + 2 * test::wave_seconds() + test::kStores));

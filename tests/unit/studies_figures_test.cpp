@@ -83,7 +83,7 @@ TEST_CASE("a published figure that says nothing sensible is refused at its cell"
 }
 
 TEST_CASE("the figures of every study are there, each with a source") {
-  for (const Study& study : studies())
+  for (const Study& study : all_studies())
     CHECK(PublishedFigures(study_file(study.name, "published.csv")).rows().size() > 0);
 }
 

@@ -108,8 +108,8 @@ TEST_CASE("a rank stands for all that one host thread feeds, beside a kernel and
       CHECK(folds(folded, strategy));
       Experiment whole = folded;
       whole.measure.fold = false;
-      for (const Side side : {Side::both, Side::collectives}) {
-        const RunSetup setup{.side = side};
+      for (const OperationFilter filter : {OperationFilter::all, OperationFilter::collectives}) {
+        const RunSetup setup{.filter = filter};
         CHECK(run_once(folded, strategy, setup).time.value ==
               near(run_once(whole, strategy, setup).time.value, 1e-3));
       }

@@ -110,7 +110,7 @@ TEST_CASE("a GEMM waits for no other rank: its first launch counts, and the last
     }
     CHECK(first == near(kLaunch + delays[static_cast<std::size_t>(rank)].value));
   }
-  CHECK(run_side(experiment, Side::kernels).time.value ==
+  CHECK(run_side(experiment, OperationFilter::kernels).time.value ==
         near(kLaunch + 2 * wave_seconds() + kStores + latest(experiment, 0).value));
 }
 
@@ -157,8 +157,8 @@ TEST_CASE("the host's join is added once, where streams ran beside one another")
   Strategy serial = in_order();
   serial.serial = true;
   CHECK(run(joined, serial).time == run(experiment, serial).time);
-  for (const Side side : {Side::kernels, Side::collectives})
-    CHECK(run_side(joined, side).time == run_side(experiment, side).time);
+  for (const OperationFilter filter : {OperationFilter::kernels, OperationFilter::collectives})
+    CHECK(run_side(joined, filter).time == run_side(experiment, filter).time);
   RunSetup one_stream;
   one_stream.only_stream = 1;
   CHECK(run_once(joined, in_order(), one_stream).time == run_once(experiment, in_order(), one_stream).time);

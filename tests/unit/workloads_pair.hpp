@@ -44,9 +44,9 @@ inline constexpr double kStores = 0.4e-6;
 /// An all-gather of 1 GB from its first channel's placement, with the links to itself.
 inline constexpr double kGather = 17e-6 + 2.2e-6 + 125e6 / 42e9;
 
-inline RunResult run_side(const Experiment& experiment, Side side, std::uint64_t seed = 0) {
+inline RunResult run_side(const Experiment& experiment, OperationFilter filter, std::uint64_t seed = 0) {
   RunSetup setup;
-  setup.side = side;
+  setup.filter = filter;
   setup.seed = seed;
   return run_once(experiment, in_order(), setup);
 }

@@ -93,7 +93,7 @@ TEST_CASE("an operation that does not take place neither begins nor ends a range
   experiment.streams.front().operations.push_back(in_range({"late", gather(64.0_MB)}, "layer 2"));
   Recording recording;
   RunSetup setup;
-  setup.side = Side::kernels;
+  setup.filter = OperationFilter::kernels;
   setup.observer = &recording;
   run_once(experiment, in_order(), setup);
   for (const auto* range : recording.of_kind(ActivityKind::range)) {

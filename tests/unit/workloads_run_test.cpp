@@ -21,8 +21,8 @@ namespace {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void check_sides_run_as_if_alone(const Experiment& experiment) {
-  const RunResult kernels = run_side(experiment, Side::kernels, 3);
-  const RunResult collectives = run_side(experiment, Side::collectives, 3);
+  const RunResult kernels = run_side(experiment, OperationFilter::kernels, 3);
+  const RunResult collectives = run_side(experiment, OperationFilter::collectives, 3);
   RunSetup setup;
   setup.seed = 3;
   setup.isolation = Isolation::from_bits((1U << kSharedResources) - 1);
@@ -36,7 +36,7 @@ void check_sides_run_as_if_alone(const Experiment& experiment) {
 
 TEST_CASE("a GEMM alone: launch, its waves, its stores") {
   // 456 tiles are 57 an XCD: waves of 38 and 19.
-  const RunResult run = run_side(pair(), Side::kernels);
+  const RunResult run = run_side(pair(), OperationFilter::kernels);
   CHECK(run.time.value == near(kLaunch + 2 * wave_seconds() + kStores));
   CHECK(run.kernels.duration() == run.time);
   CHECK_FALSE(run.collectives.any);
@@ -44,7 +44,7 @@ TEST_CASE("a GEMM alone: launch, its waves, its stores") {
 }
 
 TEST_CASE("an all-gather alone: launch, latencies, S/N at the payload rate") {
-  const RunResult run = run_side(pair(), Side::collectives);
+  const RunResult run = run_side(pair(), OperationFilter::collectives);
   CHECK(run.time.value == near(kLaunch + kGather));
   CHECK_FALSE(run.kernels.any);
   REQUIRE(run.records.size() == 1);
@@ -236,12 +236,12 @@ TEST_CASE("with a private copy of everything the time is the longer side's, whic
 TEST_CASE("with a private copy of everything sides keep their times alone also when HBM limits both") {
   Experiment experiment = pair(gemm_of_tiles(24, 19, 256), gather(Bytes{0.02e9}));
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
-  const Seconds fast = run_side(experiment, Side::kernels).time;
+  const Seconds fast = run_side(experiment, OperationFilter::kernels).time;
   HbmSpec& hbm = experiment.cluster.gpu.hbm;
   hbm.read = 0.30_TBps;
   hbm.write = 0.28_TBps;
   hbm.copy = 0.20_TBps;
-  REQUIRE(run_side(experiment, Side::kernels).time > 2.0 * fast);
+  REQUIRE(run_side(experiment, OperationFilter::kernels).time > 2.0 * fast);
   check_sides_run_as_if_alone(experiment);
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("a run's result is the same to the last bit whatever ran before it, ob
   Experiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   const RunResult before = run_once(experiment, in_order(), {});
-  run_side(pair(gemm_of_tiles(3, 5)), Side::both, 7);
+  run_side(pair(gemm_of_tiles(3, 5)), OperationFilter::all, 7);
   Recording recording;
   CHECK(run_recorded(experiment, in_order(), recording).time == before.time);
   const RunResult after = run_once(experiment, in_order(), {});
@@ -275,9 +275,11 @@ TEST_CASE("a run's result is the same to the last bit whatever ran before it, ob
 TEST_CASE("seeds draw different times, a seed the same ones") {
   Experiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
-  CHECK(run_side(experiment, Side::kernels, 1).time == run_side(experiment, Side::kernels, 1).time);
-  CHECK(run_side(experiment, Side::kernels, 1).time != run_side(experiment, Side::kernels, 2).time);
-  const Seconds of_seed_1 = run_side(experiment, Side::kernels, 1).time;
+  CHECK(run_side(experiment, OperationFilter::kernels, 1).time ==
+        run_side(experiment, OperationFilter::kernels, 1).time);
+  CHECK(run_side(experiment, OperationFilter::kernels, 1).time !=
+        run_side(experiment, OperationFilter::kernels, 2).time);
+  const Seconds of_seed_1 = run_side(experiment, OperationFilter::kernels, 1).time;
   experiment.measure.seed = 2;
-  CHECK(run_side(experiment, Side::kernels, 1).time != of_seed_1);
+  CHECK(run_side(experiment, OperationFilter::kernels, 1).time != of_seed_1);
 }

@@ -74,8 +74,8 @@ TEST_CASE("time is the median over seeds by nearest rank, with the 5th and 95th 
 TEST_CASE("speedup is over serial, ideal is both sides alone over the longer, share is of the gain") {
   const Experiment experiment = drawn_pair(1);
   const StudyResult result = study(experiment);
-  const double tg = run_side(experiment, Side::kernels).time.value;
-  const double tc = run_side(experiment, Side::collectives).time.value;
+  const double tg = run_side(experiment, OperationFilter::kernels).time.value;
+  const double tc = run_side(experiment, OperationFilter::collectives).time.value;
   const double serial = result.strategies[0].time.value;
   const StrategyResult& concurrent = result.strategies[1];
   CHECK(serial == near(tg + tc + kGap - kLaunch));

@@ -8,7 +8,7 @@
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// Resources that at least two streams of the strategy share; giving copies of others changes nothing.
@@ -94,4 +94,4 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
   return split;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/analysis/loss.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Gives each stream a private copy of every subset of the resources that the strategy shares, and averages
 /// over the orders in which they can be given (Shapley value), so that effects that need two resources are
@@ -23,4 +23,4 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
 /// Simulated runs that split_loss() makes for each seed.
 std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernels/operator_class.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 Seconds LowerBound::together() const { return std::max({kernels, collectives, hbm}); }
 
@@ -110,4 +110,4 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   return bound;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 
 #include "workloads/training/training_step.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 constexpr double kSteady = 0.01;  // of a period, by which the next may differ
@@ -182,4 +182,4 @@ Experiment abridged(const Experiment& experiment) {
   return resized(experiment, layers.last(), micro_batches.last());
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// As run_once. A step of many layers or micro-batches (`Measure::exact` is not set) is not simulated whole:
 /// once the layers in the middle, and the micro-batches after the first ones, each add the same time, the rest
@@ -23,4 +23,4 @@ std::string abridged_part(const Experiment& experiment);
 /// \pre it is a training step
 Experiment abridged(const Experiment& experiment);
 
-}  // namespace c3
+}  // namespace c3::workloads

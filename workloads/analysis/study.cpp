@@ -17,7 +17,7 @@
 #include "workloads/execute/buffers.hpp"
 #include "workloads/execute/run.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// One repetition of a strategy: which draw and seed, and how long it took.
@@ -154,8 +154,9 @@ class Study {
   std::vector<Series> alone_series() const {
     const Experiment& experiment = experiments_.front();
     const LowerBound bound = bound_if_known(alone_);
-    std::vector<Series> series = {{&alone_, {.side = Side::kernels}, StudyPart::alone, bound.kernels},
-                                  {&alone_, {.side = Side::collectives}, StudyPart::alone, bound.collectives}};
+    std::vector<Series> series = {
+        {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
+        {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
     for (std::size_t stream = 0; compares_streams(experiment) && stream < experiment.streams.size(); ++stream)
       series.push_back({&alone_, {.only_stream = stream}, StudyPart::alone});
     return series;
@@ -382,4 +383,4 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   return run_once(is_shortened ? abridged(experiment) : experiment, *strategy, setup).records;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -15,7 +15,7 @@
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Compute side or communication side of a strategy.
 struct SideTimes {
@@ -114,4 +114,4 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
                                          Observer& observer);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// Of one rank.
@@ -58,4 +58,4 @@ void check_buffers(const Experiment& experiment) {
                                     sum.value / 1e9, cluster.gpu.name, cluster.gpu.hbm.size.value / 1e9));
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

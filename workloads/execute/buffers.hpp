@@ -3,7 +3,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Holds the tensors of kernels and the buffers of collectives against the memory of one GPU. Streams may run
 /// beside one another, so the largest operation of each counts, all of them together; operations of one stream
@@ -13,4 +13,4 @@ namespace c3 {
 /// \throws InfeasibleError naming the operations, what they take and what there is.
 void check_buffers(const Experiment& experiment);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 #include "collectives/library/tuner.hpp"
 #include "workloads/execute/partition.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
@@ -40,4 +40,4 @@ bool folds(const Experiment& experiment, const Strategy& strategy) {
   return true;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 #include "collectives/library/method.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What \p policy asks for. Where it asks for nothing, or \p call has but one algorithm: as the library's tuner
 /// chooses, and default_algorithm on copy engines.
@@ -14,4 +14,4 @@ CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& polic
 /// do the same in every operation.
 bool folds(const Experiment& experiment, const Strategy& strategy);
 
-}  // namespace c3
+}  // namespace c3::workloads

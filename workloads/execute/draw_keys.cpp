@@ -7,7 +7,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 std::vector<std::uint64_t> draw_keys(const StreamSpec& stream) {
   std::vector<std::uint64_t> keys;
@@ -21,4 +21,4 @@ std::vector<std::uint64_t> draw_keys(const StreamSpec& stream) {
   return keys;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace c3 {
+namespace c3::inline workloads {
 
 EventTable::Entry& EventTable::entry(const std::string& name) {
   Entry& entry = entries_[name];
@@ -11,4 +11,4 @@ EventTable::Entry& EventTable::entry(const std::string& name) {
   return entry;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

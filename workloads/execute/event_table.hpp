@@ -7,7 +7,7 @@
 
 #include "engine/event.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Events of one rank by name, made at first mention.
 class EventTable {
@@ -25,4 +25,4 @@ class EventTable {
   std::map<std::string, Entry> entries_;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 constexpr const char* kBehind = "operations before it in its hardware queue";
@@ -102,4 +102,4 @@ void HostThread::ended(std::size_t stream) {
   if (room_ != nullptr && full_ == stream) std::exchange(room_, nullptr)->set();
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/execute/event_table.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 enum class HostOrder {
   by_queue,    ///< operations of a hardware queue start one after another
@@ -63,4 +63,4 @@ class HostThread {
   std::size_t full_ = 0;              ///< stream that has none
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

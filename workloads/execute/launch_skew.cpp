@@ -5,7 +5,7 @@
 
 #include "engine/random.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 std::vector<Seconds> launch_delays(Seconds skew, int ranks, std::uint64_t seed) {
   std::vector<Seconds> delays(static_cast<std::size_t>(ranks));
@@ -19,4 +19,4 @@ std::vector<Seconds> launch_delays(Seconds skew, int ranks, std::uint64_t seed) 
   return delays;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -6,11 +6,11 @@
 
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// How much later than the first of them each of \p ranks launches, on all its streams, in the run of \p seed:
 /// |z| times \p skew with z standard normal (cut at three deviations) by (seed, rank), less the least of them.
 /// Wrong when: hosts drift apart over a long run, or one of them is always late.
 std::vector<Seconds> launch_delays(Seconds skew, int ranks, std::uint64_t seed);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 std::vector<int> values_of(const CuShare& share, int granule) {
@@ -99,4 +99,4 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
   return ranges;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

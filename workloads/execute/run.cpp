@@ -12,7 +12,7 @@
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// Streams in the order in which the strategy enqueues them at time 0; those it does not name come last.
@@ -93,7 +93,7 @@ class Run {
       const StreamSpec& stream = experiment_.streams[i];
       const auto position = std::ranges::find(order_, i) - order_.begin();
       contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
-                           policy_of(strategy_, stream.name), ranges[i], side_of(i), draw_keys(stream),
+                           policy_of(strategy_, stream.name), ranges[i], filter_of(i), draw_keys(stream),
                            std::vector<GroupRuns>(stream.operations.size()),
                            std::vector<const GroupRuns*>(stream.operations.size(), nullptr)});
       for (std::size_t j = 0; j < stream.operations.size(); ++j)
@@ -101,14 +101,14 @@ class Run {
     }
   }
 
-  Side side_of(std::size_t stream) const {
-    return setup_.only_stream.value_or(stream) == stream ? setup_.side : Side::none;
+  OperationFilter filter_of(std::size_t stream) const {
+    return setup_.only_stream.value_or(stream) == stream ? setup_.filter : OperationFilter::none;
   }
 
   void make_collectives(StreamContext& context, std::size_t operation) {
     const Operation& spec = context.stream->operations[operation];
     const auto* call = std::get_if<CollectiveCall>(&spec.work);
-    if (call == nullptr || !context.has(Side::collectives)) return;
+    if (call == nullptr || !context.has(OperationFilter::collectives)) return;
     const auto plan_of_group = [&](const CollectiveCall& of_group) {
       return plan_of(context, operation, of_group);
     };
@@ -247,7 +247,7 @@ class Run {
 
   /// A host sees the end of one stream in any case; only of several must it gather the ends.
   Seconds host_join(const std::vector<SideSpan>& streams) const {
-    const bool isolated = setup_.side != Side::both || setup_.only_stream.has_value();
+    const bool isolated = setup_.filter != OperationFilter::all || setup_.only_stream.has_value();
     const bool beside = std::ranges::count_if(streams, &SideSpan::any) > 1 && !strategy_.serial;
     return beside && !isolated ? cluster_.spec().gpu.host.join : Seconds{};
   }
@@ -292,4 +292,4 @@ RunResult run_once(const Experiment& experiment, const Strategy& strategy, const
   return Run(experiment, strategy, setup).execute();
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -6,18 +6,18 @@
 #include "collectives/collective_run.hpp"
 #include "engine/observer.hpp"
 #include "gpu/isolation.hpp"
+#include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run_result.hpp"
-#include "workloads/execute/side.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct RunSetup {
   CuChoice cus = {};       ///< from cu_choices(); empty = no partition
   std::uint64_t seed = 0;  ///< number of the repetition
   Isolation isolation = {};
-  Side side = Side::both;
+  OperationFilter filter = OperationFilter::all;
   /// Run only this stream; operations of all others are skipped.
   std::optional<std::size_t> only_stream = std::nullopt;
   Observer* observer = nullptr;
@@ -26,4 +26,4 @@ struct RunSetup {
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -11,7 +11,7 @@
 #include "engine/units.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// One collective of the recorded run, on one GPU.
 struct CollectiveRecord {
@@ -46,4 +46,4 @@ struct RunResult {
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

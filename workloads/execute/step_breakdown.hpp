@@ -9,7 +9,7 @@
 #include "engine/units.hpp"
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Operations of one kind together: "gemm", "attention", "norm", "elementwise", "softmax", "embedding",
 /// "optimizer", or a collective's name.
@@ -48,4 +48,4 @@ std::string class_of(const Operation& operation);
 /// Whether class_of names a collective so.
 bool is_collective_class(std::string_view name);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "gpu/kernel_run.hpp"
 #include "gpu/kernels/describe.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
                              HostThread* host, int rank, Seconds launch)
@@ -77,9 +77,9 @@ bool StreamProgram::runs(std::size_t index) const {
 
 bool StreamProgram::takes_time(std::size_t index) const {
   const Operation& operation = context_.stream->operations[index];
-  if (kernel_of(operation) != nullptr) return context_.has(Side::kernels) && runs(index);
+  if (kernel_of(operation) != nullptr) return context_.has(OperationFilter::kernels) && runs(index);
   const bool is_collective = std::holds_alternative<CollectiveCall>(operation.work);
-  return is_collective && context_.has(Side::collectives) && runs(index);
+  return is_collective && context_.has(OperationFilter::collectives) && runs(index);
 }
 
 void StreamProgram::begin_range(std::size_t index) {
@@ -109,11 +109,11 @@ Task StreamProgram::run_operation(std::size_t index) {
   const Seconds release = simulation_.now();
   const Seconds delay = launch_delay(index);
   if (const Operator* op = kernel_of(context_.stream->operations[index])) {
-    if (!context_.has(Side::kernels)) co_return;
+    if (!context_.has(OperationFilter::kernels)) co_return;
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
   } else if (std::holds_alternative<CollectiveCall>(work)) {
-    if (!context_.has(Side::collectives)) co_return;
+    if (!context_.has(OperationFilter::collectives)) co_return;
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
     CollectiveRun& collective = *context_.collectives[index].of(rank_);
@@ -180,4 +180,4 @@ void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
   side.any = true;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -12,10 +12,10 @@
 #include "gpu/kernels/operator.hpp"
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/host_thread.hpp"
+#include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
-#include "workloads/execute/side.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What all ranks' programs of a stream have in common.
 struct StreamContext {
@@ -25,12 +25,12 @@ struct StreamContext {
   int order = 0;  ///< position in which the strategy enqueues it
   StreamPolicy policy;
   CuRange range;
-  Side side = Side::both;
+  OperationFilter filter = OperationFilter::all;
   std::vector<std::uint64_t> draws;     ///< by operation: keys of its random draws
   std::vector<GroupRuns> collectives;   ///< by operation; empty where it is none
   std::vector<const GroupRuns*> fused;  ///< by operation: fused collectives of what a kernel makes, or null
 
-  bool has(Side operations) const { return side == Side::both || side == operations; }
+  bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
 };
 
 class StreamProgram {
@@ -81,4 +81,4 @@ class StreamProgram {
   Event ended_;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -10,7 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct StyleEntry;
 extern const StyleEntry kEagerStyle, kCompiledStyle, kMegatronStyle;
@@ -49,11 +49,11 @@ enum class AttentionCode {
   flash2,    ///< AttentionKernel::flash2
   newest,    ///< AttentionKernel::newest
 };
-template <>
-inline constexpr auto kEnumNames<AttentionCode> =
-    std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
-                                            {"flash2", AttentionCode::flash2},
-                                            {"newest", AttentionCode::newest}});
+constexpr auto enum_names(AttentionCode) {
+  return std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
+                                                 {"flash2", AttentionCode::flash2},
+                                                 {"newest", AttentionCode::newest}});
+}
 
 /// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
 struct Framework {
@@ -90,4 +90,4 @@ struct Framework {
   bool operator==(const Framework&) const = default;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

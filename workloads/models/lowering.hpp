@@ -10,7 +10,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/parts.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// One kernel of a part. What the backward pass needs of a forward kernel depends on the framework's code, so
 /// that kernels say it and not parts.
@@ -94,4 +94,4 @@ ByKind(Each...) -> ByKind<Each...>;
 /// \p op on a tensor.
 VectorShape vector_shape(VectorChain chain, TensorShape tensor, DType dtype, Pass pass = Pass::forward);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -7,23 +7,23 @@
 
 #include "base/enum_names.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 enum class Structure {
   decoder,          ///< layers of self-attention and feed-forward, a token sees those before it
   encoder,          ///< the same, a token sees all
   encoder_decoder,  ///< `layers` of each; the decoder's also attend to the encoder's output
 };
-template <>
-inline constexpr auto kEnumNames<Structure> =
-    std::to_array<EnumName<Structure>>({{"decoder", Structure::decoder},
-                                        {"encoder", Structure::encoder},
-                                        {"encoder-decoder", Structure::encoder_decoder}});
+constexpr auto enum_names(Structure) {
+  return std::to_array<EnumName<Structure>>({{"decoder", Structure::decoder},
+                                             {"encoder", Structure::encoder},
+                                             {"encoder-decoder", Structure::encoder_decoder}});
+}
 
 enum class Norm { layernorm, rmsnorm };
-template <>
-inline constexpr auto kEnumNames<Norm> =
-    std::to_array<EnumName<Norm>>({{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}});
+constexpr auto enum_names(Norm) {
+  return std::to_array<EnumName<Norm>>({{"layernorm", Norm::layernorm}, {"rmsnorm", Norm::rmsnorm}});
+}
 
 enum class Activation {
   relu,
@@ -31,22 +31,22 @@ enum class Activation {
   gelu_tanh,  ///< the approximation by tanh, which eager code computes in eight kernels
   silu,
 };
-template <>
-inline constexpr auto kEnumNames<Activation> =
-    std::to_array<EnumName<Activation>>({{"relu", Activation::relu},
-                                         {"gelu", Activation::gelu},
-                                         {"gelu-tanh", Activation::gelu_tanh},
-                                         {"silu", Activation::silu}});
+constexpr auto enum_names(Activation) {
+  return std::to_array<EnumName<Activation>>({{"relu", Activation::relu},
+                                              {"gelu", Activation::gelu},
+                                              {"gelu-tanh", Activation::gelu_tanh},
+                                              {"silu", Activation::silu}});
+}
 
 /// Whose eager code runs: HuggingFace transformers' model of this family. They differ in the kernels between
 /// the two products of attention, and in whether queries, keys and values come from one GEMM (`kernels_of`).
 enum class EagerFamily { bert, gpt2, opt, t5 };
-template <>
-inline constexpr auto kEnumNames<EagerFamily> =
-    std::to_array<EnumName<EagerFamily>>({{"bert", EagerFamily::bert},
-                                          {"gpt2", EagerFamily::gpt2},
-                                          {"opt", EagerFamily::opt},
-                                          {"t5", EagerFamily::t5}});
+constexpr auto enum_names(EagerFamily) {
+  return std::to_array<EnumName<EagerFamily>>({{"bert", EagerFamily::bert},
+                                               {"gpt2", EagerFamily::gpt2},
+                                               {"opt", EagerFamily::opt},
+                                               {"t5", EagerFamily::t5}});
+}
 
 /// A mixture of experts in place of a feed-forward layer; every token goes to one expert.
 struct ExpertDimensions {
@@ -89,4 +89,4 @@ struct ModelDimensions {
   bool operator==(const ModelDimensions&) const = default;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

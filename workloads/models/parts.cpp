@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// Of each kind of part; of those not named, none.
@@ -50,4 +50,4 @@ std::int64_t parameters(std::span<const ModelPart> parts) {
   return sum;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

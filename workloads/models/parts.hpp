@@ -11,7 +11,7 @@
 #include "base/enum_names.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Where in a model a part is.
 enum class BlockId : std::uint8_t {
@@ -23,15 +23,15 @@ enum class BlockId : std::uint8_t {
   head,
   loss,
 };
-template <>
-inline constexpr auto kEnumNames<BlockId> =
-    std::to_array<EnumName<BlockId>>({{"embedding", BlockId::embedding},
-                                      {"attn", BlockId::self_attention},
-                                      {"cross", BlockId::cross_attention},
-                                      {"mlp", BlockId::feed_forward},
-                                      {"final", BlockId::stack_end},
-                                      {"head", BlockId::head},
-                                      {"loss", BlockId::loss}});
+constexpr auto enum_names(BlockId) {
+  return std::to_array<EnumName<BlockId>>({{"embedding", BlockId::embedding},
+                                           {"attn", BlockId::self_attention},
+                                           {"cross", BlockId::cross_attention},
+                                           {"mlp", BlockId::feed_forward},
+                                           {"final", BlockId::stack_end},
+                                           {"head", BlockId::head},
+                                           {"loss", BlockId::loss}});
+}
 
 /// What a part does there. Frameworks divide attention and experts: their kernels have roles of their own.
 enum class Role : std::uint8_t {
@@ -61,32 +61,33 @@ enum class Role : std::uint8_t {
   classes,
   logits,
 };
-template <>
-inline constexpr auto kEnumNames<Role> = std::to_array<EnumName<Role>>({{"", Role::whole},
-                                                                        {"norm", Role::norm},
-                                                                        {"bias", Role::bias},
-                                                                        {"qkv", Role::qkv},
-                                                                        {"rope", Role::rope},
-                                                                        {"attention", Role::attention},
-                                                                        {"kernel", Role::kernel},
-                                                                        {"copy", Role::copy},
-                                                                        {"scores", Role::scores},
-                                                                        {"scale_mask", Role::scale_mask},
-                                                                        {"softmax", Role::softmax},
-                                                                        {"dropout", Role::dropout},
-                                                                        {"values", Role::values},
-                                                                        {"out", Role::out},
-                                                                        {"router", Role::router},
-                                                                        {"experts", Role::experts},
-                                                                        {"dispatch", Role::dispatch},
-                                                                        {"gate_up", Role::gate_up},
-                                                                        {"activation", Role::activation},
-                                                                        {"down", Role::down},
-                                                                        {"combine", Role::combine},
-                                                                        {"residual", Role::residual},
-                                                                        {"transform", Role::transform},
-                                                                        {"classes", Role::classes},
-                                                                        {"logits", Role::logits}});
+constexpr auto enum_names(Role) {
+  return std::to_array<EnumName<Role>>({{"", Role::whole},
+                                        {"norm", Role::norm},
+                                        {"bias", Role::bias},
+                                        {"qkv", Role::qkv},
+                                        {"rope", Role::rope},
+                                        {"attention", Role::attention},
+                                        {"kernel", Role::kernel},
+                                        {"copy", Role::copy},
+                                        {"scores", Role::scores},
+                                        {"scale_mask", Role::scale_mask},
+                                        {"softmax", Role::softmax},
+                                        {"dropout", Role::dropout},
+                                        {"values", Role::values},
+                                        {"out", Role::out},
+                                        {"router", Role::router},
+                                        {"experts", Role::experts},
+                                        {"dispatch", Role::dispatch},
+                                        {"gate_up", Role::gate_up},
+                                        {"activation", Role::activation},
+                                        {"down", Role::down},
+                                        {"combine", Role::combine},
+                                        {"residual", Role::residual},
+                                        {"transform", Role::transform},
+                                        {"classes", Role::classes},
+                                        {"logits", Role::logits}});
+}
 
 struct PartId {
   BlockId block = BlockId::embedding;
@@ -203,4 +204,4 @@ struct ModelPart {
 std::int64_t parameters(const ModelPart& part);
 std::int64_t parameters(std::span<const ModelPart> parts);
 
-}  // namespace c3
+}  // namespace c3::workloads

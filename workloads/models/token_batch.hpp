@@ -5,7 +5,7 @@
 
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct TokenBatch {
   std::int64_t sequences = 1;
@@ -16,4 +16,4 @@ struct TokenBatch {
   std::int64_t tokens() const { return sequences * length; }
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

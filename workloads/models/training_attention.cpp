@@ -3,7 +3,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "workloads/models/training_lowering.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 // Values are not rotated.
 void TrainingLowering::rotation(const parts::Rotation& part) {
@@ -84,4 +84,4 @@ void TrainingLowering::scores_and_values(const parts::Attention& part) {
     backward(VectorOp::copy, heads);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

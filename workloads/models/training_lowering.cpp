@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline workloads {
 
 void TrainingLowering::write_part(const ModelPart& part) {
   std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
@@ -187,4 +187,4 @@ void TrainingLowering::loss(const parts::Loss& part) {
   narrow_back(logits);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

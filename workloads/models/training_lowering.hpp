@@ -9,7 +9,7 @@
 #include "workloads/models/lowering.hpp"
 #include "workloads/models/token_batch.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Base of the styles (styles/): each overrides what it does unlike the others.
 class TrainingLowering : public Lowering {
@@ -79,4 +79,4 @@ class TrainingLowering : public Lowering {
   Bytes unmade_;      ///< to be kept by the next kernel: no cast made it
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

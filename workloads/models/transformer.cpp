@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 /// Writes the parts of a model of given dimensions.
@@ -173,4 +173,4 @@ std::int64_t parameters(const Model& model) {
   return sum;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -7,7 +7,7 @@
 
 #include "workloads/models/parts.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What follows the last layer.
 enum class ModelHead {
@@ -45,4 +45,4 @@ std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer);
 /// Weights and biases, in numbers: the sum over parts.
 std::int64_t parameters(const Model& model);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 
 #include "workloads/experiment.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct TrainingStep {
   /// Every rank's. `compute`; `all_gather` and `reduce_scatter` of sharded parameters, or `gradients` of
@@ -16,4 +16,4 @@ struct TrainingStep {
   StepFacts facts;  ///< but for `peak` and `memory_size`, which are the GPU's
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -4,7 +4,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
   constexpr std::int64_t kRow = 1024;
@@ -82,4 +82,4 @@ void DataParallel::hold_states() {
                     element_size(framework.parameter_dtype) * count(own));
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

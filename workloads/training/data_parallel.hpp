@@ -7,7 +7,7 @@
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/step_program.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Parameters that are gathered and reduced together: unit 0 is what is before and after the layers, unit i
 /// is layer i - 1.
@@ -77,4 +77,4 @@ class DataParallel {
 /// Elements as a tensor of rows that kernels without rows take.
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype);
 
-}  // namespace c3
+}  // namespace c3::workloads

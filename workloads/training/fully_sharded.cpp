@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                                DataParallelGroup group, StepProgram& program)
@@ -126,4 +126,4 @@ void FullyShardedParameters::end_backward() {
   if (is_last_) reshard(0);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

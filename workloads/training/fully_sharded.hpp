@@ -9,7 +9,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// As PyTorch's fully_shard does it. Forward, the gather of a unit may run when the unit before the one before
 /// it has been copied out of its buffer (Framework::prefetch = 1; with 2 there is one buffer more); backward,
@@ -67,4 +67,4 @@ class FullyShardedParameters final : public DataParallel {
   std::optional<Reduction> reduction_;                                          ///< in flight
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

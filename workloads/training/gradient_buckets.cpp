@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                  DataParallelGroup group, StepProgram& program)
@@ -133,4 +133,4 @@ void GradientBuckets::after_optimizer() {
   program_.order(gathers, compute_, "parameters gathered");
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// A bucket is reduced as soon as enough gradients are ready, or after the backward pass where the framework
 /// does not overlap. DDP copies sums back to the gradients; its buckets are there for the whole step where it
@@ -59,4 +59,4 @@ class GradientBuckets final : public DataParallel {
   std::deque<Bucket> in_flight_;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

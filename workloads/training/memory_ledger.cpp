@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline workloads {
 
 MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory_class, std::string name,
                                             Bytes bytes) {
@@ -53,4 +53,4 @@ MemoryPeak MemoryLedger::peak() const {
   return peak;
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -9,7 +9,7 @@
 #include "workloads/training/memory_pool.hpp"
 #include "workloads/training/step_facts.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Tensors are allocated and released in the order in which the host launches what uses them, as PyTorch's
 /// caching allocator does it: the peak follows from the program alone. What is in use fits together; what is
@@ -49,4 +49,4 @@ class MemoryLedger {
   std::size_t peak_change_ = 0;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

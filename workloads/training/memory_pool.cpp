@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace c3 {
+namespace c3::inline workloads {
 
 MemoryPool::Address MemoryPool::allocate(Bytes bytes) {
   constexpr double kBlock = 512.0;
@@ -52,4 +52,4 @@ void MemoryPool::add_free(Address begin, Address size) {
   by_size_.emplace(size, begin);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

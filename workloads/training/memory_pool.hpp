@@ -8,7 +8,7 @@
 
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// One segment that grows at its end (`expandable_segments`): a tensor gets the smallest free block that it
 /// fits in, of equal ones the first; what it leaves of that stays free; free neighbours become one block.
@@ -33,4 +33,4 @@ class MemoryPool {
   std::set<std::pair<Address, Address>> by_size_;  ///< (size, address) of what is free
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 ModelBlocks model_blocks(const TrainingSetup& setup) {
   const Model model = transformer(setup.model);
@@ -26,4 +26,4 @@ ModelBlocks model_blocks(const TrainingSetup& setup) {
   return {.embedding = block_of(stack.start), .layer = block_of(layer_of(stack, 0)), .head = block_of(head)};
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -6,7 +6,7 @@
 #include "workloads/models/lowering.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 struct StepBlock : BlockKernels {
   std::int64_t parameters = 0;  ///< of this rank, in numbers
@@ -24,4 +24,4 @@ struct ModelBlocks {
 /// \throws std::invalid_argument naming a part for which the framework has no kernels.
 ModelBlocks model_blocks(const TrainingSetup& setup);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What data-parallel ranks keep a part of instead of all of it (ZeRO, arXiv 1910.02054, section 5).
 enum class Sharding {
@@ -17,12 +17,12 @@ enum class Sharding {
   gradients,   ///< ZeRO-2: buckets of gradients are reduced to the rank that updates them
   parameters,  ///< ZeRO-3, FSDP: a layer's parameters are gathered before it runs, forward and backward
 };
-template <>
-inline constexpr auto kEnumNames<Sharding> =
-    std::to_array<EnumName<Sharding>>({{"ddp", Sharding::none},
-                                       {"zero1", Sharding::optimizer},
-                                       {"zero2", Sharding::gradients},
-                                       {"fsdp", Sharding::parameters}});
+constexpr auto enum_names(Sharding) {
+  return std::to_array<EnumName<Sharding>>({{"ddp", Sharding::none},
+                                            {"zero1", Sharding::optimizer},
+                                            {"zero2", Sharding::gradients},
+                                            {"fsdp", Sharding::parameters}});
+}
 
 /// Which activations a backward pass finds and which it computes again.
 enum class Recompute {
@@ -32,12 +32,12 @@ enum class Recompute {
               ///< attention is one kernel
   full,       ///< kept: each layer's input
 };
-template <>
-inline constexpr auto kEnumNames<Recompute> =
-    std::to_array<EnumName<Recompute>>({{"none", Recompute::none},
-                                        {"selective", Recompute::selective},
-                                        {"attention", Recompute::attention},
-                                        {"full", Recompute::full}});
+constexpr auto enum_names(Recompute) {
+  return std::to_array<EnumName<Recompute>>({{"none", Recompute::none},
+                                             {"selective", Recompute::selective},
+                                             {"attention", Recompute::attention},
+                                             {"full", Recompute::full}});
+}
 
 struct TrainingSetup {
   ModelDimensions model;
@@ -59,4 +59,4 @@ struct TrainingSetup {
   bool operator==(const TrainingSetup&) const = default;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include "workloads/training/fully_sharded.hpp"
 #include "workloads/training/gradient_buckets.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                                  DataParallelGroup group, StepProgram& program) {
@@ -14,4 +14,4 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
   return std::make_unique<GradientBuckets>(setup, std::move(units), group, program);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,10 +5,10 @@
 
 #include "workloads/training/data_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What the setup's `sharding` names: fully sharded parameters, else buckets of gradients.
 std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                                                  DataParallelGroup group, StepProgram& program);
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -12,7 +12,7 @@
 #include "workloads/training/sharding.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const ModelBlocks& blocks) {
@@ -369,4 +369,4 @@ Bytes StepComposer::stream_bytes() const {
   return hidden_bytes() / (setup_.sequence_parallel ? setup_.tensor_parallel : 1);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

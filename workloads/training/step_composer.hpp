@@ -13,7 +13,7 @@
 #include "workloads/training/model_blocks.hpp"
 #include "workloads/training/step_program.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 class StepComposer {
  public:
@@ -84,4 +84,4 @@ class StepComposer {
   Flops model_flops_, hardware_flops_;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -10,17 +10,17 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// What a GPU's memory holds.
 enum class MemoryClass : std::uint8_t { weights, gradients, optimizer, activations, communication };
-template <>
-inline constexpr auto kEnumNames<MemoryClass> =
-    std::to_array<EnumName<MemoryClass>>({{"weights", MemoryClass::weights},
-                                          {"gradients", MemoryClass::gradients},
-                                          {"optimizer", MemoryClass::optimizer},
-                                          {"activations", MemoryClass::activations},
-                                          {"communication", MemoryClass::communication}});
+constexpr auto enum_names(MemoryClass) {
+  return std::to_array<EnumName<MemoryClass>>({{"weights", MemoryClass::weights},
+                                               {"gradients", MemoryClass::gradients},
+                                               {"optimizer", MemoryClass::optimizer},
+                                               {"activations", MemoryClass::activations},
+                                               {"communication", MemoryClass::communication}});
+}
 inline constexpr auto kMemoryClasses = enum_values<MemoryClass>();
 
 struct MemoryTenant {
@@ -55,4 +55,4 @@ struct StepFacts {
   bool operator==(const StepFacts&) const = default;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline workloads {
 
 StepProgram::Stream StepProgram::stream(const std::string& name) {
   const auto found = std::ranges::find(streams_, name, &StreamSpec::name);
@@ -58,4 +58,4 @@ HostProgram StepProgram::take_host() {
   return std::move(host_);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -8,7 +8,7 @@
 #include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Of which pass launches are: they cost the host unlike times.
 enum class HostPass { forward, backward };
@@ -53,4 +53,4 @@ class StepProgram {
   std::size_t events_ = 0;
 };
 
-}  // namespace c3
+}  // namespace c3::workloads

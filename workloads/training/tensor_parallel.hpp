@@ -9,7 +9,7 @@
 #include "workloads/models/parts.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// Whether ranks have some of the outputs of a projection each, and so all inputs; of attn.out and mlp.down it
 /// is the reverse.
@@ -36,4 +36,4 @@ struct PartCollectives {
 /// all-reduce.
 PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pass);
 
-}  // namespace c3
+}  // namespace c3::workloads

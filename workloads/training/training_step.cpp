@@ -6,7 +6,7 @@
 
 #include "workloads/training/step_composer.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 namespace {
 
@@ -50,4 +50,4 @@ void compose_training(Experiment& experiment) {
   experiment.step = std::move(step.facts);
 }
 
-}  // namespace c3
+}  // namespace c3::workloads

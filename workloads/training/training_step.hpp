@@ -5,7 +5,7 @@
 #include "workloads/training/composed_step.hpp"
 #include "workloads/training/setup.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 
 /// From the first kernel of the first micro-batch's forward pass until parameters are updated. Tensor-parallel
 /// ranks are neighbours, data-parallel ones are `tensor_parallel` apart.
@@ -15,4 +15,4 @@ TrainingStep training_step(const TrainingSetup& setup, int ranks);
 /// Gives \p experiment the streams, host and facts of its `training`.
 void compose_training(Experiment& experiment);
 
-}  // namespace c3
+}  // namespace c3::workloads

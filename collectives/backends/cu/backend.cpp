@@ -7,7 +7,7 @@
 
 #include "collectives/backends/cu/cu_collective.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan) {
@@ -54,4 +54,4 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 extern constexpr BackendEntry kCuBackend = {
     .backend = Backend::cu, .make = make, .default_algorithm = default_algorithm};
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -10,7 +10,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
@@ -67,10 +67,10 @@ void CuCollective::on_complete(std::uint64_t) {
     for (const int channel : group.channels)
       in_lane += part_of(channel, lane);
   }
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
     group.arrived.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
   }
-  group.transfers.assign(moves_.size(), kNoActivity);
+  group.transfers.assign(planned_.size(), kNoActivity);
   hold(group);
   simulation_.spawn(plan_.name, run_group(&group));
 }
@@ -97,12 +97,12 @@ Task CuCollective::run_group(Group* group) {
   co_await simulation_.sleep(protocol_.base());
   if (!rings_.empty()) co_await run_rings(group);
   find_turns(*group);
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
-    if (takes_part(*group, moves_[i]))
-      simulation_.spawn(plan_.name, run_move(group, i), group->arrived[i].get());
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    if (takes_part(*group, planned_[i]))
+      simulation_.spawn(plan_.name, run_planned(group, i), group->arrived[i].get());
   }
-  for (std::size_t i = 0; i < moves_.size(); ++i) {
-    if (takes_part(*group, moves_[i])) co_await *group->arrived[i];
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    if (takes_part(*group, planned_[i])) co_await *group->arrived[i];
   }
   if (const std::optional<LocalCopy> copy = protocol_.local_copy()) {
     std::vector<Demand> demands;
@@ -127,27 +127,28 @@ void CuCollective::release(const Group& group) {
   }
 }
 
-Task CuCollective::run_move(Group* group, std::size_t index) {
-  const Move& move = moves_[index];
-  for (const std::uint32_t before : move.after) {
-    if (takes_part(*group, moves_[before])) co_await *group->arrived[before];
+Task CuCollective::run_planned(Group* group, std::size_t index) {
+  const PlannedFlow& planned = planned_[index];
+  for (const std::uint32_t before : planned.after) {
+    if (takes_part(*group, planned_[before])) co_await *group->arrived[before];
   }
-  const int rank = move.legs.front().src;
-  Leg whole = move.legs.front();
+  const int rank = planned.legs.front().src;
+  Leg whole = planned.legs.front();
   whole.bytes = Bytes{};
-  for (const Leg& leg : move.legs)
+  for (const Leg& leg : planned.legs)
     whole.bytes += share(*group, leg).bytes;
   const ActivityId activity = simulation_.begin_activity(transfer_info(whole, ActivityKind::transfer));
   group->transfers[index] = activity;
   simulation_.add_dependency(activity, group->holding[index_of(rank)], DependencyKind::launch);
-  for (const std::uint32_t before : move.after) {
+  for (const std::uint32_t before : planned.after) {
     simulation_.add_dependency(activity, group->transfers[before], DependencyKind::data);
   }
-  co_await simulation_.sleep(exposed_latency(*group, move));
-  if (move.behind && takes_part(*group, moves_[*move.behind])) co_await *group->arrived[*move.behind];
+  co_await simulation_.sleep(exposed_latency(*group, planned));
+  if (planned.behind && takes_part(*group, planned_[*planned.behind]))
+    co_await *group->arrived[*planned.behind];
 
   std::vector<Demand> demands;
-  FlowSpec spec = flow_of(*group, move, demands);
+  FlowSpec spec = flow_of(*group, planned, demands);
   const double at_boost = spec.bound;
   spec.bound *= clock_factor(rank);
   spec.activity = activity;
@@ -165,9 +166,9 @@ double CuCollective::part_of(int channel, int lane) const {
   return lane % width_ == channel ? 1.0 / served : 0.0;
 }
 
-bool CuCollective::takes_part(const Group& group, const Move& move) const {
+bool CuCollective::takes_part(const Group& group, const PlannedFlow& flow) const {
   return std::ranges::any_of(
-      move.legs, [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0.0; });
+      flow.legs, [&](const Leg& leg) { return group.in_lane[static_cast<std::size_t>(leg.lane)] > 0.0; });
 }
 
 // The bytes of \p leg that the group's channels own.
@@ -201,7 +202,7 @@ CollectiveRun::Carriage CuCollective::carriage() const {
   return {wire, protocol_.network_bytes(), library_.staging_bytes, /*through_l2=*/true};
 }
 
-Seconds CuCollective::latency(const Move& move) const { return protocol_.latency(move); }
+Seconds CuCollective::latency(const PlannedFlow& flow) const { return protocol_.latency(flow); }
 
 namespace {
 
@@ -221,11 +222,12 @@ void merge(std::vector<Demand>& demands) {
 
 }  // namespace
 
-FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const {
+FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow,
+                               std::vector<Demand>& demands) const {
   const Carriage per_byte = carriage();
   std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
   Bytes at_hbm;
-  for (const Leg& whole : move.legs) {
+  for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
     std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
@@ -235,7 +237,7 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
   }
   merge(demands);
   FlowSpec spec;
-  spec.bound = protocol_.bound(move);
+  spec.bound = protocol_.bound(flow);
   double channels = 0.0;
   for (const auto& [sender, bytes] : by_lane) {
     const auto [src, lane] = sender;
@@ -243,7 +245,7 @@ FlowSpec CuCollective::flow_of(const Group& group, const Move& move, std::vector
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
   spec.demands = demands;
-  const Memory& memory = cluster_.gpu(move.legs.front().src).memory();
+  const Memory& memory = cluster_.gpu(flow.legs.front().src).memory();
   spec.priority = memory.communication_class();
   spec.weight =
       memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, spec.bound);
@@ -285,17 +287,17 @@ void CuCollective::rebound_flows(int rank) {
 
 // --- Rings told as edges, whose steps hide latency of one another where edges differ.
 
-bool CuCollective::turns(const Move& move) const {
+bool CuCollective::turns(const PlannedFlow& flow) const {
   const bool is_ring = plan_.method.algorithm->channels.use == ChannelUse::rings && !graph_.pipelined;
-  return is_ring && (plan_.ring_chunks > 1 || (move.hops > 0 && move.network_hops > 0));
+  return is_ring && (plan_.ring_chunks > 1 || (flow.hops > 0 && flow.network_hops > 0));
 }
 
 void CuCollective::find_turns(Group& group) const {
   EdgeTimes edges;
   const Carriage per_byte = carriage();
-  for (const Move& move : moves_) {
-    if (!turns(move) || !takes_part(group, move)) continue;
-    for (const Leg& whole : move.legs) {
+  for (const PlannedFlow& flow : planned_) {
+    if (!turns(flow) || !takes_part(group, flow)) continue;
+    for (const Leg& whole : flow.legs) {
       const Leg leg = share(group, whole);
       if (leg.bytes.value <= 0.0) continue;
       edges.add(leg.lane, leg.op, leg.bytes / lane_rate(group, leg.lane, leg.src), path(leg, per_byte));
@@ -304,17 +306,17 @@ void CuCollective::find_turns(Group& group) const {
   group.turns = edges.turns(simulation_.fluid().rates());
 }
 
-Seconds CuCollective::exposed_latency(const Group& group, const Move& move) const {
-  if (!turns(move)) return latency(move);
-  Move one_step = move;
-  one_step.network_hops = std::min(move.network_hops, 1);
+Seconds CuCollective::exposed_latency(const Group& group, const PlannedFlow& flow) const {
+  if (!turns(flow)) return latency(flow);
+  PlannedFlow one_step = flow;
+  one_step.network_hops = std::min(flow.network_hops, 1);
   one_step.hops = 1 - one_step.network_hops;
   Seconds longest, slowest;  // of all lanes, which a gang moves at one pace
-  for (const Leg& leg : move.legs) {
+  for (const Leg& leg : flow.legs) {
     const auto found = group.turns.find(leg.lane);
     if (found == group.turns.end()) continue;
     const RingTurns& lane = found->second;
-    longest = std::max(longest, lane.slowest + lane.beyond_slowest(latency(move), plan_.ring_chunks));
+    longest = std::max(longest, lane.slowest + lane.beyond_slowest(latency(flow), plan_.ring_chunks));
     slowest = std::max(slowest, lane.slowest);
   }
   return std::max(latency(one_step), longest - slowest);
@@ -334,7 +336,7 @@ Task CuCollective::run_rings(Group* group) {
   co_await group->rings->done();
 }
 
-Move CuCollective::step_of(const Leg& leg) const {
+PlannedFlow CuCollective::step_of(const Leg& leg) const {
   const bool crosses = leg.src / graph_.node_gpus != leg.dst / graph_.node_gpus;
   return {.legs = {leg}, .hops = crosses ? 0 : 1, .network_hops = crosses ? 1 : 0, .after = {}};
 }
@@ -353,4 +355,4 @@ ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) 
   return activity;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

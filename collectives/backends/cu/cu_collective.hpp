@@ -12,15 +12,15 @@
 #include "collectives/collective_run.hpp"
 #include "collectives/library/channel_protocol.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Channel c serves lane c mod places (ChannelProtocol), or all lanes alike where the library splits each
 /// channel's threads among peers; channels fewer than lanes serve several each. What serves no lane copies the
 /// rank's own shard, at no cost but its CUs. A lane's data are shared evenly by what serves it. A channel
 /// starts when its work group is placed on every rank, and keeps its slot until its share is done: one
-/// placed late ends late. Channels that start at one instant run as a group. A channel moves payload at its
+/// placed late ends late. Channels that start at one instant run as a group. A channel flows payload at its
 /// protocol's channel_rate, channels of one CU together at most at cu_rate; `clock_share` of a channel's time
-/// per byte scales with the core clock. Wrong when: the library moves data between channels, or its channels
+/// per byte scales with the core clock. Wrong when: the library flows data between channels, or its channels
 /// leave before their last peer.
 class CuCollective final : public CollectiveRun, private Completion {
  public:
@@ -58,10 +58,10 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::vector<int> channels;
     std::vector<double> in_lane;                  ///< channels of the group by lane, parts of them counted
     std::vector<ActivityId> holding;              ///< by simulated member
-    std::vector<std::unique_ptr<Event>> arrived;  ///< by move
-    std::vector<ActivityId> transfers;            ///< by move
+    std::vector<std::unique_ptr<Event>> arrived;  ///< by flow
+    std::vector<ActivityId> transfers;            ///< by flow
     std::unique_ptr<GroupTraffic> traffic;
-    std::unique_ptr<RingRun> rings;  ///< instead of moves
+    std::unique_ptr<RingRun> rings;  ///< instead of flows
     std::map<int, RingTurns> turns;  ///< by lane, of rings told as edges
   };
   struct ActiveFlow {
@@ -74,25 +74,25 @@ class CuCollective final : public CollectiveRun, private Completion {
   void place(RankGrid& grid, int xcd, std::span<const int> cus);
   void on_complete(std::uint64_t) override;  ///< end of the instant at which channels were placed
   Task run_group(Group* group);
-  Task run_move(Group* group, std::size_t index);
+  Task run_planned(Group* group, std::size_t index);
   Task run_rings(Group* group);
   void hold(Group& group);
   void release(const Group& group);
 
   double part_of(int channel, int lane) const;  ///< how much of a channel serves the lane
-  bool takes_part(const Group& group, const Move& move) const;
+  bool takes_part(const Group& group, const PlannedFlow& flow) const;
   Leg share(const Group& group, const Leg& leg) const;
   Carriage carriage() const;
-  Seconds latency(const Move& move) const;
-  Seconds exposed_latency(const Group& group, const Move& move) const;
+  Seconds latency(const PlannedFlow& flow) const;
+  Seconds exposed_latency(const Group& group, const PlannedFlow& flow) const;
   void find_turns(Group& group) const;
-  bool turns(const Move& move) const;
-  Move step_of(const Leg& leg) const;
+  bool turns(const PlannedFlow& flow) const;
+  PlannedFlow step_of(const Leg& leg) const;
   BytesPerSecond channel_rate(int copying) const;
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
-  FlowSpec flow_of(const Group& group, const Move& move, std::vector<Demand>& demands) const;
+  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands) const;
   double clock_factor(int rank) const;
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
   void rebound_flows(int rank);
@@ -112,4 +112,4 @@ class CuCollective final : public CollectiveRun, private Completion {
   int channels_left_;      ///< whose group has not ended
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

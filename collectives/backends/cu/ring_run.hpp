@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 #include "engine/event.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// What a backend says of a ring's edges. A leg's bytes are those of a chunk.
 class RingTraffic {
@@ -102,4 +102,4 @@ class RingRun final : private Completion {
   Event done_;
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline collectives {
 
 Seconds RingTurns::beyond_slowest(Seconds latency, int chunks) const {
   const double idle = (latency + alone / chunks).value;
@@ -67,4 +67,4 @@ std::map<int, RingTurns> EdgeTimes::turns(const FlowSolver& rates) {
   return turns;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -9,7 +9,7 @@
 #include "engine/flow.hpp"
 #include "engine/flow_solver.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Times for all that an edge of a ring sends.
 struct RingTurns {
@@ -45,4 +45,4 @@ class EdgeTimes {
   std::vector<Demand> demands_;  ///< of one edge after another
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -8,7 +8,7 @@
 
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// Before the graph is made, so that what copy engines can never do is said first.
@@ -61,7 +61,7 @@ Bytes bytes_of(const DmaJob& job) {
 
 DmaCollective::DmaCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, checked(std::move(plan), cluster)),
-      jobs_(make_dma_jobs(graph_, moves_, plan_.dma.variant, plan_.grain)) {
+      jobs_(make_dma_jobs(graph_, planned_, plan_.dma.variant, plan_.grain)) {
   refuse_other_nodes(plan_, graph_, cluster.spec().node.gpus);
   width_ = std::min(lanes_of(jobs_), cluster.spec().gpu.dma.engines);
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -175,4 +175,4 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
   return stage;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,7 +7,7 @@
 
 #include "collectives/collective_run.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 class DmaCollective final : public CollectiveRun {
  public:
@@ -33,4 +33,4 @@ class DmaCollective final : public CollectiveRun {
   std::vector<Progress> progress_;  ///< by job
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

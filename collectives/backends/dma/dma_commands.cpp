@@ -10,19 +10,19 @@
 #include "collectives/algorithms/entry.hpp"
 #include "engine/errors.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 Leg leg_of(const Transfer& t) { return {t.src, t.dst, t.lane, t.bytes, t.op}; }
 
 /// Chunks of a pipelined graph follow one another; else an engine takes its commands in turn by itself.
-std::vector<DmaJob> copies(const TransferGraph& graph, const std::vector<Move>& moves) {
+std::vector<DmaJob> copies(const TransferGraph& graph, const std::vector<PlannedFlow>& flows) {
   std::vector<DmaJob> jobs;
-  jobs.reserve(moves.size());
-  for (const Move& move : moves) {
-    DmaJob& job = jobs.emplace_back(DmaJob{{}, std::max(1, move.hops), move.after});
-    if (move.behind && graph.pipelined) job.after.push_back(*move.behind);
-    for (const Leg& leg : move.legs)
+  jobs.reserve(flows.size());
+  for (const PlannedFlow& flow : flows) {
+    DmaJob& job = jobs.emplace_back(DmaJob{{}, std::max(1, flow.hops), flow.after});
+    if (flow.behind && graph.pipelined) job.after.push_back(*flow.behind);
+    for (const Leg& leg : flow.legs)
       job.submissions.push_back({leg.src, leg.lane, {{leg}}});
   }
   return jobs;
@@ -93,7 +93,7 @@ std::vector<DmaSubmission> submissions_of(const TransferGraph& graph, DmaVariant
     case DmaVariant::pcpy:
       break;
   }
-  throw std::logic_error("submissions_of: copies follow moves");
+  throw std::logic_error("submissions_of: copies follow planned flows");
 }
 
 bool suits(DmaVariant variant, CollectiveKind kind) {
@@ -113,9 +113,9 @@ bool may_fold(const DmaOptions& options) {
   return options.variant != DmaVariant::swap && (options.host == DmaHost::gpu || !options.prelaunch);
 }
 
-std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<Move>& moves,
+std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<PlannedFlow>& flows,
                                   DmaVariant variant, CollectiveGrain grain) {
-  if (variant == DmaVariant::pcpy) return copies(graph, moves);
+  if (variant == DmaVariant::pcpy) return copies(graph, flows);
   std::vector<DmaSubmission> submissions = submissions_of(graph, variant);
   std::vector<DmaJob> jobs;
   if (grain == CollectiveGrain::gang) {
@@ -155,4 +155,4 @@ void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algo
   }
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

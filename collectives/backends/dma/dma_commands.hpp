@@ -11,10 +11,10 @@
 #include "base/enum_names.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Source: variants and names of DMA-Latte (arXiv 2511.06605).
 enum class DmaVariant {
@@ -23,11 +23,12 @@ enum class DmaVariant {
   swap,  ///< commands that exchange two ranks' pieces: one rank of each pair sends both
   b2b,   ///< all copies of a rank back to back on one engine, one signal
 };
-template <>
-inline constexpr auto kEnumNames<DmaVariant> = std::to_array<EnumName<DmaVariant>>({{"pcpy", DmaVariant::pcpy},
-                                                                                    {"bcst", DmaVariant::bcst},
-                                                                                    {"swap", DmaVariant::swap},
-                                                                                    {"b2b", DmaVariant::b2b}});
+constexpr auto enum_names(DmaVariant) {
+  return std::to_array<EnumName<DmaVariant>>({{"pcpy", DmaVariant::pcpy},
+                                              {"bcst", DmaVariant::bcst},
+                                              {"swap", DmaVariant::swap},
+                                              {"b2b", DmaVariant::b2b}});
+}
 inline constexpr auto kDmaVariants = enum_values<DmaVariant>();
 
 /// Which host threads create commands and watch signals.
@@ -35,9 +36,9 @@ enum class DmaHost {
   gpu,   ///< one for each GPU
   node,  ///< one for all GPUs of the node, as in a single-process benchmark
 };
-template <>
-inline constexpr auto kEnumNames<DmaHost> =
-    std::to_array<EnumName<DmaHost>>({{"gpu", DmaHost::gpu}, {"node", DmaHost::node}});
+constexpr auto enum_names(DmaHost) {
+  return std::to_array<EnumName<DmaHost>>({{"gpu", DmaHost::gpu}, {"node", DmaHost::node}});
+}
 inline constexpr auto kDmaHosts = enum_values<DmaHost>();
 
 /// How a collective uses copy engines.
@@ -74,13 +75,13 @@ struct DmaJob {
   std::vector<std::uint32_t> after = {};  ///< positions of jobs, all smaller than this one's
 };
 
-/// pcpy follows \p moves; the others need a graph of one step, and make of it ceil(k/2) commands for the k
+/// pcpy follows \p flows; the others need a graph of one step, and make of it ceil(k/2) commands for the k
 /// peers of a rank (bcst), one command for each pair of ranks (swap), or one submission of k copies (b2b).
-std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<Move>& moves,
+std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<PlannedFlow>& flows,
                                   DmaVariant variant, CollectiveGrain grain);
 
 /// \throws InfeasibleError that begins with \p name when copy engines of \p gpu cannot run \p call so.
 void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algorithm, DmaVariant variant,
                const GpuSpec& gpu);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -13,7 +13,7 @@
 #include "gpu/output_sink.hpp"
 #include "gpu/staging_window.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer
 /// makes them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is
@@ -100,4 +100,4 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   std::vector<Demand> demands_;  ///< scratch
 };
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kOperators = {"attention"};
@@ -85,4 +85,4 @@ extern constexpr OperatorClass kAttentionClass = {.name = "attention",
 
 const OperatorClass& operator_class(const AttentionShape&) { return kAttentionClass; }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -10,7 +10,7 @@
 #include "gpu/kernels/checks.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr double kExponentialsPerClock = 16;  // of a CU: 4 special-function units in each of 4 partitions
@@ -171,4 +171,4 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   return kernel;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -6,7 +6,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Which kernel computes attention.
 enum class AttentionKernel : std::uint8_t {
@@ -32,4 +32,4 @@ struct AttentionShape {
 
 const OperatorClass& operator_class(const AttentionShape& shape);
 
-}  // namespace c3
+}  // namespace c3::gpu

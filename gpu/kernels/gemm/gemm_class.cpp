@@ -6,7 +6,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kOperators = {"gemm"};
@@ -87,4 +87,4 @@ std::array<GemmShape, 2> backward(const GemmShape& forward) {
   return {of_a, of_b};
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 // How sharply the slower of arithmetic and HBM decides; as fitted with the coefficients.
@@ -207,4 +207,4 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   return kernel;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

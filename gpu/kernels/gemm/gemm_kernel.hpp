@@ -6,7 +6,7 @@
 #include "gpu/kernel.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// Describes the GEMM on \p gpu, one work group for each of the GPU's GEMM tiles, dispatched with m fastest. A
 /// tile's time is its (padded) flops at the CU's part of the sustained matrix rate. Wrong when: the library
@@ -14,4 +14,4 @@ namespace c3 {
 /// the GPU has no such matrix rate, or \p shape has an extent < 1.
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -12,7 +12,7 @@
 #include "engine/errors.hpp"
 #include "gpu/kernels/tiling.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr std::array<std::int64_t, 14> kVectorSplits = {1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 40};
@@ -234,4 +234,4 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu) {
 
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
 
-}  // namespace c3
+}  // namespace c3::gpu

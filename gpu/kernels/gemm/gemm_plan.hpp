@@ -7,7 +7,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// A tile, a split of K, and what follows from them.
 struct GemmPlan {
@@ -42,4 +42,4 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu);
 /// tiles.
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "gpu/kernels/vector/vector_kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr auto kOperators = [] {
@@ -142,4 +142,4 @@ extern constexpr OperatorClass kVectorClass = {.name = "vector",
 
 const OperatorClass& operator_class(const VectorShape&) { return kVectorClass; }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -10,7 +10,7 @@
 #include "engine/errors.hpp"
 #include "gpu/kernels/checks.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 constexpr double kThreads = 128;                    // of most work groups
@@ -233,4 +233,4 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   return kernel;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace c3 {
+namespace c3::inline gpu {
 namespace {
 
 bool is_elementwise(VectorOp op) { return op <= VectorOp::copy; }
@@ -28,4 +28,4 @@ void VectorChain::append(VectorOp op) {
   ops_.at(length_++) = op;
 }
 
-}  // namespace c3
+}  // namespace c3::gpu

@@ -9,7 +9,7 @@
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
 
-namespace c3 {
+namespace c3::inline gpu {
 
 /// They move bytes; what they compute seldom matters.
 enum class VectorOp : std::uint8_t {
@@ -117,4 +117,4 @@ struct VectorShape {
 
 const OperatorClass& operator_class(const VectorShape& shape);
 
-}  // namespace c3
+}  // namespace c3::gpu

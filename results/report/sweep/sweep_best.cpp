@@ -7,7 +7,7 @@
 #include "results/report/sweep/sweep_sections.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kBestFew = 8, kMostCombinations = 24;
@@ -145,4 +145,4 @@ std::string sweep_best_section(const SweepScope& scope) {
          "</section>\n";
 }
 
-}  // namespace c3
+}  // namespace c3::results

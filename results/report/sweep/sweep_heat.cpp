@@ -9,7 +9,7 @@
 #include "results/sweep/heat_map.hpp"
 #include "results/sweep/sweep_metric.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr std::size_t kMostPanels = 8, kMostLevels = 32;
@@ -150,4 +150,4 @@ std::string sweep_heat_section(const SweepScope& scope) {
          "</section>\n";
 }
 
-}  // namespace c3
+}  // namespace c3::results

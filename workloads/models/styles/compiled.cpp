@@ -5,7 +5,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 class Compiled final : public TrainingLowering {
@@ -59,4 +59,4 @@ void Compiled::loss(const parts::Loss& part) {
 
 extern constexpr StyleEntry kCompiledStyle = {.name = "compiled", .lowering = make_style<Compiled>};
 
-}  // namespace c3
+}  // namespace c3::workloads

@@ -2,7 +2,7 @@
 
 #include "workloads/models/styles/style.hpp"
 
-namespace c3 {
+namespace c3::inline workloads {
 namespace {
 
 class Megatron final : public TrainingLowering {
@@ -40,4 +40,4 @@ void Megatron::loss(const parts::Loss& part) {
 extern constexpr StyleEntry kMegatronStyle = {
     .name = "megatron", .lowering = make_style<Megatron>, .recomputes_to_end = true, .gathers_again = true};
 
-}  // namespace c3
+}  // namespace c3::workloads

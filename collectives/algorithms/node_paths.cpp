@@ -1,4 +1,4 @@
-#include "collectives/algorithms/local_paths.hpp"
+#include "collectives/algorithms/node_paths.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +8,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/interconnect.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 using Path = std::vector<int>;
@@ -89,7 +89,7 @@ class RingCutter {
 
 }  // namespace
 
-std::vector<std::vector<int>> local_paths(const NodeSpec& node, const std::vector<int>& members, int nics) {
+std::vector<std::vector<int>> node_paths(const NodeSpec& node, const std::vector<int>& members, int nics) {
   if (members.size() == 1) return {members};
   switch (node.topology) {
     case NodeTopology::full_mesh:
@@ -100,7 +100,7 @@ std::vector<std::vector<int>> local_paths(const NodeSpec& node, const std::vecto
     case NodeTopology::wired:
       return RingCutter(node, nics).cut(disjoint_rings(node, members), owners(node, members, nics).size());
   }
-  throw std::logic_error("local_paths: unknown topology");
+  throw std::logic_error("node_paths: unknown topology");
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -7,9 +7,9 @@
 
 #include "collectives/transfer_graph.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
-/// Bytes of one edge that a move carries.
+/// Bytes of one edge that a flow carries.
 struct Leg {
   int src = 0;
   int dst = 0;
@@ -20,11 +20,11 @@ struct Leg {
 };
 
 /// One flow: every leg progresses in the same proportion.
-struct Move {
+struct PlannedFlow {
   std::vector<Leg> legs;
   int hops = 0;                      ///< steps within a node whose latency it pays, one after another
   int network_hops = 0;              ///< the same between nodes
-  std::vector<std::uint32_t> after;  ///< positions of moves that must have ended; all smaller than this one's
+  std::vector<std::uint32_t> after;  ///< positions of flows that must have ended; all smaller than this one's
   /// Position of what goes ahead of it on the same edge, or from the same rank on the same lane: it starts when
   /// that has ended, its latency is hidden.
   std::optional<std::uint32_t> behind = std::nullopt;
@@ -44,7 +44,7 @@ Chunking equal_chunks(int count);
 /// Chunks of \p size (> 0) and what is left, of transfers of at most \p transfer.
 Chunking whole_chunks(Bytes transfer, Bytes size);
 
-/// step: a move a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
+/// step: a flow a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
 /// its \p chunks, at most 1,000 equal ones. edge: one for all transfers of a stage on one edge of a lane, which
 /// pays the latency of the longest way to its last; of a pipelined graph three: the first chunk, which fills
 /// the pipeline, those between, and the last, which empties it. gang: one for each stage, so one for all where
@@ -52,10 +52,10 @@ Chunking whole_chunks(Bytes transfer, Bytes size);
 /// chunk of each of more and one for all the rest. Edge and gang are exact when steps have equal bytes and
 /// edges equal rates; with unequal ones they hide waiting. \throws std::logic_error for grain step of a graph
 /// that tells several steps as one, and for grain automatic.
-std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {});
+std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {});
 
 /// The finest grain that costs little: step up to 2,000 flows, edge up to 20,000, gang above. \p graph may tell
 /// several steps as one.
 CollectiveGrain choose_grain(const TransferGraph& graph, int chunks);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -5,7 +5,7 @@
 
 #include "interconnect/spec.hpp"
 
-namespace c3 {
+namespace c3::inline collectives {
 
 /// Paths over all \p members (GPUs of the node), each from where data enter the node to where they leave it.
 /// Full mesh of an even number: one starting at each member, which together use every link once each way
@@ -14,6 +14,6 @@ namespace c3 {
 /// turned so that each starts at a GPU of its own. Wired: the disjoint rings, cut open where a pair of GPUs
 /// shares a NIC if they do anywhere, each time at another place; at least as many as \p nics that the members
 /// use.
-std::vector<std::vector<int>> local_paths(const NodeSpec& node, const std::vector<int>& members, int nics);
+std::vector<std::vector<int>> node_paths(const NodeSpec& node, const std::vector<int>& members, int nics);
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -6,7 +6,7 @@
 #include "results/report/sections.hpp"
 #include "results/study_cells.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 /// Where all ranks do the same, one is simulated and stands for all; that may differ from strategy to strategy.
@@ -80,4 +80,4 @@ std::string provenance_section(const ReportScope& scope) {
          "</details>\n</section>\n";
 }
 
-}  // namespace c3
+}  // namespace c3::results

@@ -1,4 +1,4 @@
-#include "collectives/moves.hpp"
+#include "collectives/planned_flows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace c3 {
+namespace c3::inline collectives {
 namespace {
 
 /// A way through steps within nodes and between them; the longer one has more between.
@@ -54,20 +54,20 @@ class Legs {
   std::map<std::tuple<int, int, int, TransferOp>, std::size_t> places_;
 };
 
-/// Every transfer a move.
-std::vector<Move> single_transfers(const TransferGraph& graph) {
-  std::vector<Move> moves;
-  moves.reserve(graph.transfers.size());
+/// Every transfer a flow.
+std::vector<PlannedFlow> single_transfers(const TransferGraph& graph) {
+  std::vector<PlannedFlow> flows;
+  flows.reserve(graph.transfers.size());
   for (const Transfer& t : graph.transfers) {
     if (t.hops + t.network_hops > 0)
-      throw std::logic_error("plan_moves: steps that are told as one cannot be taken one by one");
+      throw std::logic_error("plan_flows: steps that are told as one cannot be taken one by one");
     const Way way = way_of(graph, t);
-    moves.push_back({{{t.src, t.dst, t.lane, t.bytes, t.op}}, way.within, way.network, t.after});
+    flows.push_back({{{t.src, t.dst, t.lane, t.bytes, t.op}}, way.within, way.network, t.after});
   }
-  return moves;
+  return flows;
 }
 
-/// Transfers that become one move.
+/// Transfers that become one flow.
 struct Bundle {
   Legs legs;
   Way way;
@@ -77,11 +77,11 @@ struct Bundle {
     legs.add(t);
     way = std::max(way, its_way);
   }
-  Move move() const { return {legs.all(), way.within, way.network, {after.begin(), after.end()}}; }
+  PlannedFlow flow() const { return {legs.all(), way.within, way.network, {after.begin(), after.end()}}; }
 };
 
-/// A move for all transfers of a stage on one edge of a lane. Stages must be written one after another.
-std::vector<Move> edges(const TransferGraph& graph) {
+/// A flow for all transfers of a stage on one edge of a lane. Stages must be written one after another.
+std::vector<PlannedFlow> edges(const TransferGraph& graph) {
   const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/true);
   std::vector<Bundle> bundles;
   std::vector<std::uint32_t> bundle_of;  // by transfer
@@ -98,23 +98,23 @@ std::vector<Move> edges(const TransferGraph& graph) {
       if (graph.transfers[before].stage != t.stage) bundle.after.insert(bundle_of[before]);
     }
     if (!bundle.after.empty() && *bundle.after.rbegin() >= found->second)
-      throw std::logic_error("plan_moves: a stage is written after one that needs it");
+      throw std::logic_error("plan_flows: a stage is written after one that needs it");
   }
-  std::vector<Move> moves;
-  moves.reserve(bundles.size());
+  std::vector<PlannedFlow> flows;
+  flows.reserve(bundles.size());
   for (const Bundle& bundle : bundles)
-    moves.push_back(bundle.move());
-  return moves;
+    flows.push_back(bundle.flow());
+  return flows;
 }
 
 /// What a rank sends on a lane goes one after another, in the order of the graph.
-void queue_in_lanes(std::vector<Move>& moves) {
+void queue_in_lanes(std::vector<PlannedFlow>& flows) {
   std::map<std::pair<int, int>, std::uint32_t> last;  // by lane and sender
-  for (std::uint32_t i = 0; i < moves.size(); ++i) {
-    const Leg& leg = moves[i].legs.front();
+  for (std::uint32_t i = 0; i < flows.size(); ++i) {
+    const Leg& leg = flows[i].legs.front();
     const auto [found, is_new] = last.try_emplace({leg.lane, leg.src}, i);
     if (is_new) continue;
-    moves[i].behind = found->second;
+    flows[i].behind = found->second;
     found->second = i;
   }
 }
@@ -125,39 +125,39 @@ Leg part_of(Leg leg, double part) {
   return leg;
 }
 
-/// All moves in parts: each after the same part of those before it, or free of them, and behind its part ahead.
+/// All flows in parts: each after the same part of those before it, or free of them, and behind its part ahead.
 class Pipeline {
  public:
-  explicit Pipeline(std::vector<Move> whole) : whole_(std::move(whole)) {}
+  explicit Pipeline(std::vector<PlannedFlow> whole) : whole_(std::move(whole)) {}
 
   void add(double part, bool waits) {
-    const auto first = static_cast<std::uint32_t>(moves_.size());
+    const auto first = static_cast<std::uint32_t>(planned_.size());
     const auto count = static_cast<std::uint32_t>(whole_.size());
     for (std::uint32_t i = 0; i < count; ++i) {
-      Move& move = moves_.emplace_back(whole_[i]);
-      for (Leg& leg : move.legs)
+      PlannedFlow& flow = planned_.emplace_back(whole_[i]);
+      for (Leg& leg : flow.legs)
         leg = part_of(leg, part);
-      for (std::uint32_t& before : move.after)
+      for (std::uint32_t& before : flow.after)
         before += first;
-      if (first > 0) move.behind = first - count + i;
+      if (first > 0) flow.behind = first - count + i;
       if (waits) continue;
-      move.after.clear();
-      move.hops = move.network_hops = 0;
+      flow.after.clear();
+      flow.hops = flow.network_hops = 0;
     }
   }
-  std::vector<Move> take() { return std::move(moves_); }
+  std::vector<PlannedFlow> take() { return std::move(planned_); }
 
  private:
-  std::vector<Move> whole_;
-  std::vector<Move> moves_;
+  std::vector<PlannedFlow> whole_;
+  std::vector<PlannedFlow> planned_;
 };
 
-std::vector<Move> in_turn(std::vector<Move> moves) {
-  queue_in_lanes(moves);
-  return moves;
+std::vector<PlannedFlow> in_turn(std::vector<PlannedFlow> flows) {
+  queue_in_lanes(flows);
+  return flows;
 }
 
-std::vector<Move> chunk_by_chunk(std::vector<Move> whole, const Chunking& chunks) {
+std::vector<PlannedFlow> chunk_by_chunk(std::vector<PlannedFlow> whole, const Chunking& chunks) {
   Pipeline pipeline(std::move(whole));
   for (int chunk = 1; chunk < chunks.count; ++chunk)
     pipeline.add(chunks.share, /*waits=*/true);
@@ -166,7 +166,7 @@ std::vector<Move> chunk_by_chunk(std::vector<Move> whole, const Chunking& chunks
 }
 
 // Behind the slowest edge a last chunk that is smaller waits for the whole one ahead of it.
-std::vector<Move> first_middle_last(std::vector<Move> whole, const Chunking& chunks) {
+std::vector<PlannedFlow> first_middle_last(std::vector<PlannedFlow> whole, const Chunking& chunks) {
   const bool is_smaller = chunks.last() < (1.0 - 1e-6) * chunks.share;
   const int whole_ones_last = is_smaller && chunks.count > 2 ? 1 : 0;
   const int between = chunks.count - 2 - whole_ones_last;
@@ -178,42 +178,42 @@ std::vector<Move> first_middle_last(std::vector<Move> whole, const Chunking& chu
   return pipeline.take();
 }
 
-/// A move for all transfers of a stage, after those of the stage before. It pays what the longest way so far is
+/// A flow for all transfers of a stage, after those of the stage before. It pays what the longest way so far is
 /// longer than before: lanes may pass between nodes in unlike stages.
-std::vector<Move> stages(const TransferGraph& graph) {
+std::vector<PlannedFlow> stages(const TransferGraph& graph) {
   const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/false);
   std::map<int, Bundle> by_number;
   for (std::size_t i = 0; i < graph.transfers.size(); ++i)
     by_number[graph.transfers[i].stage].add(graph.transfers[i], ways[i]);
-  std::vector<Move> moves;
+  std::vector<PlannedFlow> flows;
   Way paid;
   for (const auto& [number, stage] : by_number) {
-    moves.push_back(stage.move());
-    moves.back().hops = std::max(0, stage.way.within - paid.within);
-    moves.back().network_hops = std::max(0, stage.way.network - paid.network);
-    paid = {paid.network + moves.back().network_hops, paid.within + moves.back().hops};
-    if (moves.size() > 1) moves.back().after = {static_cast<std::uint32_t>(moves.size() - 2)};
+    flows.push_back(stage.flow());
+    flows.back().hops = std::max(0, stage.way.within - paid.within);
+    flows.back().network_hops = std::max(0, stage.way.network - paid.network);
+    paid = {paid.network + flows.back().network_hops, paid.within + flows.back().hops};
+    if (flows.size() > 1) flows.back().after = {static_cast<std::uint32_t>(flows.size() - 2)};
   }
-  return moves;
+  return flows;
 }
 
 /// Few stages are phases that overlap, each at its own pace. Many are the depth of a tree or chain, which the
 /// first chunk fills; then all of it goes at one pace.
-std::vector<Move> ganged(const TransferGraph& graph, const Chunking& chunks) {
+std::vector<PlannedFlow> ganged(const TransferGraph& graph, const Chunking& chunks) {
   constexpr std::size_t kFewStages = 4;
-  std::vector<Move> moves = stages(graph);
-  if (moves.size() <= kFewStages || chunks.count == 1) return first_middle_last(std::move(moves), chunks);
-  Pipeline first(std::move(moves));
+  std::vector<PlannedFlow> flows = stages(graph);
+  if (flows.size() <= kFewStages || chunks.count == 1) return first_middle_last(std::move(flows), chunks);
+  Pipeline first(std::move(flows));
   first.add(chunks.share, /*waits=*/true);
-  moves = first.take();
+  flows = first.take();
   Legs all;
   for (const Transfer& t : graph.transfers)
     all.add(t);
-  Move rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(moves.size() - 1)};
+  PlannedFlow rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(flows.size() - 1)};
   for (Leg& leg : rest.legs)
     leg = part_of(leg, 1.0 - chunks.share);
-  moves.push_back(std::move(rest));
-  return moves;
+  flows.push_back(std::move(rest));
+  return flows;
 }
 
 }  // namespace
@@ -229,9 +229,9 @@ Chunking whole_chunks(Bytes transfer, Bytes size) {
   return {static_cast<int>(std::ceil(whole - kRounding)), 1.0 / whole};
 }
 
-std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks) {
+std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks) {
   constexpr int kMostFlows = 1'000;  // of a transfer; more fill the pipeline hardly sooner
-  if (chunks.count < 1) throw std::logic_error("plan_moves: at least one chunk");
+  if (chunks.count < 1) throw std::logic_error("plan_flows: at least one chunk");
   switch (grain) {
     case CollectiveGrain::step:
       if (chunks.count > kMostFlows) chunks = equal_chunks(kMostFlows);
@@ -244,7 +244,7 @@ std::vector<Move> plan_moves(const TransferGraph& graph, CollectiveGrain grain, 
     case CollectiveGrain::automatic:
       break;
   }
-  throw std::logic_error("plan_moves: no such grain");
+  throw std::logic_error("plan_flows: no such grain");
 }
 
 CollectiveGrain choose_grain(const TransferGraph& graph, int chunks) {
@@ -262,4 +262,4 @@ CollectiveGrain choose_grain(const TransferGraph& graph, int chunks) {
                                                                  : CollectiveGrain::gang;
 }
 
-}  // namespace c3
+}  // namespace c3::collectives

@@ -4,7 +4,7 @@
 #include "results/report/html.hpp"
 #include "results/report/sections.hpp"
 
-namespace c3 {
+namespace c3::inline results {
 namespace {
 
 constexpr double kBarHeight = 20;  // pixels; a half for each side
@@ -89,7 +89,7 @@ std::string header(const ReportScope& scope) {
 
 }  // namespace
 
-std::string glance_section(const ReportScope& scope) {
+std::string overview_section(const ReportScope& scope) {
   std::string rows, sentences;
   for (const auto& sentence : summary(scope))
     sentences += "<p>" + escaped(sentence) + "</p>\n";
@@ -114,4 +114,4 @@ std::string glance_section(const ReportScope& scope) {
       sentences, scope.axis.end, header(scope), rows);
 }
 
-}  // namespace c3
+}  // namespace c3::results
