@@ -22,11 +22,14 @@ void refuse_name(const ShapeWords& words, ShapeKey key, const std::vector<std::s
 
 void need(const ShapeWords& words, std::string_view op, std::initializer_list<ShapeKey> keys) {
   for (const ShapeKey key : keys) {
-    if (words[key].empty()) throw ShapeError(key, true, fmt::format("is missing; {} requires it", op));
+    if (!words.has(key)) throw ShapeError(key, true, fmt::format("is missing; {} requires it", op));
   }
 }
 
-std::int64_t extent(const ShapeWords& words, ShapeKey key) {
+namespace {
+
+/// An integer as a word.
+std::int64_t integer_in(const ShapeWords& words, ShapeKey key) {
   std::string_view digits = words[key];
   if (digits.ends_with(".0")) digits.remove_suffix(2);  // of tables that had empty cells once
   std::int64_t value = 0;
@@ -35,18 +38,26 @@ std::int64_t extent(const ShapeWords& words, ShapeKey key) {
   if (error == std::errc::result_out_of_range && all_read)
     refuse(key, fmt::format("'{}' is beyond 2^40", words[key]));
   if (error != std::errc() || !all_read) refuse(key, fmt::format("'{}' is not an integer", words[key]));
+  return value;
+}
+
+}  // namespace
+
+std::int64_t extent(const ShapeWords& words, ShapeKey key) {
+  const std::int64_t value = words.number(key) ? *words.number(key) : integer_in(words, key);
   if (value < 1) refuse(key, fmt::format("must be at least 1, not {}", value));
   if (value > kLargestExtent) refuse(key, fmt::format("must be at most 2^40, not {}", value));
   return value;
 }
 
 std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise) {
-  return words[key].empty() ? otherwise : extent(words, key);
+  return words.has(key) ? extent(words, key) : otherwise;
 }
 
 bool flag_or(const ShapeWords& words, ShapeKey key, bool otherwise) {
   const std::string_view word = words[key];
-  if (word.empty()) return otherwise;
+  if (!words.has(key)) return otherwise;
+  if (words.number(key)) return *words.number(key) != 0;
   if (word == "1" || word == "true") return true;
   if (word == "0" || word == "false") return false;
   refuse_name(words, key, {"0", "1", "false", "true"});

@@ -44,14 +44,20 @@ inline constexpr std::array<std::string_view, 16> kShapeKeys = {
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
-/// A word for each key; empty: not given.
+/// A word for each key, or a number that never was one; neither: not given.
 class ShapeWords {
  public:
   std::string_view& operator[](ShapeKey key) { return words_[static_cast<std::size_t>(key)]; }
   std::string_view operator[](ShapeKey key) const { return words_[static_cast<std::size_t>(key)]; }
 
+  std::optional<std::int64_t>& number(ShapeKey key) { return numbers_[static_cast<std::size_t>(key)]; }
+  std::optional<std::int64_t> number(ShapeKey key) const { return numbers_[static_cast<std::size_t>(key)]; }
+
+  bool has(ShapeKey key) const { return number(key).has_value() || !(*this)[key].empty(); }
+
  private:
   std::array<std::string_view, kShapeKeys.size()> words_;
+  std::array<std::optional<std::int64_t>, kShapeKeys.size()> numbers_;  ///< a flag is 0 or 1
 };
 
 /// What a shape has under one key.
