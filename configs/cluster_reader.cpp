@@ -14,6 +14,14 @@ namespace {
 
 constexpr std::int64_t kMostNodes = 131'072;
 
+constexpr auto kTables = std::to_array<KeyText>({
+    {"gpu", "overrides of the GPU's preset"},
+    {"node", "overrides of the node's preset, which `system` names"},
+    {"library", "overrides of the collective library's preset"},
+    {"nodes", "number of nodes, joined by `fabric`", std::int64_t{1}},
+    {"fabric", "what joins nodes: a preset, or a table with `use` and overrides; default: the node's own"},
+});
+
 std::int64_t node_count(const Table& root) {
   const Node* nodes = root.find("nodes");
   const auto* count = nodes == nullptr ? nullptr : std::get_if<std::int64_t>(&nodes->value);
@@ -25,12 +33,12 @@ void fit_nics(Section& root, Section& section, ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;
   int& nics = cluster.fabric->nics_per_node;
   if (node.nic_slots == 0) {
-    root.fail("fabric",
-              fmt::format("node '{}' has no place for NICs: nic_slots, or nic_at of a wired one", node.name));
+    root.refuse("fabric",
+                fmt::format("node '{}' has no place for NICs: nic_slots, or nic_at of a wired one", node.name));
   }
   if (nics > node.nic_slots) {
-    section.fail("nics",
-                 fmt::format("{} NICs do not fit the {} slots of node '{}'", nics, node.nic_slots, node.name));
+    section.refuse(
+        "nics", fmt::format("{} NICs do not fit the {} slots of node '{}'", nics, node.nic_slots, node.name));
   }
   if (nics == 0) nics = std::min(node.nic_slots, node.gpus);
 }
@@ -79,11 +87,12 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   if (root.has("fabric")) {
     Section fabric = root.table("fabric", sampling);
     cluster.fabric = read_fabric(fabric);
-    if (!root.is_rehearsal()) check_fabric(root, fabric, cluster);
-  } else if (cluster.nodes > 1 && !root.is_rehearsal()) {
-    root.fail("nodes", fmt::format("{} nodes '{}' need a fabric that joins them, as in fabric = \"ib-ndr\"",
-                                   cluster.nodes, cluster.node.name));
+    check_fabric(root, fabric, cluster);
+  } else if (cluster.nodes > 1) {
+    root.refuse("nodes", fmt::format("{} nodes '{}' need a fabric that joins them, as in fabric = \"ib-ndr\"",
+                                     cluster.nodes, cluster.node.name));
   }
+  root.explain(kTables);
   return cluster;
 }
 

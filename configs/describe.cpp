@@ -45,7 +45,10 @@ class Findings {
         note_optional(*old, name);
         continue;
       }
-      if (old->meaning.empty()) old->meaning = key.meaning;
+      if (old->meaning.empty()) {
+        old->meaning = key.meaning;
+        old->otherwise = key.otherwise;
+      }
       if (!old->rule && key.rule) {
         old->rule = key.rule;
         note_optional_inside(*old, name);

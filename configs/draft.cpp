@@ -18,9 +18,11 @@ Rule& Draft::declare(std::string_view key, const std::string& dotted, const Rule
   return *known->rule;
 }
 
-void Draft::explain(std::string_view key, std::string_view meaning) {
-  KeyRule* known = rule_.find(key);
-  if (known != nullptr) known->meaning = meaning;
+void Draft::explain(const KeyText& text) {
+  KeyRule* known = rule_.find(text.key);
+  if (known == nullptr) return;
+  known->meaning = text.meaning;
+  known->otherwise = text.otherwise;
 }
 
 std::string Draft::ask_chosen(const std::string& prefix) {

@@ -34,7 +34,7 @@ class Draft {
   /// name.
   std::string ask_chosen(const std::string& prefix = {});
 
-  void explain(std::string_view key, std::string_view meaning);
+  void explain(const KeyText& text);  ///< nothing happens where nobody asked for the key
 
   void allow_one_key() { rule_.has_one_key = true; }
 

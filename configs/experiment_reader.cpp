@@ -39,18 +39,22 @@ struct PresetReference {
   std::string_view key;
   PresetKind kind;
   std::string_view table;  ///< overrides of the preset
+  std::string_view meaning;
 
   std::string name() const { return holder.empty() ? std::string(key) : fmt::format("{}.{}", holder, key); }
 };
 
 /// A system's GPU and library are named by the node's preset, so the node comes first.
 constexpr std::array<PresetReference, 6> kReferences = {{
-    {"", "system", PresetKind::node, "node"},
-    {"node", "gpu", PresetKind::gpu, "gpu"},
-    {"node", "library", PresetKind::library, "library"},
-    {"model", "use", PresetKind::model, "model"},
-    {"fabric", "use", PresetKind::fabric, "fabric"},
-    {"training", "framework", PresetKind::framework, "framework"},
+    {"", "system", PresetKind::node, "node", "preset of the node (c3sim list systems)"},
+    {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
+    {"node", "library", PresetKind::library, "library",
+     "preset of its collective library (c3sim list libraries)"},
+    {"model", "use", PresetKind::model, "model",
+     "preset of the model (c3sim list models); without it, all dimensions are written out"},
+    {"fabric", "use", PresetKind::fabric, "fabric", "preset of the fabric (c3sim list fabrics)"},
+    {"training", "framework", PresetKind::framework, "framework",
+     "preset of the framework (c3sim list frameworks)"},
 }};
 
 /// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
@@ -105,13 +109,29 @@ Node resolve(const Node& document) {
   return resolved;
 }
 
+constexpr auto kExperimentKeys = std::to_array<KeyText>({
+    {"schema", "version of this format"},
+    {"name", "the experiment's name in tables and files; default: the file's name"},
+});
+
+constexpr auto kLayerKeys = std::to_array<KeyText>({
+    {"tokens", "tokens that each GPU computes at once: the rows of its products"},
+    {"tensor_parallel", "GPUs that share each weight", std::int64_t{1}},
+    {"dtype", "data type in which layers compute"},
+});
+
 std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   if (!root.has("model")) return std::nullopt;
   Section section = root.table("model", sampling);
   LayerInput layer;
-  if (!section.is_rehearsal() || section.has("tokens")) layer.tokens = section.integer("tokens", 1, 16'777'216);
+  if (section.has("tokens")) {
+    layer.tokens = section.integer("tokens", 1, 16'777'216);
+  } else {
+    section.refuse("tokens", "is missing");  // a training step has none: experiment_rule() says so
+  }
   if (section.has("tensor_parallel")) layer.tensor_parallel = section.integer("tensor_parallel", 1, 4096);
   layer.dtype = read_dtype(section, "dtype");
+  section.explain(kLayerKeys);
   layer.model = read_model(section);
   return layer;
 }
@@ -119,18 +139,21 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
 /// Streams that are written out, or those of a training step.
 void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
   const bool trains = root.has("training");
-  // That there must be streams or a step, and tokens with streams, is said in experiment_rule().
   const bool has_streams = root.has("stream");
-  if (root.is_rehearsal()) experiment.streams = {{.name = slug_rule().example, .operations = {}}};
-  if (!trains) {
-    const std::optional<LayerInput> layer = read_layer(root, sampling);
-    if (has_streams || !root.is_rehearsal()) experiment.streams = read_streams(root, layer);
-    return;
+  if (trains) {
+    if (has_streams)
+      root.fail("stream", "cannot be combined with [training], which makes the streams of its step");
+    experiment.training = read_training(root, sampling, experiment.cluster.ranks());
   }
-  if (has_streams && !root.is_rehearsal())
-    root.fail("stream", "cannot be combined with [training], which makes the streams of its step");
-  experiment.training = read_training(root, sampling, experiment.cluster.ranks());
-  if (!root.is_rehearsal()) compose_training(experiment);
+  const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
+  if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
+    experiment.streams = {{.name = slug_rule().example, .operations = {}}};
+    if (has_streams) read_streams(root, layer);
+  } else if (trains) {
+    compose_training(experiment);
+  } else {
+    experiment.streams = read_streams(root, layer);
+  }
 }
 
 /// How ranges are sampled under the seed of the file.
@@ -140,6 +163,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
   if (root.has("name")) experiment.name = root.slug("name");
+  root.explain(kExperimentKeys);
   const WrittenMeasure written = read_measure(root);
   experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
@@ -216,7 +240,10 @@ void allow_reference(TableRule& root, const PresetReference& reference) {
   table.presence = Presence::optional;
   TableRule& holder =
       reference.holder.empty() ? root : std::get<TableRule>(root.find(reference.holder)->rule->form);
-  holder.keys.push_back({std::string(reference.key), Presence::optional, Rule{slug_rule()}});
+  holder.keys.push_back({.key = std::string(reference.key),
+                         .presence = Presence::optional,
+                         .rule = Rule{slug_rule()},
+                         .meaning = std::string(reference.meaning)});
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ FabricSpec read_fabric(Section& section) {
   FabricSpec fabric{.name = section.preset_name(), .nics_per_node = 0, .nic = {}, .switch_latency = {}};
   read_fields(section, fabric, kFabricFields);
   fabric.nic = read_link(section, "nic_");
-  section.explain("nic_latency", "of a NIC and its cable, both ends together");
+  section.explain("nic_latency", "latency of a NIC and its cable, both ends together");
   fabric.transport = read_transport(section);
   read_switches(section, fabric);
   scale_links(fabric, read_scale(section, "scale"));

@@ -61,8 +61,15 @@ Json requirements(const TableRule& rule) {
 
 Json reference_to(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-/// Under which a key's meaning stands, for editors to show.
-constexpr std::string_view kMeaning = "description";
+/// Under which a key's meaning and default stand, for editors to show.
+constexpr std::array<std::string_view, 2> kExplanations = {"description", "default"};
+
+Json json_of(const PlainValue& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return std::string(*text);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  return std::get<double>(value);
+}
 
 /// A schema in which what would stand in several places stands once, among the definitions, and is referred to:
 /// editors are slow with large files.
@@ -101,18 +108,22 @@ class SharedParts {
     return out;
   }
 
+  static bool explains(const std::string& key) {
+    return std::ranges::find(kExplanations, key) != kExplanations.end();
+  }
+
   /// Keys that allow the same mean different things: what they mean is not shared.
-  static Json without_meaning(const Json& schema) {
+  static Json unexplained(const Json& schema) {
     Json out = Json::object();
     for (const auto& [key, value] : schema.members()) {
-      if (key != kMeaning) out[key] = value;
+      if (!explains(key)) out[key] = value;
     }
     return out;
   }
 
   void count(const Json& schema) {
     rebuilt(schema, "", [&](const std::string&, const Json& part) {
-      const Json bare = without_meaning(part);
+      const Json bare = unexplained(part);
       if (++uses_[bare.dump()] == 1) count(bare);
       return Json();
     });
@@ -123,9 +134,10 @@ class SharedParts {
   }
 
   Json shared(const std::string& name, const Json& part) {
-    if (!part.contains(kMeaning)) return shared_bare(name, part);
-    Json out = shared_bare(name, without_meaning(part));
-    out[std::string(kMeaning)] = part[kMeaning];
+    Json out = shared_bare(name, unexplained(part));
+    for (const auto& [key, value] : part.members()) {
+      if (explains(key)) out[key] = value;
+    }
     return out;
   }
 
@@ -154,7 +166,10 @@ class SchemaWriter {
  public:
   Json document(const std::string& title, const TableRule& rule) {
     Json out = table(rule);
-    out["properties"]["extends"] = value(extends_rule());
+    out["properties"]["extends"] =
+        explained({.key = "extends",
+                   .rule = extends_rule(),
+                   .meaning = "files, relative to this one, on top of which it is put"});
     out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
     Json whole = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
     whole.update(SharedParts(out, definitions_).write());
@@ -263,13 +278,18 @@ class SchemaWriter {
     Json out = {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
     for (const KeyRule& key : rule.keys) {
       if (key.presence == Presence::chosen) {
-        out["patternProperties"][chosen_keys(rule, key)] = value(*key.rule);
+        out["patternProperties"][chosen_keys(rule, key)] = explained(key);
       } else {
-        Json property = value(*key.rule);
-        if (!key.meaning.empty()) property[std::string(kMeaning)] = key.meaning;
-        out["properties"][key.key] = std::move(property);
+        out["properties"][key.key] = explained(key);
       }
     }
+    return out;
+  }
+
+  Json explained(const KeyRule& key) {
+    Json out = value(*key.rule);
+    if (!key.meaning.empty()) out["description"] = key.meaning;
+    if (!std::holds_alternative<std::monostate>(key.otherwise)) out["default"] = json_of(key.otherwise);
     return out;
   }
 

@@ -10,9 +10,9 @@ namespace {
 
 double read_value(Section& section, const std::string& key, const CoefficientKey& of) {
   const double value = section.fraction(key, of.high);
-  if (value < of.low && !section.is_rehearsal()) {
+  section.explain(key, of.meaning);
+  if (value < of.low)
     section.fail(key, fmt::format("must be between {} and {}: {}", of.low, of.high, of.meaning));
-  }
   return value;
 }
 
@@ -45,8 +45,10 @@ CoefficientTable read_coefficient_table(Section section, std::string_view kernel
 KernelCoefficients read_kernel_coefficients(Section section, std::string_view family,
                                             std::string_view technology) {
   KernelCoefficients all;
-  for (const std::string_view kernel_class : kKernelClasses)
+  for (const std::string_view kernel_class : kKernelClasses) {
     apply(read_coefficient_table(section.table(kernel_class), kernel_class), family, technology, all);
+    section.explain(kernel_class, "coefficients of this class of kernels");
+  }
   section.finish();
   return all;
 }

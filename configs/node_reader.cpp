@@ -29,6 +29,7 @@ std::vector<ChosenKey> read_other_links(Section& section, NodeSpec& node) {
     Section link = links.table(kind.name);
     node.other_links.push_back(read_link(link, ""));
     link.finish();
+    links.explain(kind.name, "another kind of link of the wiring, by a name of your own");
   }
   if (kinds.empty()) section.fail("links", "needs at least one table, such as [links.socket]");
   return kinds;
@@ -36,8 +37,8 @@ std::vector<ChosenKey> read_other_links(Section& section, NodeSpec& node) {
 
 /// A key that has a meaning for one topology only.
 void refuse_unless(bool fits, Section& section, std::string_view key, std::string_view wanted) {
-  if (fits || section.is_rehearsal() || !section.has(key)) return;
-  section.fail(key, fmt::format("requires topology = \"{}\"", wanted));
+  if (fits || !section.has(key)) return;
+  section.refuse(key, fmt::format("requires topology = \"{}\"", wanted));
 }
 
 /// Where NICs plug in: one path for each GPU, or vertices of the wiring.
@@ -45,7 +46,7 @@ void read_nic_slots(Section& section, NodeSpec& node) {
   if (section.has("nic_slots")) {
     read_fields(section, node, kNicFields);
     node.pcie = read_link(section, "pcie_");
-    if (section.has("nic_at") && !section.is_rehearsal())
+    if (section.has("nic_at"))
       section.fail("nic_at",
                    "cannot be combined with nic_slots, which gives each GPU a path to NICs of its own");
   }

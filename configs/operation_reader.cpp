@@ -10,9 +10,9 @@
 #include <array>
 #include <deque>
 #include <iterator>
-#include <map>
 #include <stdexcept>
 
+#include "configs/fields/operation_keys.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 #include "configs/spec_readers.hpp"
@@ -34,14 +34,6 @@ bool has_size(CollectiveKind kind) {
   return kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
 }
 
-std::vector<std::string> operation_keys() {
-  std::vector<std::string> keys;
-  std::ranges::transform(kCollectiveKinds, std::back_inserter(keys),
-                         [](CollectiveKind kind) { return std::string(name_of(kind)); });
-  keys.insert(keys.end(), {"gemm", "kernel", "record", "wait"});
-  return keys;
-}
-
 /// The layer's own operation: the next layer has the same shapes.
 std::string_view in_this_layer(std::string_view operation) {
   return operation.starts_with(kNext) ? operation.substr(kNext.size()) : operation;
@@ -57,12 +49,23 @@ PatternRule operation_rule(std::string_view suffix) {
 }
 
 /// A size such as "896 MiB", or "<operation>.weight".
-const Rule& size_rule() {
-  static const Rule kRule = {AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}},
-                                        {operation_rule(kSizes[0])},
-                                        {operation_rule(kSizes[1])},
-                                        {operation_rule(kSizes[2])}}}};
-  return kRule;
+Rule size_rule() {
+  return {AnyOfRule{{{QuantityRule{Dimension::bytes, Sign::positive}},
+                     {operation_rule(kSizes[0])},
+                     {operation_rule(kSizes[1])},
+                     {operation_rule(kSizes[2])}}}};
+}
+
+/// A list of ranks, or ranges of them.
+Rule ranks_rule() {
+  return {AnyOfRule{{{ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}},
+                     {PatternRule{"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", "0-1"}}}}};
+}
+
+/// A list of rows of sizes.
+Rule sends_rule() {
+  const Rule row = {ListRule{std::make_shared<Rule>(Rule{QuantityRule{Dimension::bytes, Sign::not_negative}})}};
+  return {ListRule{std::make_shared<Rule>(row)}};
 }
 
 int rank_in(const Node& node, const std::string& where) {
@@ -75,10 +78,8 @@ int rank_in(const Node& node, const std::string& where) {
 
 /// Ranks that may be left out: a list, or a text of ranges.
 std::vector<int> read_ranks(Section& section, std::string_view key) {
-  static const Rule kRule = {AnyOfRule{{{ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}},
-                                        {PatternRule{"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", "0-1"}}}}};
   if (!section.has(key)) return {};
-  const Node& value = section.node(key, kRule);
+  const Node& value = section.node(key, ranks_rule);
   if (const std::string* text = value.text()) {
     try {
       return parse_ranks(*text);
@@ -101,17 +102,15 @@ std::optional<RankGroups> read_groups(Section& section) {
   Section table = section.table("groups");
   RankGroups groups{.size = static_cast<int>(table.integer("size", 2, kMostRanks))};
   if (table.has("stride")) groups.stride = static_cast<int>(table.integer("stride", 1, kMostRanks));
+  table.explain(kGroupKeys);
   table.finish();
   return groups;
 }
 
 /// Sizes by sender, then receiver, row after row.
 std::vector<Bytes> read_sends(Section& section) {
-  static const Rule kSize = {QuantityRule{Dimension::bytes, Sign::not_negative}};
-  static const Rule kRow = {ListRule{std::make_shared<Rule>(kSize)}};
-  static const Rule kRule = {ListRule{std::make_shared<Rule>(kRow)}};
   constexpr std::string_view kForm = R"(must be a list of rows of sizes, as in [["0 B", "1 MiB"], ..])";
-  const Array* rows = section.node("sends", kRule).array();
+  const Array* rows = section.node("sends", sends_rule).array();
   if (rows == nullptr || rows->empty()) section.fail("sends", kForm);
   std::vector<Bytes> sends;
   for (const Node& row : *rows) {
@@ -139,15 +138,13 @@ GemmShape read_gemm(Section& section) {
   return shape;
 }
 
-/// The words of a kernel's shape, as a row of a table of shapes has them.
+/// The words and numbers of a kernel's shape.
 class KernelWords {
  public:
   explicit KernelWords(Section& section) {
     for (std::size_t i = 0; i < kShapeKeys.size(); ++i) {
       const auto key = static_cast<ShapeKey>(i);
-      if (key != ShapeKey::op && key != ShapeKey::dtype && !section.has(name_of(key))) continue;
-      texts_.push_back(text_of(section, key));
-      words_[key] = texts_.back();
+      if (key == ShapeKey::op || key == ShapeKey::dtype || section.has(name_of(key))) read(section, key);
     }
   }
   const ShapeWords& words() const { return words_; }
@@ -155,18 +152,25 @@ class KernelWords {
   std::string name() const {
     std::string name = fmt::format("{} {}", words_[ShapeKey::op], words_[ShapeKey::dtype]);
     for (auto i = static_cast<std::size_t>(ShapeKey::b); i < kShapeKeys.size(); ++i) {
-      const std::string_view word = words_[static_cast<ShapeKey>(i)];
-      if (!word.empty()) name += fmt::format(" {}={}", kShapeKeys.at(i), word);
+      const auto key = static_cast<ShapeKey>(i);
+      if (words_.number(key)) {
+        name += fmt::format(" {}={}", name_of(key), *words_.number(key));
+      } else if (words_.has(key)) {
+        name += fmt::format(" {}={}", name_of(key), words_[key]);
+      }
     }
     return name;
   }
 
  private:
-  static std::string text_of(Section& section, ShapeKey key) {
-    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic)
-      return section.text(name_of(key));
-    if (key == ShapeKey::causal) return section.flag(name_of(key)) ? "1" : "0";
-    return std::to_string(section.integer(name_of(key), 1, kLargestShapeExtent));
+  void read(Section& section, ShapeKey key) {
+    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic) {
+      words_[key] = texts_.emplace_back(section.text(name_of(key)));
+    } else if (key == ShapeKey::causal) {
+      words_.number(key) = section.flag(name_of(key)) ? 1 : 0;
+    } else {
+      words_.number(key) = section.integer(name_of(key), 1, kLargestShapeExtent);
+    }
   }
 
   std::deque<std::string> texts_;  ///< that words_ views
@@ -177,6 +181,7 @@ class KernelWords {
 Operation read_kernel(Section& entry) {
   const KernelWords words(entry);
   std::vector<int> on = read_ranks(entry, "on");
+  entry.explain(kKernelKeys);
   entry.finish();
   if (entry.is_rehearsal()) return {"kernel", VectorShape{}, std::move(on)};
   try {
@@ -204,31 +209,29 @@ Operation OperationReader::read(const Node& entry, const std::string& where) con
   if (entry.table() == nullptr || entry.table()->members().size() != 1) {
     throw ConfigError(entry.origin, where,
                       fmt::format("must be the name of an operation or a table with one key of {}",
-                                  fmt::join(operation_keys(), ", ")));
+                                  fmt::join(kOperationNames, ", ")));
   }
   Section section(entry, where);
   return read(section);
 }
 
-const Rule& OperationReader::run_rule() {
-  static const Rule kRule = [] {
-    const std::optional<LayerInput> no_layer;
-    const OperationReader reader(no_layer);
-    const TableRule table = describe("", Provenance::optional, [&](Section& entry) { reader.read(entry); });
-    return Rule{ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
-  }();
-  return kRule;
+Rule OperationReader::run_rule() {
+  const std::optional<LayerInput> no_layer;
+  const OperationReader reader(no_layer);
+  const TableRule table = describe("", Provenance::optional, [&](Section& entry) { reader.read(entry); });
+  return {ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
 }
 
 Operation OperationReader::read(Section& section) const {
-  static const std::vector<std::string> kKnown = operation_keys();
-  const std::string key = section.only_key("operation", kKnown);
+  const std::string key = section.only_key("operation", kOperationNames);
+  section.explain(kOperations);
   if (key == "record") return {"record " + section.text(key), RecordEvent{section.text(key)}};
   if (key == "wait") return {"wait " + section.text(key), WaitEvent{section.text(key)}};
   if (key == "gemm") {
     Section entry = section.table(key);
     const GemmShape shape = read_gemm(entry);
     std::vector<int> on = read_ranks(entry, "on");
+    entry.explain(kGemmKeys);
     entry.finish();
     const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
     return {fmt::format("gemm {}x{}x{} {}{}", shape.m, shape.n, shape.k, name_of(shape.dtype), streamed), shape,
@@ -243,21 +246,19 @@ Operation OperationReader::read(Section& section) const {
 }
 
 /// Either a size alone or a table.
-const Rule& OperationReader::collective_rule(CollectiveKind kind) {
-  static std::map<CollectiveKind, Rule> known;
-  if (const auto found = known.find(kind); found != known.end()) return found->second;
+Rule OperationReader::collective_rule(CollectiveKind kind) {
   const std::optional<LayerInput> no_layer;
   const OperationReader reader(no_layer);
   AnyOfRule rule;
   if (has_size(kind)) rule.alternatives.push_back(size_rule());
   rule.alternatives.push_back(
       {describe("", Provenance::optional, [&](Section& entry) { reader.detailed_collective(entry, kind); })});
-  return known.emplace(kind, Rule{rule}).first->second;
+  return {rule};
 }
 
 Operation OperationReader::collective(Section& section, CollectiveKind kind) const {
   const std::string key(name_of(kind));
-  const Node& what = section.node(key, collective_rule(kind));
+  const Node& what = section.node(key, [kind] { return collective_rule(kind); });
   if (what.table() != nullptr) {
     Section entry(what, section.dotted(key));
     return detailed_collective(entry, kind);
@@ -276,7 +277,7 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
     call.sends = read_sends(section);
   } else if (has_size(kind)) {
     read_size(section, "size", call);
-    name += " " + section.text("size", size_rule());
+    name += " " + *section.node("size", size_rule).text();
   }
   if (kind == CollectiveKind::all_gather && section.has("in_place")) call.in_place = section.flag("in_place");
   const bool has_root = is_rooted(kind);
@@ -285,9 +286,10 @@ Operation OperationReader::detailed_collective(Section& section, CollectiveKind 
   }
   call.ranks = read_ranks(section, "ranks");
   call.groups = read_groups(section);
-  if (call.groups && !call.ranks.empty() && !section.is_rehearsal())
+  if (call.groups && !call.ranks.empty())
     section.fail("groups", "cannot be given with 'ranks', which is one group");
   std::vector<int> on = read_ranks(section, "on");
+  section.explain(kCollectiveKeys);
   section.finish();
   name += group_text(call);
   return {std::move(name), std::move(call), std::move(on)};
@@ -305,10 +307,10 @@ Bytes OperationReader::named_size(const std::string& what, const Origin& at, con
 }
 
 void OperationReader::read_size(Section& section, std::string_view key, CollectiveCall& call) const {
-  const std::string what = section.text(key, size_rule());
+  const std::string what = section.text(key, size_rule);
   const auto ends_so = [&](std::string_view part) { return what.ends_with(part); };
   if (std::ranges::any_of(kSizes, ends_so)) {
-    call.bytes = named_size(what, section.node(key, size_rule()).origin, section.dotted(key));
+    call.bytes = named_size(what, section.node(key, size_rule).origin, section.dotted(key));
     call.dtype = layer_->dtype;
     return;
   }

@@ -30,10 +30,10 @@ class OperationReader {
   Operation read(const Node& entry, const std::string& where) const;
 
   /// What `run` may hold.
-  static const Rule& run_rule();
+  static Rule run_rule();
 
  private:
-  static const Rule& collective_rule(CollectiveKind kind);
+  static Rule collective_rule(CollectiveKind kind);
   Operation read(Section& section) const;
   Operation collective(Section& section, CollectiveKind kind) const;
   Operation detailed_collective(Section& section, CollectiveKind kind) const;

@@ -47,6 +47,13 @@ KeyRule* TableRule::find(std::string_view key) {
 
 PatternRule slug_rule() { return {"[A-Za-z0-9_][A-Za-z0-9_.-]*", "x"}; }
 
+Node node_of(const PlainValue& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return {std::string(*text), {}};
+  if (const auto* flag = std::get_if<bool>(&value)) return {*flag, {}};
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return {*integer, {}};
+  return {std::get<double>(value), {}};
+}
+
 Node example_of(const Rule& rule) { return std::visit(ExampleMaker{}, rule.form); }
 
 }  // namespace c3::configs

@@ -77,17 +77,30 @@ struct Rule {
 
 enum class Presence { required, optional, chosen };
 
+/// A value that no file wrote: what holds without a key. Texts are static.
+using PlainValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view>;
+
+/// What a key means.
+struct KeyText {
+  std::string_view key;
+  std::string_view meaning;   ///< one line: what it is, with its unit where the value has none
+  PlainValue otherwise = {};  ///< without the key, where that is one value
+};
+
 struct KeyRule {
   std::string key;  ///< with Presence::chosen an example: the file names such keys as it likes, each a slug
   Presence presence = Presence::required;
   std::optional<Rule> rule = std::nullopt;  ///< absent: nothing has read the value yet
   std::vector<std::string> with = {};       ///< keys that must be there when this one is
   std::string prefix = {};                  ///< with Presence::chosen: of the names
-  std::string meaning = {};                 ///< one line; empty where nothing says it
+  std::string meaning = {};                 ///< one line
+  PlainValue otherwise = {};                ///< without the key; monostate: none, or it depends on other keys
 };
 
 /// A name fit for files and groups: letters, digits, `_`, `-` and `.`, beginning with none of the last two.
 PatternRule slug_rule();
+
+Node node_of(const PlainValue& value);  ///< \pre not monostate
 
 /// A value that \p rule allows, the largest of a range. Its origin says "example".
 Node example_of(const Rule& rule);

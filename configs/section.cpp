@@ -68,8 +68,17 @@ void Section::fail(std::string_view key, std::string_view message) const {
   throw ConfigError(at == nullptr ? node_->origin : at->origin, dotted(key), message);
 }
 
-void Section::explain(std::string_view key, std::string_view meaning) {
-  if (draft_) draft_->explain(key, meaning);
+void Section::refuse(std::string_view key, std::string_view message) const {
+  if (!is_rehearsal()) fail(key, message);
+}
+
+void Section::explain(const KeyText& text) {
+  if (draft_) draft_->explain(text);
+}
+
+void Section::explain(std::span<const KeyText> texts) {
+  for (const KeyText& text : texts)
+    explain(text);
 }
 
 void Section::ask(std::string_view key) {
@@ -140,14 +149,14 @@ std::vector<ChosenKey> Section::keys_beginning(std::string_view prefix) {
   return keys;
 }
 
-std::string Section::only_key(std::string_view what, std::span<const std::string> known) {
+std::string Section::only_key(std::string_view what, std::span<const std::string_view> known) {
   std::string only;
-  for (const std::string& key : known) {
+  for (const std::string_view key : known) {
     if (has(key) && only.empty()) only = key;
   }
   if (draft_) {
     draft_->allow_one_key();
-    return only.empty() ? known.front() : only;
+    return only.empty() ? std::string(known.front()) : only;
   }
   const auto& members = node_->table()->members();
   if (members.size() != 1) {
@@ -155,7 +164,8 @@ std::string Section::only_key(std::string_view what, std::span<const std::string
                       fmt::format("must be a table with one key of {}", fmt::join(known, ", ")));
   }
   if (only.empty()) {
-    throw ConfigError(members.front().origin, name_, unknown_name(what, members.front().key, known));
+    const std::vector<std::string> names(known.begin(), known.end());
+    throw ConfigError(members.front().origin, name_, unknown_name(what, members.front().key, names));
   }
   return only;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,13 @@ class Section {
   /// The value as it is written, for a caller that reads it by \p rule itself.
   const Node& node(std::string_view key, const Rule& rule);
 
+  /// The same with a rule that takes long to make: only a rehearsal needs it.
+  template <class MakeRule>
+    requires std::is_invocable_r_v<Rule, MakeRule>
+  const Node& node(std::string_view key, const MakeRule& rule) {
+    return node(key, is_rehearsal() ? rule() : Rule{});
+  }
+
   Section table(std::string_view key) { return table(key, sampling_); }
   Section table(std::string_view key, const Sampling& sampling);
   std::vector<Section> tables(std::string_view key, std::size_t most);  ///< [[key]], at least one
@@ -63,10 +71,13 @@ class Section {
   std::vector<ChosenKey> keys_beginning(std::string_view prefix);
 
   /// The one key of a table that has exactly one, of \p known. \param what it names, for the error.
-  std::string only_key(std::string_view what, std::span<const std::string> known);
+  std::string only_key(std::string_view what, std::span<const std::string_view> known);
 
   std::string text(std::string_view key) { return text(key, {TextRule{}}); }  ///< not empty
   std::string text(std::string_view key, const Rule& rule);                   ///< not empty, read by the caller
+  std::string text(std::string_view key, Rule (*rule)()) {  ///< the same, made for a rehearsal
+    return text(key, is_rehearsal() ? rule() : Rule{});
+  }
   std::string slug(std::string_view key);  ///< fit for file and group names: letters, digits, `_`, `-`, `.`
   std::string preset_name();               ///< the slug at `name`
   std::string sourced_slug(std::string_view key);  ///< with its provenance, as a number has it
@@ -102,11 +113,15 @@ class Section {
   /// Refuses keys that nobody asked for, suggesting the nearest one that somebody did.
   void finish() const;
 
-  /// Says what \p key means, for those who describe the reader.
-  void explain(std::string_view key, std::string_view meaning);
+  /// Says what keys mean, for those who describe the reader. Of keys that were not asked for nothing is said.
+  void explain(const KeyText& text);
+  void explain(std::string_view key, std::string_view meaning) { explain(KeyText{key, meaning}); }
+  void explain(std::span<const KeyText> texts);
 
   [[noreturn]] void fail(std::string_view key, std::string_view message) const;  ///< at the key's value
-  /// Whether examples are read to describe the reader: what keys must be to each other cannot be checked then.
+  /// The same where keys contradict each other. Examples may, so a rehearsal goes on.
+  void refuse(std::string_view key, std::string_view message) const;
+  /// Whether examples are read to describe the reader: only for what cannot be done with examples at all.
   bool is_rehearsal() const { return draft_ != nullptr; }
   const Origin& origin() const { return node_->origin; }
   std::string dotted(std::string_view key) const;

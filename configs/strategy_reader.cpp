@@ -39,6 +39,44 @@ std::optional<CuShare> swept_share(std::string_view text) {
   return CuShare{*low, *high};
 }
 
+constexpr auto kStrategyKeys = std::to_array<KeyText>({
+    {"serial", "whether streams run one after another", false},
+    {"order", "order in which streams enqueue at time 0, naming each; default: as defined"},
+    {"hbm_arbitration", "how HBM bandwidth is divided, for this strategy only; default: the GPU's"},
+});
+
+constexpr auto kPolicyKeys = std::to_array<KeyText>({
+    {"cus",
+     "CUs (SMs) reserved for the stream, a multiple of the GPU's mask granule, or \"best LOW..HIGH\" "
+     "for the best of a range; default: none"},
+    {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
+    {"priority", "queue priority, larger first", std::int64_t{0}},
+    {"backend",
+     "what moves the bytes of its collectives: channels on CUs, copy engines, or the kernel that "
+     "produces them",
+     name_of(StreamPolicy{}.backend)},
+    {"dma",
+     "commands of copy engines: a copy for each peer, broadcasts to two, exchanges, or back to back on "
+     "one engine; implies backend = \"dma\"",
+     name_of(DmaOptions{}.variant)},
+    {"prelaunch",
+     "whether commands of copy engines are queued ahead and wait for a trigger; implies backend = "
+     "\"dma\"",
+     DmaOptions{}.prelaunch},
+    {"dma_host",
+     "host threads that feed copy engines: one for each GPU or for the node; implies backend = "
+     "\"dma\"",
+     name_of(DmaOptions{}.host)},
+    {"reduction", "what adds the stores of fused collectives; implies backend = \"fused\"",
+     name_of(FusedReduction::near_memory)},
+    {"algorithm",
+     "algorithm of its collectives that have several (c3sim list collectives); default: the library's "
+     "choice"},
+    {"protocol", "protocol of its collectives' channels; default: the library's choice"},
+    {"channels", "largest number of channels of a collective; default: the library's"},
+    {"min_channels", "smallest number of channels of a collective; default: the library's"},
+});
+
 class StrategyReader {
  public:
   StrategyReader(const std::vector<StreamSpec>& streams, const GpuSpec& gpu) : gpu_(gpu) {
@@ -53,7 +91,9 @@ class StrategyReader {
     if (section.has("order")) strategy.order = read_order(section);
     if (section.has("hbm_arbitration"))
       strategy.hbm_arbitration = section.choice<HbmArbitration>("hbm_arbitration");
+    section.explain(kStrategyKeys);
     for (const ChosenKey& key : section.chosen_keys()) {
+      section.explain(key.name, "what the strategy decides for the stream of this name");
       if (std::ranges::find(streams_, key.name) == streams_.end()) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
       }
@@ -100,6 +140,7 @@ class StrategyReader {
       policy.method.algorithm = section.choice<Algorithm>("algorithm", named(kAlgorithms));
     if (section.has("protocol")) policy.method.protocol = section.choice<Protocol>("protocol");
     read_channels(section, policy.method.channels);
+    section.explain(kPolicyKeys);
     section.finish();
     return policy;
   }
@@ -116,7 +157,7 @@ class StrategyReader {
     const bool says_backend = section.has("backend");
     for (const std::string_view key : {"dma", "prelaunch", "dma_host"}) {
       if (!section.has(key)) continue;
-      if (says_backend && policy.backend != Backend::dma && !section.is_rehearsal())
+      if (says_backend && policy.backend != Backend::dma)
         section.fail(key, fmt::format("requires backend = \"dma\" (it is \"{}\")", name_of(policy.backend)));
       policy.backend = Backend::dma;
     }
@@ -127,7 +168,7 @@ class StrategyReader {
 
   static void read_reduction(Section& section, StreamPolicy& policy) {
     if (!section.has("reduction")) return;
-    if (section.has("backend") && policy.backend != Backend::fused && !section.is_rehearsal())
+    if (section.has("backend") && policy.backend != Backend::fused)
       section.fail("reduction",
                    fmt::format("requires backend = \"fused\" (it is \"{}\")", name_of(policy.backend)));
     policy.backend = Backend::fused;
@@ -191,8 +232,11 @@ std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpe
   Section section = root.table("strategy");
   const StrategyReader reader(streams, gpu);
   std::vector<Strategy> strategies;
-  for (const ChosenKey& key : section.chosen_keys())
+  root.explain("strategy", "ways to run the streams, which are compared");
+  for (const ChosenKey& key : section.chosen_keys()) {
     strategies.push_back(reader.read(key.name, section.table(key.name)));
+    section.explain(key.name, "one way to run the streams, by a name of your own");
+  }
   if (strategies.empty()) root.fail("strategy", "needs at least one [strategy.NAME]");
   return strategies;
 }

@@ -17,6 +17,11 @@ struct PlacedStream {
   std::vector<Origin> origins;
 };
 
+constexpr auto kStreamKeys = std::to_array<KeyText>({
+    {"name", "the stream's name, by which strategies and results refer to it"},
+    {"run", "operations in order: names of a layer's products, or tables with one key each"},
+});
+
 PlacedStream read_stream(Section& section, const OperationReader& reader,
                          const std::vector<StreamSpec>& earlier) {
   StreamSpec stream{.name = section.slug("name"), .operations = {}};
@@ -26,7 +31,8 @@ PlacedStream read_stream(Section& section, const OperationReader& reader,
   if (stream.name == "serial" || stream.name == "order" || stream.name == "hbm_arbitration") {
     section.fail("name", fmt::format("'{}' is a key of a strategy, choose another name", stream.name));
   }
-  const Node& run = section.node("run", OperationReader::run_rule());
+  const Node& run = section.node("run", OperationReader::run_rule);
+  section.explain(kStreamKeys);
   if (run.array() == nullptr) section.fail("run", "must be a list of operations");
   if (run.array()->empty()) section.fail("run", "is empty: a stream runs at least one operation");
   std::vector<Origin> origins;
@@ -77,6 +83,7 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
     streams.push_back(std::move(placed.stream));
     origins.push_back(std::move(placed.origins));
   }
+  root.explain("stream", "operations that run one after another, beside those of other streams");
   check_events(streams, origins);
   const auto works = [](const Operation& operation) {
     return kernel_of(operation) != nullptr || std::holds_alternative<CollectiveCall>(operation.work);

@@ -16,6 +16,18 @@
 namespace c3::inline configs {
 namespace {
 
+constexpr auto kSweepKeys = std::to_array<KeyText>({
+    {"seeds", "repetitions of each point, each with its measure.seed", std::int64_t{1}},
+    {"product",
+     "keys and variables, of whose values all combinations are run: a list, or a range "
+     "{ from, to, step }, { from, to, factor } or { from, to, count, scale }"},
+    {"zip",
+     "keys and variables with as many values each, which go together one by one; several "
+     "[[sweep.zip]] are combined"},
+    {"set", "keys whose values contain variables, as in \"${cus}\""},
+    {"where", "conditions that a point must fulfil, as in \"cus <= 64 or backend == 'cu'\""},
+});
+
 constexpr std::string_view kSeed = "seed";
 constexpr std::string_view kSeedKey = "measure.seed";
 constexpr std::int64_t kMostSeeds = 1000;
@@ -235,18 +247,24 @@ std::optional<SweepDescription> take_sweep(Node& document) {
 }
 
 void declare_sweep(Section& root) {
-  if (!root.has("sweep")) return;
+  const bool is_there = root.has("sweep");
+  root.explain("sweep", "values of keys, for each of which `c3sim sweep` runs the experiment");
+  if (!is_there) return;
   Section sweep = root.table("sweep");
   const Rule text_or_texts = {
       AnyOfRule{{Rule{TextRule{}}, Rule{ListRule{std::make_shared<Rule>(Rule{TextRule{}})}}}}};
   TableRule axes;
-  axes.keys.push_back({slug_rule().example, Presence::chosen, Rule{AnythingRule{}}});
+  axes.keys.push_back({.key = slug_rule().example,
+                       .presence = Presence::chosen,
+                       .rule = Rule{AnythingRule{}},
+                       .meaning = "a key of the file, by its path, or a variable"});
   const Rule table_or_tables = {AnyOfRule{{Rule{axes}, Rule{ListRule{std::make_shared<Rule>(Rule{axes})}}}}};
   if (sweep.has("seeds")) sweep.integer("seeds", 1, kMostSeeds);
   if (sweep.has("product")) sweep.node("product", {axes});
   if (sweep.has("zip")) sweep.node("zip", table_or_tables);
   if (sweep.has("set")) sweep.node("set", {axes});
   if (sweep.has("where")) sweep.node("where", text_or_texts);
+  sweep.explain(kSweepKeys);
 }
 
 Node substitute(const Node& value, const std::vector<std::string>& names,

@@ -36,21 +36,28 @@ template <class Spec>
 struct Field {
   using Read = void (*)(Section&, std::string_view key, const Field&, Spec&);
   using Quantity = double* (*)(Spec&);
+  using Value = PlainValue (*)(const Spec&);
 
   std::string_view key;
   std::string_view meaning;  ///< one line, for schemas and for the list of keys that a file lacks
   Read read = nullptr;
   Quantity quantity = nullptr;  ///< the number where it has a unit; null where the spec has none
+  Value value = nullptr;        ///< what the spec holds, where a file has it as one plain value
   Dimension dimension = Dimension::bytes;
   Limits limits = {};
   bool may_be_zero = false;     ///< bytes only; durations always may
   bool may_be_absent = false;   ///< then the spec's own value stays
+  bool depends = false;         ///< without the key, on other keys
   std::string_view peak = {};   ///< key of the same table, or "node.link_raw": what it was measured against
   std::string_view scale = {};  ///< what-if factor
 
   /// The file may leave it out.
   constexpr Field optional() const {
     return with([](Field& field) { field.may_be_absent = true; });
+  }
+  /// The file may leave it out, and other keys decide then.
+  constexpr Field by_others() const {
+    return with([](Field& field) { field.may_be_absent = field.depends = true; });
   }
   /// Zero means that there is none.
   constexpr Field or_none() const {
@@ -116,6 +123,21 @@ Q read_quantity(Section& section, std::string_view key, bool may_be_zero) {
   if constexpr (std::same_as<Q, Hertz>) return section.frequency(key);
 }
 
+/// The member as a file has it; nullptr for what has a unit, is a list or a chosen name.
+template <auto Member>
+constexpr auto plain_value_of() -> typename Field<SpecOf<Member>>::Value {
+  using Spec = SpecOf<Member>;
+  using Type = TypeOf<Member>;
+  if constexpr (std::same_as<Type, bool> || std::same_as<Type, double>)
+    return [](const Spec& spec) -> PlainValue { return spec.*Member; };
+  else if constexpr (std::integral<Type>)
+    return [](const Spec& spec) -> PlainValue { return static_cast<std::int64_t>(spec.*Member); };
+  else if constexpr (NamedEnum<Type>)
+    return [](const Spec& spec) -> PlainValue { return name_of(spec.*Member); };
+  else
+    return nullptr;
+}
+
 /// Fits whatever a member is made from.
 struct Anything {
   template <class T>
@@ -161,6 +183,7 @@ constexpr auto number(std::string_view key, Limits limits, std::string_view mean
   using Spec = detail::SpecOf<Member>;
   using Type = detail::TypeOf<Member>;
   Field<Spec> field{.key = key, .meaning = meaning};
+  field.value = detail::plain_value_of<Member>();
   field.limits = limits;
   field.read = [](Section& section, std::string_view name, const Field<Spec>& of, Spec& spec) {
     if constexpr (std::integral<Type>) {
@@ -178,6 +201,7 @@ template <auto Member, auto Read>
 constexpr auto read_by(std::string_view key, std::string_view meaning) {
   using Spec = detail::SpecOf<Member>;
   Field<Spec> field{.key = key, .meaning = meaning};
+  field.value = detail::plain_value_of<Member>();
   field.read = [](Section& section, std::string_view name, const Field<Spec>&, Spec& spec) {
     spec.*Member = Read(section, name);
   };
@@ -190,11 +214,18 @@ constexpr auto flag(std::string_view key, std::string_view meaning) {
       key, meaning);
 }
 
+/// True or false, of which nobody says where it comes from.
+template <auto Member>
+constexpr auto plain_flag(std::string_view key, std::string_view meaning) {
+  return read_by<Member, [](Section& section, std::string_view name) { return section.flag(name); }>(key,
+                                                                                                     meaning);
+}
+
 /// One of an enumeration's names.
 template <auto Member>
 constexpr auto choice(std::string_view key, std::string_view meaning) {
   return read_by<Member, [](Section& section, std::string_view name) {
-    return section.choice<detail::TypeOf<Member>>(name);
+    return section.choice<typename detail::Plain<detail::TypeOf<Member>>::Type>(name);
   }>(key, meaning);
 }
 
@@ -205,15 +236,22 @@ constexpr auto sourced_slug(std::string_view key, std::string_view meaning) {
       key, meaning);
 }
 
+/// What a spec has without the key, where a file could have said so.
+template <class Spec>
+PlainValue default_of(const Field<Spec>& field) {
+  if (!field.may_be_absent || field.depends || field.value == nullptr) return {};
+  const PlainValue value = field.value(Spec{});
+  const auto* count = std::get_if<std::int64_t>(&value);
+  const bool is_written = count == nullptr || (static_cast<double>(*count) >= field.limits.low &&
+                                               static_cast<double>(*count) <= field.limits.high);
+  return is_written ? value : PlainValue{};
+}
+
 template <class Spec>
 void read_field(Section& section, Spec& spec, const Field<Spec>& field, const std::string& prefix = {}) {
   const std::string key = prefix + std::string(field.key);
-  if (field.may_be_absent && !section.has(key)) {
-    section.explain(key, field.meaning);
-    return;
-  }
-  field.read(section, key, field, spec);
-  section.explain(key, field.meaning);
+  if (!field.may_be_absent || section.has(key)) field.read(section, key, field, spec);
+  if (section.is_rehearsal()) section.explain({key, field.meaning, default_of(field)});
 }
 
 /// Reads every key of \p fields, each with \p prefix before it. \throws ConfigError

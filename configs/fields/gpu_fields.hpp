@@ -44,8 +44,8 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
                                                           "tiles of the library's kernels on matrix units"),
     read_by<&LibraryKernelSpec::vector_tiles, read_tiles>("vector_tiles",
                                                           "tiles of the library's kernels on vector units"),
-    read_by<&LibraryKernelSpec::batched_vector_tiles, read_tiles>("batched_vector_tiles",
-                                                                  "the same of batched products"),
+    read_by<&LibraryKernelSpec::batched_vector_tiles, read_tiles>(
+        "batched_vector_tiles", "tiles of the library's batched products on vector units"),
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
@@ -57,8 +57,8 @@ inline constexpr auto kDispatchFields = std::to_array<Field<DispatchSpec>>({
     number<&DispatchSpec::work_group_spread>("work_group_spread", {0, 0.5},
                                              "standard deviation of a work group's time over its mean"),
     quantity<&DispatchSpec::launch_latency>("launch_latency",
-                                            "from a packet in the queue to the first work group"),
-    quantity<&DispatchSpec::dependent_gap>("dependent_gap", "between two dependent kernels of one stream"),
+                                            "time from a packet in the queue to the first work group"),
+    quantity<&DispatchSpec::dependent_gap>("dependent_gap", "time between two dependent kernels of one stream"),
 });
 static_assert(member_count<DispatchSpec>() == kDispatchFields.size() + 1, "all but mask_granule");
 
@@ -67,7 +67,7 @@ inline constexpr auto kHostFields = std::to_array<Field<HostSpec>>({
                                      "standard deviation of the hosts' launch times; no preset has it")
         .optional(),
     quantity<&HostSpec::join>("host_join",
-                              "until the host has seen that concurrent streams ended; no preset has it")
+                              "time until the host has seen that concurrent streams ended; no preset has it")
         .optional(),
 });
 static_assert(member_count<HostSpec>() == kHostFields.size());
@@ -81,16 +81,18 @@ inline constexpr auto kSimulationFields = std::to_array<Field<SimulationSpec>>({
 static_assert(member_count<SimulationSpec>() == kSimulationFields.size());
 
 inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
-    quantity<&CacheSpec::l2_size>("l2_size", "of one die"),
+    quantity<&CacheSpec::l2_size>("l2_size", "L2 cache of one die"),
     number<&CacheSpec::l2_partitions>("l2_partitions", {1, 64},
-                                      "of one die's L2; each has its own copy of what all read")
+                                      "partitions of one die's L2; each has its own copy of what all read")
         .optional(),
-    quantity<&CacheSpec::l2_bandwidth>("l2_bandwidth", "of one die, at boost clock"),
-    quantity<&CacheSpec::xcd_port_bandwidth>("xcd_port_bandwidth", "between one die and the memory side"),
+    quantity<&CacheSpec::l2_bandwidth>("l2_bandwidth", "L2 bandwidth of one die, at boost clock"),
+    quantity<&CacheSpec::xcd_port_bandwidth>("xcd_port_bandwidth",
+                                             "bandwidth between one die and the memory side"),
     quantity<&CacheSpec::llc_size>("llc_size", "memory-side cache of the whole GPU; \"0 B\" without one")
         .or_none(),
-    quantity<&CacheSpec::llc_bandwidth>("llc_bandwidth", "of that cache; any value without one"),
-    quantity<&CacheSpec::fabric_bandwidth>("fabric_bandwidth", "between dies, for all bytes of memory")
+    quantity<&CacheSpec::llc_bandwidth>("llc_bandwidth", "bandwidth of that cache; any value without one"),
+    quantity<&CacheSpec::fabric_bandwidth>("fabric_bandwidth",
+                                           "bandwidth between dies, which all bytes of memory share")
         .optional(),
     choice<&CacheSpec::replacement>("replacement", "which line the last-level cache evicts").optional(),
     choice<&CacheSpec::write_back>("write_back", "when the caches write dirty lines back").optional(),
@@ -118,7 +120,7 @@ inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
     sourced_slug<&HbmSpec::technology>("hbm_technology", "decides the share of the peak that kernels reach"),
     quantity<&HbmSpec::size>("hbm_size", "total memory that the driver reports"),
     quantity<&HbmSpec::peak>("hbm_peak", "data sheet's memory bandwidth").scaled_by("hbm_scale"),
-    quantity<&HbmSpec::latency>("hbm_latency", "idle, from a core to memory and back"),
+    quantity<&HbmSpec::latency>("hbm_latency", "time from a core to idle memory and back"),
     choice<&HbmSpec::arbitration>("hbm_arbitration", "how requesters share a full memory"),
     number<&HbmSpec::fair_share>("hbm_fair_share", {0, 1},
                                  "least share of kernels under hbm_arbitration \"stream_fair\"")
@@ -132,20 +134,22 @@ static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size
 
 inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
     number<&DmaSpec::engines>("dma_engines", {0, 256}, "copy engines that reach peers; 0 without"),
-    quantity<&DmaSpec::engine_bandwidth>("dma_engine_bandwidth", "of one copy engine"),
+    quantity<&DmaSpec::engine_bandwidth>("dma_engine_bandwidth", "bandwidth of one copy engine"),
     quantity<&DmaSpec::broadcast_bandwidth>("dma_broadcast_bandwidth",
-                                            "written to two peers together by one command")
+                                            "bandwidth of one command that writes to two peers")
         .optional(),
-    quantity<&DmaSpec::swap_bandwidth>("dma_swap_bandwidth", "both ways together of one command that swaps")
+    quantity<&DmaSpec::swap_bandwidth>("dma_swap_bandwidth",
+                                       "bandwidth of one command that swaps, both ways together")
         .optional(),
-    quantity<&DmaSpec::outstanding>("dma_outstanding",
-                                    "in flight at memory for one copy engine: its bandwidth times the latency"),
+    quantity<&DmaSpec::outstanding>(
+        "dma_outstanding", "bytes in flight at memory for one copy engine: its bandwidth times the latency"),
     quantity<&DmaSpec::control>("dma_control", "host time to create commands and ring one doorbell"),
-    quantity<&DmaSpec::schedule>("dma_schedule", "doorbell and fetch, on the engine"),
-    quantity<&DmaSpec::copy_latency>("dma_copy_latency", "of a copy, beyond its bytes and the way"),
-    quantity<&DmaSpec::next_copy>("dma_next_copy", "more for each copy that follows another without a signal"),
-    quantity<&DmaSpec::sync>("dma_sync", "completion signal, on the engine"),
-    quantity<&DmaSpec::trigger>("dma_trigger", "from the host's write to an engine that polls for it"),
+    quantity<&DmaSpec::schedule>("dma_schedule", "time of doorbell and fetch, on the engine"),
+    quantity<&DmaSpec::copy_latency>("dma_copy_latency", "latency of a copy, beyond its bytes and the way"),
+    quantity<&DmaSpec::next_copy>("dma_next_copy",
+                                  "extra time of a copy that follows another without a signal"),
+    quantity<&DmaSpec::sync>("dma_sync", "time of a completion signal, on the engine"),
+    quantity<&DmaSpec::trigger>("dma_trigger", "time from the host's write to an engine that polls for it"),
     quantity<&DmaSpec::observe>("dma_observe", "host time to see one completion signal"),
     number<&DmaSpec::write_bytes>("dma_write_bytes", {0, 4},
                                   "memory bytes at the target per byte written, 1 or more")
@@ -157,10 +161,11 @@ inline constexpr auto kTriggerFields = std::to_array<Field<TriggerSpec>>({
     number<&TriggerSpec::tracker_entries>("tracker_entries", {0, 1 << 24},
                                           "work-group tiles tracked at a time; 0 without a tracker")
         .optional(),
-    quantity<&TriggerSpec::latency>("trigger_latency", "from a tile's last store to the first load of its copy")
+    quantity<&TriggerSpec::latency>("trigger_latency",
+                                    "time from a tile's last store to the first load of its copy")
         .optional(),
     quantity<&TriggerSpec::staging_window>("staging_window",
-                                           "most that a copy engine has read and not yet sent")
+                                           "most bytes that a copy engine has read and not yet sent")
         .optional(),
     number<&TriggerSpec::near_memory_update>("near_memory_update", {0, 8},
                                              "time of adding a byte in memory over writing it; 0: it cannot")
@@ -170,12 +175,14 @@ static_assert(member_count<TriggerSpec>() == kTriggerFields.size());
 
 inline constexpr auto kStreamedFields = std::to_array<Field<StreamedSpec>>({
     number<&StreamedSpec::miss>("streamed_miss", {0, 1},
-                                "L2 requests of a streamed GEMM that reach memory, alone")
+                                "share of a streamed GEMM's L2 requests that reach memory when it runs alone")
         .optional(),
-    number<&StreamedSpec::pollution>("streamed_pollution", {0, 1},
-                                     "exponent of their growth as its share of the cache falls")
+    number<&StreamedSpec::pollution>(
+        "streamed_pollution", {0, 1},
+        "exponent with which that share grows as the GEMM's share of the cache falls")
         .optional(),
-    number<&StreamedSpec::relief>("streamed_relief", {0, 1}, "share of the published effect of taking CUs away")
+    number<&StreamedSpec::relief>("streamed_relief", {0, 1},
+                                  "share of the published effect of taking CUs away from a streamed GEMM")
         .optional(),
 });
 static_assert(member_count<StreamedSpec>() == kStreamedFields.size());
@@ -199,8 +206,8 @@ inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
         "hbm_lost_share_occupies", {0, 1},
         "whether bandwidth lost to an access pattern is lost to others, too: 0 or 1")
         .optional(),
-    quantity<&HypothesisSpec::hbm_service>("hbm_service",
-                                           "of one channel for one request; a load waits for each before it")
+    quantity<&HypothesisSpec::hbm_service>(
+        "hbm_service", "time of one memory channel for one request; a load waits for each before it")
         .optional()
         .scaled_by("hbm_scale"),
     number<&HypothesisSpec::overlap_loss>(

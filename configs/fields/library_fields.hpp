@@ -8,23 +8,24 @@ namespace c3::inline configs {
 
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.
 inline constexpr auto kProtocolFields = std::to_array<Field<ProtocolSpec>>({
-    quantity<&ProtocolSpec::base_latency>("base_latency", "of one collective, without the gap before it"),
-    quantity<&ProtocolSpec::hop_latency>("hop_latency", "of one step within a node"),
-    quantity<&ProtocolSpec::network_latency>("network_latency", "of one step between nodes"),
+    quantity<&ProtocolSpec::base_latency>("base_latency",
+                                          "latency of one collective, without the gap before it"),
+    quantity<&ProtocolSpec::hop_latency>("hop_latency", "latency of one step within a node"),
+    quantity<&ProtocolSpec::network_latency>("network_latency", "latency of one step between nodes"),
     quantity<&ProtocolSpec::channel_rate>("channel_rate", "payload that one channel moves, alone on its CU"),
-    number<&ProtocolSpec::threads>("threads", {32, 1024}, "of one channel that copy"),
+    number<&ProtocolSpec::threads>("threads", {32, 1024}, "threads of one channel that copy"),
 });
 /// Protocols with a table of their own have this key, too.
 inline constexpr auto kOtherProtocolFields = std::to_array<Field<ProtocolSpec>>({
     number<&ProtocolSpec::link_share>("link_share", {1e-3, 1},
-                                      "of link_payload that the protocol leaves to payload"),
+                                      "share of link_payload that the protocol leaves to payload"),
 });
 static_assert(member_count<ProtocolSpec>() == kProtocolFields.size() + kOtherProtocolFields.size());
 
 inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec>>({
     number<&CollectiveLibrarySpec::channels>("channels", {1, 1024}, "work groups of one collective"),
     number<&CollectiveLibrarySpec::p2p_channels>("p2p_channels", {1, 1024},
-                                                 "the same where ranks send in pairs")
+                                                 "work groups where ranks send in pairs")
         .optional(),
     flag<&CollectiveLibrarySpec::p2p_to_itself>(
         "p2p_to_itself", "whether an all-to-all deals channels to a rank's own shard, too")
@@ -37,7 +38,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::channel_lds>("channel_lds", "shared memory of one channel").or_none(),
     quantity<&CollectiveLibrarySpec::channel_registers>("channel_registers", "registers of one channel"),
     quantity<&CollectiveLibrarySpec::cu_rate>("cu_rate", "payload that all channels of one CU move together"),
-    quantity<&CollectiveLibrarySpec::pair_cu_rate>("pair_cu_rate", "the same where ranks send in pairs")
+    quantity<&CollectiveLibrarySpec::pair_cu_rate>("pair_cu_rate", "cu_rate where ranks send in pairs")
         .optional(),
     number<&CollectiveLibrarySpec::clock_share>(
         "clock_share", {0, 1}, "share of a channel's time per byte that scales with the core clock"),
@@ -48,19 +49,19 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     number<&CollectiveLibrarySpec::staging_bytes>(
         "staging_bytes", {0, 4}, "memory bytes at the receiver per wire byte, beyond a read and a write"),
     quantity<&CollectiveLibrarySpec::channel_outstanding>("channel_outstanding",
-                                                          "in flight at memory for one channel"),
+                                                          "bytes in flight at memory for one channel"),
     quantity<&CollectiveLibrarySpec::chunk_size>("chunk_size",
-                                                 "what a channel of a tree or chain passes on at once"),
+                                                 "bytes that a channel of a tree or chain passes on at once"),
     quantity<&CollectiveLibrarySpec::ring_chunk>(
-        "ring_chunk", "most that a channel sends in a step of a ring; \"0 B\": unlimited")
+        "ring_chunk", "most bytes that a channel sends in a step of a ring; \"0 B\": unlimited")
         .or_none(),
-    number<&CollectiveLibrarySpec::handshake_hops>("handshake_hops", {0, 16},
-                                                   "in which ring neighbours exchange addresses of buffers")
+    number<&CollectiveLibrarySpec::handshake_hops>(
+        "handshake_hops", {0, 16}, "steps in which ring neighbours exchange addresses of buffers")
         .optional(),
     quantity<&CollectiveLibrarySpec::local_rate>("local_rate", "payload that one channel copies within its GPU")
         .optional(),
     quantity<&CollectiveLibrarySpec::eager_gap>(
-        "eager_gap", "between two collectives that a host launches, beyond a graph's"),
+        "eager_gap", "time between two collectives that a host launches, beyond a graph's"),
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",
                                                   "host time to launch one collective on one GPU"),
     choice<&CollectiveLibrarySpec::rules>("rules", "whose rules choose algorithm and protocol"),
@@ -68,15 +69,15 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
             [](Section& section, std::string_view key) { return section.text(key); }>(
         "network_fabric", "fabric over which network latencies were measured; without it, verbs")
         .optional(),
-    number<&CollectiveLibrarySpec::ring_plateau>("ring_plateau", {0, 4},
-                                                 "by which steps of a ring over several nodes take longer")
+    number<&CollectiveLibrarySpec::ring_plateau>(
+        "ring_plateau", {0, 4}, "factor by which steps of a ring over several nodes take longer")
         .optional(),
     quantity<&CollectiveLibrarySpec::tuner_bandwidth>(
         "tuner_bandwidth", "bus bandwidth that the library expects of its rings in a node")
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
-    quantity<&CollectiveLibrarySpec::one_shot_latency>("one_shot_latency",
-                                                       "of an all-reduce by pairs in ll, a kernel of its own")
+    quantity<&CollectiveLibrarySpec::one_shot_latency>(
+        "one_shot_latency", "latency of an all-reduce by pairs in ll, a kernel of its own")
         .optional(),
 });
 
@@ -84,18 +85,19 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
 inline constexpr auto kNvlsFields = std::to_array<Field<CollectiveLibrarySpec>>({
     number<&CollectiveLibrarySpec::nvls_channels>("nvls_channels", {1, 1024},
                                                   "channels of an in-switch collective"),
-    quantity<&CollectiveLibrarySpec::nvls_payload>("nvls_payload", "payload per port and direction of one")
+    quantity<&CollectiveLibrarySpec::nvls_payload>("nvls_payload",
+                                                   "payload per port and direction of an in-switch collective")
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
     quantity<&CollectiveLibrarySpec::nvls_channel_rate>(
         "nvls_channel_rate", "data that one channel copies into or out of its buffer"),
-    quantity<&CollectiveLibrarySpec::nvls_latency>("nvls_latency", "of one chunk through the switch"),
+    quantity<&CollectiveLibrarySpec::nvls_latency>("nvls_latency", "latency of one chunk through the switch"),
     quantity<&CollectiveLibrarySpec::nvls_tree_latency>(
-        "nvls_tree_latency", "of a step through a node's switch, in a tree over nodes"),
-    quantity<&CollectiveLibrarySpec::nvls_tree_network_latency>("nvls_tree_network_latency",
-                                                                "of one between nodes"),
+        "nvls_tree_latency", "latency of a step through a node's switch, in a tree over nodes"),
+    quantity<&CollectiveLibrarySpec::nvls_tree_network_latency>(
+        "nvls_tree_network_latency", "latency of a step between nodes, in that tree"),
     quantity<&CollectiveLibrarySpec::nvls_tuner_bandwidth>(
-        "nvls_tuner_bandwidth", "of a port, as the library expects of these channels together")
+        "nvls_tuner_bandwidth", "bandwidth of a port, as the library expects of these channels together")
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
 });

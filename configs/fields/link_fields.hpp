@@ -17,7 +17,7 @@ inline constexpr auto kLinkFields = std::to_array<Field<LinkSpec>>({
     quantity<&LinkSpec::both_ways>("both_ways", "payload of each direction while both are busy")
         .share_of("raw")
         .scaled_by("link_scale"),
-    quantity<&LinkSpec::latency>("latency", "of one hop"),
+    quantity<&LinkSpec::latency>("latency", "latency of one hop"),
 });
 static_assert(member_count<LinkSpec>() == kLinkFields.size());
 

@@ -9,7 +9,7 @@ namespace c3::inline configs {
 
 inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
     choice<&NodeSpec::topology>("topology", "what joins the GPUs"),
-    number<&NodeSpec::gpus>("gpus", {1, 256}, "of one node; more are joined by a fabric"),
+    number<&NodeSpec::gpus>("gpus", {1, 256}, "GPUs of one node; a fabric joins several nodes"),
     flag<&NodeSpec::switch_reduces>("switch_reduces", "whether the switch adds and multicasts (NVLink SHARP)")
         .optional(),
 });

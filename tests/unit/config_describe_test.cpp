@@ -64,7 +64,7 @@ TEST_CASE("tables inside tables are described with what they require themselves"
 }
 
 TEST_CASE("names that the file chooses, lists of tables, and tables with one of several keys are described") {
-  static const std::vector<std::string> kWork = {"gemm", "wait"};
+  static constexpr std::array<std::string_view, 2> kWork = {"gemm", "wait"};
   TableRule rule = described([](Section& section) {
     for (Section& stream : section.tables("stream", 4))
       stream.only_key("work", kWork) == "gemm" ? stream.table("gemm").flag("fp8") : stream.flag("wait");

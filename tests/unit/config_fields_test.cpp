@@ -3,6 +3,8 @@
 #include "configs/fields/field.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
@@ -45,15 +47,46 @@ TEST_CASE("numbers with a unit are visited under their keys, absent ones are not
   CHECK(keys_of({1, Bytes{3.0}, Seconds{3.0}}) == std::vector<std::string>{"link_size", "link_latency"});
 }
 
-TEST_CASE("every key of a preset is explained") {
-  for (const PresetKind kind : kPresetKinds) {
-    if (kind == PresetKind::model) continue;  // described as a file of its own: configs/README.md
-    for (const KeyRule& key : preset_rule(kind).keys) {
-      CAPTURE(noun_of(kind));
-      CAPTURE(key.key);
-      CHECK_FALSE(key.meaning.empty());
-    }
+/// Keys of \p rule, and of tables below it, without a meaning.
+void find_unexplained(const Rule& rule, const std::string& path, std::vector<std::string>& found, int& keys) {
+  if (const auto* list = std::get_if<ListRule>(&rule.form)) find_unexplained(*list->element, path, found, keys);
+  if (const auto* any = std::get_if<AnyOfRule>(&rule.form)) {
+    for (const Rule& alternative : any->alternatives)
+      find_unexplained(alternative, path, found, keys);
   }
+  const auto* table = std::get_if<TableRule>(&rule.form);
+  if (table == nullptr) return;
+  for (const KeyRule& key : table->keys) {
+    const std::string name = path + "." + key.key;
+    ++keys;
+    if (key.meaning.empty()) found.push_back(name);
+    REQUIRE(key.rule.has_value());
+    find_unexplained(*key.rule, name, found, keys);
+  }
+}
+
+TEST_CASE("every key of presets and experiments has a meaning, whichever table or alternative it is in") {
+  std::vector<std::string> unexplained;
+  int keys = 0;
+  for (const PresetKind kind : kPresetKinds)
+    find_unexplained({preset_rule(kind)}, std::string(noun_of(kind)), unexplained, keys);
+  find_unexplained({experiment_rule()}, "experiment", unexplained, keys);
+  CHECK(fmt::format("{}", fmt::join(unexplained, ", ")) == "");
+  CHECK(keys > 700);  // 7 tables of presets, most of them once more in an experiment
+}
+
+TEST_CASE("a default is what the spec has without the key, unless the key could not say it") {
+  struct Spec {
+    int count = 0;
+    int parts = 4;
+    bool folds = true;
+  };
+  constexpr auto kCount = number<&Spec::count>("count", {1, 9}, "");
+  CHECK(default_of(kCount) == PlainValue{});
+  CHECK(default_of(kCount.optional()) == PlainValue{});  // 0 is out of range: no count is given
+  CHECK(default_of(number<&Spec::parts>("parts", {1, 9}, "").optional()) == PlainValue{std::int64_t{4}});
+  CHECK(default_of(plain_flag<&Spec::folds>("folds", "").optional()) == PlainValue{true});
+  CHECK(default_of(plain_flag<&Spec::folds>("folds", "").by_others()) == PlainValue{});
 }
 
 TEST_CASE("an overridden peak takes the rates measured against it along, and those beside it stay as written") {

@@ -1,0 +1,89 @@
+#pragma once
+/// What the keys of an operation mean, in the `run` of a stream. Which of them go together, and what they
+/// allow, their reader says (operation_reader.cpp).
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "collectives/call.hpp"
+#include "configs/rule.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/shape_words.hpp"
+
+namespace c3::inline configs {
+
+/// Every operation that is a table with one key.
+inline constexpr auto kOperations = std::to_array<KeyText>({
+    {"all_reduce", "every rank ends with the sum over ranks: a size, or a table"},
+    {"all_gather", "every rank ends with every rank's shard: a size, or a table"},
+    {"reduce_scatter", "each rank ends with the sum of one shard: a size, or a table"},
+    {"all_to_all", "each rank sends a shard to each other rank: a size, or a table"},
+    {"all_to_all_v", "an all-to-all with a size for each pair of ranks"},
+    {"broadcast", "every rank ends with the root's data: a size, or a table"},
+    {"reduce", "the root ends with the sum over ranks: a size, or a table"},
+    {"gather", "the root ends with every rank's shard: a size, or a table"},
+    {"scatter", "each rank ends with one shard of the root: a size, or a table"},
+    {"send_receive", "each rank sends to the next one, the last to the first: a size, or a table"},
+    {"barrier", "no rank continues before all have arrived"},
+    {"gemm", "a matrix product C[m,n] = A[m,k] B[k,n] on each GPU"},
+    {"kernel", "any other kernel, by the words of `c3sim kernel`"},
+    {"record", "records the event of this name"},
+    {"wait", "waits until the event of this name is recorded"},
+});
+static_assert(kOperations.size() == kCollectiveKinds.size() + 4, "collectives, gemm, kernel, record and wait");
+
+inline constexpr auto kOperationNames = [] {
+  std::array<std::string_view, kOperations.size()> names;
+  std::ranges::transform(kOperations, names.begin(), &KeyText::key);
+  return names;
+}();
+
+inline constexpr auto kGemmKeys = std::to_array<KeyText>({
+    {"m", "rows of A and C"},
+    {"n", "columns of B and C"},
+    {"k", "columns of A, rows of B"},
+    {"dtype", "data type of the operands"},
+    {"traffic", "streamed: most loads reach HBM, whatever the tiles (gpu.streamed_*)",
+     name_of(GemmTraffic::tiled)},
+    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+});
+
+inline constexpr auto kKernelKeys = std::to_array<KeyText>({
+    {"op", "gemm, attention, or vector operators such as softmax, gelu+add"},
+    {"dtype", "data type: bf16, fp16, fp8 or fp32"},
+    {"b", "number of matrix products or sequences", std::int64_t{1}},
+    {"m", "gemm: rows of A and C"},
+    {"n", "gemm: columns of B and C"},
+    {"k", "gemm: columns of A, rows of B"},
+    {"heads", "attention: query heads"},
+    {"kv_heads", "attention: key and value heads; default: as many as query heads"},
+    {"seq", "attention: queries of a sequence"},
+    {"kv_seq", "attention: keys of a sequence; default: as many as queries"},
+    {"head_dim", "attention: elements of a head"},
+    {"causal", "attention: whether a query does not see later keys", false},
+    {"pass", "forward or backward", "forward"},
+    {"rows", "vector operators: rows of their tensors"},
+    {"cols", "vector operators: columns of their tensors"},
+    {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
+    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+});
+static_assert(kKernelKeys.size() == kShapeKeys.size() + 1, "the words of a shape, and on");
+
+inline constexpr auto kCollectiveKeys = std::to_array<KeyText>({
+    {"size", "bytes as nccl-tests counts them: \"896 MiB\", or OPERATION.weight, .input or .output"},
+    {"sends", "sizes by sender (row) and receiver, as in [[\"0 B\", \"1 MiB\"], [\"1 MiB\", \"0 B\"]]"},
+    {"in_place", "whether every rank's shard is already in its place", false},
+    {"root", "rank that has the data before or after", std::int64_t{0}},
+    {"ranks", "the group, in this order: a list, or a text such as \"0-7,16-23\"; default: all"},
+    {"groups", "several groups at once instead of `ranks`"},
+    {"on", "ranks that run it; others skip it: a list, or a text such as \"0-3,6\"; default: all"},
+});
+
+inline constexpr auto kGroupKeys = std::to_array<KeyText>({
+    {"size", "ranks of each group; size x stride must divide the ranks"},
+    {"stride", "distance between the members of a group", std::int64_t{1}},
+});
+
+}  // namespace c3::configs
