@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "app/exit_code.hpp"
+#include "app/number_list.hpp"
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/json.hpp"
@@ -178,6 +179,7 @@ Row study_row(const Study& study) {
 }
 
 constexpr int kSchemaVersion = 2;  // 2: bandwidths are called _GB_s; experiments have a purpose
+constexpr std::size_t kTextWidth = 120;
 constexpr std::string_view kExperiments = "experiments";
 constexpr std::string_view kCollectives = "collectives";
 constexpr std::string_view kStudies = "studies";
@@ -188,56 +190,6 @@ std::vector<std::string> list_words() {
   for (const auto& [word, list] : preset_lists())
     words.push_back(word);
   return words;
-}
-
-Json plain_json(const Node& node) {
-  if (const Array* list = node.array()) {
-    Json texts = Json::array();
-    for (const Node& element : *list)
-      texts.push_back(plain_json(element));
-    return texts;
-  }
-  if (const std::string* text = node.text()) return *text;
-  if (const bool* flag = std::get_if<bool>(&node.value)) return *flag;
-  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
-  return std::get<double>(node.value);
-}
-
-/// \param path of \p table, with a dot at its end.
-void add_number_rows(std::vector<Row>& rows, const std::string& name, const std::string& path,
-                     const Table& table) {
-  for (const Member& member : table.members()) {
-    if (member.value.table() == nullptr) continue;
-    if (!is_sourced_value(member.value)) {
-      add_number_rows(rows, name, fmt::format("{}{}.", path, member.key), *member.value.table());
-      continue;
-    }
-    Row& row = rows.emplace_back(Row{{"name", name}, {"key", path + member.key}});
-    for (const Member& part : member.value.table()->members())
-      row[part.key] = plain_json(part.value);
-  }
-}
-
-/// One row for each number of the preset: name, key, what is written of it, and where it comes from.
-std::vector<Row> number_rows(PresetKind kind, const std::string& name) {
-  const Node preset = load_preset(kind, name, {}, name);
-  std::vector<Row> rows;
-  add_number_rows(rows, name, "", *preset.table());
-  return rows;
-}
-
-/// A range in one column, as "low .. nominal .. high".
-Row with_one_value(const Row& number) {
-  Row row = {{"name", number["name"]}, {"key", number["key"]}};
-  const auto text = [&](const char* key) { return cell_text(number[key]); };
-  const bool is_list = number.contains("value") && number["value"].is_array();
-  row["value"] = is_list ? fmt::format("{}", fmt::join(number["value"].texts(), ", "))
-                 : number.contains("value")
-                     ? text("value")
-                     : fmt::format("{} .. {} .. {}", text("low"), text("nominal"), text("high"));
-  row["kind"] = number["kind"];
-  row["source"] = number["source"];
-  return row;
 }
 
 /// Text columns to the left, numbers to the right. Rows may lack columns that others have.
@@ -283,25 +235,26 @@ std::vector<std::string> chosen_presets(const Options& options, PresetKind kind)
   return {options.name};
 }
 
+/// Of experiments, collectives and studies there is nothing but the whole list.
+void refuse_choice(const Options& options, std::string_view why) {
+  if (!options.name.empty() || options.sources) throw UsageError(std::string(why));
+}
+
 std::vector<Row> rows_of(const Options& options) {
   if (options.what == kExperiments) {
-    if (!options.name.empty() || options.sources) {
-      throw UsageError(
-          "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources");
-    }
+    refuse_choice(
+        options,
+        "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources");
     return rows_of(experiment_files(), experiment_row);
   }
   if (options.what == kCollectives) {
-    if (!options.name.empty() || options.sources) {
-      throw UsageError(
-          "collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
-    }
+    refuse_choice(
+        options,
+        "collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
     return rows_of(kCollectiveKinds, collective_row);
   }
   if (options.what == kStudies) {
-    if (!options.name.empty() || options.sources) {
-      throw UsageError("studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources");
-    }
+    refuse_choice(options, "studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources");
     return rows_of(all_studies(), study_row);
   }
   const PresetList& list = preset_lists().at(options.what);
@@ -309,14 +262,16 @@ std::vector<Row> rows_of(const Options& options) {
   if (!options.sources) return rows_of(names, list.figures);
   std::vector<Row> numbers;
   for (const std::string& name : names)
-    std::ranges::move(number_rows(list.kind, name), std::back_inserter(numbers));
-  return options.json ? numbers : rows_of(numbers, with_one_value);
+    std::ranges::move(numbers_of(list.kind, name), std::back_inserter(numbers));
+  return numbers;
 }
 
 int list(const Options& options) {
   const std::vector<Row> rows = rows_of(options);
   if (options.json) {
     fmt::print("{}\n", Json{{"schema_version", kSchemaVersion}, {options.what, rows}}.dump(2));
+  } else if (options.sources) {
+    print_numbers(rows, kTextWidth);
   } else if (!rows.empty()) {
     print_table(rows);
   }
@@ -330,7 +285,7 @@ void add_list_verb(Command& app, VerbAction& action) {
   Command& verb = app.add_command("list", "List presets, experiments, collectives and studies");
   verb.add_option("WHAT", options->what, "What to list").required().one_of(list_words());
   verb.add_option("NAME", options->name, "Only this preset (default: all)").type_name("PRESET");
-  verb.add_flag("--sources", options->sources, "Every number with its kind and source, one a line");
+  verb.add_flag("--sources", options->sources, "Every number with its meaning, kind and source");
   verb.add_flag("--json", options->json, "Print JSON instead of a table");
   verb.set_footer(
       "Examples:\n"
