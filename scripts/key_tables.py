@@ -14,7 +14,7 @@ import re
 import subprocess
 
 BLOCK = re.compile(r"^<!-- keys of: (\w+) ?(\S*) -->\n(.*?)^<!-- end of keys -->$", re.MULTILINE | re.DOTALL)
-NUMBER = re.compile(r"(integer|number|size|duration|bandwidth|flop rate|frequency) ")
+NUMBER = re.compile(r"(\w[\w ]* (?:above 0|0 or more|\S+ to \S+?))(?:,? (?:perhaps )?with its source)?")
 SLUG = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
 
@@ -41,8 +41,8 @@ class Schema:
     def value(self, part):
         """What may be written: "bandwidth above 0", "`cu`, `dma`"."""
         name = part.get("$ref", "").removeprefix("#/definitions/")
-        if NUMBER.match(name):
-            return self.short(re.sub(r",? (perhaps )?with its source$", "", name))
+        if number := NUMBER.fullmatch(name):
+            return self.short(number.group(1))
         part = self.plain(part)
         if "$ref" in part:
             return self.value(part)
@@ -52,7 +52,7 @@ class Schema:
             return " or ".join(dict.fromkeys(self.value(way) for way in part["anyOf"] if "required" not in way))
         kind = part.get("type")
         if kind == "array":
-            return "list of " + re.sub(r"^(table|text|name)$", r"\1s", self.value(part["items"]))
+            return "list of " + re.sub(r"\b(table|text|name|integer|size|list)\b", r"\1s", self.value(part["items"]))
         if kind in ("integer", "number"):
             return self.short(f"{kind} {part['minimum']} to {part['maximum']}")
         if kind == "string":

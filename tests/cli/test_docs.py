@@ -86,6 +86,13 @@ class RefreshDocs(unittest.TestCase):
         self.assertEqual((done.returncode, self.page.read_text()), (1, text))
         self.assertRegex(done.stderr, pattern)
 
+    def test_keys_come_from_the_schemas_and_a_page_of_keys_must_have_every_table(self):
+        shutil.copy(SOURCE / "scripts/key_tables.py", self.source / "scripts")
+        self.check("# Keys\n<!-- keys of: model experts -->\n| yesterday |\n<!-- end of keys -->\nend\n",
+                   r"lacks the keys of: experiment strategy\.\*\n(.|\n)*-\| yesterday \|(.|\n)*\+\| `count` \| integer 1 to 4096 \| required \| ")
+        self.assertNotEqual(refresh_docs(script=self.script).returncode, 0)
+        self.assertIn("| `capacity` | ", self.page.read_text())
+
     def test_an_output_that_is_not_today_s_fails_the_check_and_is_updated(self):
         command = "$ build/release/c3sim list collectives | head -n 1\n"
         self.check(f"# Page\n```console\n{command}yesterday\n```\nend\n", r"-yesterday\n(.|\n)*scripts/refresh_docs updates")

@@ -160,7 +160,7 @@ TEST_CASE("all values of a node that lack kind or source are told at once") {
   CHECK(error_of([] { load_cluster("lab"); }) ==
         fmt::format("{}:1:1: node: 1 key is missing; 5 values lack kind or source, as in {{ value = .., kind = "
                     "\"measured\", source = \"..\" }}: topology, gpus, link_raw, link_one_way, link_both_ways\n"
-                    "  link_latency         duration [s]: of one hop",
+                    "  link_latency         duration [s]: latency of one hop",
                     file));
 }
 
