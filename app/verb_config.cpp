@@ -55,7 +55,7 @@ int check(const Options& options) {
   if (!options.quiet) print_notes(file.notes());
   const Experiment experiment = file.make(std::nullopt);
   fmt::print("{}: ok (streams: {}, strategies: {}, seeds: {}, draws: {})\n", options.file,
-             experiment.streams.size(), experiment.strategies.size(), experiment.measure.seeds,
+             experiment.program.streams.size(), experiment.strategies.size(), experiment.measure.seeds,
              experiment.measure.draws);
   return kExitOk;
 }

@@ -104,7 +104,7 @@ Row experiment_row(const std::filesystem::path& file) {
   const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
   return {{"name", experiment.name},
           {"system", experiment.cluster.name},
-          {"streams", experiment.streams.size()},
+          {"streams", experiment.program.streams.size()},
           {"strategies", experiment.strategies.size()},
           {"file", file.string()},
           {"purpose", purpose_of(file)}};

@@ -187,9 +187,7 @@ int end_early(const RunOptions& options, RunOutput& output) {
 
 /// What a run holds in memory, for the message when there is not enough.
 std::string size_text(const Experiment& experiment) {
-  std::size_t operations = 0;
-  for (const StreamSpec& stream : experiment.streams)
-    operations += stream.operations.size();
+  const std::size_t operations = experiment.program.operations();
   const bool is_folded = std::ranges::all_of(
       experiment.strategies, [&](const Strategy& strategy) { return folds(experiment, strategy); });
   const int gpus = experiment.cluster.ranks();

@@ -4,7 +4,7 @@
 
 namespace c3::inline collectives {
 
-GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on,
+GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins,
                      const PlanOf& plan_of) {
   if (cluster.setup().folded) {
     runs_.push_back(make_collective(cluster, plan_of(call)));
@@ -13,7 +13,7 @@ GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::ve
   groups_ = call.groups;
   for (const CollectiveCall& of_group : calls_by_group(call, cluster.ranks())) {
     const std::vector<int> members = members_of(of_group, cluster.ranks());
-    runs_.push_back(any_takes_part(members, on) ? make_collective(cluster, plan_of(of_group)) : nullptr);
+    runs_.push_back(!any_joins || any_joins(members) ? make_collective(cluster, plan_of(of_group)) : nullptr);
   }
 }
 

@@ -13,12 +13,14 @@ namespace c3::inline collectives {
 class GroupRuns {
  public:
   using PlanOf = std::function<CollectivePlan(const CollectiveCall& of_group)>;
+  using AnyJoins = std::function<bool(const std::vector<int>& members)>;
 
   /// Of no collective.
   GroupRuns() = default;
-  /// \param on ranks that take part; empty: all. A group without any has no run.
+  /// \param any_joins whether a member of a group takes part: a group of which none does has no run. Empty: all
+  /// do.
   /// \throws InfeasibleError as calls_by_group and make_collective.
-  GroupRuns(Cluster& cluster, const CollectiveCall& call, const std::vector<int>& on, const PlanOf& plan_of);
+  GroupRuns(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins, const PlanOf& plan_of);
 
   bool is_empty() const { return runs_.empty(); }
   /// The one that \p rank joins; null where it is a member of none, or not simulated.

@@ -140,19 +140,20 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
 void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
   const bool trains = root.has("training");
   const bool has_streams = root.has("stream");
+  const int ranks = experiment.cluster.ranks();
   if (trains) {
     if (has_streams)
       root.fail("stream", "cannot be combined with [training], which makes the streams of its step");
-    experiment.training = read_training(root, sampling, experiment.cluster.ranks());
+    experiment.training = read_training(root, sampling, ranks);
   }
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
-    experiment.streams = {{.name = slug_rule().example, .operations = {}}};
-    if (has_streams) read_streams(root, layer);
+    experiment.program.streams = {slug_rule().example};
+    if (has_streams) read_streams(root, layer, ranks);
   } else if (trains) {
     compose_training(experiment);
   } else {
-    experiment.streams = read_streams(root, layer);
+    experiment.program = program_of(read_streams(root, layer, ranks), ranks);
   }
 }
 
@@ -170,46 +171,15 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.cluster = read_cluster(root, sampling);
   read_work(root, sampling, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
-  experiment.strategies = read_strategies(root, experiment.streams, experiment.cluster.gpu);
+  experiment.strategies = read_strategies(root, experiment.program.streams, experiment.cluster.gpu);
   if (root.is_rehearsal()) declare_sweep(root);
   root.finish();
   return experiment;
 }
 
-/// Groups, roots and sizes of collectives, which depend on the node.
-void check_groups(const Experiment& experiment, const Node& document) {
-  if (experiment.training) return;
-  const Array& streams = *document.table()->find("stream")->array();
-  for (std::size_t s = 0; s < experiment.streams.size(); ++s) {
-    const StreamSpec& stream = experiment.streams[s];
-    const Array& run = *streams[s].table()->find("run")->array();
-    for (std::size_t i = 0; i < stream.operations.size(); ++i) {
-      const int ranks = experiment.cluster.ranks();
-      const auto refuse = [&](const std::string& why) {
-        throw ConfigError(run[i].origin, fmt::format("stream.{}.run[{}]", stream.name, i), why);
-      };
-      for (const int rank : stream.operations[i].on) {
-        if (rank >= ranks) refuse(fmt::format("there is no rank {} of {}", rank, ranks));
-      }
-      const auto* call = std::get_if<CollectiveCall>(&stream.operations[i].work);
-      if (call == nullptr) continue;
-      try {
-        const std::vector<int> members = members_of(*call, ranks);
-        if (!call->groups && !any_takes_part(members, stream.operations[i].on)) {
-          refuse(fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));
-        }
-      } catch (const InfeasibleError& error) {
-        refuse(error.what());
-      }
-    }
-  }
-}
-
 Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of) {
   Section root(resolved, "");
-  Experiment experiment = read_experiment(root, sampling_of);
-  check_groups(experiment, resolved);
-  return experiment;
+  return read_experiment(root, sampling_of);
 }
 
 Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {

@@ -178,7 +178,7 @@ class KernelWords {
 };
 
 /// `kernel = { op = "softmax", dtype = "fp32", rows = 16384, cols = 4096 }`
-Operation read_kernel(Section& entry) {
+WrittenOperation read_kernel(Section& entry) {
   const KernelWords words(entry);
   std::vector<int> on = read_ranks(entry, "on");
   entry.explain(kKernelKeys);
@@ -204,7 +204,7 @@ std::string group_text(const CollectiveCall& call) {
 
 }  // namespace
 
-Operation OperationReader::read(const Node& entry, const std::string& where) const {
+WrittenOperation OperationReader::read(const Node& entry, const std::string& where) const {
   if (const std::string* name = entry.text()) return {*name, layer_gemm(*name, entry.origin, where)};
   if (entry.table() == nullptr || entry.table()->members().size() != 1) {
     throw ConfigError(entry.origin, where,
@@ -222,11 +222,11 @@ Rule OperationReader::run_rule() {
   return {ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
 }
 
-Operation OperationReader::read(Section& section) const {
+WrittenOperation OperationReader::read(Section& section) const {
   const std::string key = section.only_key("operation", kOperationNames);
   section.explain(kOperations);
-  if (key == "record") return {"record " + section.text(key), RecordEvent{section.text(key)}};
-  if (key == "wait") return {"wait " + section.text(key), WaitEvent{section.text(key)}};
+  if (key == "record") return {"record " + section.text(key), WrittenRecord{section.text(key)}};
+  if (key == "wait") return {"wait " + section.text(key), WrittenWait{section.text(key)}};
   if (key == "gemm") {
     Section entry = section.table(key);
     const GemmShape shape = read_gemm(entry);
@@ -256,7 +256,7 @@ Rule OperationReader::collective_rule(CollectiveKind kind) {
   return {rule};
 }
 
-Operation OperationReader::collective(Section& section, CollectiveKind kind) const {
+WrittenOperation OperationReader::collective(Section& section, CollectiveKind kind) const {
   const std::string key(name_of(kind));
   const Node& what = section.node(key, [kind] { return collective_rule(kind); });
   if (what.table() != nullptr) {
@@ -270,7 +270,7 @@ Operation OperationReader::collective(Section& section, CollectiveKind kind) con
   return {fmt::format("{} {}", key, *what.text()), std::move(call)};
 }
 
-Operation OperationReader::detailed_collective(Section& section, CollectiveKind kind) const {
+WrittenOperation OperationReader::detailed_collective(Section& section, CollectiveKind kind) const {
   CollectiveCall call{.kind = kind};
   std::string name(name_of(kind));
   if (kind == CollectiveKind::all_to_all_v) {

@@ -8,7 +8,7 @@
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "workloads/experiment.hpp"
+#include "workloads/program/written_streams.hpp"
 
 namespace c3::inline configs {
 
@@ -27,16 +27,16 @@ class OperationReader {
 
   /// \param where dotted name of the entry, as in "stream.compute.run[0]". Ranks and sizes of a collective are
   /// checked against each other and the node by check_groups.
-  Operation read(const Node& entry, const std::string& where) const;
+  WrittenOperation read(const Node& entry, const std::string& where) const;
 
   /// What `run` may hold.
   static Rule run_rule();
 
  private:
   static Rule collective_rule(CollectiveKind kind);
-  Operation read(Section& section) const;
-  Operation collective(Section& section, CollectiveKind kind) const;
-  Operation detailed_collective(Section& section, CollectiveKind kind) const;
+  WrittenOperation read(Section& section) const;
+  WrittenOperation collective(Section& section, CollectiveKind kind) const;
+  WrittenOperation detailed_collective(Section& section, CollectiveKind kind) const;
   Bytes named_size(const std::string& what, const Origin& at, const std::string& where) const;
   void read_size(Section& section, std::string_view key, CollectiveCall& call) const;
   /// Whole, and this GPU's part of it.

@@ -16,15 +16,12 @@ bool makes_masks(const Strategy& strategy) {
 
 /// The backend of every stream that has a collective.
 void add_backends(RunUse& use, const Experiment& experiment, const Strategy& strategy) {
-  for (const StreamSpec& stream : experiment.streams) {
-    const auto found = strategy.streams.find(stream.name);
+  for (const Call& call : experiment.program.calls) {
+    const auto found = strategy.streams.find(experiment.program.streams[call.stream]);
     const Backend backend = found == strategy.streams.end() ? Backend::cu : found->second.backend;
-    for (const Operation& operation : stream.operations) {
-      if (!std::holds_alternative<CollectiveCall>(operation.work)) continue;
-      use.channels = use.channels || backend == Backend::cu;
-      use.engines = use.engines || backend == Backend::dma;
-      use.fused = use.fused || backend == Backend::fused;
-    }
+    use.channels = use.channels || backend == Backend::cu;
+    use.engines = use.engines || backend == Backend::dma;
+    use.fused = use.fused || backend == Backend::fused;
   }
 }
 
@@ -48,16 +45,15 @@ void RunUse::add(const CollectiveCall& call) {
 
 RunUse use_of(const Experiment& experiment) {
   RunUse use;
-  for (const StreamSpec& stream : experiment.streams) {
-    for (const Operation& operation : stream.operations) {
-      if (const Operator* op = kernel_of(operation)) use.add(*op);
-      if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) use.add(*call);
-    }
-  }
+  for_each_operation(experiment.program, [&](const Operation& operation) {
+    if (const Operator* op = kernel_of(operation)) use.add(*op);
+  });
+  for (const Call& call : experiment.program.calls)
+    use.add(call.what);
   for (const Strategy& strategy : experiment.strategies) {
     add_backends(use, experiment, strategy);
     use.masks = use.masks || makes_masks(strategy);
-    use.beside = use.beside || (!strategy.serial && experiment.streams.size() > 1);
+    use.beside = use.beside || (!strategy.serial && experiment.program.streams.size() > 1);
     use.arbitrations.insert(strategy.hbm_arbitration.value_or(experiment.cluster.gpu.hbm.arbitration));
   }
   return use;

@@ -79,10 +79,7 @@ constexpr auto kPolicyKeys = std::to_array<KeyText>({
 
 class StrategyReader {
  public:
-  StrategyReader(const std::vector<StreamSpec>& streams, const GpuSpec& gpu) : gpu_(gpu) {
-    for (const StreamSpec& stream : streams)
-      streams_.push_back(stream.name);
-  }
+  StrategyReader(const std::vector<std::string>& streams, const GpuSpec& gpu) : streams_(streams), gpu_(gpu) {}
 
   Strategy read(const std::string& name, Section section) const {
     Strategy strategy;
@@ -227,7 +224,7 @@ class StrategyReader {
 
 }  // namespace
 
-std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpec>& streams,
+std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
                                       const GpuSpec& gpu) {
   Section section = root.table("strategy");
   const StrategyReader reader(streams, gpu);

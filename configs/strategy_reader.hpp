@@ -10,7 +10,7 @@ namespace c3::inline configs {
 
 /// Reads `strategy` of \p root, in file order. \throws ConfigError for a stream that does not exist, and for CU
 /// shares that are no multiple of the GPU's mask granule or leave other streams without a CU.
-std::vector<Strategy> read_strategies(Section& root, const std::vector<StreamSpec>& streams,
+std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
                                       const GpuSpec& gpu);
 
 }  // namespace c3::configs

@@ -1,5 +1,6 @@
 #include "configs/stream_reader.hpp"
 
+#include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ constexpr std::size_t kMostStreams = 64;
 
 /// A stream and where each of its operations is written.
 struct PlacedStream {
-  StreamSpec stream;
+  WrittenStream stream;
   std::vector<Origin> origins;
 };
 
@@ -23,9 +24,9 @@ constexpr auto kStreamKeys = std::to_array<KeyText>({
 });
 
 PlacedStream read_stream(Section& section, const OperationReader& reader,
-                         const std::vector<StreamSpec>& earlier) {
-  StreamSpec stream{.name = section.slug("name"), .operations = {}};
-  if (std::ranges::find(earlier, stream.name, &StreamSpec::name) != earlier.end()) {
+                         const std::vector<WrittenStream>& earlier) {
+  WrittenStream stream{.name = section.slug("name"), .operations = {}};
+  if (std::ranges::find(earlier, stream.name, &WrittenStream::name) != earlier.end()) {
     section.fail("name", fmt::format("there are two streams '{}'", stream.name));
   }
   if (stream.name == "serial" || stream.name == "order" || stream.name == "hbm_arbitration") {
@@ -46,37 +47,58 @@ PlacedStream read_stream(Section& section, const OperationReader& reader,
   return {std::move(stream), std::move(origins)};
 }
 
-/// An event that nobody records would hang its stream; one recorded twice would be ambiguous.
-void check_events(const std::vector<StreamSpec>& streams, const std::vector<std::vector<Origin>>& origins) {
-  std::vector<std::string> recorded;
-  const auto each = [&](auto visit) {
-    for (std::size_t s = 0; s < streams.size(); ++s) {
-      for (std::size_t i = 0; i < streams[s].operations.size(); ++i) {
-        const std::string where = fmt::format("stream.{}.run[{}]", streams[s].name, i);
-        visit(streams[s].operations[i], origins[s][i], where);
-      }
+/// Calls \p visit with each operation, where it is written, and its dotted name.
+template <class Visit>
+void for_each_written(const std::vector<WrittenStream>& streams,
+                      const std::vector<std::vector<Origin>>& origins, Visit visit) {
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    for (std::size_t i = 0; i < streams[s].operations.size(); ++i) {
+      const std::string where = fmt::format("stream.{}.run[{}]", streams[s].name, i);
+      visit(streams[s].operations[i], origins[s][i], where);
     }
-  };
-  each([&](const Operation& operation, const Origin& at, const std::string& where) {
-    const auto* record = std::get_if<RecordEvent>(&operation.work);
+  }
+}
+
+/// An event that nobody records would hang its stream; one recorded twice would be ambiguous.
+void check_events(const std::vector<WrittenStream>& streams, const std::vector<std::vector<Origin>>& origins) {
+  std::vector<std::string> recorded;
+  const auto each = [&](auto visit) { for_each_written(streams, origins, visit); };
+  each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
+    const auto* record = std::get_if<WrittenRecord>(&operation.work);
     if (record == nullptr) return;
     if (std::ranges::find(recorded, record->event) != recorded.end()) {
       throw ConfigError(at, where, fmt::format("event '{}' is recorded twice", record->event));
     }
     recorded.push_back(record->event);
   });
-  each([&](const Operation& operation, const Origin& at, const std::string& where) {
-    const auto* wait = std::get_if<WaitEvent>(&operation.work);
+  each([&](const WrittenOperation& operation, const Origin& at, const std::string& where) {
+    const auto* wait = std::get_if<WrittenWait>(&operation.work);
     if (wait == nullptr || std::ranges::find(recorded, wait->event) != recorded.end()) return;
     throw ConfigError(at, where, unknown_name("event", wait->event, recorded));
   });
 }
 
+/// Groups, roots and sizes of collectives, which depend on the number of ranks.
+void check_groups(const WrittenOperation& operation, int ranks, const Origin& at, const std::string& where) {
+  for (const int rank : operation.on) {
+    if (rank >= ranks) throw ConfigError(at, where, fmt::format("there is no rank {} of {}", rank, ranks));
+  }
+  const auto* call = std::get_if<CollectiveCall>(&operation.work);
+  if (call == nullptr) return;
+  try {
+    const std::vector<int> members = members_of(*call, ranks);
+    if (call->groups || any_takes_part(members, operation.on)) return;
+  } catch (const InfeasibleError& error) {
+    throw ConfigError(at, where, error.what());
+  }
+  throw ConfigError(at, where, fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));
+}
+
 }  // namespace
 
-std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInput>& layer) {
+std::vector<WrittenStream> read_streams(Section& root, const std::optional<LayerInput>& layer, int ranks) {
   const OperationReader reader(layer);
-  std::vector<StreamSpec> streams;
+  std::vector<WrittenStream> streams;
   std::vector<std::vector<Origin>> origins;
   for (Section& section : root.tables("stream", kMostStreams)) {
     PlacedStream placed = read_stream(section, reader, streams);
@@ -85,11 +107,17 @@ std::vector<StreamSpec> read_streams(Section& root, const std::optional<LayerInp
   }
   root.explain("stream", "operations that run one after another, beside those of other streams");
   check_events(streams, origins);
-  const auto works = [](const Operation& operation) {
-    return kernel_of(operation) != nullptr || std::holds_alternative<CollectiveCall>(operation.work);
+  if (!root.is_rehearsal()) {
+    for_each_written(streams, origins, [&](const auto& operation, const Origin& at, const std::string& where) {
+      check_groups(operation, ranks, at, where);
+    });
+  }
+  const auto works = [](const WrittenOperation& operation) {
+    return std::holds_alternative<Operator>(operation.work) ||
+           std::holds_alternative<CollectiveCall>(operation.work);
   };
   if (std::ranges::none_of(streams,
-                           [&](const StreamSpec& s) { return std::ranges::any_of(s.operations, works); })) {
+                           [&](const WrittenStream& s) { return std::ranges::any_of(s.operations, works); })) {
     throw ConfigError(origins.front().front(), "stream",
                       "every operation is an event, so there is nothing to time");
   }

@@ -63,8 +63,7 @@ RunHeader run_header(const Experiment& experiment, std::string config_resolved, 
                    .conditions = conditions_of(experiment),
                    .gpu = experiment.cluster.gpu.name,
                    .ranks = experiment.cluster.ranks()};
-  for (const auto& stream : experiment.streams)
-    header.streams.push_back(stream.name);
+  header.streams = experiment.program.streams;
   return header;
 }
 

@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "results/build_info.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/program/joiners.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -107,14 +108,12 @@ ProcessGroups::ProcessGroups(const Experiment& experiment) {
   std::iota(all.begin(), all.end(), 0);
   add(all);
   std::vector<RankGroups> seen;  // few, of many members
-  for (const auto& stream : experiment.streams) {
-    for (const auto& operation : stream.operations) {
-      const auto* call = std::get_if<CollectiveCall>(&operation.work);
-      if (call == nullptr || (call->groups && std::ranges::find(seen, *call->groups) != seen.end())) continue;
-      if (call->groups) seen.push_back(*call->groups);
-      for (const CollectiveCall& of_group : calls_by_group(*call, experiment.cluster.ranks()))
-        add(members_of(of_group, experiment.cluster.ranks()));
-    }
+  for (const CallId number : calls_by_stream(experiment.program)) {
+    const CollectiveCall& call = experiment.program.calls[number].what;
+    if (call.groups && std::ranges::find(seen, *call.groups) != seen.end()) continue;
+    if (call.groups) seen.push_back(*call.groups);
+    for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks()))
+      add(members_of(of_group, experiment.cluster.ranks()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "results/picoseconds.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
+#include "workloads/program/joiners.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -76,13 +77,12 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
     files_.push_back(std::make_unique<TraceFile>(path));
   }
   const ProcessGroups groups(experiment);
-  for (std::size_t stream = 0; stream < experiment.streams.size(); ++stream) {
-    const auto policy = policy_of(strategy, experiment.streams[stream].name);
-    for (const auto& operation : experiment.streams[stream].operations) {
-      if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
-        labels_.emplace(std::pair(static_cast<int>(stream), operation.name),
-                        CollectiveLabels(*call, policy, experiment, groups, folded));
-    }
+  const Program& program = experiment.program;
+  for (const CallId number : calls_by_stream(program)) {
+    const Call& call = program.calls[number];
+    const auto policy = policy_of(strategy, program.streams[call.stream]);
+    labels_.emplace(std::pair(static_cast<int>(call.stream), program.names[call.name]),
+                    CollectiveLabels(call.what, policy, experiment, groups, folded));
   }
 }
 
@@ -96,8 +96,8 @@ void TraceWriter::begin(const std::string& shortened) {
     file.name_process(rank, fmt::format("GPU {}", rank), experiment_.cluster.gpu.name, 2 * rank + 1);
     file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
     file.name_thread({kFirstHost + rank, kStepTrack}, "step");
-    for (std::size_t stream = 0; stream < experiment_.streams.size(); ++stream) {
-      const auto name = fmt::format("stream {}: {}", stream, experiment_.streams[stream].name);
+    for (std::size_t stream = 0; stream < experiment_.program.streams.size(); ++stream) {
+      const auto name = fmt::format("stream {}: {}", stream, experiment_.program.streams[stream]);
       const auto thread = kFirstStream + static_cast<std::int64_t>(stream);
       file.name_thread({rank, thread}, name);
       file.name_thread({kFirstHost + rank, thread}, "launch, " + name);

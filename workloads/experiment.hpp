@@ -1,70 +1,23 @@
 #pragma once
-/// An experiment: operations on streams, and the strategies under which they run. The TOML reader makes it,
+/// An experiment: a program, and the strategies under which it runs. The TOML reader makes it,
 /// workloads/execute/ runs it.
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "collectives/backends/dma/dma_commands.hpp"
-#include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/kernel_launch.hpp"
-#include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/program/program.hpp"
 #include "workloads/training/setup.hpp"
 #include "workloads/training/step_facts.hpp"
 
 namespace c3::inline workloads {
-
-struct RecordEvent {
-  std::string event;
-
-  bool operator==(const RecordEvent&) const = default;
-};
-struct WaitEvent {
-  std::string event;
-
-  bool operator==(const WaitEvent&) const = default;
-};
-
-struct Operation {
-  std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
-  std::variant<Operator, CollectiveCall, RecordEvent, WaitEvent> work;
-  std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's groups
-  std::string range = {};    ///< of the timeline to which it belongs, e.g. "layer 3 forward"; empty: none
-
-  bool operator==(const Operation&) const = default;
-};
-
-/// An operation of a stream, both by position.
-struct OperationPlace {
-  std::size_t stream = 0;
-  std::size_t operation = 0;
-
-  bool operator==(const OperationPlace&) const = default;
-};
-
-/// What the operation runs as a kernel; nullptr for a collective or an event.
-inline const Operator* kernel_of(const Operation& operation) { return std::get_if<Operator>(&operation.work); }
-
-/// The shape of a kernel of one class; nullptr for anything else.
-template <OperatorShape Shape>
-const Shape* shape_of(const Operation& operation) {
-  const Operator* op = kernel_of(operation);
-  return op == nullptr ? nullptr : op->as<Shape>();
-}
-
-struct StreamSpec {
-  std::string name;
-  std::vector<Operation> operations;
-
-  bool operator==(const StreamSpec&) const = default;
-};
 
 /// How many CUs a stream has to itself: none set, a number, or the best of a range.
 struct CuShare {
@@ -113,33 +66,13 @@ struct Measure {
   bool operator==(const Measure&) const = default;
 };
 
-/// One thing that a rank's host does.
-struct HostStep {
-  std::optional<OperationPlace> launches = std::nullopt;
-  std::string waits_for = {};  ///< an event; empty: it does not wait
-  Seconds cost = {};           ///< of its time, before the launch
-
-  bool operator==(const HostStep&) const = default;
-};
-
-/// The thread of each rank that launches the operations of all streams in one order, ahead of its GPU.
-struct HostProgram {
-  std::vector<HostStep> steps;  ///< launches every operation of every stream once, those of a stream in order
-  int launch_queue = 1024;      ///< operations launched and not yet ended, after which the host waits
-  int hardware_queues = 0;  ///< streams are dealt into so many, each of which starts operations in the order of
-                            ///< launch; 0: one for each stream
-
-  bool operator==(const HostProgram&) const = default;
-};
-
 struct Experiment {
   std::string name;
   ClusterSpec cluster;
-  std::vector<StreamSpec> streams;
+  Program program;
   std::vector<Strategy> strategies;  ///< in file order
   Measure measure;
-  std::optional<HostProgram> host = std::nullopt;        ///< absent: hosts are never late
-  std::optional<TrainingSetup> training = std::nullopt;  ///< of which streams and host are one step
+  std::optional<TrainingSetup> training = std::nullopt;  ///< of which the program is one step
   std::optional<StepFacts> step = std::nullopt;          ///< of that step
 
   bool operator==(const Experiment&) const = default;
@@ -151,10 +84,5 @@ int usual_seeds(const Experiment& experiment);
 
 /// At which grain \p op runs.
 KernelGrain grain_of(const Measure& measure, const Operator& op);
-
-/// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
-/// or, where it waits for an event, the one after which that was recorded. nullopt: there is none, or something
-/// stands between them.
-std::optional<OperationPlace> producer_of(const std::vector<StreamSpec>& streams, OperationPlace place);
 
 }  // namespace c3::workloads

@@ -5,6 +5,7 @@
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/program/written_streams.hpp"
 
 namespace c3::inline studies {
 
@@ -12,7 +13,7 @@ Seconds time_on_cus(const Experiment& experiment, const CollectiveCall& call, Al
   Experiment alone = experiment;
   alone.cluster.gpu.host.launch_skew = Seconds{};
   const std::string stream = "collective";
-  alone.streams = {{.name = stream, .operations = {{.name = std::string(name_of(call.kind)), .work = call}}}};
+  alone.program = program_of({{stream, {{std::string(name_of(call.kind)), call}}}}, alone.cluster.ranks());
   StreamPolicy policy;
   policy.method.algorithm = algorithm;
   const Strategy strategy{.name = "alone", .order = {}, .streams = {{stream, policy}}};

@@ -37,10 +37,8 @@ Experiment calibrated(Experiment experiment) {
 void check(const Experiment& experiment, const fs::path& file) {
   const Origin at{std::make_shared<const std::string>(file.string()), 1, 1};
   std::size_t kernels = 0, collectives = 0;
-  for (const StreamSpec& stream : experiment.streams) {
-    const bool is_collective = std::holds_alternative<CollectiveCall>(stream.operations.front().work);
-    ++(is_collective ? collectives : kernels);
-  }
+  for (std::size_t stream = 0; stream < experiment.program.streams.size(); ++stream)
+    ++(content_of(experiment.program, stream).collectives ? collectives : kernels);
   if (kernels != 1 || collectives != 1)
     throw ConfigError(at, "stream",
                       "the study needs one stream that runs a kernel and one that runs a collective");

@@ -8,6 +8,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "configs/preset_store.hpp"
 #include "studies/checked_row.hpp"
+#include "workloads/program/written_streams.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -59,10 +60,6 @@ std::optional<Seconds> microseconds(const HeadedTable& table, const CheckedRow& 
   return Seconds{row.above_0(column) / kMicro};
 }
 
-bool is_collective(const Operation& operation) {
-  return std::holds_alternative<CollectiveCall>(operation.work);
-}
-
 }  // namespace
 
 std::string_view name_of(Bound bound) { return bound == Bound::compute ? "cb" : "mb"; }
@@ -98,15 +95,17 @@ ScenarioList read_scenarios(const std::filesystem::path& file) {
 
 Experiment experiment_of(Experiment base, const Scenario& scenario) {
   std::string collective_stream;
-  for (StreamSpec& stream : base.streams) {
-    if (is_collective(stream.operations.front())) {
-      stream.operations = {
-          {.name = std::string(name_of(scenario.collective.kind)), .work = scenario.collective}};
-      collective_stream = stream.name;
+  std::vector<WrittenStream> streams;
+  for (std::size_t i = 0; i < base.program.streams.size(); ++i) {
+    const std::string& name = base.program.streams[i];
+    if (content_of(base.program, i).collectives) {
+      streams.push_back({name, {{std::string(name_of(scenario.collective.kind)), scenario.collective}}});
+      collective_stream = name;
     } else {
-      stream.operations = {{.name = scenario.projection, .work = scenario.gemm}};
+      streams.push_back({name, {{scenario.projection, scenario.gemm}}});
     }
   }
+  base.program = program_of(streams, base.cluster.ranks());
   for (Strategy& strategy : base.strategies) {
     StreamPolicy& policy = strategy.streams[collective_stream];
     if (policy.backend == Backend::cu) policy.method.algorithm = scenario.algorithm;

@@ -21,10 +21,9 @@ const Strategy& strategy_of(const Experiment& experiment, std::string_view name)
 }
 
 std::size_t stream_of(const Experiment& experiment, std::string_view name) {
-  const auto found = std::ranges::find(experiment.streams, name, &StreamSpec::name);
-  if (found == experiment.streams.end())
-    throw std::logic_error(fmt::format("the study of T3 needs a stream '{}'", name));
-  return static_cast<std::size_t>(found - experiment.streams.begin());
+  const auto found = experiment.program.stream_named(std::string(name));
+  if (!found) throw std::logic_error(fmt::format("the study of T3 needs a stream '{}'", name));
+  return *found;
 }
 
 /// Adds up what passes rank 0's HBM, by resource.

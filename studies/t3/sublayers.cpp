@@ -66,14 +66,14 @@ SublayerList read_sublayers(const std::filesystem::path& file) {
 Experiment experiment_of(Experiment base, const Sublayer& sublayer) {
   base.name = sublayer.id();
   base.cluster.node.gpus = sublayer.tp;
-  for (StreamSpec& stream : base.streams) {
-    for (Operation& operation : stream.operations) {
+  for (std::vector<Operation>& stream : base.program.scripts.front().streams) {
+    for (Operation& operation : stream) {
       if (shape_of<GemmShape>(operation) != nullptr) operation.work = sublayer.gemm();
-      if (auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        call->bytes = sublayer.partial_sums();
-        call->dtype = DType::fp16;
-      }
     }
+  }
+  for (Call& call : base.program.calls) {
+    call.what.bytes = sublayer.partial_sums();
+    call.what.dtype = DType::fp16;
   }
   return base;
 }

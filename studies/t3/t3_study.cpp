@@ -33,7 +33,7 @@ std::string rows_of(std::span<const SublayerResult> results) {
 void check(const Experiment& experiment, const std::filesystem::path& file) {
   const Origin at{std::make_shared<const std::string>(file.string()), 1, 1};
   for (const std::string_view name : kT3Streams) {
-    if (std::ranges::find(experiment.streams, name, &StreamSpec::name) == experiment.streams.end())
+    if (!experiment.program.stream_named(std::string(name)))
       throw ConfigError(at, "stream", fmt::format("the study needs a stream '{}'", name));
   }
   for (const std::string_view name : kT3Strategies) {

@@ -13,6 +13,7 @@
 #include "tests/support/near.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/step_breakdown.hpp"
+#include "workloads/program/written_streams.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -146,7 +147,7 @@ TEST_CASE("a new class is timed by what its description moves") {
 TEST_CASE("a new class runs in an experiment, at each grain, and is summed up under its name") {
   Experiment experiment;
   experiment.cluster = mi300x_like_cluster(2);
-  experiment.streams = {{.name = "compute", .operations = {{.name = "turn", .work = kShape}}}};
+  experiment.program = program_of({{"compute", {{"turn", kShape}}}}, experiment.cluster.ranks());
   experiment.strategies.resize(1);
   const double alone = time_of(kShape, experiment.cluster.gpu).time.value;
   for (const KernelGrain grain : enum_values<KernelGrain>()) {
@@ -154,7 +155,7 @@ TEST_CASE("a new class runs in an experiment, at each grain, and is summed up un
     experiment.measure.vector_grain = grain;
     CHECK(run_once(experiment, experiment.strategies[0], {}).time.value == near(alone, 0.05));
   }
-  CHECK(class_of(experiment.streams[0].operations[0]) == "transpose");
+  CHECK(class_of(experiment.program, experiment.program.scripts[0].streams[0][0]) == "transpose");
   CHECK(part_of(kShape, 4) == Operator{kShape});  // it does not say how it is cut
 }
 

@@ -67,8 +67,8 @@ void check_conservation(Experiment job) {
   // Caches so large that how work groups are placed makes no miss: HBM bytes are then the compulsory ones.
   job.cluster.gpu.cache.l2_size = Bytes{1e18};
   job.cluster.gpu.cache.llc_size = Bytes{1e18};
-  const auto& gemm = *shape_of<GemmShape>(job.streams[0].operations[0]);
-  const auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
+  const auto& gemm = *shape_of<GemmShape>(job.program.scripts[0].streams[0][0]);
+  const auto& call = job.program.calls[0].what;
   const KernelDescription kernel = describe_gemm("k", gemm, job.cluster.gpu);
   const double gemm_bytes =
       2.0 * static_cast<double>(gemm.m + gemm.n) * static_cast<double>(gemm.k) +
@@ -112,8 +112,8 @@ TEST_CASE("two identical bandwidth-bound kernels together take as long as one af
   gpu.dispatch.work_group_spread = 0.0;
   gpu.cache.l2_size = gpu.cache.llc_size = Bytes{1e18};
   gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = gpu.hbm.peak = BytesPerSecond{20e9};
-  job.streams[0].operations[0].work = GemmShape{2048, 4864, 1024, DType::bf16};  // 152 tiles: half the GPU
-  job.streams[1].operations[0].work = job.streams[0].operations[0].work;
+  kernel_work(job) = GemmShape{2048, 4864, 1024, DType::bf16};  // 152 tiles: half the GPU
+  job.program.scripts[0].streams[1][0].work = kernel_work(job);
   const double serial = run_strategy(job, strategy_of(job, "serial")).time.value;
   const double together = run_strategy(job, strategy_of(job, "concurrent")).time.value;
   CHECK(together == near(serial, 2e-3));

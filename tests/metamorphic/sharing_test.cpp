@@ -40,7 +40,7 @@ TEST_CASE("with everything unshared a concurrent run takes the longer side alone
 TEST_CASE("a partner that moves nothing leaves the kernel as it is alone") {
   for_all_jobs([](Experiment job) {
     CAPTURE(job.name);
-    auto& call = std::get<CollectiveCall>(job.streams[1].operations[0].work);
+    auto& call = job.program.calls[0].what;
     call.bytes = Bytes{1e-3};
     const RunResult together = run_strategy(job, strategy_of(job, "dma"));
     const RunResult alone = run_alone(job, OperationFilter::kernels);
@@ -119,7 +119,7 @@ TEST_CASE("relabelling streams changes nothing, without drawn work-group times")
     CAPTURE(job.name);
     job.cluster.gpu.dispatch.work_group_spread = 0.0;
     Experiment renamed = job;
-    renamed.streams[0].name = "zz";
+    renamed.program.streams[0] = "zz";
     for (Strategy& strategy : renamed.strategies) {
       std::ranges::replace(strategy.order, std::string("compute"), std::string("zz"));
       if (const auto policy = strategy.streams.extract("compute")) strategy.streams["zz"] = policy.mapped();

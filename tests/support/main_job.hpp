@@ -28,6 +28,9 @@ inline const Strategy& strategy_of(const Experiment& experiment, const std::stri
   return *found;
 }
 
+/// What the first operation of \p job's first stream runs.
+inline auto& kernel_work(Experiment& job) { return job.program.scripts[0].streams[0][0].work; }
+
 /// A GEMM of 1 to 64 tiles a side beside a collective of 1 to 128 MiB, with the main job's system and
 /// strategies.
 inline Experiment random_job(std::uint64_t number) {
@@ -40,9 +43,9 @@ inline Experiment random_job(std::uint64_t number) {
   const auto extent = [&](std::uint64_t index) {
     return static_cast<std::int64_t>(256.0 * std::exp2(between(index, 0, 6)));
   };
-  job.streams[0].operations[0].work = GemmShape{extent(1), extent(2), extent(3) / 2 + 64, DType::bf16};
+  kernel_work(job) = GemmShape{extent(1), extent(2), extent(3) / 2 + 64, DType::bf16};
   const auto kind = random.uniform(4) < 0.5 ? CollectiveKind::all_gather : CollectiveKind::all_to_all;
-  job.streams[1].operations[0].work = CollectiveCall{kind, Bytes{kMebi * std::exp2(between(5, 0, 7))}};
+  job.program.calls[0].what = CollectiveCall{kind, Bytes{kMebi * std::exp2(between(5, 0, 7))}};
   for (Strategy& strategy : job.strategies) {
     if (random.uniform(6) < 0.3) strategy.streams["fsdp"].method.algorithm = Algorithm::ring;
   }

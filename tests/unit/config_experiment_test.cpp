@@ -12,9 +12,13 @@
 
 #include "configs/preset_store.hpp"
 #include "tests/support/print_units.hpp"
+#include "tests/support/written_experiment.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 {
+using test::shape_of;
+using test::written;
+
 namespace {
 
 constexpr std::string_view kHead = "schema = 1\nsystem = \"mi300x-8\"\n";
@@ -68,12 +72,14 @@ TEST_CASE(
     "order") {
   const Experiment job = ExperimentFile::load(main_job()).make(std::nullopt);
   CHECK(job.name == "c3_llama70b_mi300x");
-  REQUIRE(job.streams.size() == 2);
+  REQUIRE(job.program.streams.size() == 2);
   // Gate and up are one GEMM of 2 x 28,672 outputs; its bf16 weight is 57,344 x 8,192 x 2 B = 896 MiB.
-  CHECK(job.streams[0] == StreamSpec{"compute", {{"mlp.gate_up", GemmShape{2048, 57344, 8192, DType::bf16}}}});
-  CHECK(job.streams[1] == StreamSpec{"fsdp",
-                                     {{"all_gather next.mlp.gate_up.weight",
-                                       CollectiveCall{CollectiveKind::all_gather, 896.0_MiB, DType::bf16}}}});
+  CHECK(written(job.program)[0] ==
+        WrittenStream{"compute", {{"mlp.gate_up", GemmShape{2048, 57344, 8192, DType::bf16}}}});
+  CHECK(written(job.program)[1] ==
+        WrittenStream{"fsdp",
+                      {{"all_gather next.mlp.gate_up.weight",
+                        CollectiveCall{CollectiveKind::all_gather, 896.0_MiB, DType::bf16}}}});
   std::vector<std::string> names;
   for (const Strategy& strategy : job.strategies)
     names.push_back(strategy.name);
@@ -95,15 +101,15 @@ TEST_CASE("every operation of a layer has the shape that follows from the model'
                                    "{ record = \"done\" }, { wait = \"done\" }, { all_to_all = \"448 MiB\" }, "
                                    "{ all_gather = \"mlp.down.weight\" }]\n",
                                    kStrategy});
-  const auto& ops = e.streams.at(0).operations;
+  const auto ops = written(e.program).at(0).operations;
   const auto gemm = [&](std::size_t i) { return *shape_of<GemmShape>(ops.at(i)); };
   CHECK(gemm(0) == GemmShape{2048, (64 + 2 * 8) * 128, 8192, DType::bf16});
   CHECK(gemm(1) == GemmShape{2048, 8192, 8192, DType::bf16});
   CHECK(gemm(2) == GemmShape{2048, 8192, 28672, DType::bf16});
   CHECK(gemm(3) == GemmShape{2048, 57344, 8192, DType::bf16});
   CHECK(gemm(4) == GemmShape{1, 2, 3, DType::fp8});
-  CHECK(std::get<RecordEvent>(ops.at(5).work).event == "done");
-  CHECK(std::get<WaitEvent>(ops.at(6).work).event == "done");
+  CHECK(std::get<WrittenRecord>(ops.at(5).work).event == "done");
+  CHECK(std::get<WrittenWait>(ops.at(6).work).event == "done");
   CHECK(std::get<CollectiveCall>(ops.at(7).work) == CollectiveCall{CollectiveKind::all_to_all, 448.0_MiB});
   CHECK(std::get<CollectiveCall>(ops.at(8).work) ==
         CollectiveCall{CollectiveKind::all_gather, 448.0_MiB, DType::bf16});
@@ -119,7 +125,7 @@ TEST_CASE(
                   "in_place = true } }, "
                   "{ all_gather = \"mlp.down.weight\" }]\n",
                   kStrategy});
-  const auto& ops = e.streams.at(0).operations;
+  const auto ops = written(e.program).at(0).operations;
   const auto gemm = [&](std::size_t i) { return *shape_of<GemmShape>(ops.at(i)); };
   const auto call = [&](std::size_t i) { return std::get<CollectiveCall>(ops.at(i).work); };
   CHECK(gemm(0) == GemmShape{2048, (64 + 2 * 8) * 128 / 8, 8192, DType::bf16});
@@ -157,16 +163,16 @@ TEST_CASE("a kernel is written with the words of a table of shapes, and runs as 
        "dtype = \"bf16\", on = [0] } }, { kernel = { op = \"gelu+add\", rows = 3, cols = 5, dtype = \"fp32\", "
        "pass = \"backward\" } }",
        "]\n", kStrategy});
-  const auto& ops = e.streams.at(0).operations;
+  const auto ops = written(e.program).at(0).operations;
   CHECK(*shape_of<AttentionShape>(ops.at(0)) ==
         AttentionShape{.heads = 8, .kv_heads = 2, .queries = 64, .keys = 64, .head_dim = 128, .causal = true});
-  CHECK(ops.at(0).on == std::vector<int>{0});
+  CHECK(e.program.script_of(1).streams.at(0).size() == ops.size() - 1);  // others leave it out
   VectorShape chain{
       .chain = VectorOp::gelu, .rows = 3, .cols = 5, .dtype = DType::fp32, .pass = Pass::backward};
   chain.chain.append(VectorOp::add);
   CHECK(*shape_of<VectorShape>(ops.at(1)) == chain);
   CHECK(ops.at(1).name == "gelu+add fp32 pass=backward rows=3 cols=5");
-  CHECK(kernel_of(ops.at(1)) != nullptr);
+  CHECK(std::holds_alternative<Operator>(ops.at(1).work));
   CHECK(refused_run("{ kernel = { op = \"sofmax\", rows = 3, cols = 5, dtype = \"fp32\" } }") ==
         Part{"kernel.op: unknown operator 'sofmax'"});
   CHECK(refused_run("{ kernel = { op = \"softmax\", rows = 3, dtype = \"fp32\" } }") ==
@@ -178,7 +184,7 @@ TEST_CASE(
     "layer") {
   const Experiment e =
       experiment({kHead, "[[stream]]\nname = \"c\"\nrun = [{ all_gather = \"1 GiB\" }]\n", kStrategy});
-  CHECK(e.streams.size() == 1);
+  CHECK(e.program.streams.size() == 1);
   CHECK(refusal({kHead, "[[stream]]\nname = \"c\"\nrun = [\"mlp.down\"]\n", kStrategy}) ==
         Part{"there is no [model]"});
 }
@@ -210,7 +216,7 @@ TEST_CASE("groups of ranks are read, and say so in the operation's name") {
       "{ all_gather = { size = \"mlp.down.weight\", groups = { size = 2 } } }]\n";
   const Parts parts = {kHead, kModel, "[[stream]]\nname = \"comm\"\n", run, kStrategy};
   const Experiment e = experiment(parts);
-  const auto& ops = e.streams.at(0).operations;
+  const auto ops = written(e.program).at(0).operations;
   CHECK(ops.at(0).name == "all_reduce 64 MiB in groups of 4, 2 apart");
   CHECK(std::get<CollectiveCall>(ops.at(0).work).groups == RankGroups{4, 2});
   CHECK(ops.at(1).name == "all_gather mlp.down.weight in groups of 2");
@@ -218,7 +224,7 @@ TEST_CASE("groups of ranks are read, and say so in the operation's name") {
   const ScratchFolder folder;
   const ExperimentFile file = ExperimentFile::load(folder.write("e.toml", joined(parts)));
   const ExperimentFile again = ExperimentFile::load(folder.write("resolved.toml", file.resolved_toml()));
-  CHECK(again.make(std::nullopt).streams == e.streams);
+  CHECK(again.make(std::nullopt).program == e.program);
 }
 
 TEST_CASE("groups with a mistake are refused where they are written") {
@@ -253,7 +259,7 @@ TEST_CASE("overrides replace numbers of the presets, wherever the file gives the
   CHECK(e.cluster.gpu.compute.cus() == 4 * 38);
   CHECK(e.cluster.node.gpus == 4);
   CHECK(e.cluster.library.channels == 28);
-  CHECK(*shape_of<GemmShape>(e.streams[0].operations[0]) == GemmShape{1, 57344, 4096, DType::fp16});
+  CHECK(*shape_of<GemmShape>(e.program.scripts[0].streams[0][0]) == GemmShape{1, 57344, 4096, DType::fp16});
 }
 
 TEST_CASE("an experiment extends another and adds a strategy after those it inherits") {

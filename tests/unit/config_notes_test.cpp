@@ -177,7 +177,7 @@ TEST_CASE("data types may be written as frameworks write them") {
   std::string text = kJob;
   text.replace(text.find("\"bf16\""), 6, "\"bfloat16\"");
   const Experiment experiment = ExperimentFile::load(folder.write("e.toml", text)).make(std::nullopt);
-  CHECK(shape_of<GemmShape>(experiment.streams[0].operations[0])->dtype == DType::bf16);
+  CHECK(shape_of<GemmShape>(experiment.program.scripts[0].streams[0][0])->dtype == DType::bf16);
 }
 
 TEST_CASE("many files that extend one another are read once each") {

@@ -106,8 +106,8 @@ TEST_CASE("a pair takes the place of the experiment's, under every strategy") {
   const Experiment base = study_experiment().make(std::nullopt);
   const Scenario scenario = small_scenarios()[2];
   const Experiment pair = experiment_of(base, scenario);
-  CHECK(*shape_of<GemmShape>(pair.streams[0].operations.front()) == scenario.gemm);
-  CHECK(std::get<CollectiveCall>(pair.streams[1].operations.front().work) == scenario.collective);
+  CHECK(*shape_of<GemmShape>(pair.program.scripts[0].streams[0].front()) == scenario.gemm);
+  CHECK(pair.program.calls.front().what == scenario.collective);
   CHECK(pair.cluster == base.cluster);
   for (const Strategy& strategy : pair.strategies) {
     CAPTURE(strategy.name);

@@ -36,8 +36,8 @@ std::vector<double> bytes(const std::vector<CollectiveCall>& calls) {
 
 std::size_t kernels(const TrainingStep& step, const std::string& stream, const std::string& end) {
   const std::vector<Placed> found = named(step, stream, "");
-  return static_cast<std::size_t>(std::ranges::count_if(
-      found, [&](const Placed& placed) { return placed.operation->name.ends_with(end); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(found, [&](const Placed& placed) { return placed.name.ends_with(end); }));
 }
 
 }  // namespace
@@ -53,11 +53,11 @@ TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, th
   CHECK(calls.front().dtype == DType::fp32);
   std::vector<std::string> ranges;
   for (const Placed& placed : named(step, "gradients", ""))
-    ranges.push_back(placed.operation->range);
+    ranges.push_back(placed.range);
   CHECK(ranges == std::vector<std::string>{"backward, layer 3", "backward, layer 1", "backward, embedding",
                                            "backward, embedding"});
-  CHECK(stream_of(step, "all_gather") == nullptr);
-  CHECK(stream_of(step, "norm") == nullptr);  // every rank has all gradients
+  CHECK(operations_of(step, "all_gather").empty());
+  CHECK(operations_of(step, "norm").empty());  // every rank has all gradients
 }
 
 TEST_CASE("ZeRO scatters the same buckets, and gathers parameters as they are kept") {
@@ -135,18 +135,18 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
     TrainingSetup setup = with(llama_setup(), Sharding::none);
     setup.framework.clips_gradients = clips;
     const auto host_waits = [&] {
-      return std::ranges::count_if(training_step(setup, kRanks).host.steps,
-                                   [](const HostStep& host) { return !host.waits_for.empty(); });
+      return std::ranges::count_if(host_of(training_step(setup, kRanks)).steps,
+                                   [](const HostStep& host) { return host.waits_for.has_value(); });
     };
     CHECK(host_waits() == 0);
     setup.framework.syncs = true;
     CHECK(host_waits() == 1);
     const TrainingStep step = training_step(setup, kRanks);
     const auto seen =
-        std::ranges::find_if(step.host.steps, [](const auto& its) { return !its.waits_for.empty(); });
+        std::ranges::find_if(host_of(step).steps, [](const auto& its) { return its.waits_for.has_value(); });
     // It waits before it launches the update, after all sums over ranks and, of a norm, before the scaling.
     const auto launched_after = [&](const Placed& placed) {
-      return std::any_of(seen, step.host.steps.end(),
+      return std::any_of(seen, host_of(step).steps.end(),
                          [&](const auto& its) { return its.launches == placed.place; });
     };
     CHECK(launched_after(named(step, "compute", "adam").front()));

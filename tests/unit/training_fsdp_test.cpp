@@ -37,7 +37,7 @@ std::vector<Placed> gathers(const TrainingStep& step) {
 
 std::vector<Placed> copies_out(const TrainingStep& step) {
   std::vector<Placed> found = named(step, "compute", "");
-  std::erase_if(found, [](const Placed& placed) { return !placed.operation->name.ends_with("copy out"); });
+  std::erase_if(found, [](const Placed& placed) { return !placed.name.ends_with("copy out"); });
   return found;
 }
 
@@ -91,7 +91,7 @@ TEST_CASE(
     CHECK(bytes_of(calls) == Bytes{4.0} * static_cast<double>(micro_batches * (4 * kLayer + kRoot)));
     CHECK(calls.front().dtype == DType::fp32);
     std::vector<Placed> added = named(step, "reduce_scatter", "");
-    std::erase_if(added, [](const Placed& placed) { return !placed.operation->name.ends_with("accumulate"); });
+    std::erase_if(added, [](const Placed& placed) { return !placed.name.ends_with("accumulate"); });
     CHECK(added.size() == static_cast<std::size_t>(5 * (micro_batches - 1)));
   }
 }
@@ -112,21 +112,23 @@ TEST_CASE("a layer's products never run before its parameters have been copied o
     const std::vector<Placed> gathered = gathers(step), copied = copies_out(step);
     REQUIRE(gathered.size() == copied.size());
     for (std::size_t i = 0; i < copied.size(); ++i) {
-      const std::string unit = copied[i].operation->name.substr(0, copied[i].operation->name.find(" copy"));
-      CHECK(gathered[i].operation->name == unit + " all_gather");
+      const std::string unit = copied[i].name.substr(0, copied[i].name.find(" copy"));
+      CHECK(gathered[i].name == unit + " all_gather");
       CHECK(before(gathered[i].place, copied[i].place));
     }
     // The latest copy of a layer is of the same pass, but for the last layer, which stays.
     std::string last_copied;
     int products = 0;
-    for (const Operation& operation : stream_of(step, "compute")->operations) {
-      if (operation.name.ends_with("copy out")) last_copied = operation.range + " " + operation.name;
+    for (const Operation& operation : operations_of(step, "compute")) {
+      const std::string& range = step.program.range_of(operation);
+      const std::string& its = step.program.name_of(operation);
+      if (its.ends_with("copy out")) last_copied = range + " " + its;
       if (shape_of<GemmShape>(operation) == nullptr) continue;
-      const std::size_t layer = operation.range.find("layer ");
+      const std::size_t layer = range.find("layer ");
       if (layer == std::string::npos) continue;
       ++products;
-      const std::string pass = operation.range.substr(0, operation.range.find(", recompute"));
-      const std::string name = operation.range.substr(layer, 7);
+      const std::string pass = range.substr(0, range.find(", recompute"));
+      const std::string name = range.substr(layer, 7);
       if (name != "layer 3") CHECK(last_copied == pass + " " + name + " copy out");
     }
     CHECK(products == 2 * 4 * (7 + 14 + (recompute == Recompute::full ? 6 : 0)));
@@ -173,8 +175,8 @@ TEST_CASE("backward, the next layers are gathered behind the copy of this one, b
     const TrainingStep step = training_step(sharded(4, prefetch), kRanks);
     std::vector<std::string> ranges;
     for (const Placed& gather : gathers(step)) {
-      if (gather.operation->range.starts_with("backward"))
-        ranges.push_back(gather.operation->range + ": " + gather.operation->name.substr(0, 7));
+      if (gather.range.starts_with("backward"))
+        ranges.push_back(gather.range + ": " + gather.name.substr(0, 7));
     }
     return ranges;
   };
@@ -195,9 +197,8 @@ TEST_CASE(
   const HappensBefore before(step);
   std::vector<Placed> copied = named(step, "compute", ""), scattered = named(step, "reduce_scatter", "");
   const Placed first_update = named(step, "compute", "adam").front();
-  std::erase_if(copied, [](const Placed& placed) { return !placed.operation->name.ends_with("copy in"); });
-  std::erase_if(scattered,
-                [](const Placed& placed) { return !placed.operation->name.ends_with("reduce_scatter"); });
+  std::erase_if(copied, [](const Placed& placed) { return !placed.name.ends_with("copy in"); });
+  std::erase_if(scattered, [](const Placed& placed) { return !placed.name.ends_with("reduce_scatter"); });
   REQUIRE(copied.size() == 10);
   REQUIRE(scattered.size() == 10);
   for (std::size_t i = 0; i < copied.size(); ++i) {
@@ -207,7 +208,7 @@ TEST_CASE(
     CHECK(before(scattered[i - 1].place, copied[i].place));
     // The products of this layer do not wait for the reduction of the one before: only the copy does.
     OperationPlace product = copied[i].place;
-    while (shape_of<GemmShape>(stream_of(step, "compute")->operations[product.operation]) == nullptr)
+    while (shape_of<GemmShape>(operations_of(step, "compute")[product.operation]) == nullptr)
       --product.operation;
     if (i % 5 != 4 && i % 5 != 0) CHECK(!before(scattered[i - 1].place, product));
   }
@@ -221,11 +222,12 @@ TEST_CASE(
     const TrainingStep step = training_step(setup, kRanks);
     const HappensBefore before(step);
     std::vector<OperationPlace> launched;
-    for (const HostStep& host : step.host.steps) {
+    for (const HostStep& host : host_of(step).steps) {
       if (!host.launches) continue;
-      const Operation& operation = step.streams[host.launches->stream].operations[host.launches->operation];
-      const std::string& stream = step.streams[host.launches->stream].name;
-      if (stream != "norm" && std::holds_alternative<CollectiveCall>(operation.work))
+      const Operation& operation =
+          step.program.scripts.front().streams[host.launches->stream][host.launches->operation];
+      const std::string& stream = step.program.streams[host.launches->stream];
+      if (stream != "norm" && std::holds_alternative<JoinCall>(operation.work))
         launched.push_back(*host.launches);
     }
     CHECK(launched.size() == 1 + 2 * 7 + 2 * 5);
@@ -239,11 +241,11 @@ TEST_CASE(
 
 TEST_CASE("FSDP 1's host waits for room before it launches a gather") {
   TrainingSetup setup = sharded();
-  CHECK(std::ranges::none_of(training_step(setup, kRanks).host.steps,
-                             [](const HostStep& step) { return !step.waits_for.empty(); }));
+  CHECK(std::ranges::none_of(host_of(training_step(setup, kRanks)).steps,
+                             [](const HostStep& step) { return step.waits_for.has_value(); }));
   setup.framework.gathers_wait_on_host = true;
-  const auto waits = std::ranges::count_if(training_step(setup, kRanks).host.steps,
-                                           [](const HostStep& step) { return !step.waits_for.empty(); });
+  const auto waits = std::ranges::count_if(host_of(training_step(setup, kRanks)).steps,
+                                           [](const HostStep& step) { return step.waits_for.has_value(); });
   // Root and layer 0 find room; layers 1 to 3 forward and 2 to 0 backward do not.
   CHECK(waits == 6);
 }
@@ -273,7 +275,7 @@ TEST_CASE("on one rank nothing is gathered, scattered or summed") {
     TrainingSetup setup = sharded();
     setup.sharding = sharding;
     const TrainingStep step = training_step(setup, 1);
-    CHECK(step.streams.size() == 1);
+    CHECK(step.program.streams.size() == 1);
     CHECK(named(step, "compute", "adam").size() == 5);
   }
 }

@@ -91,23 +91,25 @@ inline StepBlock embedding_kernels(const TrainingSetup& setup) { return model_bl
 inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks(setup).layer; }
 inline StepBlock head_kernels(const TrainingSetup& setup) { return model_blocks(setup).head; }
 
-inline const StreamSpec* stream_of(const TrainingStep& step, const std::string& name) {
-  const auto found = std::ranges::find(step.streams, name, &StreamSpec::name);
-  return found == step.streams.end() ? nullptr : &*found;
+/// Operations of the stream with this name; none where there is no such stream.
+inline const std::vector<Operation>& operations_of(const TrainingStep& step, const std::string& stream) {
+  static const std::vector<Operation> none;
+  const auto number = step.program.stream_named(stream);
+  return number ? step.program.scripts.front().streams[*number] : none;
 }
 
-/// Calls of one kind, in the order of their stream; none where there is no such stream.
+/// Calls of one kind, in the order of their stream.
 inline std::vector<CollectiveCall> calls_of(const TrainingStep& step, const std::string& stream,
                                             CollectiveKind kind) {
   std::vector<CollectiveCall> calls;
-  const StreamSpec* const its = stream_of(step, stream);
-  if (its == nullptr) return calls;
-  for (const Operation& operation : its->operations) {
-    const auto* call = std::get_if<CollectiveCall>(&operation.work);
+  for (const Operation& operation : operations_of(step, stream)) {
+    const CollectiveCall* call = step.program.call_of(operation);
     if (call != nullptr && call->kind == kind) calls.push_back(*call);
   }
   return calls;
 }
+
+inline const HostProgram& host_of(const TrainingStep& step) { return *step.program.scripts.front().host; }
 
 inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
   Bytes sum;
@@ -121,17 +123,18 @@ inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
 class HappensBefore {
  public:
   explicit HappensBefore(const TrainingStep& step) {
-    std::map<std::string, std::size_t> records;
-    for (const StreamSpec& stream : step.streams) {
+    const Script& script = step.program.scripts.front();
+    std::map<EventId, std::size_t> records;
+    for (const std::vector<Operation>& stream : script.streams) {
       first_.push_back(after_.size());
-      for (const Operation& operation : stream.operations) {
+      for (const Operation& operation : stream) {
         if (const auto* record = std::get_if<RecordEvent>(&operation.work))
           records[record->event] = after_.size();
         after_.emplace_back();
       }
     }
-    for (std::size_t s = 0; s < step.streams.size(); ++s) {
-      const std::vector<Operation>& operations = step.streams[s].operations;
+    for (std::size_t s = 0; s < script.streams.size(); ++s) {
+      const std::vector<Operation>& operations = script.streams[s];
       for (std::size_t i = 0; i < operations.size(); ++i) {
         if (i > 0) after_[node({s, i})].push_back(node({s, i - 1}));
         if (const auto* wait = std::get_if<WaitEvent>(&operations[i].work))
@@ -139,8 +142,8 @@ class HappensBefore {
       }
     }
     std::vector<std::size_t> seen_by_host;
-    for (const HostStep& host : step.host.steps) {
-      if (!host.waits_for.empty()) seen_by_host.push_back(records.at(host.waits_for));
+    for (const HostStep& host : script.host->steps) {
+      if (host.waits_for) seen_by_host.push_back(records.at(*host.waits_for));
       if (!host.launches) continue;
       std::vector<std::size_t>& before = after_[node(*host.launches)];
       before.insert(before.end(), seen_by_host.begin(), seen_by_host.end());
@@ -170,19 +173,20 @@ class HappensBefore {
 struct Placed {
   OperationPlace place;
   const Operation* operation;
+  std::string name, range;
 };
 
 /// Operations of \p stream whose name begins with \p name, in order.
 inline std::vector<Placed> named(const TrainingStep& step, const std::string& stream, const std::string& name) {
   std::vector<Placed> found;
-  const StreamSpec* const its = stream_of(step, stream);
-  if (its == nullptr) return found;
-  const auto s = static_cast<std::size_t>(its - step.streams.data());
-  for (std::size_t i = 0; i < its->operations.size(); ++i) {
-    const Operation& operation = its->operations[i];
-    const bool is_event =
-        kernel_of(operation) == nullptr && !std::holds_alternative<CollectiveCall>(operation.work);
-    if (!is_event && operation.name.starts_with(name)) found.push_back({{s, i}, &operation});
+  const std::vector<Operation>& operations = operations_of(step, stream);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const Operation& operation = operations[i];
+    const bool is_event = kernel_of(operation) == nullptr && step.program.call_of(operation) == nullptr;
+    const std::string& its = step.program.name_of(operation);
+    if (!is_event && its.starts_with(name))
+      found.push_back(
+          {{*step.program.stream_named(stream), i}, &operation, its, step.program.range_of(operation)});
   }
   return found;
 }

@@ -15,8 +15,8 @@ using namespace c3::test;
 
 namespace {
 
-Experiment alone(const Operation& operation) {
-  Experiment experiment = pair();
+WrittenExperiment alone(const WrittenOperation& operation) {
+  WrittenExperiment experiment = pair();
   experiment.streams = {{"comm", {operation}}};
   return experiment;
 }
@@ -81,7 +81,7 @@ TEST_CASE("a strategy's algorithm is for collectives that have several") {
 }
 
 TEST_CASE("one rank stands for all unless they differ, their links do, or it is not wanted") {
-  const Operation sum{"sum", call_on(CollectiveKind::all_reduce)};
+  const WrittenOperation sum{"sum", call_on(CollectiveKind::all_reduce)};
   CHECK(folds(alone(sum), in_order()));
   CHECK(folds(alone(sum), with_algorithm(Algorithm::direct)));
   CHECK_FALSE(folds(alone(sum), with_algorithm(Algorithm::tree)));
@@ -89,10 +89,10 @@ TEST_CASE("one rank stands for all unless they differ, their links do, or it is 
   CHECK_FALSE(folds(alone({"root", call_on(CollectiveKind::broadcast)}), in_order()));
   CHECK_FALSE(folds(alone({"some", call_on(CollectiveKind::all_reduce), {0, 1}}), in_order()));
   CHECK_FALSE(folds(alone({"kernel", gemm_of_tiles(24, 19), {3}}), in_order()));
-  Experiment wired = alone(sum);
+  WrittenExperiment wired = alone(sum);
   wired.cluster.node.topology = NodeTopology::wired;
   CHECK_FALSE(folds(wired, in_order()));
-  Experiment every_rank = alone(sum);
+  WrittenExperiment every_rank = alone(sum);
   every_rank.measure.fold = false;
   CHECK_FALSE(folds(every_rank, in_order()));
 }
@@ -104,9 +104,9 @@ TEST_CASE("a rank stands for all that one host thread feeds, beside a kernel and
   policy.dma.host = DmaHost::node;
   for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
     for (const Bytes bytes : {64.0_MiB, 1.0_GB}) {
-      Experiment folded = pair(gemm_of_tiles(24, 19), {kind, bytes});
+      WrittenExperiment folded = pair(gemm_of_tiles(24, 19), {kind, bytes});
       CHECK(folds(folded, strategy));
-      Experiment whole = folded;
+      WrittenExperiment whole = folded;
       whole.measure.fold = false;
       for (const OperationFilter filter : {OperationFilter::all, OperationFilter::collectives}) {
         const RunSetup setup{.filter = filter};
@@ -120,31 +120,31 @@ TEST_CASE("a rank stands for all that one host thread feeds, beside a kernel and
 }
 
 TEST_CASE("groups on links of their own run at once, each as if it were alone") {
-  const auto time_of = [](std::vector<StreamSpec> streams) {
-    Experiment experiment = pair();
+  const auto time_of = [](std::vector<WrittenStream> streams) {
+    WrittenExperiment experiment = pair();
     experiment.streams = std::move(streams);
     return run_once(experiment, in_order(), {}).time.value;
   };
-  const Operation left{"left", call_on(CollectiveKind::all_reduce, {0, 1, 2, 3})};
-  const Operation right{"right", call_on(CollectiveKind::all_reduce, {4, 5, 6, 7})};
+  const WrittenOperation left{"left", call_on(CollectiveKind::all_reduce, {0, 1, 2, 3})};
+  const WrittenOperation right{"right", call_on(CollectiveKind::all_reduce, {4, 5, 6, 7})};
   const double one = time_of({{"left", {left}}});
   CHECK(time_of({{"left", {left}}, {"right", {right}}}) == near(one));
   CHECK(time_of({{"both", {left, right}}}) == near(one));  // no rank is in both: each goes on at once
 }
 
 TEST_CASE("two collectives of one group in flight share its links") {
-  const auto time_of = [](std::vector<StreamSpec> streams) {
-    Experiment experiment = pair();
+  const auto time_of = [](std::vector<WrittenStream> streams) {
+    WrittenExperiment experiment = pair();
     experiment.streams = std::move(streams);
     return run_once(experiment, in_order(), {}).time.value;
   };
-  const Operation gathering{"gather", call_on(CollectiveKind::all_gather)};
+  const WrittenOperation gathering{"gather", call_on(CollectiveKind::all_gather)};
   const double one = time_of({{"a", {gathering}}});
   CHECK(time_of({{"a", {gathering}}, {"b", {gathering}}}) == near(2 * one, 0.02));
 }
 
 TEST_CASE("an operation runs on the ranks that are named, and nowhere else") {
-  Experiment experiment = alone({"kernel", gemm_of_tiles(24, 19), {2, 5}});
+  WrittenExperiment experiment = alone({"kernel", gemm_of_tiles(24, 19), {2, 5}});
   Recording recording;
   run_recorded(experiment, in_order(), recording);
   std::vector<int> gpus;

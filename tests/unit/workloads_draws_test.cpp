@@ -11,7 +11,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
-#include "workloads/execute/draw_keys.hpp"
+#include "workloads/program/written_streams.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -20,8 +20,8 @@ using namespace c3::test;
 namespace {
 
 /// Two streams of GEMMs and one of an all-gather, with work-group times drawn.
-Experiment three_streams(DispatchPolicy policy) {
-  Experiment experiment = pair();
+WrittenExperiment three_streams(DispatchPolicy policy) {
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.05;
   experiment.cluster.gpu.dispatch.policy = policy;
   const GemmShape small = gemm_of_tiles(12, 13, 1024);
@@ -31,12 +31,20 @@ Experiment three_streams(DispatchPolicy policy) {
   return experiment;
 }
 
-Experiment with_streams_sorted(Experiment experiment, const std::vector<std::string>& names) {
-  std::vector<StreamSpec> sorted;
+WrittenExperiment with_streams_sorted(WrittenExperiment experiment, const std::vector<std::string>& names) {
+  std::vector<WrittenStream> sorted;
   for (const std::string& name : names)
-    sorted.push_back(*std::ranges::find(experiment.streams, name, &StreamSpec::name));
+    sorted.push_back(*std::ranges::find(experiment.streams, name, &WrittenStream::name));
   experiment.streams = sorted;
   return experiment;
+}
+
+/// Of the operations of one stream.
+std::vector<std::uint64_t> draw_keys(const WrittenStream& stream) {
+  std::vector<std::uint64_t> keys;
+  for_each_operation(program_of({stream}, 8),
+                     [&](const Operation& operation) { keys.push_back(operation.draw); });
+  return keys;
 }
 
 std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> keys) {
@@ -48,15 +56,13 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> keys) {
 
 TEST_CASE("every operation of every stream has a key of its own, a name's second occurrence too") {
   std::set<std::uint64_t> keys;
-  for (const StreamSpec& stream : three_streams(DispatchPolicy::oldest_first).streams) {
-    for (const std::uint64_t key : draw_keys(stream))
-      keys.insert(key);
-  }
+  const Program program = program_of(three_streams(DispatchPolicy::oldest_first).streams, 8);
+  for_each_operation(program, [&](const Operation& operation) { keys.insert(operation.draw); });
   CHECK(keys.size() == 6);
 }
 
 TEST_CASE("the order in which operations of different names are defined moves no key") {
-  const Operation a{"a", gather()}, b{"b", gather()}, event{"ready", RecordEvent{"ready"}};
+  const WrittenOperation a{"a", gather()}, b{"b", gather()}, event{"ready", WrittenRecord{"ready"}};
   const std::vector<std::uint64_t> plain = draw_keys({"s", {a, b, a}});
   CHECK(sorted(draw_keys({"s", {b, a, a}})) == sorted(plain));
   const std::vector<std::uint64_t> after_event = draw_keys({"s", {event, a, b, a}});
@@ -67,7 +73,7 @@ TEST_CASE("the order in which operations of different names are defined moves no
 TEST_CASE("the order in which streams are defined changes no date under a given order of enqueueing") {
   for (const DispatchPolicy policy :
        {DispatchPolicy::oldest_first, DispatchPolicy::round_robin, DispatchPolicy::random_order}) {
-    const Experiment experiment = three_streams(policy);
+    const WrittenExperiment experiment = three_streams(policy);
     const Strategy strategy = in_order({"right", "fsdp", "left"});
     for (const std::uint64_t seed : {0U, 1U, 2U}) {
       const RunResult expected = run_once(experiment, strategy, {.seed = seed});
@@ -85,9 +91,9 @@ TEST_CASE("the order in which streams are defined changes no date under a given 
 }
 
 TEST_CASE("an operation that draws nothing changes no other's draws") {
-  Experiment experiment = three_streams(DispatchPolicy::oldest_first);
+  WrittenExperiment experiment = three_streams(DispatchPolicy::oldest_first);
   const RunResult before = run_once(experiment, in_order(), {});
-  for (StreamSpec& stream : experiment.streams)
-    stream.operations.insert(stream.operations.begin(), {"begun", RecordEvent{stream.name + " begun"}});
+  for (WrittenStream& stream : experiment.streams)
+    stream.operations.insert(stream.operations.begin(), {"begun", WrittenRecord{stream.name + " begun"}});
   CHECK(run_once(experiment, in_order(), {}).time == before.time);
 }

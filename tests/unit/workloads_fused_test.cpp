@@ -26,9 +26,9 @@ constexpr double kRead = 0.4e-6;
 constexpr double kTile = 256 * 256 * 2;  // bytes
 
 /// A GEMM of 24 x 19 tiles on one stream, and \p kind over its output on another.
-Experiment fused_pair(CollectiveKind kind, NodeSpec node = switched(kRanks),
-                      const GemmShape& gemm = gemm_of_tiles(24, 19)) {
-  Experiment experiment = pair(gemm);
+WrittenExperiment fused_pair(CollectiveKind kind, NodeSpec node = switched(kRanks),
+                             const GemmShape& gemm = gemm_of_tiles(24, 19)) {
+  WrittenExperiment experiment = pair(gemm);
   ClusterSpec& cluster = experiment.cluster;
   cluster.node = std::move(node);
   cluster.node.link.one_way = cluster.node.link.both_ways = 10.0_GBps;  // far slower than the GEMM
@@ -37,8 +37,8 @@ Experiment fused_pair(CollectiveKind kind, NodeSpec node = switched(kRanks),
   const Bytes output = Bytes{2.0} * (static_cast<double>(gemm.m) * static_cast<double>(gemm.n));
   const CollectiveCall call{.kind = kind,
                             .bytes = kind == CollectiveKind::all_gather ? kRanks * output : output};
-  experiment.streams = {{"compute", {{"gemm", gemm}, {"record done", RecordEvent{"done"}}}},
-                        {"fsdp", {{"wait done", WaitEvent{"done"}}, {"collective", call}}}};
+  experiment.streams = {{"compute", {{"gemm", gemm}, {"record done", WrittenRecord{"done"}}}},
+                        {"fsdp", {{"wait done", WrittenWait{"done"}}, {"collective", call}}}};
   return experiment;
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("bytes of a fused ring: N-1 chunks over the link, N-2 read, N-1 stored
 TEST_CASE("atomics read what they add to") {
   Strategy strategy = fused();
   strategy.streams["fsdp"].reduction = FusedReduction::atomics;
-  Experiment experiment = fused_pair(CollectiveKind::reduce_scatter);
+  WrittenExperiment experiment = fused_pair(CollectiveKind::reduce_scatter);
   experiment.cluster.gpu.trigger.near_memory_update = 0.0;
   Ran ran;
   run(experiment, strategy, ran, Isolation().with(SharedResource::hbm));
@@ -149,7 +149,7 @@ TEST_CASE("one representative and eight GPUs take equally long") {
   for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
                                     CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
     for (const bool mesh : {false, true}) {
-      Experiment experiment = fused_pair(kind, mesh ? full_mesh(kRanks) : switched(kRanks));
+      WrittenExperiment experiment = fused_pair(kind, mesh ? full_mesh(kRanks) : switched(kRanks));
       experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
       const Strategy strategy =
           fused(mesh ? Algorithm::direct : default_algorithm(gather(), Backend::fused, experiment.cluster));
@@ -200,7 +200,7 @@ TEST_CASE("a fused collective is in flight from the first store on") {
 
 TEST_CASE("work groups keep their CUs until memory has their stores, where stores come first") {
   // At 1 TB/s the 38 local tiles of the first wave take 5 us, beside the first loads of the second, 20 us.
-  Experiment experiment = fused_pair(CollectiveKind::all_to_all, full_mesh(kRanks));
+  WrittenExperiment experiment = fused_pair(CollectiveKind::all_to_all, full_mesh(kRanks));
   HbmSpec& hbm = experiment.cluster.gpu.hbm;
   hbm.peak = hbm.read = hbm.write = hbm.copy = 1.0_TBps;
   const auto kernel_end = [&](StoreOrder order) {
@@ -218,10 +218,10 @@ TEST_CASE("what cannot be fused is refused, with its reason") {
     CAPTURE(text);
     CHECK(text.find(part) != std::string::npos);
   };
-  Experiment good = fused_pair(CollectiveKind::reduce_scatter);
+  WrittenExperiment good = fused_pair(CollectiveKind::reduce_scatter);
   CHECK(refusal(good).empty());
 
-  Experiment bad = good;
+  WrittenExperiment bad = good;
   bad.cluster.gpu.trigger.tracker_entries = 0;
   contains(refusal(bad), "strategy 'strategy', stream 'fsdp': collective: gpu 'mi300x-like' has no tracker");
   bad = good;
@@ -248,7 +248,7 @@ TEST_CASE("what cannot be fused is refused, with its reason") {
 }
 
 TEST_CASE("ranks outside of the group run the kernel as it is") {
-  Experiment experiment = fused_pair(CollectiveKind::reduce_scatter);
+  WrittenExperiment experiment = fused_pair(CollectiveKind::reduce_scatter);
   auto& call = std::get<CollectiveCall>(experiment.streams[1].operations[1].work);
   call.ranks = {2, 3, 5, 7};
   Ran ran;
@@ -261,8 +261,8 @@ TEST_CASE("ranks outside of the group run the kernel as it is") {
 namespace {
 
 /// The output of each kernel, collected or added up in groups.
-Experiment fused_in_groups(CollectiveKind kind, RankGroups groups, NodeSpec node) {
-  Experiment experiment = fused_pair(kind, std::move(node));
+WrittenExperiment fused_in_groups(CollectiveKind kind, RankGroups groups, NodeSpec node) {
+  WrittenExperiment experiment = fused_pair(kind, std::move(node));
   auto& call = std::get<CollectiveCall>(experiment.streams[1].operations[1].work);
   const Bytes output = Bytes{456 * kTile};
   call.bytes = kind == CollectiveKind::all_gather ? groups.size * output : output;
@@ -280,7 +280,7 @@ TEST_CASE("in groups every kernel stores at its own rank's group, and one rank s
       CAPTURE(name_of(kind));
       CAPTURE(groups.size);
       CAPTURE(groups.stride);
-      Experiment experiment = fused_in_groups(kind, groups, full_mesh(kRanks));
+      WrittenExperiment experiment = fused_in_groups(kind, groups, full_mesh(kRanks));
       Ran folded, whole;
       run(experiment, fused(Algorithm::direct), folded);
       experiment.measure.fold = false;
@@ -300,7 +300,7 @@ TEST_CASE("in groups every kernel stores at its own rank's group, and one rank s
 }
 
 TEST_CASE("a fused ring in groups of four: as many bytes on each port as four GPUs alone") {
-  Experiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 2}, switched(kRanks));
+  WrittenExperiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 2}, switched(kRanks));
   experiment.measure.fold = false;
   Ran ran;
   run(experiment, fused(), ran);
@@ -309,7 +309,7 @@ TEST_CASE("a fused ring in groups of four: as many bytes on each port as four GP
 }
 
 TEST_CASE("a kernel of a rank that does not take part in the groups is not fused") {
-  Experiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 1}, switched(kRanks));
+  WrittenExperiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 1}, switched(kRanks));
   experiment.streams[1].operations[1].on = {4, 5, 6, 7};
   Ran ran;
   run(experiment, fused(), ran);
@@ -326,26 +326,26 @@ TEST_CASE("K that is split cannot be fused") {
 }
 
 TEST_CASE("the producer is the kernel before, or the one before an event that is waited for") {
-  const Operation kernel{"gemm", gemm_of_tiles(1, 1)};
-  const Operation call{"gather", gather()};
-  const Operation record{"record e", RecordEvent{"e"}};
-  const Operation wait{"wait e", WaitEvent{"e"}};
-  const Operation wait_too{"wait f", WaitEvent{"f"}};
-  const auto of = [](std::vector<StreamSpec> streams, OperationPlace place) {
-    return producer_of(streams, place);
+  const WrittenOperation kernel{"gemm", gemm_of_tiles(1, 1)};
+  const WrittenOperation call{"gather", gather()};
+  const WrittenOperation record{"record e", WrittenRecord{"e"}};
+  const WrittenOperation wait{"wait e", WrittenWait{"e"}};
+  const WrittenOperation wait_too{"wait f", WrittenWait{"f"}};
+  const auto of = [](std::vector<WrittenStream> streams, OperationPlace place) {
+    return producer_of(program_of(streams, 8).scripts.front(), place);
   };
   CHECK(of({{"s", {kernel, call}}}, {0, 1}) == OperationPlace{0, 0});
   CHECK(of({{"s", {kernel, record, call}}}, {0, 2}) == OperationPlace{0, 0});
   CHECK(of({{"s", {kernel, record}}, {"t", {wait, call}}}, {1, 1}) == OperationPlace{0, 0});
   CHECK_FALSE(of({{"s", {kernel, call, call}}}, {0, 2}));
   CHECK_FALSE(of({{"s", {record}}, {"t", {wait, call}}}, {1, 1}));
-  const Operation record_too{"record f", RecordEvent{"f"}};
+  const WrittenOperation record_too{"record f", WrittenRecord{"f"}};
   CHECK_FALSE(of({{"s", {kernel, record}}, {"t", {wait, record_too}}, {"u", {wait_too, call}}}, {2, 1}));
   CHECK_FALSE(of({{"s", {kernel, wait_too, record}}, {"t", {wait, call}}}, {1, 1}));
 }
 
 TEST_CASE("the bound of a fused strategy counts no bytes at memory that fusing saves") {
-  Experiment experiment = fused_pair(CollectiveKind::reduce_scatter);
+  WrittenExperiment experiment = fused_pair(CollectiveKind::reduce_scatter);
   experiment.cluster.gpu.hbm.peak = 0.1_TBps;
   const LowerBound apart = lower_bound(experiment, in_order());
   const LowerBound together = lower_bound(experiment, fused());

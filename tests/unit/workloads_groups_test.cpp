@@ -27,14 +27,14 @@ CollectiveCall call_in(RankGroups groups, CollectiveKind kind = CollectiveKind::
   return call;
 }
 
-Experiment on(const ClusterSpec& cluster, std::vector<StreamSpec> streams) {
-  Experiment experiment = pair();
+WrittenExperiment on(const ClusterSpec& cluster, std::vector<WrittenStream> streams) {
+  WrittenExperiment experiment = pair();
   experiment.cluster = cluster;
   experiment.streams = std::move(streams);
   return experiment;
 }
 
-Experiment alone(const Operation& operation, const ClusterSpec& cluster = mi300x_like_cluster()) {
+WrittenExperiment alone(const WrittenOperation& operation, const ClusterSpec& cluster = mi300x_like_cluster()) {
   return on(cluster, {{"comm", {operation}}});
 }
 
@@ -73,11 +73,11 @@ TEST_CASE("groups on MI300X and H100 nodes take as long folded as explicit, on c
 }
 
 TEST_CASE("a step of two neighbours that split a layer, in four copies, folded as explicit") {
-  const Operation gemm{"gemm", gemm_of_tiles(24, 19)};
-  const Operation inner{"inner", call_in({2, 1})};
-  const Operation record{"record made", RecordEvent{"made"}};
-  const Operation wait{"wait made", WaitEvent{"made"}};
-  const Operation outer{"outer", call_in({4, 2}, CollectiveKind::reduce_scatter, 512.0_MiB)};
+  const WrittenOperation gemm{"gemm", gemm_of_tiles(24, 19)};
+  const WrittenOperation inner{"inner", call_in({2, 1})};
+  const WrittenOperation record{"record made", WrittenRecord{"made"}};
+  const WrittenOperation wait{"wait made", WrittenWait{"made"}};
+  const WrittenOperation outer{"outer", call_in({4, 2}, CollectiveKind::reduce_scatter, 512.0_MiB)};
   for (const char* system : {"mi300x-8", "h100-sxm-8"}) {
     Experiment step =
         on(load_cluster(system), {{"compute", {gemm, record, inner, gemm, inner}}, {"data", {wait, outer}}});
@@ -91,7 +91,7 @@ TEST_CASE("two groups of four on a mesh take as long as one of them alone") {
   one.groups.reset();
   one.ranks = {4, 5, 6, 7};
   const double time = run_once(alone({"one", one}, cluster), in_order(), {}).time.value;
-  Experiment both = alone({"both", call_in({4, 1})}, cluster);
+  WrittenExperiment both = alone({"both", call_in({4, 1})}, cluster);
   CHECK(run_once(both, in_order(), {}).time.value == near(time));
   both.measure.fold = false;
   CHECK(run_once(both, in_order(), {}).time.value == near(time));
@@ -113,7 +113,7 @@ TEST_CASE("a late rank delays its own group and no other") {
 }
 
 TEST_CASE("groups of which no rank is named do not run, and do not count in the bound") {
-  const Operation sum{"sum", call_in({4, 1}), {4, 5, 6, 7}};
+  const WrittenOperation sum{"sum", call_in({4, 1}), {4, 5, 6, 7}};
   std::vector<int> ranks;
   const RunResult result = run_once(alone(sum), in_order(), {});
   for (const CollectiveRecord& record : result.records)

@@ -33,8 +33,8 @@ HostProgram host_of(const std::vector<OperationPlace>& launches, Seconds cost = 
   return host;
 }
 
-Experiment of_kernels(int count, const GemmShape& gemm, Seconds cost = kCost) {
-  Experiment experiment = pair();
+WrittenExperiment of_kernels(int count, const GemmShape& gemm, Seconds cost = kCost) {
+  WrittenExperiment experiment = pair();
   experiment.streams = {{"compute", {}}};
   std::vector<OperationPlace> launches;
   for (int i = 0; i < count; ++i) {
@@ -53,11 +53,11 @@ double time_of(const Experiment& experiment, bool serial = false) {
 
 /// A GEMM and its event on "compute"; "late" waits for that, "early" for nothing. Streams 0 late, 1 early, 2
 /// compute.
-Experiment with_waiting_stream(int hardware_queues) {
-  Experiment experiment = pair();
-  experiment.streams = {{"late", {{"wait", WaitEvent{"done"}}, {"tiny", kTinyGemm}}},
+WrittenExperiment with_waiting_stream(int hardware_queues) {
+  WrittenExperiment experiment = pair();
+  experiment.streams = {{"late", {{"wait", WrittenWait{"done"}}, {"tiny", kTinyGemm}}},
                         {"early", {{"tiny", kTinyGemm}}},
-                        {"compute", {{"gemm", kLongGemm}, {"record", RecordEvent{"done"}}}}};
+                        {"compute", {{"gemm", kLongGemm}, {"record", WrittenRecord{"done"}}}}};
   experiment.host = host_of({{2, 0}, {2, 1}, {0, 0}, {0, 1}, {1, 0}});
   experiment.host->hardware_queues = hardware_queues;
   return experiment;
@@ -81,7 +81,7 @@ TEST_CASE("a host that runs ahead is hidden behind long kernels, but for the fir
 TEST_CASE("a full launch queue stops the host until the oldest of its operations has ended") {
   // Two fit: the third is launched when the first has ended, at 50 + 2 + kLong us, and the other stream's after
   // that.
-  Experiment experiment = of_kernels(3, kLongGemm);
+  WrittenExperiment experiment = of_kernels(3, kLongGemm);
   experiment.streams.push_back({"other", {{"tiny", kTinyGemm}}});
   experiment.host->steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
   const auto launched = [&](int queue) {
@@ -104,9 +104,9 @@ TEST_CASE("with one hardware queue a stream that waits keeps others waiting, wit
 
 TEST_CASE("a kernel pays the gap after what another stream recorded, too") {
   // All is launched before the GEMM has ended: the tiny one begins a gap after that.
-  Experiment experiment = pair();
-  experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", RecordEvent{"done"}}}},
-                        {"late", {{"wait", WaitEvent{"done"}}, {"tiny", kTinyGemm}}}};
+  WrittenExperiment experiment = pair();
+  experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", WrittenRecord{"done"}}}},
+                        {"late", {{"wait", WrittenWait{"done"}}, {"tiny", kTinyGemm}}}};
   experiment.host = host_of({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, {});
   const double tiny = time_of(of_kernels(1, kTinyGemm, {})) - kLaunch;
   CHECK(time_of(experiment) == near(kLaunch + kLong + kGap + tiny, 1e-6));
@@ -114,7 +114,7 @@ TEST_CASE("a kernel pays the gap after what another stream recorded, too") {
 
 TEST_CASE("a serial strategy runs everything one by one in the order of launch, whatever the streams") {
   // compute: GEMM, GEMM; fsdp: an all-gather launched between them.
-  Experiment experiment = pair(kLongGemm);
+  WrittenExperiment experiment = pair(kLongGemm);
   experiment.streams[0].operations.push_back({"gemm", kLongGemm});
   experiment.host = host_of({{0, 0}, {1, 0}, {0, 1}}, Seconds{});
   CHECK(time_of(experiment, true) == near(kLaunch + kLong + kGather + kLong, 1e-4));
@@ -125,11 +125,11 @@ TEST_CASE("a serial strategy runs everything one by one in the order of launch, 
 }
 
 TEST_CASE("the host waits for an event before it goes on") {
-  Experiment experiment = pair(kLongGemm);
-  experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", RecordEvent{"done"}}}},
+  WrittenExperiment experiment = pair(kLongGemm);
+  experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", WrittenRecord{"done"}}}},
                         {"other", {{"tiny", kTinyGemm}}}};
   experiment.host = host_of({{0, 0}, {0, 1}});
-  experiment.host->steps.push_back({.waits_for = "done"});
+  experiment.host->steps.push_back({.waits_for = 0});
   experiment.host->steps.push_back({.cost = kCost});  // work of its own
   experiment.host->steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
   const double gemm = kCost.value + kLaunch + kLong;
@@ -137,7 +137,7 @@ TEST_CASE("the host waits for an event before it goes on") {
 }
 
 TEST_CASE("every rank has a host of its own: one that is late launches late") {
-  Experiment experiment = of_kernels(1, kTinyGemm);
+  WrittenExperiment experiment = of_kernels(1, kTinyGemm);
   experiment.cluster.gpu.host.launch_skew = 20.0_us;
   const double together = time_of(of_kernels(1, kTinyGemm));
   CHECK(time_of(experiment) > together + 1e-6);
@@ -145,8 +145,9 @@ TEST_CASE("every rank has a host of its own: one that is late launches late") {
 }
 
 TEST_CASE("a host that waits for ever is named, and so is what waits behind an operation in its queue") {
-  Experiment experiment = of_kernels(1, kTinyGemm);
-  experiment.host->steps.insert(experiment.host->steps.begin(), HostStep{.waits_for = "never"});
+  WrittenExperiment experiment = of_kernels(1, kTinyGemm);
+  experiment.streams.push_back({"idle", {{"wait", WrittenWait{"never"}}}});
+  experiment.host->steps.insert(experiment.host->steps.begin(), HostStep{.waits_for = 0});
   const std::string host = deadlock_of(experiment);
   INFO(host);
   CHECK(host.find("the host of rank 0 waits for event 'never' of rank 0") != std::string::npos);

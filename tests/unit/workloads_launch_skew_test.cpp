@@ -23,8 +23,8 @@ namespace {
 constexpr int kRanks = 8;
 constexpr Seconds kSkew{20e-6};
 
-Experiment skewed(bool fold, const GemmShape& gemm = gemm_of_tiles(24, 19)) {
-  Experiment experiment = pair(gemm);
+WrittenExperiment skewed(bool fold, const GemmShape& gemm = gemm_of_tiles(24, 19)) {
+  WrittenExperiment experiment = pair(gemm);
   experiment.cluster.gpu.host.launch_skew = kSkew;
   experiment.measure.fold = fold;
   return experiment;
@@ -86,7 +86,7 @@ TEST_CASE("delays are of their seed and in proportion to the skew, without it th
 
 TEST_CASE("the last rank to launch delays a prioritised collective by just that, on either backend") {
   for (const bool fold : {true, false}) {
-    Experiment together = skewed(fold);
+    WrittenExperiment together = skewed(fold);
     together.cluster.gpu.host.launch_skew = {};
     for (const Strategy& strategy : {in_order({"fsdp", "compute"}), on_copy_engines({"fsdp", "compute"})}) {
       const RunResult late = run(skewed(fold), strategy), at_once = run(together, strategy);
@@ -133,9 +133,9 @@ TEST_CASE("one rank that launches last stands for all: folded and explicit runs 
 }
 
 TEST_CASE("a rank is late once, whatever its streams wait for") {
-  Experiment experiment = skewed(true, gemm_of_tiles(8, 38));
-  experiment.streams = {{"compute", {{"first", gemm_of_tiles(8, 38)}, {"mark", RecordEvent{"done"}}}},
-                        {"fsdp", {{"await", WaitEvent{"done"}}, {"gather", gather()}}}};
+  WrittenExperiment experiment = skewed(true, gemm_of_tiles(8, 38));
+  experiment.streams = {{"compute", {{"first", gemm_of_tiles(8, 38)}, {"mark", WrittenRecord{"done"}}}},
+                        {"fsdp", {{"await", WrittenWait{"done"}}, {"gather", gather()}}}};
   const double gemm = kLaunch + wave_seconds() + kStores;
   CHECK(run(experiment, in_order()).time.value == near(latest(experiment, 0).value + gemm + kLaunch + kGather));
   Strategy serial = in_order();
@@ -145,8 +145,8 @@ TEST_CASE("a rank is late once, whatever its streams wait for") {
 }
 
 TEST_CASE("the host's join is added once, where streams ran beside one another") {
-  Experiment experiment = pair();
-  Experiment joined = experiment;
+  WrittenExperiment experiment = pair();
+  WrittenExperiment joined = experiment;
   joined.cluster.gpu.host.join = 20.0_us;
   for (const Strategy& strategy : {in_order(), on_copy_engines({"fsdp"})}) {
     const RunResult with = run(joined, strategy), without = run(experiment, strategy);
@@ -162,13 +162,13 @@ TEST_CASE("the host's join is added once, where streams ran beside one another")
   RunSetup one_stream;
   one_stream.only_stream = 1;
   CHECK(run_once(joined, in_order(), one_stream).time == run_once(experiment, in_order(), one_stream).time);
-  experiment.streams[0].operations = {{"mark", RecordEvent{"early"}}};  // no work
+  experiment.streams[0].operations = {{"mark", WrittenRecord{"early"}}};  // no work
   joined.streams = experiment.streams;
   CHECK(run(joined, in_order()).time == run(experiment, in_order()).time);
 }
 
 TEST_CASE("the host's join is a loss that no private resource removes") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.measure.loss_split = true;
   experiment.strategies = {in_order({"fsdp", "compute"})};
   const auto interaction = [&](Seconds join) {

@@ -22,7 +22,7 @@ constexpr Seconds kIdeal{1e-4};  // subtracted from the rest only
 
 LossSplit split(const Experiment& experiment, const Strategy& strategy,
                 const std::vector<std::uint64_t>& seeds = {0}) {
-  const CuChoice none(experiment.streams.size(), 0);
+  const CuChoice none(experiment.program.streams.size(), 0);
   return split_loss(experiment, strategy, none, seeds, kIdeal, [] {});
 }
 
@@ -39,8 +39,8 @@ Seconds mean_time(const Experiment& experiment, const Strategy& strategy, Isolat
   return sum / static_cast<double>(seeds.size());
 }
 
-Experiment drawn_pair() {
-  Experiment experiment = pair();
+WrittenExperiment drawn_pair() {
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   return experiment;
 }
@@ -66,7 +66,7 @@ TEST_CASE("the parts are what private copies of everything save, the interaction
 }
 
 TEST_CASE("a stream alone shares nothing: no part is other than zero") {
-  Experiment experiment = drawn_pair();
+  WrittenExperiment experiment = drawn_pair();
   experiment.streams.pop_back();
   const LossSplit loss = split(experiment, in_order());
   CHECK(explained(loss) == 0.0_s);
@@ -95,7 +95,7 @@ TEST_CASE("a gather starved behind a GEMM loses its time to dispatch and CUs, no
 
 TEST_CASE("two gathers lose to links what they share there") {
   // Each alone: S/N at 42 GB/s; together on shared links twice as long.
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams = {{"tp", {{"a", gather()}}}, {"dp", {{"b", gather()}}}};
   const LossSplit loss = split(experiment, in_order());
   CHECK(loss.links.value == near(125e6 / 42e9, 0.05));
@@ -103,7 +103,7 @@ TEST_CASE("two gathers lose to links what they share there") {
 
 TEST_CASE("Shapley values average the marginal savings over both orders of two resources") {
   // A GEMM beside a collective on copy engines shares cache and HBM only. Recomputed from the four runs.
-  Experiment experiment = drawn_pair();
+  WrittenExperiment experiment = drawn_pair();
   experiment.cluster.gpu.hbm.read = experiment.cluster.gpu.hbm.write = experiment.cluster.gpu.hbm.copy =
       1.5_TBps;
   experiment.cluster.gpu.cache.llc_size = 64.0_MiB;
@@ -128,7 +128,7 @@ TEST_CASE("only what streams share is varied: 2^n runs for each seed") {
   CHECK(loss_split_runs(pair(), dma) == 4);          // cache, hbm
   dma.streams["compute"].reserve_cus = 8;
   CHECK(loss_split_runs(pair(), dma) == 8);  // cus that nobody has
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams.pop_back();
   CHECK(loss_split_runs(experiment, in_order()) == 1);
   experiment.streams = {{"tp", {{"a", gather()}}}, {"dp", {{"b", gather()}}}};

@@ -20,8 +20,8 @@ constexpr double kFlops = 2 * kM * kN * kK;
 constexpr double kGemmBytes = 2 * (kM * kK + kK * kN + kM * kN);
 
 /// The pair with HBM of \p peak.
-Experiment pair_with_hbm(BytesPerSecond peak, CollectiveKind kind = CollectiveKind::all_gather) {
-  Experiment experiment = pair(gemm_of_tiles(24, 19), {kind, Bytes{1e9}});
+WrittenExperiment pair_with_hbm(BytesPerSecond peak, CollectiveKind kind = CollectiveKind::all_gather) {
+  WrittenExperiment experiment = pair(gemm_of_tiles(24, 19), {kind, Bytes{1e9}});
   experiment.cluster.gpu.hbm.peak = peak;
   return experiment;
 }
@@ -56,11 +56,11 @@ TEST_CASE("serial: one side after the other") {
 }
 
 TEST_CASE("bounds of several operations of a side add up, events cost nothing") {
-  Experiment experiment = pair_with_hbm(5.0_TBps);
+  WrittenExperiment experiment = pair_with_hbm(5.0_TBps);
   const LowerBound once = lower_bound(experiment);
-  for (StreamSpec& stream : experiment.streams)
+  for (WrittenStream& stream : experiment.streams)
     stream.operations.push_back(stream.operations.front());
-  experiment.streams[0].operations.push_back({"mark", RecordEvent{"e"}});
+  experiment.streams[0].operations.push_back({"mark", WrittenRecord{"e"}});
   const LowerBound twice = lower_bound(experiment);
   CHECK(twice.kernels.value == near(2 * once.kernels.value));
   CHECK(twice.collectives.value == near(2 * once.collectives.value));
@@ -76,7 +76,7 @@ TEST_CASE("an all-reduce is bound by 2 x 7/8 S over seven raw links, and by S re
 }
 
 TEST_CASE("a switch that adds halves the bound of an all-reduce, not below S in and out of a port") {
-  Experiment experiment = pair_with_hbm(5.0_TBps, CollectiveKind::all_reduce);
+  WrittenExperiment experiment = pair_with_hbm(5.0_TBps, CollectiveKind::all_reduce);
   experiment.cluster.node = switched(8);
   CHECK(lower_bound(experiment).collectives.value == near(1.75e9 / 450e9));
   experiment.cluster.node.switch_reduces = true;
@@ -89,9 +89,9 @@ TEST_CASE(
     CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = 1.0_GB};
     call.root = ranks.front();
     call.ranks = std::move(ranks);
-    return Operation{"broadcast", call};
+    return WrittenOperation{"broadcast", call};
   };
-  Experiment experiment = pair_with_hbm(5.0_TBps);
+  WrittenExperiment experiment = pair_with_hbm(5.0_TBps);
   experiment.streams = {{"comm", {reduce({0, 1}), reduce({2, 3})}}};
   const double one = 1e9 / (7 * 64e9);
   CHECK(lower_bound(experiment).collectives.value == near(one));
@@ -110,7 +110,7 @@ TEST_CASE(
     "side") {
   CollectiveCall others{.kind = CollectiveKind::all_gather, .bytes = 1.0_GB};
   others.ranks = {1, 2};
-  Experiment experiment = pair_with_hbm(5.0_TBps);
+  WrittenExperiment experiment = pair_with_hbm(5.0_TBps);
   experiment.streams = {{"compute", {{"gemm", gemm_of_tiles(24, 19), {0}}}}, {"comm", {{"gather", others}}}};
   const LowerBound bound = lower_bound(experiment);
   CHECK(bound.serial.value == near(std::max(bound.kernels.value, bound.collectives.value)));

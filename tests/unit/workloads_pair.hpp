@@ -11,6 +11,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/support/written_experiment.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/experiment.hpp"
 
@@ -23,8 +24,9 @@ inline GemmShape gemm_of_tiles(std::int64_t rows, std::int64_t columns, std::int
 inline CollectiveCall gather(Bytes bytes = Bytes{1e9}) { return {CollectiveKind::all_gather, bytes}; }
 
 /// 456 tiles: on a free GPU a full wave, and one that leaves half of the CUs free.
-inline Experiment pair(const GemmShape& gemm = gemm_of_tiles(24, 19), const CollectiveCall& call = gather()) {
-  Experiment experiment;
+inline WrittenExperiment pair(const GemmShape& gemm = gemm_of_tiles(24, 19),
+                              const CollectiveCall& call = gather()) {
+  WrittenExperiment experiment;
   experiment.name = "pair";
   experiment.cluster = mi300x_like_cluster();
   experiment.streams = {{"compute", {{"gemm", gemm}}}, {"fsdp", {{"gather", call}}}};

@@ -63,7 +63,7 @@ TEST_CASE("64 CUs are the first 8 of every XCD, the other stream has the remaini
 }
 
 TEST_CASE("two partitions lie side by side in the order of streams") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams.push_back({"other", {{"more", gather()}}});
   const auto ranges = cu_ranges(experiment, in_order(), {16, 32, 0});
   check_range(ranges[0], 0, 2);
@@ -90,7 +90,7 @@ TEST_CASE("a mask that is no multiple of the granule is refused") {
 }
 
 TEST_CASE("a granule coarser than one CU of each XCD is kept") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.mask_granule = 16;
   CHECK(cu_choices(experiment, gather_on(8, 40)) == std::vector<CuChoice>{{0, 16}, {0, 32}});
   check_range(cu_ranges(experiment, gather_on(32, 32), {0, 32})[1], 0, 4);

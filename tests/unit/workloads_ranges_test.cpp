@@ -13,22 +13,22 @@ using namespace c3::test;
 
 namespace {
 
-Operation in_range(Operation operation, const std::string& range) {
+WrittenOperation in_range(WrittenOperation operation, const std::string& range) {
   operation.range = range;
   return operation;
 }
 
 /// Two kernels of a range with an event between them, one of another, and one of none; beside them a collective
 /// of the first range.
-Experiment ranges() {
-  Experiment experiment = pair();
+WrittenExperiment ranges() {
+  WrittenExperiment experiment = pair();
   const GemmShape gemm = gemm_of_tiles(4, 4);
   experiment.streams = {{"compute",
                          {in_range({"a", gemm}, "layer 0"),
-                          in_range({"e", RecordEvent{"e"}}, "layer 0"),
-                          in_range({"w", WaitEvent{"e"}}, "layer 0"),
+                          in_range({"e", WrittenRecord{"e"}}, "layer 0"),
+                          in_range({"w", WrittenWait{"e"}}, "layer 0"),
                           in_range({"b", gemm}, "layer 0"),
-                          in_range({"v", WaitEvent{"e"}}, "layer 1"),
+                          in_range({"v", WrittenWait{"e"}}, "layer 1"),
                           in_range({"c", gemm}, "layer 1"),
                           {"d", gemm}}},
                         {"fsdp", {in_range({"gather", gather(64.0_MB)}, "layer 0")}}};
@@ -89,7 +89,7 @@ TEST_CASE("a wait is in a range when a kernel of it came before") {
 }
 
 TEST_CASE("an operation that does not take place neither begins nor ends a range") {
-  Experiment experiment = ranges();
+  WrittenExperiment experiment = ranges();
   experiment.streams.front().operations.push_back(in_range({"late", gather(64.0_MB)}, "layer 2"));
   Recording recording;
   RunSetup setup;

@@ -99,7 +99,7 @@ TEST_CASE("channels slow down with the clock while a GEMM runs, and speed up whe
   // Channels of 4 GB/s make 32 GB/s a lane, below the link. Half of a channel's time scales with the clock: at
   // 1200 of 2100 MHz it takes 0.5 + 0.5 x 2100/1200 = 1.375 times as long. 456 tiles: two waves on 31 CUs each.
   const auto gather_end = [](const GemmShape& gemm) {
-    Experiment experiment = pair(gemm);
+    WrittenExperiment experiment = pair(gemm);
     experiment.cluster.library.simple.channel_rate = 4.0_GBps;
     return run_once(experiment, in_order({"fsdp", "compute"}), {}).collectives.end.value;
   };
@@ -124,7 +124,7 @@ TEST_CASE("streams of a serial strategy run one after another, in its order") {
 }
 
 TEST_CASE("operations of a stream follow one another after the dependent gap") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams = {{"compute", {{"first", gemm_of_tiles(8, 38)}, {"second", gemm_of_tiles(8, 38)}}}};
   Recording recording;
   const RunResult run = run_recorded(experiment, in_order(), recording);
@@ -140,11 +140,11 @@ TEST_CASE("operations of a stream follow one another after the dependent gap") {
 }
 
 TEST_CASE("a wait holds its stream until the event is recorded") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams = {
       {"compute",
-       {{"first", gemm_of_tiles(8, 38)}, {"mark", RecordEvent{"half"}}, {"second", gemm_of_tiles(8, 38)}}},
-      {"fsdp", {{"await", WaitEvent{"half"}}, {"gather", gather()}}}};
+       {{"first", gemm_of_tiles(8, 38)}, {"mark", WrittenRecord{"half"}}, {"second", gemm_of_tiles(8, 38)}}},
+      {"fsdp", {{"await", WrittenWait{"half"}}, {"gather", gather()}}}};
   Recording recording;
   const RunResult run = run_recorded(experiment, in_order(), recording);
   const double half = kLaunch + wave_seconds() + kStores;
@@ -161,16 +161,16 @@ TEST_CASE("a wait holds its stream until the event is recorded") {
 }
 
 TEST_CASE("an event recorded before the wait does not hold it") {
-  Experiment experiment = pair();
-  experiment.streams = {{"fsdp", {{"gather", gather()}, {"await", WaitEvent{"early"}}}},
-                        {"compute", {{"mark", RecordEvent{"early"}}}}};
+  WrittenExperiment experiment = pair();
+  experiment.streams = {{"fsdp", {{"gather", gather()}, {"await", WrittenWait{"early"}}}},
+                        {"compute", {{"mark", WrittenRecord{"early"}}}}};
   CHECK(run_once(experiment, in_order(), {}).time.value == near(kLaunch + kGather));
 }
 
 TEST_CASE("two streams that wait for each other's events are a deadlock that names both, and both events") {
-  Experiment experiment = pair();
-  experiment.streams = {{"compute", {{"await", WaitEvent{"b"}}, {"mark", RecordEvent{"a"}}}},
-                        {"fsdp", {{"await", WaitEvent{"a"}}, {"mark", RecordEvent{"b"}}}}};
+  WrittenExperiment experiment = pair();
+  experiment.streams = {{"compute", {{"await", WrittenWait{"b"}}, {"mark", WrittenRecord{"a"}}}},
+                        {"fsdp", {{"await", WrittenWait{"a"}}, {"mark", WrittenRecord{"b"}}}}};
   for (const bool fold : {true, false}) {
     experiment.measure.fold = fold;
     const std::string message = deadlock_of(experiment);
@@ -182,9 +182,9 @@ TEST_CASE("two streams that wait for each other's events are a deadlock that nam
 }
 
 TEST_CASE("an event that nobody records is a deadlock that names it") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams[0].operations.insert(experiment.streams[0].operations.begin(),
-                                          {"await", WaitEvent{"never"}});
+                                          {"await", WrittenWait{"never"}});
   CHECK(contains(deadlock_of(experiment), "stream 'compute' waits for event 'never'"));
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("a collective on copy engines takes no CU from the GEMM") {
 
 TEST_CASE("two collectives take turns on the copy engines, also when one is a gang, direct or ring") {
   // The host makes fourteen commands; engine 7 gets its first after seven of them, its second when it is free.
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.streams = {{"tp", {{"first", gather()}}}, {"dp", {{"second", gather()}}}};
   Strategy dma = in_order();
   dma.streams["tp"].backend = dma.streams["dp"].backend = Backend::dma;
@@ -225,7 +225,7 @@ TEST_CASE("two collectives take turns on the copy engines, also when one is a ga
 TEST_CASE("with a private copy of everything the time is the longer side's, whichever that is") {
   for (const double bytes : {0.1e9, 4e9}) {
     for (const bool fold : {true, false}) {
-      Experiment experiment = pair(gemm_of_tiles(24, 19), gather(Bytes{bytes}));
+      WrittenExperiment experiment = pair(gemm_of_tiles(24, 19), gather(Bytes{bytes}));
       experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
       experiment.measure.fold = fold;
       check_sides_run_as_if_alone(experiment);
@@ -234,7 +234,7 @@ TEST_CASE("with a private copy of everything the time is the longer side's, whic
 }
 
 TEST_CASE("with a private copy of everything sides keep their times alone also when HBM limits both") {
-  Experiment experiment = pair(gemm_of_tiles(24, 19, 256), gather(Bytes{0.02e9}));
+  WrittenExperiment experiment = pair(gemm_of_tiles(24, 19, 256), gather(Bytes{0.02e9}));
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   const Seconds fast = run_side(experiment, OperationFilter::kernels).time;
   HbmSpec& hbm = experiment.cluster.gpu.hbm;
@@ -246,7 +246,7 @@ TEST_CASE("with a private copy of everything sides keep their times alone also w
 }
 
 TEST_CASE("folded and explicit runs of a pair with drawn times agree to rounding, as ranks draw alike") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   for (const char* first : {"compute", "fsdp"}) {
     experiment.measure.fold = true;
@@ -259,7 +259,7 @@ TEST_CASE("folded and explicit runs of a pair with drawn times agree to rounding
 }
 
 TEST_CASE("a run's result is the same to the last bit whatever ran before it, observed or not") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   const RunResult before = run_once(experiment, in_order(), {});
   run_side(pair(gemm_of_tiles(3, 5)), OperationFilter::all, 7);
@@ -273,7 +273,7 @@ TEST_CASE("a run's result is the same to the last bit whatever ran before it, ob
 }
 
 TEST_CASE("seeds draw different times, a seed the same ones") {
-  Experiment experiment = pair();
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   CHECK(run_side(experiment, OperationFilter::kernels, 1).time ==
         run_side(experiment, OperationFilter::kernels, 1).time);

@@ -12,11 +12,13 @@
 #include "tests/support/fabrics.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/support/written_experiment.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
 
 using namespace c3;
 using namespace c3::literals;
+using namespace c3::test;
 
 namespace {
 
@@ -30,8 +32,8 @@ ClusterSpec cluster() {
 }
 
 /// Every job swaps 1 GB between two ranks.
-Experiment jobs(const std::vector<std::pair<int, int>>& pairs) {
-  Experiment experiment;
+WrittenExperiment jobs(const std::vector<std::pair<int, int>>& pairs) {
+  WrittenExperiment experiment;
   experiment.name = "jobs";
   experiment.cluster = cluster();
   for (const auto& [a, b] : pairs) {
@@ -65,7 +67,7 @@ TEST_CASE("two jobs that cross one uplink take twice as long for their bytes") {
 }
 
 TEST_CASE("a study of jobs says what each takes alone, and that shared links cost the rest") {
-  Experiment experiment = jobs({{0, 8}, {4, 12}, {1, 5}});
+  WrittenExperiment experiment = jobs({{0, 8}, {4, 12}, {1, 5}});
   experiment.strategies = {{.name = "together", .order = {}, .streams = {}}};
   std::size_t runs = 0;
   const StudyResult study = run_study([&](std::optional<std::uint64_t>) { return experiment; },
@@ -89,7 +91,7 @@ TEST_CASE("a study of jobs says what each takes alone, and that shared links cos
 }
 
 TEST_CASE("a kernel beside a collective is no comparison of streams") {
-  Experiment experiment = jobs({{0, 8}});
+  WrittenExperiment experiment = jobs({{0, 8}});
   experiment.strategies = {{.name = "alone", .order = {}, .streams = {}}};
   const auto streams = [&] {
     return run_study([&](std::optional<std::uint64_t>) { return experiment; })

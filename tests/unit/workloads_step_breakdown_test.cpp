@@ -18,6 +18,7 @@
 #include "tests/unit/training_setups.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/program/written_streams.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -47,14 +48,11 @@ TEST_CASE("unions of spans: kernels, communication, what of it is exposed, and n
   // moved              [------ x -----]    [ y ]
   // kernels 3, communication 4, of which 2 to 3 and 4 to 5 ran beside kernels; neither in 0 to 1, 6 to 7, 8
   // to 9.
-  const Operation gemm{.name = "a", .work = GemmShape{1, 1, 1}};
-  const Operation norm{.name = "c", .work = VectorShape{.chain = VectorOp::rmsnorm}};
-  const Operation gather{.name = "x", .work = CollectiveCall{CollectiveKind::all_gather, Bytes{1}}};
-  const std::vector<TimedOperation> timed = {{&gemm, 1.0_us, 3.0_us},
-                                             {&norm, 2.0_us, 2.5_us},
-                                             {&gemm, 4.0_us, 5.0_us},
-                                             {&gather, 2.0_us, 5.0_us},
-                                             {&gather, 7.0_us, 8.0_us}};
+  const std::vector<TimedOperation> timed = {{"gemm", 1.0_us, 3.0_us},
+                                             {"norm", 2.0_us, 2.5_us},
+                                             {"gemm", 4.0_us, 5.0_us},
+                                             {"all_gather", 2.0_us, 5.0_us},
+                                             {"all_gather", 7.0_us, 8.0_us}};
   const StepBreakdown times = step_breakdown(timed, 9.0_us);
   CHECK(times.kernels.value == near(3e-6));
   CHECK(times.communication.value == near(4e-6));
@@ -71,7 +69,10 @@ TEST_CASE("unions of spans: kernels, communication, what of it is exposed, and n
 }
 
 TEST_CASE("operations by class: what a kernel is, not what it is named") {
-  const auto of = [](auto work) { return class_of({.name = "k", .work = work}); };
+  const auto of = [](auto work) {
+    const Program program = program_of({{"s", {{"k", work}}}}, 2);
+    return class_of(program, program.scripts[0].streams[0][0]);
+  };
   CHECK(of(AttentionShape{}) == "attention");
   CHECK(of(VectorShape{.chain = VectorOp::softmax}) == "softmax");
   CHECK(of(VectorShape{.chain = VectorOp::layernorm}) == "norm");
@@ -79,7 +80,7 @@ TEST_CASE("operations by class: what a kernel is, not what it is named") {
   CHECK(of(VectorShape{.chain = VectorOp::embedding}) == "embedding");
   CHECK(of(VectorShape{.chain = VectorOp::copy}) == "elementwise");
   CHECK(of(CollectiveCall{CollectiveKind::reduce_scatter, Bytes{1}}) == "reduce_scatter");
-  CHECK(of(RecordEvent{"e"}).empty());
+  CHECK(of(WrittenRecord{"e"}).empty());
 }
 
 TEST_CASE("kernels, exposed communication and idle time are the step's, classes have every operation") {
@@ -93,10 +94,9 @@ TEST_CASE("kernels, exposed communication and idle time are the step's, classes 
       CHECK((run.step->kernels + run.step->exposed + run.step->idle).value == near(run.time.value, 1e-6));
       if (serial) CHECK(run.step->exposed.value == near(run.step->communication.value, 1e-6));
       double operations = 0.0, counted = 0.0;
-      for (const StreamSpec& stream : experiment.streams) {
-        for (const Operation& operation : stream.operations)
-          operations += class_of(operation).empty() ? 0.0 : 1.0;
-      }
+      for_each_operation(experiment.program, [&](const Operation& operation) {
+        operations += class_of(experiment.program, operation).empty() ? 0.0 : 1.0;
+      });
       for (const ClassTime& its : run.step->classes)
         counted += its.count;
       CHECK(counted == operations);
@@ -113,7 +113,7 @@ TEST_CASE("with a private copy of everything a step is faster by all parts of th
   experiment.cluster = load_cluster("mi300x-8");
   experiment.measure.loss_split = true;
   const std::vector<std::uint64_t> seeds{0};
-  const CuChoice none(experiment.streams.size(), 0);
+  const CuChoice none(experiment.program.streams.size(), 0);
   std::size_t runs = 0;
   const LossSplit loss = split_loss(experiment, kDefault, none, seeds, Seconds{1e-4}, [&] { ++runs; });
   CHECK(runs == loss_split_runs(experiment, kDefault));

@@ -18,8 +18,8 @@ using namespace c3::test;
 
 namespace {
 
-Experiment drawn_pair(int seeds) {
-  Experiment experiment = pair();
+WrittenExperiment drawn_pair(int seeds) {
+  WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   experiment.measure.seeds = seeds;
   Strategy serial{.name = "serial", .serial = true, .order = {}, .streams = {}};
@@ -43,8 +43,8 @@ std::vector<Seconds> sorted_times(const Experiment& experiment, const Strategy& 
 }
 
 /// Links of 1, 2 and 4 times the speed in draws 0, 1 and 2, nominal as in draw 0.
-Experiment with_links_of(std::optional<std::uint64_t> draw) {
-  Experiment experiment = drawn_pair(1);
+WrittenExperiment with_links_of(std::optional<std::uint64_t> draw) {
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.measure.draws = 3;
   const double faster = static_cast<double>(1U << draw.value_or(0));
   LinkSpec& link = experiment.cluster.node.link;
@@ -92,14 +92,14 @@ TEST_CASE("speedup is over serial, ideal is both sides alone over the longer, sh
 }
 
 TEST_CASE("without a serial strategy, speedup is over both sides alone in turn") {
-  Experiment experiment = drawn_pair(1);
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.strategies.erase(experiment.strategies.begin());
   const StrategyResult result = study(experiment).strategies.front();
   CHECK(result.speedup == near((result.kernel->alone + result.collective->alone) / result.time));
 }
 
 TEST_CASE("with one side only there is no share of ideal, and the other side is absent") {
-  Experiment experiment = drawn_pair(1);
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.streams.pop_back();
   experiment.strategies = {in_order()};
   const StrategyResult kernels = study(experiment).strategies.front();
@@ -118,7 +118,7 @@ TEST_CASE("with one side only there is no share of ideal, and the other side is 
 
 TEST_CASE("a swept partition is the one with the least median, and says which") {
   // All-gather enqueued first, so that the size of its partition decides: few CUs slow it, many the GEMM.
-  Experiment experiment = drawn_pair(3);
+  WrittenExperiment experiment = drawn_pair(3);
   Strategy swept{.name = "swept", .order = {"fsdp", "compute"}, .streams = {}};
   swept.streams["fsdp"].cus = {8, 128};
   experiment.strategies.push_back(swept);
@@ -143,7 +143,7 @@ TEST_CASE("a swept partition is the one with the least median, and says which") 
 }
 
 TEST_CASE("a fixed partition is no best one") {
-  Experiment experiment = drawn_pair(1);
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.strategies[1].streams["fsdp"].cus = {24, 24};
   const StudyResult result = study(experiment);
   CHECK(result.strategies[1].cus == std::vector<int>{0, 24});
@@ -152,7 +152,7 @@ TEST_CASE("a fixed partition is no best one") {
 }
 
 TEST_CASE("the loss split's parts and rest are the time beyond the longer side alone") {
-  Experiment experiment = drawn_pair(1);
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.measure.loss_split = true;
   const StudyResult result = study(experiment);
   CHECK_FALSE(result.strategies[0].loss);  // serial
@@ -167,7 +167,7 @@ TEST_CASE("the loss split's parts and rest are the time beyond the longer side a
 TEST_CASE("the losses add up to the printed time less the longer side's printed time alone") {
   // The GEMM is the longer side: its time alone differs from seed to seed.
   for (const int seeds : {1, 4, 5}) {
-    Experiment experiment = drawn_pair(seeds);
+    WrittenExperiment experiment = drawn_pair(seeds);
     experiment.streams[0].operations[0].work = gemm_of_tiles(48, 152);
     experiment.measure.loss_split = true;
     const StrategyResult concurrent = study(experiment).strategies[1];
@@ -184,7 +184,7 @@ TEST_CASE("a spread is over several runs: seeds, or draws") {
 }
 
 TEST_CASE("a time below its lower bound is an internal error") {
-  Experiment experiment = drawn_pair(1);
+  WrittenExperiment experiment = drawn_pair(1);
   experiment.cluster.node.link.raw = 20.0_GBps;  // slower than what is usable
   CHECK_THROWS_AS(study(experiment), std::logic_error);
 }
@@ -231,7 +231,7 @@ TEST_CASE("draws vary the experiment: percentiles are over them, and the recorde
 TEST_CASE("with draws each time is held to the bound of its own draw") {
   // Gathers alone: links of four times the speed beat the bound of the median's, which have twice.
   const auto gathers = [](std::optional<std::uint64_t> draw) {
-    Experiment experiment = with_links_of(draw);
+    WrittenExperiment experiment = with_links_of(draw);
     experiment.streams.erase(experiment.streams.begin());
     experiment.strategies = {in_order()};
     return experiment;
@@ -239,7 +239,7 @@ TEST_CASE("with draws each time is held to the bound of its own draw") {
   CHECK_NOTHROW(run_study(gathers));
   // Only the fastest draw has links that cannot be: usable 168 GB/s of 32 raw.
   const auto broken = [&](std::optional<std::uint64_t> draw) {
-    Experiment experiment = gathers(draw);
+    WrittenExperiment experiment = gathers(draw);
     if (draw == 2U) experiment.cluster.node.link.raw = 32.0_GBps;
     return experiment;
   };
@@ -251,7 +251,7 @@ TEST_CASE("draws and seeds multiply, and without draws the nominal experiment ru
   std::size_t runs = 0;
   const auto make = [&](std::optional<std::uint64_t> draw) {
     made.push_back(draw);
-    Experiment experiment = with_links_of(draw);
+    WrittenExperiment experiment = with_links_of(draw);
     experiment.measure.seeds = 2;
     return experiment;
   };
@@ -261,7 +261,7 @@ TEST_CASE("draws and seeds multiply, and without draws the nominal experiment ru
 }
 
 TEST_CASE("progress counts every run, up to a total that is there from the start") {
-  Experiment experiment = drawn_pair(2);
+  WrittenExperiment experiment = drawn_pair(2);
   experiment.measure.loss_split = true;
   std::vector<std::pair<std::size_t, std::size_t>> seen;  // after each run
   run_study([&](std::optional<std::uint64_t>) { return experiment; }, {.progress = [&](const StudyCost& cost) {

@@ -15,14 +15,13 @@ namespace {
 std::vector<SharedResource> shared_resources(const Experiment& experiment, const Strategy& strategy) {
   int busy = 0, on_cus = 0, with_collectives = 0;
   bool reserves = false;
-  for (const StreamSpec& stream : experiment.streams) {
-    const StreamPolicy policy = policy_of(strategy, stream.name);
-    const auto is_collective = [](const Operation& o) {
-      return std::holds_alternative<CollectiveCall>(o.work);
-    };
-    busy += stream.operations.empty() ? 0 : 1;
-    on_cus += uses_cus(stream, policy) ? 1 : 0;
-    with_collectives += std::ranges::any_of(stream.operations, is_collective) ? 1 : 0;
+  const Program& program = experiment.program;
+  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
+    const StreamPolicy policy = policy_of(strategy, program.streams[stream]);
+    const StreamContent content = content_of(program, stream);
+    busy += content.any ? 1 : 0;
+    on_cus += uses_cus(program, stream, policy) ? 1 : 0;
+    with_collectives += content.collectives ? 1 : 0;
     reserves = reserves || policy.reserve_cus > 0;
   }
   std::vector<SharedResource> shared;

@@ -7,6 +7,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "workloads/execute/partition.hpp"
+#include "workloads/program/joiners.hpp"
 
 namespace c3::inline workloads {
 
@@ -34,13 +35,13 @@ Bytes add_group(std::vector<RankWork>& ranks, const CollectiveCall& call, const 
   return least_traffic(call, members, cluster.node.switch_reduces);
 }
 
-/// Adds what all groups of \p call cannot avoid of which a rank runs \p operation.
-Bytes add_collective(std::vector<RankWork>& ranks, const Operation& operation, const CollectiveCall& call,
-                     const ClusterSpec& cluster, Backend backend) {
+/// Adds what all groups of call number \p number cannot avoid of which a member joins it.
+Bytes add_call(std::vector<RankWork>& ranks, const Program& program, CallId number, const Joiners& joiners,
+               const ClusterSpec& cluster, Backend backend) {
   Bytes traffic;
-  for (const CollectiveCall& of_group : calls_by_group(call, cluster.ranks())) {
+  for (const CollectiveCall& of_group : calls_by_group(program.calls[number].what, cluster.ranks())) {
     const std::vector<int> members = members_of(of_group, cluster.ranks());
-    if (any_takes_part(members, operation.on)) traffic += add_group(ranks, of_group, members, cluster, backend);
+    if (joiners.any(number, members)) traffic += add_group(ranks, of_group, members, cluster, backend);
   }
   return traffic;
 }
@@ -52,13 +53,18 @@ Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const Cache
   return std::max(Bytes{0}, kernel.compulsory - kept);
 }
 
-void add_kernel(std::vector<RankWork>& ranks, const KernelDescription& kernel, Bytes hbm,
-                const std::vector<int>& on) {
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!on.empty() && std::ranges::find(on, static_cast<int>(rank)) == on.end()) continue;
-    ranks[rank].compute += kernel.useful_flops / kernel.peak;
-    ranks[rank].kernels += hbm;
-  }
+/// What every rank that runs \p script cannot avoid in its kernels.
+RankWork kernels_of(const Program& program, const Script& script, const GpuSpec& gpu) {
+  RankWork work;
+  for_each_operation(script, [&](const Operation& operation) {
+    checkpoint();
+    const Operator* op = kernel_of(operation);
+    if (op == nullptr) return;
+    const KernelDescription kernel = describe(program.name_of(operation), *op, gpu);
+    work.compute += kernel.useful_flops / kernel.peak;
+    work.kernels += least_hbm(*op, kernel, gpu.cache, gpu.compute.xcds);
+  });
+  return work;
 }
 
 LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerSecond egress,
@@ -88,22 +94,21 @@ LowerBound lower_bound(const Experiment& experiment) { return lower_bound(experi
 
 LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   const ClusterSpec& cluster = experiment.cluster;
-  std::vector<RankWork> ranks(static_cast<std::size_t>(cluster.ranks()));
+  const Program& program = experiment.program;
+  std::vector<RankWork> by_script;
+  for (const Script& script : program.scripts)
+    by_script.push_back(kernels_of(program, script, cluster.gpu));
+  std::vector<RankWork> ranks;
+  for (int rank = 0; rank < cluster.ranks(); ++rank)
+    ranks.push_back(by_script[program.script_number(rank)]);
+  const Joiners joiners(program);
   Bytes traffic;
   bool fuses = false;
-  for (const StreamSpec& stream : experiment.streams) {
-    const Backend backend = policy_of(strategy, stream.name).backend;
-    for (const Operation& operation : stream.operations) {
-      checkpoint();
-      if (const Operator* op = kernel_of(operation)) {
-        const KernelDescription kernel = describe(operation.name, *op, cluster.gpu);
-        const Bytes hbm = least_hbm(*op, kernel, cluster.gpu.cache, cluster.gpu.compute.xcds);
-        add_kernel(ranks, kernel, hbm, operation.on);
-      } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
-        traffic += add_collective(ranks, operation, *call, cluster, backend);
-        fuses = fuses || backend == Backend::fused;
-      }
-    }
+  for (const CallId number : calls_by_stream(program)) {
+    checkpoint();
+    const Backend backend = policy_of(strategy, program.streams[program.calls[number].stream]).backend;
+    traffic += add_call(ranks, program, number, joiners, cluster, backend);
+    fuses = fuses || backend == Backend::fused;
   }
   LowerBound bound = bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
   if (fuses) bound.serial = bound.together();

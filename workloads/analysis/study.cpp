@@ -34,13 +34,13 @@ struct Sample {
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
 bool compares_streams(const Experiment& experiment) {
   bool kernels = false, collectives = false;
-  for (const StreamSpec& stream : experiment.streams) {
-    for (const Operation& operation : stream.operations) {
-      kernels = kernels || kernel_of(operation) != nullptr;
-      collectives = collectives || std::holds_alternative<CollectiveCall>(operation.work);
-    }
+  const Program& program = experiment.program;
+  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
+    const StreamContent content = content_of(program, stream);
+    kernels = kernels || content.kernels;
+    collectives = collectives || content.collectives;
   }
-  return experiment.streams.size() > 1 && kernels != collectives;
+  return program.streams.size() > 1 && kernels != collectives;
 }
 
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
@@ -122,7 +122,7 @@ class Study {
 
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
-    const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.streams.size() : 0);
+    const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.program.streams.size() : 0);
     std::size_t partitions = 0, subsets = 0;
     for (const Strategy& strategy : experiment.strategies) {
       partitions += cu_choices(experiment, strategy).size();
@@ -157,7 +157,8 @@ class Study {
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
         {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
-    for (std::size_t stream = 0; compares_streams(experiment) && stream < experiment.streams.size(); ++stream)
+    const std::size_t compared = compares_streams(experiment) ? experiment.program.streams.size() : 0;
+    for (std::size_t stream = 0; stream < compared; ++stream)
       series.push_back({&alone_, {.only_stream = stream}, StudyPart::alone});
     return series;
   }
@@ -291,10 +292,10 @@ class Study {
     if (has_kernels_) result.kernel = {alone_kernels_, middle.kernels};
     if (has_collectives_) result.collective = {alone_collectives_, middle.collectives};
     for (std::size_t i = 0; i < alone_streams_.size(); ++i)
-      result.streams.push_back({experiment.streams[i].name, {alone_streams_[i], middle.streams[i]}});
+      result.streams.push_back({experiment.program.streams[i], {alone_streams_[i], middle.streams[i]}});
     result.cus = cus;
     for (std::size_t i = 0; i < cus.size(); ++i) {
-      if (policy_of(strategy, experiment.streams[i].name).cus.is_swept()) result.best_cus = cus[i];
+      if (policy_of(strategy, experiment.program.streams[i]).cus.is_swept()) result.best_cus = cus[i];
     }
     if (has_loss_split(strategy)) result.loss = loss(strategy, middle.draw, cus);
     return result;

@@ -25,11 +25,10 @@ Bytes buffers_of(const CollectiveCall& call, int ranks) {
   return needs_both ? in + out : std::max(in, out);
 }
 
-Bytes taken_by(const Operation& operation, const ClusterSpec& cluster) {
-  if (const auto* call = std::get_if<CollectiveCall>(&operation.work))
-    return buffers_of(*call, cluster.ranks());
+Bytes taken_by(const Program& program, const Operation& operation, const ClusterSpec& cluster) {
+  if (const CollectiveCall* call = program.call_of(operation)) return buffers_of(*call, cluster.ranks());
   const Operator* op = kernel_of(operation);
-  return op != nullptr ? describe(operation.name, *op, cluster.gpu).compulsory : Bytes{};
+  return op != nullptr ? describe(program.name_of(operation), *op, cluster.gpu).compulsory : Bytes{};
 }
 
 }  // namespace
@@ -39,18 +38,22 @@ void check_buffers(const Experiment& experiment) {
   const ClusterSpec& cluster = experiment.cluster;
   Bytes sum;
   std::vector<std::string> parts;
-  for (const StreamSpec& stream : experiment.streams) {
+  const Program& program = experiment.program;
+  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
     Bytes largest;
     const Operation* of = nullptr;
-    for (const Operation& operation : stream.operations) {
-      const Bytes bytes = taken_by(operation, cluster);
-      if (bytes <= largest) continue;
-      largest = bytes;
-      of = &operation;
+    for (const Script& script : program.scripts) {
+      for (const Operation& operation : script.streams[stream]) {
+        const Bytes bytes = taken_by(program, operation, cluster);
+        if (bytes <= largest) continue;
+        largest = bytes;
+        of = &operation;
+      }
     }
     if (of == nullptr) continue;
     sum = sum + largest;
-    parts.push_back(fmt::format("{:.4g} GB of stream '{}' ('{}')", largest.value / 1e9, stream.name, of->name));
+    parts.push_back(fmt::format("{:.4g} GB of stream '{}' ('{}')", largest.value / 1e9, program.streams[stream],
+                                program.name_of(*of)));
   }
   if (sum <= cluster.gpu.hbm.size) return;
   throw InfeasibleError(fmt::format("out of GPU memory: {} {} together {:.4g} GB, and gpu '{}' has {:.4g} GB",

@@ -24,20 +24,16 @@ CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& polic
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {
   if (!experiment.measure.fold || !is_symmetric(experiment.cluster.network())) return false;
-  for (const StreamSpec& stream : experiment.streams) {
-    const StreamPolicy policy = policy_of(strategy, stream.name);
-    const bool alike = std::ranges::all_of(stream.operations, [&](const Operation& operation) {
-      const auto* call = std::get_if<CollectiveCall>(&operation.work);
-      if (!operation.on.empty()) return false;
-      if (call == nullptr) return true;
-      // One thread that feeds all groups comes to one after another.
-      const bool fed_alike = call->groups ? is_symmetric(policy.dma) : may_fold(policy.dma);
-      if (policy.backend == Backend::dma && !fed_alike) return false;
-      return is_symmetric(*call, method_of(*call, policy, experiment.cluster).algorithm, experiment.cluster);
-    });
-    if (!alike) return false;
-  }
-  return true;
+  const Program& program = experiment.program;
+  if (program.scripts.size() > 1) return false;
+  return std::ranges::all_of(program.calls, [&](const Call& call) {
+    const StreamPolicy policy = policy_of(strategy, program.streams[call.stream]);
+    // One thread that feeds all groups comes to one after another.
+    const bool fed_alike = call.what.groups ? is_symmetric(policy.dma) : may_fold(policy.dma);
+    if (policy.backend == Backend::dma && !fed_alike) return false;
+    return is_symmetric(call.what, method_of(call.what, policy, experiment.cluster).algorithm,
+                        experiment.cluster);
+  });
 }
 
 }  // namespace c3::workloads

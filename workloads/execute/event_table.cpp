@@ -4,10 +4,12 @@
 
 namespace c3::inline workloads {
 
-EventTable::Entry& EventTable::entry(const std::string& name) {
-  Entry& entry = entries_[name];
-  if (!entry.event)
+EventTable::Entry& EventTable::entry(EventId number) {
+  Entry& entry = entries_[number];
+  if (!entry.event) {
+    const std::string& name = program_.names[script_.events[number]];
     entry.event = std::make_unique<Event>(simulation_, fmt::format("event '{}' of rank {}", name, rank_));
+  }
   return entry;
 }
 

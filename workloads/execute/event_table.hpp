@@ -1,28 +1,36 @@
 #pragma once
-/// The events that streams and hosts record and wait for.
+/// The events that streams and hosts of one rank record and wait for.
 
-#include <map>
 #include <memory>
-#include <string>
+#include <vector>
 
 #include "engine/event.hpp"
+#include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
 
-/// Events of one rank by name, made at first mention.
+/// Events of one rank by number, made at first mention.
 class EventTable {
  public:
-  EventTable(Simulation& simulation, int rank) : simulation_(simulation), rank_(rank) {}
+  /// \p program and \p script must outlive it.
+  EventTable(Simulation& simulation, const Program& program, const Script& script, int rank)
+      : simulation_(simulation),
+        program_(program),
+        script_(script),
+        rank_(rank),
+        entries_(script.events.size()) {}
   struct Entry {
     std::unique_ptr<Event> event;
     ActivityId recorded_after = kNoActivity;
   };
-  Entry& entry(const std::string& name);
+  Entry& entry(EventId number);
 
  private:
   Simulation& simulation_;
+  const Program& program_;
+  const Script& script_;
   int rank_;
-  std::map<std::string, Entry> entries_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace c3::workloads

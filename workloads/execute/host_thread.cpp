@@ -12,27 +12,27 @@ constexpr const char* kBehind = "operations before it in its hardware queue";
 
 }  // namespace
 
-HostThread::HostThread(Simulation& simulation, const HostProgram& program,
-                       const std::vector<StreamSpec>& streams, HostOrder order, EventTable& events, int rank,
-                       Seconds start)
+HostThread::HostThread(Simulation& simulation, const Script& script, HostOrder order, EventTable& events,
+                       int rank, Seconds start)
     : simulation_(simulation),
-      program_(program),
+      program_(*script.host),
       order_(order),
       events_(events),
       name_(fmt::format("the host of rank {}", rank)),
       start_(start),
-      streams_(streams.size()) {
-  std::size_t queues = streams.size();
-  if (program.hardware_queues > 0) queues = std::min(queues, static_cast<std::size_t>(program.hardware_queues));
+      streams_(script.streams.size()) {
+  std::size_t queues = script.streams.size();
+  if (program_.hardware_queues > 0)
+    queues = std::min(queues, static_cast<std::size_t>(program_.hardware_queues));
   if (order == HostOrder::one_by_one) queues = 1;
   started_.assign(queues, 0);
   std::vector<std::size_t> numbers(queues, 0);
-  for (std::size_t i = 0; i < streams.size(); ++i) {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
     streams_[i].queue = i % queues;
-    streams_[i].number.resize(streams[i].operations.size());
-    streams_[i].launched.reserve(streams[i].operations.size());
+    streams_[i].number.resize(script.streams[i].size());
+    streams_[i].launched.reserve(script.streams[i].size());
   }
-  for (const HostStep& step : program.steps) {
+  for (const HostStep& step : program_.steps) {
     if (!step.launches) continue;
     Stream& stream = streams_[step.launches->stream];
     stream.number[step.launches->operation] = numbers[stream.queue]++;
@@ -42,8 +42,8 @@ HostThread::HostThread(Simulation& simulation, const HostProgram& program,
 Task HostThread::run() {
   co_await simulation_.sleep(start_);
   for (const HostStep& step : program_.steps) {
-    if (!step.waits_for.empty()) {
-      Event& event = *events_.entry(step.waits_for).event;
+    if (step.waits_for) {
+      Event& event = *events_.entry(*step.waits_for).event;
       co_await event;
     }
     if (step.cost.value > 0.0) co_await simulation_.sleep(step.cost);

@@ -6,7 +6,7 @@
 
 #include "engine/event.hpp"
 #include "workloads/execute/event_table.hpp"
-#include "workloads/experiment.hpp"
+#include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
 
@@ -21,9 +21,9 @@ enum class HostOrder {
 /// pass' thread waits for).
 class HostThread {
  public:
-  /// \p program and \p events must outlive it. It begins at date \p start.
-  HostThread(Simulation& simulation, const HostProgram& program, const std::vector<StreamSpec>& streams,
-             HostOrder order, EventTable& events, int rank, Seconds start);
+  /// \p script, which has a host, and \p events must outlive it. It begins at date \p start.
+  HostThread(Simulation& simulation, const Script& script, HostOrder order, EventTable& events, int rank,
+             Seconds start);
 
   const std::string& name() const { return name_; }
 

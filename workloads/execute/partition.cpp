@@ -44,22 +44,19 @@ bool needs_cus(const StreamPolicy& policy) {
 
 }  // namespace
 
-bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy) {
-  return std::ranges::any_of(stream.operations, [&](const Operation& operation) {
-    return kernel_of(operation) != nullptr ||
-           (std::holds_alternative<CollectiveCall>(operation.work) && needs_cus(policy));
-  });
+bool uses_cus(const Program& program, std::size_t stream, const StreamPolicy& policy) {
+  const StreamContent content = content_of(program, stream);
+  return content.kernels || (content.collectives && needs_cus(policy));
 }
 
 std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& strategy) {
   std::vector<CuChoice> choices{{}};
-  for (const StreamSpec& stream : experiment.streams) {
+  for (const std::string& stream : experiment.program.streams) {
     const auto values =
-        values_of(policy_of(strategy, stream.name).cus, experiment.cluster.gpu.dispatch.mask_granule);
+        values_of(policy_of(strategy, stream).cus, experiment.cluster.gpu.dispatch.mask_granule);
     if (values.empty()) {
       throw InfeasibleError(fmt::format("strategy '{}': {}.cus holds no power of two times the granule {}",
-                                        strategy.name, stream.name,
-                                        experiment.cluster.gpu.dispatch.mask_granule));
+                                        strategy.name, stream, experiment.cluster.gpu.dispatch.mask_granule));
     }
     std::vector<CuChoice> longer;
     for (const CuChoice& choice : choices) {
@@ -75,10 +72,11 @@ std::vector<CuChoice> cu_choices(const Experiment& experiment, const Strategy& s
 
 std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& strategy, const CuChoice& choice) {
   const GpuSpec& gpu = experiment.cluster.gpu;
-  std::vector<CuRange> ranges(experiment.streams.size());
+  const Program& program = experiment.program;
+  std::vector<CuRange> ranges(program.streams.size());
   int reserved = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const int own = per_xcd(choice[i], gpu, strategy.name, (experiment.streams[i].name + ".cus").c_str());
+    const int own = per_xcd(choice[i], gpu, strategy.name, (program.streams[i] + ".cus").c_str());
     ranges[i] = {reserved, reserved + own};
     reserved += own;
   }
@@ -87,13 +85,13 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
                                       reserved * gpu.compute.xcds, gpu.name, gpu.compute.cus()));
   }
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const StreamSpec& stream = experiment.streams[i];
-    const StreamPolicy policy = policy_of(strategy, stream.name);
+    const std::string& stream = program.streams[i];
+    const StreamPolicy policy = policy_of(strategy, stream);
     if (choice[i] == 0) ranges[i] = {reserved, gpu.compute.cus_per_xcd};
-    ranges[i].end -= per_xcd(policy.reserve_cus, gpu, strategy.name, (stream.name + ".reserve_cus").c_str());
-    if (uses_cus(stream, policy) && ranges[i].size() < 1) {
+    ranges[i].end -= per_xcd(policy.reserve_cus, gpu, strategy.name, (stream + ".reserve_cus").c_str());
+    if (uses_cus(program, i, policy) && ranges[i].size() < 1) {
       throw InfeasibleError(fmt::format("strategy '{}' leaves no CU of {} for stream '{}'", strategy.name,
-                                        gpu.compute.cus(), stream.name));
+                                        gpu.compute.cus(), stream));
     }
   }
   return ranges;

@@ -22,7 +22,7 @@ std::vector<CuRange> cu_ranges(const Experiment& experiment, const Strategy& str
 /// \returns the strategy's word on a stream, or the defaults.
 StreamPolicy policy_of(const Strategy& strategy, const std::string& stream);
 
-/// True when the stream's operations occupy CUs under \p policy.
-bool uses_cus(const StreamSpec& stream, const StreamPolicy& policy);
+/// Whether operations of \p stream occupy CUs under \p policy.
+bool uses_cus(const Program& program, std::size_t stream, const StreamPolicy& policy);
 
 }  // namespace c3::workloads

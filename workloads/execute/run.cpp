@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 #include "engine/errors.hpp"
 #include "workloads/execute/collective_choice.hpp"
-#include "workloads/execute/draw_keys.hpp"
+#include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
 
@@ -16,16 +18,14 @@ namespace c3::inline workloads {
 namespace {
 
 /// Streams in the order in which the strategy enqueues them at time 0; those it does not name come last.
-std::vector<std::size_t> enqueue_order(const Experiment& experiment, const Strategy& strategy) {
+std::vector<std::size_t> enqueue_order(const Program& program, const Strategy& strategy) {
   std::vector<std::size_t> order;
   for (const std::string& name : strategy.order) {
-    const auto found = std::ranges::find(experiment.streams, name, &StreamSpec::name);
-    if (found == experiment.streams.end()) {
-      throw InfeasibleError("strategy '" + strategy.name + "': no stream '" + name + "'");
-    }
-    order.push_back(static_cast<std::size_t>(found - experiment.streams.begin()));
+    const auto found = program.stream_named(name);
+    if (!found) throw InfeasibleError("strategy '" + strategy.name + "': no stream '" + name + "'");
+    order.push_back(*found);
   }
-  for (std::size_t i = 0; i < experiment.streams.size(); ++i) {
+  for (std::size_t i = 0; i < program.streams.size(); ++i) {
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);
   }
   return order;
@@ -40,8 +40,7 @@ ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy)
 
 ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
   ClusterSetup cluster;
-  for (const StreamSpec& stream : experiment.streams)
-    cluster.gpu.streams.push_back(stream.name);
+  cluster.gpu.streams = experiment.program.streams;
   cluster.gpu.isolation = setup.isolation;
   cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
   cluster.folded = folds(experiment, strategy);
@@ -60,18 +59,24 @@ class Run {
  public:
   Run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup)
       : experiment_(experiment),
+        program_(experiment.program),
         strategy_(strategy),
         setup_(setup),
         simulation_(setup.observer),
         spec_(cluster_spec(experiment, strategy)),
         cluster_(simulation_, spec_, cluster_setup(experiment, strategy, setup)),
-        order_(enqueue_order(experiment, strategy)) {
-    make_contexts();
+        order_(enqueue_order(program_, strategy)),
+        contexts_(make_contexts()),
+        calls_(
+            cluster_, program_, strategy.name,
+            [this](const Call& call) { return contexts_[call.stream].has(OperationFilter::collectives); },
+            [this](CallId call, const CollectiveCall& of_group) { return plan_of(call, of_group); }),
+        fusions_(experiment, strategy, calls_) {
     for (StreamContext& context : contexts_) {
-      for (std::size_t i = 0; i < context.collectives.size(); ++i)
-        fuse(context, i);
+      context.calls = &calls_;
+      context.fusions = &fusions_;
     }
-    make_programs();
+    make_ranks();
   }
 
   RunResult execute() {
@@ -81,52 +86,40 @@ class Run {
   }
 
  private:
-  void make_contexts() {
-    const std::size_t streams = experiment_.streams.size();
+  std::vector<StreamContext> make_contexts() const {
+    const std::size_t streams = program_.streams.size();
     const CuChoice choice = setup_.cus.empty() ? CuChoice(streams, 0) : setup_.cus;
     std::vector<CuRange> ranges = cu_ranges(experiment_, strategy_, choice);
     // A private copy of the CUs needs no mask, and an isolated run has the whole GPU.
     if (setup_.isolation.has(SharedResource::cus)) {
       std::ranges::fill(ranges, CuRange{0, experiment_.cluster.gpu.compute.cus_per_xcd});
     }
+    std::vector<StreamContext> contexts;
     for (std::size_t i = 0; i < streams; ++i) {
-      const StreamSpec& stream = experiment_.streams[i];
       const auto position = std::ranges::find(order_, i) - order_.begin();
-      contexts_.push_back({&experiment_, &stream, static_cast<int>(i), static_cast<int>(position),
-                           policy_of(strategy_, stream.name), ranges[i], filter_of(i), draw_keys(stream),
-                           std::vector<GroupRuns>(stream.operations.size()),
-                           std::vector<const GroupRuns*>(stream.operations.size(), nullptr)});
-      for (std::size_t j = 0; j < stream.operations.size(); ++j)
-        make_collectives(contexts_.back(), j);
+      contexts.push_back({.program = &program_,
+                          .measure = &experiment_.measure,
+                          .index = static_cast<int>(i),
+                          .order = static_cast<int>(position),
+                          .policy = policy_of(strategy_, program_.streams[i]),
+                          .range = ranges[i],
+                          .filter = filter_of(i)});
     }
+    return contexts;
   }
 
   OperationFilter filter_of(std::size_t stream) const {
     return setup_.only_stream.value_or(stream) == stream ? setup_.filter : OperationFilter::none;
   }
 
-  void make_collectives(StreamContext& context, std::size_t operation) {
-    const Operation& spec = context.stream->operations[operation];
-    const auto* call = std::get_if<CollectiveCall>(&spec.work);
-    if (call == nullptr || !context.has(OperationFilter::collectives)) return;
-    const auto plan_of_group = [&](const CollectiveCall& of_group) {
-      return plan_of(context, operation, of_group);
-    };
-    try {
-      context.collectives[operation] = GroupRuns(cluster_, *call, spec.on, plan_of_group);
-    } catch (const InfeasibleError& error) {
-      throw InfeasibleError(
-          fmt::format("strategy '{}', stream '{}': {}", strategy_.name, context.stream->name, error.what()));
-    }
-  }
-
-  CollectivePlan plan_of(const StreamContext& context, std::size_t operation,
-                         const CollectiveCall& call) const {
+  CollectivePlan plan_of(CallId number, const CollectiveCall& of_group) const {
+    const Call& call = program_.calls[number];
+    const StreamContext& context = contexts_[call.stream];
     CollectivePlan plan;
-    plan.name = context.stream->operations[operation].name;
-    plan.call = call;
+    plan.name = program_.names[call.name];
+    plan.call = of_group;
     plan.backend = context.policy.backend;
-    plan.method = method_of(call, context.policy, experiment_.cluster);
+    plan.method = method_of(of_group, context.policy, experiment_.cluster);
     plan.dma = context.policy.dma;
     plan.reduction = context.policy.reduction;
     plan.grain = experiment_.measure.collective_grain;
@@ -134,40 +127,18 @@ class Run {
     plan.priority = context.policy.priority;
     plan.order = context.order;
     plan.range = context.range;
-    plan.draw = context.draws[operation];
+    plan.draw = call.draw;
     return plan;
   }
 
-  /// Hands a fused collective to the kernel that makes its data.
-  void fuse(const StreamContext& context, std::size_t operation) {
-    const GroupRuns& fused = context.collectives[operation];
-    if (fused.is_empty() || context.policy.backend != Backend::fused) return;
-    const auto refuse = [&](const std::string& why) {
-      throw InfeasibleError(fmt::format("strategy '{}', stream '{}': {}: {}", strategy_.name,
-                                        context.stream->name, context.stream->operations[operation].name, why));
-    };
-    const auto place = producer_of(experiment_.streams, {static_cast<std::size_t>(context.index), operation});
-    if (!place)
-      refuse(
-          R"(backend = "fused" needs the kernel that makes its data right before it on its stream, or before the )"
-          "event that it waits for");
-    StreamContext& producer = contexts_[place->stream];
-    const Operation& kernel = producer.stream->operations[place->operation];
-    if (grain_of(experiment_.measure, *kernel_of(kernel)) == KernelGrain::fluid)
-      refuse(R"(backend = "fused" follows work groups: measure.kernel_grain must be "cohort" or "work_group")");
-    if (std::exchange(producer.fused[place->operation], &fused) != nullptr)
-      refuse(fmt::format("'{}' is fused with another collective already",
-                         producer.stream->operations[place->operation].name));
-  }
-
-  void make_programs() {
+  void make_ranks() {
     const ClusterSetup& setup = cluster_.setup();
     std::vector<Seconds> launches =
         launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
     // A rank that stands for all is the last to launch: whatever takes all ranks waits for that one.
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
-      EventTable& events = events_.emplace_back(simulation_, rank);
+      EventTable& events = events_.emplace_back(simulation_, program_, program_.script_of(rank), rank);
       const Seconds launch = launches[static_cast<std::size_t>(rank)];
       HostThread* const host = make_host(events, rank, launch);
       for (const StreamContext& context : contexts_)
@@ -176,10 +147,11 @@ class Run {
   }
 
   HostThread* make_host(EventTable& events, int rank, Seconds start) {
-    if (!experiment_.host) return nullptr;
+    const Script& script = program_.script_of(rank);
+    if (!script.host) return hosts_.emplace_back(nullptr).get();
     const HostOrder order = strategy_.serial ? HostOrder::one_by_one : HostOrder::by_queue;
-    return &hosts_.emplace_back(simulation_, *experiment_.host, experiment_.streams, order, events, rank,
-                                start);
+    hosts_.push_back(std::make_unique<HostThread>(simulation_, script, order, events, rank, start));
+    return hosts_.back().get();
   }
 
   StreamProgram& program(int rank, std::size_t stream) {
@@ -188,16 +160,14 @@ class Run {
 
   void spawn() {
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+      HostThread* const host = hosts_[static_cast<std::size_t>(rank)].get();
       Event* first = nullptr;
       for (const std::size_t stream : order_) {
         StreamProgram& next = program(rank, stream);
         simulation_.spawn(next.name(), next.run(first));
-        if (strategy_.serial && !experiment_.host) first = &next.ended();
+        if (strategy_.serial && host == nullptr) first = &next.ended();
       }
-      if (experiment_.host) {
-        HostThread& host = hosts_[static_cast<std::size_t>(rank)];
-        simulation_.spawn(host.name(), host.run());
-      }
+      if (host != nullptr) simulation_.spawn(host->name(), host->run());
     }
   }
 
@@ -214,10 +184,7 @@ class Run {
     result.time = std::max(result.kernels.end, result.collectives.end) + host_join(result.streams);
     if (strategy_.hbm_arbitration)
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
-    for (const StreamContext& context : contexts_) {
-      for (const GroupRuns& collective : context.collectives)
-        add_notes(result.notes, collective);
-    }
+    std::ranges::copy(calls_.notes(), std::back_inserter(result.notes));
     for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, rank, stream);
@@ -229,20 +196,13 @@ class Run {
   std::vector<TimedOperation> operations_of_first_rank() {
     std::vector<TimedOperation> timed;
     for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
-      const std::vector<SideSpan>& spans = program(0, stream).operations();
-      for (std::size_t i = 0; i < spans.size(); ++i) {
-        if (spans[i].any)
-          timed.push_back({&contexts_[stream].stream->operations[i], spans[i].release, spans[i].end});
+      const StreamProgram& its = program(0, stream);
+      for (std::size_t i = 0; i < its.spans().size(); ++i) {
+        const SideSpan& span = its.spans()[i];
+        if (span.any) timed.push_back({class_of(program_, its.operations()[i]), span.release, span.end});
       }
     }
     return timed;
-  }
-
-  static void add_notes(std::vector<std::string>& notes, const GroupRuns& collective) {
-    for (const auto& run : collective.all()) {
-      std::string note = run ? run->note() : std::string();
-      if (!note.empty() && std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
-    }
   }
 
   /// A host sees the end of one stream in any case; only of several must it gather the ends.
@@ -253,12 +213,13 @@ class Run {
   }
 
   void add_records(RunResult& result, int rank, std::size_t stream) {
-    for (std::size_t i = 0; i < contexts_[stream].collectives.size(); ++i) {
-      const CollectiveRun* run = contexts_[stream].collectives[i].of(rank);
-      if (run == nullptr) continue;
+    const StreamProgram& its = program(rank, stream);
+    for (std::size_t i = 0; i < its.operations().size(); ++i) {
+      const auto* join = std::get_if<JoinCall>(&its.operations()[i].work);
+      const SideSpan& span = its.spans()[i];
+      if (join == nullptr || !span.any) continue;
+      const CollectiveRun* run = calls_[join->call].of(rank);
       const CollectivePlan& plan = run->plan();
-      const SideSpan& span = program(rank, stream).operations()[i];
-      if (!span.any) continue;  // not of the group
       result.records.push_back({.name = plan.name,
                                 .op = plan.call.kind,
                                 .backend = plan.backend,
@@ -274,16 +235,19 @@ class Run {
   }
 
   const Experiment& experiment_;
+  const Program& program_;
   const Strategy& strategy_;
   const RunSetup& setup_;
   Simulation simulation_;
   const ClusterSpec spec_;
   Cluster cluster_;
   std::vector<std::size_t> order_;  ///< streams as enqueued
-  std::deque<StreamContext> contexts_;
-  std::deque<EventTable> events_;       ///< by simulated rank
-  std::deque<HostThread> hosts_;        ///< by simulated rank; none where the experiment has no host
-  std::deque<StreamProgram> programs_;  ///< by simulated rank, then stream
+  std::vector<StreamContext> contexts_;
+  CallRuns calls_;
+  Fusions fusions_;
+  std::deque<EventTable> events_;                   ///< by simulated rank
+  std::vector<std::unique_ptr<HostThread>> hosts_;  ///< by simulated rank; null where a script has no host
+  std::deque<StreamProgram> programs_;              ///< by simulated rank, then stream
 };
 
 }  // namespace

@@ -17,9 +17,9 @@ Seconds length_of(const Intervals& set) { return Seconds{static_cast<double>(len
 
 }  // namespace
 
-std::string class_of(const Operation& operation) {
+std::string class_of(const Program& program, const Operation& operation) {
   if (const Operator* op = kernel_of(operation)) return std::string(group_of(*op));
-  if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) return std::string(name_of(call->kind));
+  if (const CollectiveCall* call = program.call_of(operation)) return std::string(name_of(call->kind));
   return {};
 }
 
@@ -36,11 +36,11 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
   std::vector<Interval> kernels, collectives;
   StepBreakdown times;
   for (const TimedOperation& timed : operations) {
-    const bool is_collective = std::holds_alternative<CollectiveCall>(timed.operation->work);
-    (is_collective ? collectives : kernels).push_back(picoseconds(timed.begin, timed.end));
-    const std::string name = class_of(*timed.operation);
-    auto found = std::ranges::find(times.classes, name, &ClassTime::name);
-    if (found == times.classes.end()) found = times.classes.insert(found, {.name = name, .time = {}});
+    (is_collective_class(timed.operator_class) ? collectives : kernels)
+        .push_back(picoseconds(timed.begin, timed.end));
+    auto found = std::ranges::find(times.classes, timed.operator_class, &ClassTime::name);
+    if (found == times.classes.end())
+      found = times.classes.insert(found, {.name = timed.operator_class, .time = {}});
     found->time += timed.end - timed.begin;
     found->count += 1.0;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/units.hpp"
-#include "workloads/experiment.hpp"
+#include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
 
@@ -36,7 +36,7 @@ struct StepBreakdown {
 
 /// An operation of a rank, from its release to its end.
 struct TimedOperation {
-  const Operation* operation = nullptr;
+  std::string operator_class;  ///< as class_of names it
   Seconds begin, end;
 };
 
@@ -44,7 +44,7 @@ struct TimedOperation {
 StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seconds time);
 
 /// Of which class an operation is; empty for events.
-std::string class_of(const Operation& operation);
+std::string class_of(const Program& program, const Operation& operation);
 /// Whether class_of names a collective so.
 bool is_collective_class(std::string_view name);
 

@@ -2,35 +2,36 @@
 /// A stream of one rank: its operations, one after another.
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "collectives/backends/fused/fused_collective.hpp"
-#include "collectives/group_runs.hpp"
 #include "engine/event.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "workloads/execute/call_runs.hpp"
 #include "workloads/execute/event_table.hpp"
+#include "workloads/execute/fusions.hpp"
 #include "workloads/execute/host_thread.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
+#include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
 
 /// What all ranks' programs of a stream have in common.
 struct StreamContext {
-  const Experiment* experiment = nullptr;
-  const StreamSpec* stream = nullptr;
-  int index = 0;  ///< of the stream in the experiment
+  const Program* program = nullptr;
+  const Measure* measure = nullptr;
+  int index = 0;  ///< of the stream in the program
   int order = 0;  ///< position in which the strategy enqueues it
   StreamPolicy policy;
   CuRange range;
   OperationFilter filter = OperationFilter::all;
-  std::vector<std::uint64_t> draws;     ///< by operation: keys of its random draws
-  std::vector<GroupRuns> collectives;   ///< by operation; empty where it is none
-  std::vector<const GroupRuns*> fused;  ///< by operation: fused collectives of what a kernel makes, or null
+  const CallRuns* calls = nullptr;
+  const Fusions* fusions = nullptr;
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
+  const std::string& name() const { return program->streams[static_cast<std::size_t>(index)]; }
 };
 
 class StreamProgram {
@@ -46,27 +47,28 @@ class StreamProgram {
   const SideSpan& kernels() const { return kernels_; }
   const SideSpan& collectives() const { return collectives_; }
   /// Release and end of each operation; meaningful for kernels and collectives.
-  const std::vector<SideSpan>& operations() const { return operations_; }
+  const std::vector<SideSpan>& spans() const { return spans_; }
+  /// What they belong to.
+  const std::vector<Operation>& operations() const { return operations_; }
 
  private:
   bool is_wait(std::size_t index) const;
-  bool runs(std::size_t index) const;        ///< whether this rank takes part in an operation
   bool takes_time(std::size_t index) const;  ///< whether it is a kernel or a collective that takes place
   /// A range begins with the first kernel or collective of a name, and ends with the last before another name.
   void begin_range(std::size_t index);
   void end_range(std::size_t index);
-  /// What moves the output of the kernel at \p index from this rank, or null.
-  FusedCollective* fused_with(std::size_t index) const;
   Task take_turn(std::size_t index);
   Task run_operation(std::size_t index);
   Seconds launch_delay(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
-  Task wait_for(const WaitEvent& wait);
+  Task wait_for(EventId event);
   void note(std::size_t index, SideSpan& side, Seconds release);
 
   Cluster& cluster_;
   Simulation& simulation_;
   const StreamContext& context_;
+  const Program& program_;
+  const std::vector<Operation>& operations_;
   EventTable& events_;
   HostThread* host_;
   int rank_;
@@ -77,7 +79,7 @@ class StreamProgram {
   ActivityId previous_ = kNoActivity;
   ActivityId open_range_ = kNoActivity;  ///< in which it is
   SideSpan kernels_, collectives_;
-  std::vector<SideSpan> operations_;
+  std::vector<SideSpan> spans_;
   Event ended_;
 };
 

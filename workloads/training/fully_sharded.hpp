@@ -33,17 +33,17 @@ class FullyShardedParameters final : public DataParallel {
  private:
   using Tensor = MemoryLedger::Tensor;
   struct Unit {
-    std::optional<std::string> gathered = {};  ///< event, while a gather is to be waited for
-    std::optional<Tensor> buffer = {};         ///< into which it is gathered
-    std::optional<Tensor> parameters = {};     ///< while it can run
-    std::optional<Tensor> gradients = {};      ///< of this rank's own tokens
+    std::optional<EventId> gathered = {};   ///< event, while a gather is to be waited for
+    std::optional<Tensor> buffer = {};      ///< into which it is gathered
+    std::optional<Tensor> parameters = {};  ///< while it can run
+    std::optional<Tensor> gradients = {};   ///< of this rank's own tokens
   };
   struct CopiedOut {
-    std::string done;  ///< event
+    EventId done = 0;
     Tensor buffer;
   };
   struct Reduction {
-    std::string done;  ///< event
+    EventId done = 0;
     Tensor input;
   };
 
@@ -61,10 +61,10 @@ class FullyShardedParameters final : public DataParallel {
   StepProgram::Stream gathers_, reductions_;
   std::vector<Unit> state_;
   std::deque<CopiedOut> copied_out_;  ///< units whose buffers are in use
-  std::optional<std::string> room_;   ///< event for which the next gather waits
+  std::optional<EventId> room_;       ///< event for which the next gather waits
   std::vector<bool> has_gradient_shard_;
-  std::optional<std::pair<StepProgram::Stream, std::string>> last_collective_;  ///< and the event after it
-  std::optional<Reduction> reduction_;                                          ///< in flight
+  std::optional<std::pair<StepProgram::Stream, EventId>> last_collective_;  ///< and the event after it
+  std::optional<Reduction> reduction_;                                      ///< in flight
 };
 
 }  // namespace c3::workloads

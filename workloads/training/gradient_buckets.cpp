@@ -81,7 +81,7 @@ void GradientBuckets::reduce_full_buckets() {
 void GradientBuckets::reduce(std::int64_t count) {
   constexpr std::size_t kBuckets = 2;
   ready_ -= count;
-  Bucket bucket{.count = count, .reduced = {}};
+  Bucket bucket{.count = count, .reduced = 0};
   if (!keeps_buckets()) {
     if (in_flight_.size() == kBuckets) finish_oldest();
     bucket.memory =

@@ -36,7 +36,7 @@ class GradientBuckets final : public DataParallel {
   using Tensor = MemoryLedger::Tensor;
   struct Bucket {
     std::int64_t count = 0;
-    std::string reduced;                ///< event
+    EventId reduced = 0;
     std::optional<Tensor> memory = {};  ///< absent: there for the whole step
   };
 

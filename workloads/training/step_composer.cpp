@@ -48,8 +48,7 @@ TrainingStep StepComposer::compose() {
   step.facts.model_flops = model_flops_;
   step.facts.hardware_flops = hardware_flops_;
   step.facts.memory = program_.memory().peak();
-  step.streams = program_.take_streams();
-  step.host = program_.take_host();
+  step.program = program_.take();
   return step;
 }
 
@@ -210,11 +209,11 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   const bool any = collectives.gathers || collectives.reduces;
   const int chunks = any ? setup_.async_chunks : 1;
-  const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<std::string>{};
-  const auto inputs = collectives.gathers_input ? gather_tokens(part, 1) : std::vector<std::string>{};
+  const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<EventId>{};
+  const auto inputs = collectives.gathers_input ? gather_tokens(part, 1) : std::vector<EventId>{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
   const auto gradients_of_weights = [&] {
-    for (const std::string& event : inputs)
+    for (const EventId event : inputs)
       program_.wait(compute_, event);
     for (const PartKernel& kernel : kernels) {
       if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
@@ -237,10 +236,10 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
 
-std::vector<std::string> StepComposer::gather_tokens(PartId part, int chunks) {
+std::vector<EventId> StepComposer::gather_tokens(PartId part, int chunks) {
   const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
   program_.order(compute_, stream, name_of(part) + " ready");
-  std::vector<std::string> events;
+  std::vector<EventId> events;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     program_.collective(stream, name_of(part) + " all_gather",
                         tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));

@@ -52,7 +52,7 @@ class StepComposer {
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
-  std::vector<std::string> gather_tokens(PartId part, int chunks);
+  std::vector<EventId> gather_tokens(PartId part, int chunks);
   void reduce_tokens(PartId part, int chunks);
   void run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
   void run_chunk(const PartKernel& kernel, int chunks);

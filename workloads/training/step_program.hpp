@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/experiment.hpp"
+#include "workloads/program/program_builder.hpp"
 #include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/setup.hpp"
 
@@ -15,12 +15,12 @@ enum class HostPass { forward, backward };
 
 class StepProgram {
  public:
-  using Stream = std::size_t;
+  using Stream = ProgramBuilder::Stream;
 
   explicit StepProgram(const Framework& framework) : framework_(framework) {}
 
   /// The stream \p name, made at first mention.
-  Stream stream(const std::string& name);
+  Stream stream(const std::string& name) { return builder_.stream(name); }
 
   /// What follows belongs to range \p name of the timeline.
   void begin_range(std::string name, HostPass pass);
@@ -28,24 +28,23 @@ class StepProgram {
 
   void kernel(Stream stream, const std::string& name, const Operator& op);
   void collective(Stream stream, const std::string& name, CollectiveCall call);
-  /// \p name with the number of its occurrence becomes the event. \returns that.
-  std::string record(Stream stream, const std::string& name);
-  void wait(Stream stream, const std::string& event);
-  void host_wait(const std::string& event);
+  /// The event is called \p name with the number of its occurrence.
+  EventId record(Stream stream, const std::string& name);
+  void wait(Stream stream, EventId event);
+  void host_wait(EventId event);
   /// The host does something for \p time before it goes on.
   void host_work(Seconds time);
   /// \p later begins what follows when all that \p earlier has so far has ended.
   void order(Stream earlier, Stream later, const std::string& name) { wait(later, record(earlier, name)); }
 
   MemoryLedger& memory() { return memory_; }
-  std::vector<StreamSpec> take_streams() { return std::move(streams_); }
-  HostProgram take_host();
+  Program take();
 
  private:
-  void launch(Stream stream, Operation operation, Seconds cost);
+  void launch(OperationPlace place, Seconds cost);
 
   const Framework& framework_;
-  std::vector<StreamSpec> streams_;
+  ProgramBuilder builder_;
   HostProgram host_;
   MemoryLedger memory_;
   std::string range_;

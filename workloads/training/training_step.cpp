@@ -45,8 +45,7 @@ void compose_training(Experiment& experiment) {
   TrainingStep step = training_step(setup, experiment.cluster.ranks());
   step.facts.peak = matrix_rate(gpu, setup.dtype).peak;
   step.facts.memory_size = gpu.hbm.size - setup.framework.reserved;
-  experiment.streams = std::move(step.streams);
-  experiment.host = std::move(step.host);
+  experiment.program = std::move(step.program);
   experiment.step = std::move(step.facts);
 }
 

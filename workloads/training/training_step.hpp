@@ -2,6 +2,7 @@
 /// One training step of a transformer on the ranks of a cluster: streams of operations, what hosts launch, and
 /// what it needs of memory.
 
+#include "workloads/experiment.hpp"
 #include "workloads/training/composed_step.hpp"
 #include "workloads/training/setup.hpp"
 

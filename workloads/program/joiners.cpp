@@ -1,0 +1,37 @@
+#include "workloads/program/joiners.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace c3::inline workloads {
+namespace {
+
+std::vector<bool> joins_of(const Script& script, std::size_t calls) {
+  std::vector<bool> joins(calls);
+  for_each_operation(script, [&](const Operation& operation) {
+    if (const auto* join = std::get_if<JoinCall>(&operation.work)) joins[join->call] = true;
+  });
+  return joins;
+}
+
+}  // namespace
+
+Joiners::Joiners(const Program& program) : program_(program) {
+  if (program.scripts.size() < 2) return;
+  for (const Script& script : program.scripts)
+    joins_.push_back(joins_of(script, program.calls.size()));
+}
+
+bool Joiners::any(CallId call, const std::vector<int>& group) const {
+  return joins_.empty() ||
+         std::ranges::any_of(group, [&](int rank) { return joins_[program_.script_number(rank)][call]; });
+}
+
+std::vector<CallId> calls_by_stream(const Program& program) {
+  std::vector<CallId> order(program.calls.size());
+  std::iota(order.begin(), order.end(), CallId{0});
+  std::ranges::stable_sort(order, {}, [&](CallId number) { return program.calls[number].stream; });
+  return order;
+}
+
+}  // namespace c3::workloads

@@ -1,0 +1,163 @@
+#pragma once
+/// What every rank does, whoever wrote it: a TOML file, the composer of training steps, a trace.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "engine/units.hpp"
+#include "gpu/kernels/operator.hpp"
+
+namespace c3::inline workloads {
+
+/// Position in Program::names. Names are for people: what depends on what is said by numbers.
+using NameId = std::uint32_t;
+/// Position in Program::calls.
+using CallId = std::uint32_t;
+/// Position in Script::events.
+using EventId = std::uint32_t;
+
+/// The rank's part in a collective.
+struct JoinCall {
+  CallId call = 0;
+
+  bool operator==(const JoinCall&) const = default;
+};
+struct RecordEvent {
+  EventId event = 0;
+
+  bool operator==(const RecordEvent&) const = default;
+};
+/// Holds up its stream until the event is recorded.
+struct WaitEvent {
+  EventId event = 0;
+
+  bool operator==(const WaitEvent&) const = default;
+};
+
+struct Operation {
+  std::variant<Operator, JoinCall, RecordEvent, WaitEvent> work;
+  NameId name = 0;         ///< e.g. of "mlp.gate_up"
+  NameId range = 0;        ///< of the timeline to which it belongs, e.g. of "layer 3 forward"
+  std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys
+
+  bool operator==(const Operation&) const = default;
+};
+
+/// What the operation runs as a kernel; nullptr for anything else.
+inline const Operator* kernel_of(const Operation& operation) { return std::get_if<Operator>(&operation.work); }
+
+/// The shape of a kernel of one class; nullptr for anything else.
+template <OperatorShape Shape>
+const Shape* shape_of(const Operation& operation) {
+  const Operator* op = kernel_of(operation);
+  return op == nullptr ? nullptr : op->as<Shape>();
+}
+
+/// An operation of a script, both by position.
+struct OperationPlace {
+  std::size_t stream = 0;
+  std::size_t operation = 0;
+
+  bool operator==(const OperationPlace&) const = default;
+};
+
+/// A collective, as all its members see it: they run it on one stream and draw the same random numbers for it.
+struct Call {
+  CollectiveCall what;
+  NameId name = 0;
+  std::size_t stream = 0;
+  std::uint64_t draw = 0;  ///< key of its random draws
+
+  bool operator==(const Call&) const = default;
+};
+
+/// One thing that a rank's host does.
+struct HostStep {
+  std::optional<OperationPlace> launches = std::nullopt;
+  std::optional<EventId> waits_for = std::nullopt;
+  Seconds cost = {};  ///< of its time, before the launch
+
+  bool operator==(const HostStep&) const = default;
+};
+
+/// The thread of each rank that launches the operations of all streams in one order, ahead of its GPU.
+struct HostProgram {
+  std::vector<HostStep> steps;  ///< launches every operation of every stream once, those of a stream in order
+  int launch_queue = 1024;      ///< operations launched and not yet ended, after which the host waits
+  int hardware_queues = 0;  ///< streams are dealt into so many, each of which starts operations in the order of
+                            ///< launch; 0: one for each stream
+
+  bool operator==(const HostProgram&) const = default;
+};
+
+/// What one kind of rank does.
+struct Script {
+  std::vector<std::vector<Operation>> streams;     ///< by stream of the program: operations, one after another
+  std::vector<NameId> events;                      ///< names
+  std::optional<HostProgram> host = std::nullopt;  ///< absent: hosts are never late
+
+  bool operator==(const Script&) const = default;
+};
+
+/// Neighbouring ranks that run one script.
+struct RankSpan {
+  int begin = 0, end = 0;  ///< half open
+  std::uint32_t script = 0;
+
+  bool operator==(const RankSpan&) const = default;
+};
+
+/// Authors make it with a ProgramBuilder or, from named events and lists of ranks, with program_of.
+struct Program {
+  std::vector<std::string> names = {""};
+  std::vector<std::string> streams;  ///< names; every script has all of them, strategies set their policies
+  std::vector<Call> calls;
+  std::vector<Script> scripts = {{}};
+  std::vector<RankSpan> ranks;  ///< in order, every rank once; empty: all ranks run the only script
+
+  const std::string& name_of(const Operation& operation) const { return names[operation.name]; }
+  const std::string& range_of(const Operation& operation) const { return names[operation.range]; }
+  /// The collective that \p operation joins; nullptr for anything else.
+  const CollectiveCall* call_of(const Operation& operation) const;
+  std::uint32_t script_number(int rank) const;
+  const Script& script_of(int rank) const { return scripts[script_number(rank)]; }
+  /// Position of the stream with this name; nullopt: there is none.
+  std::optional<std::size_t> stream_named(const std::string& name) const;
+  /// How many operations all scripts have.
+  std::size_t operations() const;
+
+  bool operator==(const Program&) const = default;
+};
+
+/// Calls \p visit with each operation, stream by stream.
+template <class Visit>
+void for_each_operation(const Script& script, Visit visit) {
+  for (const std::vector<Operation>& stream : script.streams) {
+    for (const Operation& operation : stream)
+      visit(operation);
+  }
+}
+/// The same of all scripts, one after another.
+template <class Visit>
+void for_each_operation(const Program& program, Visit visit) {
+  for (const Script& script : program.scripts)
+    for_each_operation(script, visit);
+}
+
+/// What runs on a stream, over all scripts.
+struct StreamContent {
+  bool any = false;  ///< even if it is only events
+  bool kernels = false, collectives = false;
+};
+StreamContent content_of(const Program& program, std::size_t stream);
+
+/// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
+/// or, where it waits for an event, the one after which that was recorded. nullopt: there is none, or something
+/// stands between them.
+std::optional<OperationPlace> producer_of(const Script& script, OperationPlace place);
+
+}  // namespace c3::workloads

@@ -1,0 +1,143 @@
+#include "workloads/program/rank_classes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace c3::inline workloads {
+namespace {
+
+using Colour = std::uint32_t;
+using Signature = std::vector<Colour>;
+
+/// Numbers signatures in the order in which they come.
+class Signatures {
+ public:
+  Colour number(const Signature& signature) {
+    return numbers_.emplace(signature, static_cast<Colour>(numbers_.size())).first->second;
+  }
+  std::size_t size() const { return numbers_.size(); }
+
+ private:
+  std::map<Signature, Colour> numbers_;
+};
+
+/// One way in which calls group ranks, or nodes do.
+class Grouping {
+ public:
+  explicit Grouping(int ranks) : role_(static_cast<std::size_t>(ranks)), group_(role_.size(), kNone) {}
+
+  void add(const std::vector<int>& members) {
+    for (const int rank : members)
+      group_[static_cast<std::size_t>(rank)] = groups_;
+    ++groups_;
+  }
+  void set_root(int rank) { role_[static_cast<std::size_t>(rank)] = 1; }
+
+  /// Adds to each rank's signature its role, and what is in its group: how many of each role and colour.
+  void sign(const std::vector<Colour>& colours, std::vector<Signature>& signatures) const {
+    std::vector<std::vector<Colour>> inside(groups_);
+    for (std::size_t rank = 0; rank < group_.size(); ++rank) {
+      if (group_[rank] != kNone) inside[group_[rank]].push_back(2 * colours[rank] + role_[rank]);
+    }
+    Signatures contents;
+    std::vector<Colour> content_of;
+    for (std::vector<Colour>& members : inside) {
+      std::ranges::sort(members);
+      content_of.push_back(contents.number(members));
+    }
+    for (std::size_t rank = 0; rank < group_.size(); ++rank) {
+      const bool is_member = group_[rank] != kNone;
+      signatures[rank].push_back(is_member ? content_of[group_[rank]] + 1 : 0);
+      signatures[rank].push_back(role_[rank]);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<Colour> role_;
+  std::vector<std::uint32_t> group_;  ///< by rank
+  std::uint32_t groups_ = 0;
+};
+
+/// Calls that group ranks alike, and the scripts that join one of them.
+struct Family {
+  const CollectiveCall* call;
+  std::vector<bool> joins;  ///< by script
+
+  bool has(const CollectiveCall& other) const {
+    const auto root = [](const CollectiveCall& its) { return is_rooted(its.kind) ? its.root : -1; };
+    return call->groups == other.groups && call->ranks == other.ranks && root(*call) == root(other);
+  }
+};
+
+std::vector<Family> families_of(const Program& program) {
+  std::vector<Family> families;
+  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
+    for_each_operation(program.scripts[script], [&](const Operation& operation) {
+      const CollectiveCall* call = program.call_of(operation);
+      if (call == nullptr) return;
+      auto family = std::ranges::find_if(families, [&](const Family& known) { return known.has(*call); });
+      if (family == families.end())
+        family = families.insert(family, {call, std::vector<bool>(program.scripts.size())});
+      family->joins[script] = true;
+    });
+  }
+  return families;
+}
+
+std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_gpus) {
+  std::vector<Grouping> groupings;
+  for (const Family& family : families_of(program)) {
+    Grouping& grouping = groupings.emplace_back(ranks);
+    for (const CollectiveCall& of_group : calls_by_group(*family.call, ranks)) {
+      const std::vector<int> members = members_of(of_group, ranks);
+      if (std::ranges::any_of(members, [&](int rank) { return family.joins[program.script_number(rank)]; }))
+        grouping.add(members);
+    }
+    if (is_rooted(family.call->kind)) grouping.set_root(family.call->root);
+  }
+  Grouping& nodes = groupings.emplace_back(ranks);
+  for (int first = 0; first < ranks; first += node_gpus) {
+    std::vector<int> node(static_cast<std::size_t>(std::min(node_gpus, ranks - first)));
+    std::iota(node.begin(), node.end(), first);
+    nodes.add(node);
+  }
+  return groupings;
+}
+
+}  // namespace
+
+int RankClass::multiplicity() const {
+  return std::accumulate(ranks.begin(), ranks.end(), 0,
+                         [](int sum, const auto& range) { return sum + range.second - range.first; });
+}
+
+RankClasses::RankClasses(const Program& program, int ranks, int node_gpus) {
+  const std::vector<Grouping> groupings = groupings_of(program, ranks, node_gpus);
+  std::vector<Colour> colours;
+  for (int rank = 0; rank < ranks; ++rank)
+    colours.push_back(program.script_number(rank));
+  for (std::size_t before = 0, now = 1; before != now;) {
+    before = now;
+    std::vector<Signature> signatures(colours.size());
+    for (std::size_t rank = 0; rank < colours.size(); ++rank)
+      signatures[rank].push_back(colours[rank]);
+    for (const Grouping& grouping : groupings)
+      grouping.sign(colours, signatures);
+    Signatures refined;
+    for (std::size_t rank = 0; rank < colours.size(); ++rank)
+      colours[rank] = refined.number(signatures[rank]);
+    now = refined.size();
+  }
+  numbers_ = std::move(colours);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::size_t number = number_of(rank);
+    if (number == classes_.size()) classes_.push_back({.script = program.script_number(rank), .ranks = {}});
+    auto& spans = classes_[number].ranks;
+    if (spans.empty() || spans.back().second != rank) spans.emplace_back(rank, rank);
+    spans.back().second = rank + 1;
+  }
+}
+
+}  // namespace c3::workloads
