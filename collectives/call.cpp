@@ -97,6 +97,12 @@ int group_number(const RankGroups& groups, int rank) {
   return rank / groups.block() * groups.stride + rank % groups.stride;
 }
 
+int peer_of(const RankGroups& groups, int rank, int offset) {
+  const int place = rank % groups.block() / groups.stride;
+  const int there = ((place + offset) % groups.size + groups.size) % groups.size;
+  return rank + (there - place) * groups.stride;
+}
+
 std::vector<int> group_of(const RankGroups& groups, int rank) {
   const int first = rank / groups.block() * groups.block() + rank % groups.stride;
   std::vector<int> members;

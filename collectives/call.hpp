@@ -63,6 +63,8 @@ struct RankGroups {
 int group_number(const RankGroups& groups, int rank);
 /// The members of \p rank's group, in their order.
 std::vector<int> group_of(const RankGroups& groups, int rank);
+/// The rank \p offset places after \p rank in its group, counted around; before it where \p offset is negative.
+int peer_of(const RankGroups& groups, int rank, int offset);
 
 /// One collective over a group of ranks, or the same in several groups at once, each by itself.
 struct CollectiveCall {

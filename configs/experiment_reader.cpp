@@ -83,8 +83,9 @@ void put_preset(Table& root, const PresetReference& reference, PeakChanges& chan
 /// The order in which people read a configuration; keys that nobody knows stay, to be refused, at the end.
 Table in_reading_order(const Table& root) {
   Table ordered;
-  for (const std::string_view key : {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model",
-                                     "framework", "training", "stream", "strategy", "measure"}) {
+  for (const std::string_view key :
+       {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "training",
+        "communicator", "ranks", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -139,11 +140,12 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
 /// Streams that are written out, or those of a training step.
 void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
   const bool trains = root.has("training");
-  const bool has_streams = root.has("stream");
+  const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
   if (trains) {
     if (has_streams)
-      root.fail("stream", "cannot be combined with [training], which makes the streams of its step");
+      root.fail(root.has("stream") ? "stream" : "ranks",
+                "cannot be combined with [training], which makes the streams of its step");
     experiment.training = read_training(root, sampling, ranks);
   }
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
@@ -153,7 +155,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
   } else if (trains) {
     compose_training(experiment);
   } else {
-    experiment.program = program_of(read_streams(root, layer, ranks), ranks);
+    experiment.program = read_streams(root, layer, ranks);
   }
 }
 
@@ -230,7 +232,7 @@ TableRule experiment_rule() {
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;
-  rule.at_least_one = {{"system", "node"}, {"stream", "training"}, {"model.tokens", "training"}};
+  rule.at_least_one = {{"system", "node"}, {"stream", "training", "ranks"}, {"model.tokens", "training"}};
   return rule;
 }
 

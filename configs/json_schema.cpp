@@ -219,8 +219,7 @@ class SchemaWriter {
     const bool required = *rule.provenance == Provenance::required;
     Json either = required ? std::move(sourced) : Json{{"anyOf", Json::array({plain, std::move(sourced)})}};
     if (!is_number(rule)) return either;
-    const std::string name =
-        fmt::format("{}{}", noun_of(rule), required ? " with its source" : ", perhaps with its source");
+    const std::string name = fmt::format("{}{}", noun_of(rule), required ? " with its source" : " or sourced");
     definitions_[name] = std::move(either);
     return reference_to(name);
   }
@@ -254,7 +253,7 @@ class SchemaWriter {
   std::string table_of(Provenance provenance, bool is_number) {
     const bool required = provenance == Provenance::required;
     std::string name = fmt::format("table of a {}{}", is_number ? "number" : "value",
-                                   required ? " with its source" : ", perhaps with its source");
+                                   required ? " with its source" : " or sourced");
     if (definitions_.contains(name)) return name;
     const auto with = [&](std::vector<std::string> keys, bool may_be_assumed) {
       std::vector<std::string_view> kinds(kSourceKinds.begin(), kSourceKinds.end());

@@ -76,9 +76,9 @@ int rank_in(const Node& node, const std::string& where) {
   return static_cast<int>(*rank);
 }
 
-/// Ranks that may be left out: a list, or a text of ranges.
+}  // namespace
+
 std::vector<int> read_ranks(Section& section, std::string_view key) {
-  if (!section.has(key)) return {};
   const Node& value = section.node(key, ranks_rule);
   if (const std::string* text = value.text()) {
     try {
@@ -94,6 +94,13 @@ std::vector<int> read_ranks(Section& section, std::string_view key) {
   for (const Node& element : *list)
     ranks.push_back(rank_in(element, section.dotted(key)));
   return ranks;
+}
+
+namespace {
+
+/// The same where they may be left out.
+std::vector<int> optional_ranks(Section& section, std::string_view key) {
+  return section.has(key) ? read_ranks(section, key) : std::vector<int>{};
 }
 
 /// `groups = { size = 4, stride = 1 }`: how all ranks are grouped.
@@ -180,7 +187,7 @@ class KernelWords {
 /// `kernel = { op = "softmax", dtype = "fp32", rows = 16384, cols = 4096 }`
 WrittenOperation read_kernel(Section& entry) {
   const KernelWords words(entry);
-  std::vector<int> on = read_ranks(entry, "on");
+  std::vector<int> on = optional_ranks(entry, "on");
   entry.explain(kKernelKeys);
   entry.finish();
   if (entry.is_rehearsal()) return {"kernel", VectorShape{}, std::move(on)};
@@ -189,6 +196,51 @@ WrittenOperation read_kernel(Section& entry) {
   } catch (const ShapeError& error) {
     entry.fail(name_of(error.key()), error.what());
   }
+}
+
+Seconds above_zero(Section& section, std::string_view key) {
+  const Seconds time = section.duration(key);
+  if (time.value <= 0.0) section.fail(key, "must be above 0");
+  return time;
+}
+
+/// `{ size = "64 MiB", to = 1 }`, or `from` of what is received.
+Message read_message(Section& section, bool sends) {
+  constexpr int kFarthest = kMostRanks;
+  Message message{.bytes = {}, .sends = sends};
+  message.bytes = section.bytes("size");
+  message.offset = static_cast<int>(section.integer(sends ? "to" : "from", -kFarthest, kFarthest));
+  section.explain(kMessageKeys);
+  return message;
+}
+
+/// `send = { size = "64 MiB", to = 1, over = "pp" }`
+WrittenOperation read_single_message(Section& section, const std::string& key) {
+  Section entry = section.table(key);
+  const Message message = read_message(entry, key == "send");
+  const std::string over = entry.slug("over");
+  entry.explain(kMessageKeys);
+  entry.finish();
+  return {fmt::format("{} {}", key, over), WrittenExchange{over, {message}}};
+}
+
+/// `exchange = { over = "pp", sends = [{ size = "64 MiB", to = 1 }], receives = [..] }`
+WrittenOperation read_exchange(Section& section) {
+  constexpr std::size_t kMostMessages = 4096;
+  Section entry = section.table("exchange");
+  WrittenExchange exchange{.over = entry.slug("over"), .messages = {}};
+  for (const bool sends : {true, false}) {
+    const std::string_view key = sends ? "sends" : "receives";
+    if (!entry.has(key)) continue;
+    for (Section& message : entry.tables(key, kMostMessages)) {
+      exchange.messages.push_back(read_message(message, sends));
+      message.finish();
+    }
+  }
+  entry.explain(kMessageKeys);
+  if (exchange.messages.empty()) entry.refuse("sends", "an exchange needs `sends`, `receives`, or both");
+  entry.finish();
+  return {"exchange " + exchange.over, std::move(exchange)};
 }
 
 /// Distinguishes calls of one stream that differ in more than their size.
@@ -230,7 +282,7 @@ WrittenOperation OperationReader::read(Section& section) const {
   if (key == "gemm") {
     Section entry = section.table(key);
     const GemmShape shape = read_gemm(entry);
-    std::vector<int> on = read_ranks(entry, "on");
+    std::vector<int> on = optional_ranks(entry, "on");
     entry.explain(kGemmKeys);
     entry.finish();
     const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
@@ -241,8 +293,40 @@ WrittenOperation OperationReader::read(Section& section) const {
     Section entry = section.table(key);
     return read_kernel(entry);
   }
+  if (key == "timed") return timed(section);
+  if (key == "send" || key == "receive") return read_single_message(section, key);
+  if (key == "exchange") return read_exchange(section);
   const auto kind = std::ranges::find(kCollectiveKinds, key, [](CollectiveKind k) { return name_of(k); });
   return collective(section, *kind);
+}
+
+/// Either a time alone or a table.
+WrittenOperation OperationReader::timed(Section& section) const {
+  const auto rule = [] {
+    const std::optional<LayerInput> no_layer;
+    const OperationReader reader(no_layer);
+    return Rule{AnyOfRule{
+        {Rule{QuantityRule{Dimension::duration, Sign::positive}},
+         Rule{describe("", Provenance::optional, [&](Section& entry) { reader.detailed_timed(entry); })}}}};
+  };
+  const Node& what = section.node("timed", rule);
+  if (what.table() != nullptr) {
+    Section entry(what, section.dotted("timed"));
+    return detailed_timed(entry);
+  }
+  return {"timed", TimedKernel{.duration = above_zero(section, "timed")}};
+}
+
+WrittenOperation OperationReader::detailed_timed(Section& section) const {
+  TimedKernel kernel{.duration = above_zero(section, "time")};
+  if (section.has("read")) kernel.read = section.bytes("read");
+  if (section.has("written")) kernel.written = section.bytes("written");
+  std::string name = "timed";
+  if (section.has("name")) name = section.text("name");
+  std::vector<int> on = optional_ranks(section, "on");
+  section.explain(kTimedKeys);
+  section.finish();
+  return {std::move(name), kernel, std::move(on)};
 }
 
 /// Either a size alone or a table.
@@ -284,11 +368,11 @@ WrittenOperation OperationReader::detailed_collective(Section& section, Collecti
   if (has_root && section.has("root")) {
     call.root = static_cast<int>(section.integer("root", 0, kLargestRank));
   }
-  call.ranks = read_ranks(section, "ranks");
+  call.ranks = optional_ranks(section, "ranks");
   call.groups = read_groups(section);
   if (call.groups && !call.ranks.empty())
     section.fail("groups", "cannot be given with 'ranks', which is one group");
-  std::vector<int> on = read_ranks(section, "on");
+  std::vector<int> on = optional_ranks(section, "on");
   section.explain(kCollectiveKeys);
   section.finish();
   name += group_text(call);

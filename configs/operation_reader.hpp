@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "configs/model_reader.hpp"
 #include "configs/section.hpp"
@@ -19,6 +21,9 @@ struct LayerInput {
   std::int64_t tensor_parallel = 1;  ///< GPUs that share each weight: attn.qkv and mlp.gate_up by outputs
   DType dtype = DType::bf16;
 };
+
+/// Ranks at \p key: a list, or a text of ranges.
+std::vector<int> read_ranks(Section& section, std::string_view key);
 
 class OperationReader {
  public:
@@ -36,6 +41,8 @@ class OperationReader {
   static Rule collective_rule(CollectiveKind kind);
   WrittenOperation read(Section& section) const;
   WrittenOperation collective(Section& section, CollectiveKind kind) const;
+  WrittenOperation timed(Section& section) const;
+  WrittenOperation detailed_timed(Section& section) const;
   WrittenOperation detailed_collective(Section& section, CollectiveKind kind) const;
   Bytes named_size(const std::string& what, const Origin& at, const std::string& where) const;
   void read_size(Section& section, std::string_view key, CollectiveCall& call) const;

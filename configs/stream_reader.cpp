@@ -7,6 +7,10 @@
 
 #include <algorithm>
 
+#include "configs/fields/operation_keys.hpp"
+#include "configs/rank_list.hpp"
+#include "workloads/program/check_messages.hpp"
+
 namespace c3::inline configs {
 namespace {
 
@@ -79,7 +83,15 @@ void check_events(const std::vector<WrittenStream>& streams, const std::vector<s
 }
 
 /// Groups, roots and sizes of collectives, which depend on the number of ranks.
-void check_groups(const WrittenOperation& operation, int ranks, const Origin& at, const std::string& where) {
+void check_groups(const WrittenOperation& operation, int ranks, const WrittenCommunicators& communicators,
+                  const Origin& at, const std::string& where) {
+  if (const auto* exchange = std::get_if<WrittenExchange>(&operation.work)) {
+    std::vector<std::string> known;
+    for (const auto& [name, groups] : communicators)
+      known.push_back(name);
+    if (!communicators.contains(exchange->over))
+      throw ConfigError(at, where, unknown_name("communicator", exchange->over, known));
+  }
   for (const int rank : operation.on) {
     if (rank >= ranks) throw ConfigError(at, where, fmt::format("there is no rank {} of {}", rank, ranks));
   }
@@ -94,34 +106,120 @@ void check_groups(const WrittenOperation& operation, int ranks, const Origin& at
   throw ConfigError(at, where, fmt::format("{}: 'on' names no rank of the group", name_of(call->kind)));
 }
 
-}  // namespace
+bool works(const WrittenOperation& operation) {
+  return !std::holds_alternative<WrittenRecord>(operation.work) &&
+         !std::holds_alternative<WrittenWait>(operation.work);
+}
 
-std::vector<WrittenStream> read_streams(Section& root, const std::optional<LayerInput>& layer, int ranks) {
+/// The streams of one table.
+std::vector<WrittenStream> read_streams(Section& table, const std::optional<LayerInput>& layer, int ranks,
+                                        const WrittenCommunicators& communicators) {
   const OperationReader reader(layer);
   std::vector<WrittenStream> streams;
   std::vector<std::vector<Origin>> origins;
-  for (Section& section : root.tables("stream", kMostStreams)) {
+  for (Section& section : table.tables("stream", kMostStreams)) {
     PlacedStream placed = read_stream(section, reader, streams);
     streams.push_back(std::move(placed.stream));
     origins.push_back(std::move(placed.origins));
   }
-  root.explain("stream", "operations that run one after another, beside those of other streams");
   check_events(streams, origins);
-  if (!root.is_rehearsal()) {
+  const auto has_work = [](const WrittenStream& stream) {
+    return std::ranges::any_of(stream.operations, works);
+  };
+  if (std::ranges::none_of(streams, has_work))
+    throw ConfigError(origins.front().front(), table.dotted("stream"),
+                      "every operation is an event, so there is nothing to time");
+  if (!table.is_rehearsal()) {
     for_each_written(streams, origins, [&](const auto& operation, const Origin& at, const std::string& where) {
-      check_groups(operation, ranks, at, where);
+      check_groups(operation, ranks, communicators, at, where);
     });
   }
-  const auto works = [](const WrittenOperation& operation) {
-    return std::holds_alternative<Operator>(operation.work) ||
-           std::holds_alternative<CollectiveCall>(operation.work);
-  };
-  if (std::ranges::none_of(streams,
-                           [&](const WrittenStream& s) { return std::ranges::any_of(s.operations, works); })) {
-    throw ConfigError(origins.front().front(), "stream",
-                      "every operation is an event, so there is nothing to time");
-  }
   return streams;
+}
+
+constexpr auto kRootKeys = std::to_array<KeyText>({
+    {"stream", "operations that run one after another, beside those of other streams"},
+    {"ranks", "ranks with streams of their own, in place of [[stream]]"},
+    {"communicator", "groups of ranks by name, within which messages go"},
+});
+
+constexpr auto kRanksKeys = std::to_array<KeyText>({
+    {"name", "what these ranks are called"},
+    {"ranks", "which they are: a list, or a text such as \"0-3,6\""},
+    {"stream", "their streams, in order of definition"},
+});
+
+WrittenCommunicators read_communicators(Section& root, int ranks) {
+  WrittenCommunicators communicators;
+  if (!root.has("communicator")) return communicators;
+  Section section = root.table("communicator");
+  for (const ChosenKey& key : section.chosen_keys()) {
+    Section entry = section.table(key.name);
+    RankGroups groups{.size = static_cast<int>(entry.integer("size", 2, kMostRanks))};
+    if (entry.has("stride")) groups.stride = static_cast<int>(entry.integer("stride", 1, kMostRanks));
+    entry.explain(kGroupKeys);
+    entry.finish();
+    if (!entry.is_rehearsal() && ranks % groups.block() != 0)
+      entry.fail("size", fmt::format("groups of {} ranks, {} apart, do not divide {} ranks", groups.size,
+                                     groups.stride, ranks));
+    communicators.emplace(key.name, groups);
+    section.explain(key.name, "groups of ranks, by a name of your own");
+  }
+  return communicators;
+}
+
+/// Ranks with streams of their own.
+std::vector<WrittenRanks> read_classes(Section& root, const std::optional<LayerInput>& layer, int ranks,
+                                       const WrittenCommunicators& communicators) {
+  constexpr std::size_t kMostClasses = 4096;
+  std::vector<WrittenRanks> classes;
+  std::vector<bool> is_taken(static_cast<std::size_t>(ranks));
+  for (Section& section : root.tables("ranks", kMostClasses)) {
+    section.slug("name");
+    WrittenRanks its{.ranks = read_ranks(section, "ranks"), .streams = {}};
+    for (const int rank : its.ranks) {
+      if (section.is_rehearsal()) break;
+      if (rank >= ranks) section.fail("ranks", fmt::format("there is no rank {} of {}", rank, ranks));
+      if (is_taken[static_cast<std::size_t>(rank)])
+        section.fail("ranks", fmt::format("rank {} is in two tables of [[ranks]]", rank));
+      is_taken[static_cast<std::size_t>(rank)] = true;
+    }
+    its.streams = read_streams(section, layer, ranks, communicators);
+    for (const WrittenStream& stream : its.streams) {
+      if (std::ranges::any_of(stream.operations, [](const auto& operation) { return !operation.on.empty(); }))
+        section.fail("stream", "`on` cannot be used in [[ranks]], whose `ranks` say who runs a stream");
+    }
+    section.explain(kRanksKeys);
+    section.finish();
+    classes.push_back(std::move(its));
+  }
+  return classes;
+}
+
+}  // namespace
+
+Program read_streams(Section& root, const std::optional<LayerInput>& layer, int ranks) {
+  const WrittenCommunicators communicators = read_communicators(root, ranks);
+  const bool by_ranks = root.has("ranks");
+  std::vector<WrittenRanks> written;
+  if (!by_ranks || root.has("stream")) {
+    if (by_ranks) root.refuse("ranks", "cannot be combined with [[stream]], which is of all ranks");
+    written.push_back({{}, read_streams(root, layer, ranks, communicators)});
+  }
+  if (by_ranks) {
+    std::vector<WrittenRanks> classes = read_classes(root, layer, ranks, communicators);
+    if (written.empty()) written = std::move(classes);
+  }
+  root.explain(kRootKeys);
+  if (root.is_rehearsal()) return {};
+  Program program = by_ranks ? program_of(written, communicators, ranks)
+                             : program_of(written.front().streams, ranks, communicators);
+  try {
+    check_messages(program, ranks);
+  } catch (const InfeasibleError& error) {
+    root.fail(by_ranks ? "ranks" : "stream", error.what());
+  }
+  return program;
 }
 
 }  // namespace c3::configs

@@ -121,6 +121,13 @@ void ProcessGroups::add(const std::vector<int>& ranks) {
   if (numbers_.emplace(ranks, groups_.size()).second) groups_.push_back(ranks);
 }
 
+CollectiveLabel message_label(Backend backend) {
+  const Json args = {{"Collective name", "send_receive"}, {"Group size", 2}};
+  return {.name = backend == Backend::cu ? "ncclDevKernel_SendRecv" : "ncclMemcpy_SendRecv",
+          .args = args.dump(),
+          .backend = backend};
+}
+
 CollectiveLabels::CollectiveLabels(const CollectiveCall& call, const StreamPolicy& policy,
                                    const Experiment& experiment, const ProcessGroups& groups, bool folded)
     : groups_(call.groups) {

@@ -33,6 +33,9 @@ class ProcessGroups {
   std::map<std::vector<int>, std::size_t> numbers_;
 };
 
+/// Of a message between two ranks.
+CollectiveLabel message_label(Backend backend);
+
 /// What a collective of an experiment is called, by its groups; folded, in rank 0's alone.
 class CollectiveLabels {
  public:

@@ -78,6 +78,8 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
   }
   const ProcessGroups groups(experiment);
   const Program& program = experiment.program;
+  for (const std::string& stream : program.streams)
+    message_labels_.push_back(message_label(policy_of(strategy, stream).backend));
   for (const CallId number : calls_by_stream(program)) {
     const Call& call = program.calls[number];
     const auto policy = policy_of(strategy, program.streams[call.stream]);
@@ -156,8 +158,15 @@ void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seco
   if (activity.kind == ActivityKind::transfer) write_launch(id, activity, "cudaMemcpyAsync");
 }
 
+// What is no call of the program is a message between two ranks.
+const CollectiveLabel& TraceWriter::label_of(const OpenActivity& activity) const {
+  const auto found = labels_.find({activity.stream, activity.name});
+  if (found != labels_.end()) return found->second.of(activity.gpu);
+  return message_labels_.at(static_cast<std::size_t>(activity.stream));
+}
+
 bool TraceWriter::is_of_copy_engines(const OpenActivity& activity) const {
-  return labels_.at({activity.stream, activity.name}).of(activity.gpu).backend == Backend::dma;
+  return label_of(activity).backend == Backend::dma;
 }
 
 void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, const char* call) {
@@ -233,7 +242,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
     }
     return write(activity.name, "kernel", work);
   }
-  const auto& label = labels_.at({activity.stream, activity.name}).of(activity.gpu);
+  const auto& label = label_of(activity);
   if (activity.kind == ActivityKind::transfer) {
     work["bytes"] = activity.bytes.value;
     const auto nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;

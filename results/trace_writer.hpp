@@ -88,6 +88,7 @@ class TraceWriter : public Observer {
   TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(gpu)); }
   /// Of a kernel, a collective on CUs or a copy, up to its start.
   void write_launch(ActivityId id, const OpenActivity& activity, const char* call);
+  const CollectiveLabel& label_of(const OpenActivity& activity) const;
   bool is_of_copy_engines(const OpenActivity& activity) const;
   void write_step(Counter& counter);
   /// Now, or after the range that \p activity is a part of.
@@ -101,6 +102,7 @@ class TraceWriter : public Observer {
   std::map<std::pair<int, std::int64_t>, std::int64_t> launched_;   ///< end of a host track's last launch [ps]
   std::int64_t end_ = 0;                                            ///< of the last slice
   std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
+  std::vector<CollectiveLabel> message_labels_;                     ///< by stream
   std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name
   std::unordered_map<ActivityId, OpenActivity> open_;               ///< of those that become slices
   MovedBytesAccount moved_;

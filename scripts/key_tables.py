@@ -120,7 +120,7 @@ class KeyTables:
 
     def __init__(self, command):
         self.schemas = {kind: Schema(command, kind) for kind in self.KINDS}
-        self.shown = set()
+        self.shown = []
 
     def rows(self, schema, path, table, needs):
         """(key, value, default, meaning) of each key; of a preset's overrides in an experiment, those that the preset has not."""
@@ -139,7 +139,7 @@ class KeyTables:
             fits = len(at) == len(path) and all(want in ("*", name) for want, name in zip(path, at))
             if not fits:
                 continue
-            self.shown.add((kind, at))
+            self.shown.append(table)
             for row in self.rows(schema, at, table, needs):
                 found.setdefault(row, []).append(at[path.index("*")] if "*" in path else "")
         return self.written(match, found)
@@ -157,10 +157,10 @@ class KeyTables:
         return "\n".join([head, *lines, "<!-- end of keys -->"])
 
     def missing(self):
-        """Tables of which the page shows no keys. What an experiment overrides is a preset's."""
+        """Tables of which the page shows no keys, there or where an equal table is. What an experiment overrides is a preset's."""
         for kind, schema in self.schemas.items():
             for path, table, needs in schema.tables():
-                if (kind, path) not in self.shown and any(self.rows(schema, path, table, needs)) and not (
+                if table not in self.shown and any(self.rows(schema, path, table, needs)) and not (
                         kind == "experiment" and len(path) > 1 and path[0] in self.schemas):
                     yield f"{kind} {'.'.join(path)}".strip()
 

@@ -29,10 +29,15 @@ inline constexpr auto kOperations = std::to_array<KeyText>({
     {"barrier", "no rank continues before all have arrived"},
     {"gemm", "a matrix product C[m,n] = A[m,k] B[k,n] on each GPU"},
     {"kernel", "any other kernel, by the words of `c3sim kernel`"},
+    {"timed", "a kernel of which only the time is known: a time, or a table"},
+    {"send", "bytes to another rank of a communicator's group, which receives them"},
+    {"receive", "bytes from another rank of a communicator's group, which sends them"},
+    {"exchange", "sends and receives that are launched together"},
     {"record", "records the event of this name"},
     {"wait", "waits until the event of this name is recorded"},
 });
-static_assert(kOperations.size() == kCollectiveKinds.size() + 4, "collectives, gemm, kernel, record and wait");
+static_assert(kOperations.size() == kCollectiveKinds.size() + 8,
+              "collectives, gemm, kernel, timed, three of messages, record and wait");
 
 inline constexpr auto kOperationNames = [] {
   std::array<std::string_view, kOperations.size()> names;
@@ -79,6 +84,23 @@ inline constexpr auto kCollectiveKeys = std::to_array<KeyText>({
     {"ranks", "the group, in this order: a list, or a text such as \"0-7,16-23\"; default: all"},
     {"groups", "several groups at once instead of `ranks`"},
     {"on", "ranks that run it; others skip it: a list, or a text such as \"0-3,6\"; default: all"},
+});
+
+inline constexpr auto kTimedKeys = std::to_array<KeyText>({
+    {"time", "what it takes with a GPU to itself"},
+    {"read", "bytes that it reads from HBM, evenly over its time", "0 B"},
+    {"written", "bytes that it writes to HBM", "0 B"},
+    {"name", "its name in results", "timed"},
+    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+});
+
+inline constexpr auto kMessageKeys = std::to_array<KeyText>({
+    {"size", "bytes"},
+    {"to", "places further in the group, counted around"},
+    {"from", "places further in the group, counted around; -1: the one before"},
+    {"over", "communicator"},
+    {"sends", "messages that the rank sends"},
+    {"receives", "messages that the rank receives"},
 });
 
 inline constexpr auto kGroupKeys = std::to_array<KeyText>({

@@ -53,11 +53,23 @@ Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const Cache
   return std::max(Bytes{0}, kernel.compulsory - kept);
 }
 
+/// Adds what a rank cannot avoid for messages. \returns what it sends.
+Bytes add_messages(RankWork& work, const Exchange& exchange) {
+  Bytes sent;
+  for (const Message& message : exchange.messages) {
+    (message.sends ? work.collectives.out : work.collectives.in) += message.bytes;
+    work.collectives.hbm += message.bytes;
+    if (message.sends) sent += message.bytes;
+  }
+  return sent;
+}
+
 /// What every rank that runs \p script cannot avoid in its kernels.
 RankWork kernels_of(const Program& program, const Script& script, const GpuSpec& gpu) {
   RankWork work;
   for_each_operation(script, [&](const Operation& operation) {
     checkpoint();
+    if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) work.compute += timed->duration;
     const Operator* op = kernel_of(operation);
     if (op == nullptr) return;
     const KernelDescription kernel = describe(program.name_of(operation), *op, gpu);
@@ -65,6 +77,19 @@ RankWork kernels_of(const Program& program, const Script& script, const GpuSpec&
     work.kernels += least_hbm(*op, kernel, gpu.cache, gpu.compute.xcds);
   });
   return work;
+}
+
+/// Adds what all ranks cannot avoid for messages. \returns what they send together.
+Bytes add_exchanges(std::vector<RankWork>& ranks, const Program& program) {
+  Bytes traffic;
+  if (program.communicators.empty()) return traffic;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for_each_operation(program.script_of(static_cast<int>(rank)), [&](const Operation& operation) {
+      const auto* exchange = std::get_if<Exchange>(&operation.work);
+      if (exchange != nullptr) traffic += add_messages(ranks[rank], *exchange);
+    });
+  }
+  return traffic;
 }
 
 LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerSecond egress,
@@ -102,7 +127,7 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   for (int rank = 0; rank < cluster.ranks(); ++rank)
     ranks.push_back(by_script[program.script_number(rank)]);
   const Joiners joiners(program);
-  Bytes traffic;
+  Bytes traffic = add_exchanges(ranks, program);
   bool fuses = false;
   for (const CallId number : calls_by_stream(program)) {
     checkpoint();

@@ -25,7 +25,7 @@ CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& polic
 bool folds(const Experiment& experiment, const Strategy& strategy) {
   if (!experiment.measure.fold || !is_symmetric(experiment.cluster.network())) return false;
   const Program& program = experiment.program;
-  if (program.scripts.size() > 1) return false;
+  if (program.scripts.size() > 1 || !program.communicators.empty()) return false;
   return std::ranges::all_of(program.calls, [&](const Call& call) {
     const StreamPolicy policy = policy_of(strategy, program.streams[call.stream]);
     // One thread that feeds all groups comes to one after another.

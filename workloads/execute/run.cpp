@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "engine/errors.hpp"
+#include "engine/random.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
+#include "workloads/program/check_messages.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -71,9 +73,18 @@ class Run {
             cluster_, program_, strategy.name,
             [this](const Call& call) { return contexts_[call.stream].has(OperationFilter::collectives); },
             [this](CallId call, const CollectiveCall& of_group) { return plan_of(call, of_group); }),
+        messages_(cluster_, program_,
+                  [this](std::size_t stream, std::string name, CollectiveCall call) {
+                    CollectivePlan plan = plan_on(stream, call);
+                    plan.draw = stable_hash(name);
+                    plan.name = std::move(name);
+                    return plan;
+                  }),
         fusions_(experiment, strategy, calls_) {
+    check_messages(program_, cluster_.ranks());
     for (StreamContext& context : contexts_) {
       context.calls = &calls_;
+      context.messages = &messages_;
       context.fusions = &fusions_;
     }
     make_ranks();
@@ -114,9 +125,16 @@ class Run {
 
   CollectivePlan plan_of(CallId number, const CollectiveCall& of_group) const {
     const Call& call = program_.calls[number];
-    const StreamContext& context = contexts_[call.stream];
-    CollectivePlan plan;
+    CollectivePlan plan = plan_on(call.stream, of_group);
     plan.name = program_.names[call.name];
+    plan.draw = call.draw;
+    return plan;
+  }
+
+  /// As the strategy has it for the collectives of \p stream.
+  CollectivePlan plan_on(std::size_t stream, const CollectiveCall& of_group) const {
+    const StreamContext& context = contexts_[stream];
+    CollectivePlan plan;
     plan.call = of_group;
     plan.backend = context.policy.backend;
     plan.method = method_of(of_group, context.policy, experiment_.cluster);
@@ -127,7 +145,6 @@ class Run {
     plan.priority = context.policy.priority;
     plan.order = context.order;
     plan.range = context.range;
-    plan.draw = call.draw;
     return plan;
   }
 
@@ -212,12 +229,37 @@ class Run {
     return beside && !isolated ? cluster_.spec().gpu.host.join : Seconds{};
   }
 
+  /// Of the messages of one launch: what the rank sends or what it receives, whichever is more.
+  CollectiveRecord record_of(const Operation& operation, const CollectiveRun& first, int rank,
+                             const SideSpan& span) const {
+    Bytes sent, received;
+    for (const Message& message : std::get<Exchange>(operation.work).messages)
+      (message.sends ? sent : received) += message.bytes;
+    const Bytes bytes = std::max(sent, received);
+    const BytesPerSecond rate = bytes / span.duration();
+    return {.name = program_.name_of(operation),
+            .op = CollectiveKind::send_receive,
+            .backend = first.plan().backend,
+            .method = first.plan().method,
+            .gpu = rank,
+            .channels = first.width(),
+            .bytes = bytes,
+            .start = span.release,
+            .end = span.end,
+            .algbw = rate,
+            .busbw = rate};
+  }
+
   void add_records(RunResult& result, int rank, std::size_t stream) {
     const StreamProgram& its = program(rank, stream);
     for (std::size_t i = 0; i < its.operations().size(); ++i) {
-      const auto* join = std::get_if<JoinCall>(&its.operations()[i].work);
+      const Operation& operation = its.operations()[i];
       const SideSpan& span = its.spans()[i];
-      if (join == nullptr || !span.any) continue;
+      if (!span.any) continue;
+      if (std::holds_alternative<Exchange>(operation.work))
+        result.records.push_back(record_of(operation, *its.exchanges().at(i), rank, span));
+      const auto* join = std::get_if<JoinCall>(&operation.work);
+      if (join == nullptr) continue;
       const CollectiveRun* run = calls_[join->call].of(rank);
       const CollectivePlan& plan = run->plan();
       result.records.push_back({.name = plan.name,
@@ -244,6 +286,7 @@ class Run {
   std::vector<std::size_t> order_;  ///< streams as enqueued
   std::vector<StreamContext> contexts_;
   CallRuns calls_;
+  MessageRuns messages_;
   Fusions fusions_;
   std::deque<EventTable> events_;                   ///< by simulated rank
   std::vector<std::unique_ptr<HostThread>> hosts_;  ///< by simulated rank; null where a script has no host

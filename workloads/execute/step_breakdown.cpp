@@ -19,6 +19,9 @@ Seconds length_of(const Intervals& set) { return Seconds{static_cast<double>(len
 
 std::string class_of(const Program& program, const Operation& operation) {
   if (const Operator* op = kernel_of(operation)) return std::string(group_of(*op));
+  if (std::holds_alternative<TimedKernel>(operation.work)) return "timed";
+  if (std::holds_alternative<Exchange>(operation.work))
+    return std::string(name_of(CollectiveKind::send_receive));
   if (const CollectiveCall* call = program.call_of(operation)) return std::string(name_of(call->kind));
   return {};
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "gpu/kernel_run.hpp"
 #include "gpu/kernels/describe.hpp"
+#include "gpu/timed_kernel.hpp"
 
 namespace c3::inline workloads {
 
@@ -70,8 +72,8 @@ Seconds StreamProgram::launch_delay(std::size_t index) const {
 
 bool StreamProgram::takes_time(std::size_t index) const {
   const Operation& operation = operations_[index];
-  if (kernel_of(operation) != nullptr) return context_.has(OperationFilter::kernels);
-  return std::holds_alternative<JoinCall>(operation.work) && context_.has(OperationFilter::collectives);
+  if (computes(operation)) return context_.has(OperationFilter::kernels);
+  return communicates(operation) && context_.has(OperationFilter::collectives);
 }
 
 void StreamProgram::begin_range(std::size_t index) {
@@ -94,12 +96,14 @@ Task StreamProgram::run_operation(std::size_t index) {
   const auto& work = operations_[index].work;
   const Seconds release = simulation_.now();
   const Seconds delay = launch_delay(index);
+  if ((computes(operations_[index]) || communicates(operations_[index])) && !takes_time(index)) co_return;
   if (const Operator* op = kernel_of(operations_[index])) {
-    if (!context_.has(OperationFilter::kernels)) co_return;
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
+  } else if (const auto* timed = std::get_if<TimedKernel>(&work)) {
+    co_await run_timed(*timed, index, delay);
+    note(index, kernels_, release);
   } else if (const auto* call = std::get_if<JoinCall>(&work)) {
-    if (!context_.has(OperationFilter::collectives)) co_return;
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
     CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
@@ -107,6 +111,8 @@ Task StreamProgram::run_operation(std::size_t index) {
     simulation_.add_dependency(activity, before, DependencyKind::stream_order);
     previous_ = activity;
     note(index, collectives_, collective.began(rank_).value_or(release));
+  } else if (std::holds_alternative<Exchange>(work)) {
+    co_await exchange(index, release, delay);
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
     EventTable::Entry& entry = events_.entry(record->event);
     entry.recorded_after = previous_;
@@ -116,19 +122,59 @@ Task StreamProgram::run_operation(std::size_t index) {
   }
 }
 
-Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) {
+// A single message is awaited here, so that a deadlock's report says for whom.
+Task StreamProgram::exchange(std::size_t index, Seconds release, Seconds delay) {
+  const auto& what = std::get<Exchange>(operations_[index].work);
   const auto stream = static_cast<std::size_t>(context_.index);
-  KernelDescription kernel = describe(program_.name_of(operations_[index]), op, cluster_.spec().gpu);
-  ActivityId activity = kNoActivity;
+  const ActivityId before = previous_;
+  std::vector<CollectiveRun*> runs;
+  for (const Message& message : what.messages)
+    runs.push_back(&context_.messages->next(what.communicator, rank_, message, stream));
+  std::vector<ActivityId> activities(runs.size(), kNoActivity);
+  std::deque<Event> ended;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    Event& its = ended.emplace_back(simulation_, "another message of its exchange");
+    simulation_.spawn(name_, runs[i]->join(rank_, delay, &activities[i], open_range_), &its);
+  }
+  co_await runs.front()->join(rank_, delay, activities.data(), open_range_);
+  for (Event& its : ended)
+    co_await its;
+  for (const ActivityId activity : activities)
+    simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+  previous_ = activities.back();
+  exchanges_.emplace(index, runs.front());
+  note(index, collectives_, release);
+}
+
+KernelLaunch StreamProgram::launch_of(std::size_t index, Seconds delay) const {
   KernelLaunch launch;
   launch.stream = context_.index;
   launch.priority = context_.policy.priority;
   launch.order = context_.order;
   launch.range = context_.range;
-  launch.grain = grain_of(*context_.measure, op);
   launch.delay = delay;
   launch.draw = operations_[index].draw;
   launch.parent = open_range_;
+  return launch;
+}
+
+Task StreamProgram::run_timed(TimedKernel kernel, std::size_t index, Seconds delay) {
+  ActivityId activity = kNoActivity;
+  KernelLaunch launch = launch_of(index, delay);
+  launch.activity = &activity;
+  const ActivityId before = previous_;
+  std::string name = program_.name_of(operations_[index]);
+  co_await run_timed_kernel(cluster_.gpu(rank_), std::move(name), kernel, launch);
+  simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+  previous_ = activity;
+}
+
+Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) {
+  const auto stream = static_cast<std::size_t>(context_.index);
+  KernelDescription kernel = describe(program_.name_of(operations_[index]), op, cluster_.spec().gpu);
+  ActivityId activity = kNoActivity;
+  KernelLaunch launch = launch_of(index, delay);
+  launch.grain = grain_of(*context_.measure, op);
   launch.activity = &activity;
   const OperationPlace place{stream, index};
   if (FusedCollective* const fused = context_.fusions->of(program_.script_number(rank_), place, rank_)) {

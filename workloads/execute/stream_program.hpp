@@ -1,6 +1,7 @@
 #pragma once
 /// A stream of one rank: its operations, one after another.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/host_thread.hpp"
+#include "workloads/execute/message_runs.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
 #include "workloads/experiment.hpp"
@@ -28,6 +30,7 @@ struct StreamContext {
   CuRange range;
   OperationFilter filter = OperationFilter::all;
   const CallRuns* calls = nullptr;
+  MessageRuns* messages = nullptr;
   const Fusions* fusions = nullptr;
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
@@ -50,6 +53,8 @@ class StreamProgram {
   const std::vector<SideSpan>& spans() const { return spans_; }
   /// What they belong to.
   const std::vector<Operation>& operations() const { return operations_; }
+  /// The first message of each exchange that has ended, by operation.
+  const std::map<std::size_t, const CollectiveRun*>& exchanges() const { return exchanges_; }
 
  private:
   bool is_wait(std::size_t index) const;
@@ -61,6 +66,10 @@ class StreamProgram {
   Task run_operation(std::size_t index);
   Seconds launch_delay(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
+  Task run_timed(TimedKernel kernel, std::size_t index, Seconds delay);
+  /// All messages of the exchange at \p index.
+  Task exchange(std::size_t index, Seconds release, Seconds delay);
+  KernelLaunch launch_of(std::size_t index, Seconds delay) const;
   Task wait_for(EventId event);
   void note(std::size_t index, SideSpan& side, Seconds release);
 
@@ -80,6 +89,7 @@ class StreamProgram {
   ActivityId open_range_ = kNoActivity;  ///< in which it is
   SideSpan kernels_, collectives_;
   std::vector<SideSpan> spans_;
+  std::map<std::size_t, const CollectiveRun*> exchanges_;
   Event ended_;
 };
 

@@ -33,8 +33,8 @@ StreamContent content_of(const Program& program, std::size_t stream) {
   for (const Script& script : program.scripts) {
     for (const Operation& operation : script.streams[stream]) {
       content.any = true;
-      content.kernels = content.kernels || kernel_of(operation) != nullptr;
-      content.collectives = content.collectives || std::holds_alternative<JoinCall>(operation.work);
+      content.kernels = content.kernels || computes(operation);
+      content.collectives = content.collectives || communicates(operation);
     }
   }
   return content;

@@ -10,6 +10,7 @@
 #include "collectives/call.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "gpu/timed_kernel.hpp"
 
 namespace c3::inline workloads {
 
@@ -19,6 +20,8 @@ using NameId = std::uint32_t;
 using CallId = std::uint32_t;
 /// Position in Script::events.
 using EventId = std::uint32_t;
+/// Position in Program::communicators.
+using CommunicatorId = std::uint32_t;
 
 /// The rank's part in a collective.
 struct JoinCall {
@@ -38,8 +41,26 @@ struct WaitEvent {
   bool operator==(const WaitEvent&) const = default;
 };
 
+/// Bytes to or from the rank \p offset places further in the own group, counted around. A send and its receive
+/// are a rendezvous: both ranks come, then the bytes move, and both continue when they are there. Messages of a
+/// pair meet in the order in which they are sent and received.
+struct Message {
+  int offset = 1;
+  Bytes bytes;
+  bool sends = true;
+
+  bool operator==(const Message&) const = default;
+};
+/// Messages of one launch, which may move at once; it ends when all have.
+struct Exchange {
+  CommunicatorId communicator = 0;
+  std::vector<Message> messages;
+
+  bool operator==(const Exchange&) const = default;
+};
+
 struct Operation {
-  std::variant<Operator, JoinCall, RecordEvent, WaitEvent> work;
+  std::variant<Operator, TimedKernel, JoinCall, Exchange, RecordEvent, WaitEvent> work;
   NameId name = 0;         ///< e.g. of "mlp.gate_up"
   NameId range = 0;        ///< of the timeline to which it belongs, e.g. of "layer 3 forward"
   std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys
@@ -55,6 +76,15 @@ template <OperatorShape Shape>
 const Shape* shape_of(const Operation& operation) {
   const Operator* op = kernel_of(operation);
   return op == nullptr ? nullptr : op->as<Shape>();
+}
+
+/// Whether it is a collective or an exchange of messages.
+inline bool communicates(const Operation& operation) {
+  return std::holds_alternative<JoinCall>(operation.work) || std::holds_alternative<Exchange>(operation.work);
+}
+/// Whether it is a kernel, of whatever kind.
+inline bool computes(const Operation& operation) {
+  return kernel_of(operation) != nullptr || std::holds_alternative<TimedKernel>(operation.work);
 }
 
 /// An operation of a script, both by position.
@@ -73,6 +103,14 @@ struct Call {
   std::uint64_t draw = 0;  ///< key of its random draws
 
   bool operator==(const Call&) const = default;
+};
+
+/// Ranks in groups, within which messages go.
+struct Communicator {
+  NameId name = 0;
+  RankGroups groups;
+
+  bool operator==(const Communicator&) const = default;
 };
 
 /// One thing that a rank's host does.
@@ -116,6 +154,7 @@ struct Program {
   std::vector<std::string> names = {""};
   std::vector<std::string> streams;  ///< names; every script has all of them, strategies set their policies
   std::vector<Call> calls;
+  std::vector<Communicator> communicators;
   std::vector<Script> scripts = {{}};
   std::vector<RankSpan> ranks;  ///< in order, every rank once; empty: all ranks run the only script
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/random.hpp"
 
 namespace c3::inline workloads {
@@ -10,6 +12,32 @@ std::uint64_t DrawKeys::next(std::string_view stream, std::string_view name) {
   const int before = occurrences_[{std::string(stream), std::string(name)}]++;
   // A newline is in no name, so that no two triples make one text.
   return stable_hash(fmt::format("{}\n{}\n{}", stream, name, before));
+}
+
+void ProgramBuilder::begin_script(const std::vector<int>& ranks) {
+  if (!script_of_.empty()) program_.scripts.push_back({});
+  script().streams.resize(program_.streams.size());
+  const auto number = static_cast<std::uint32_t>(program_.scripts.size() - 1);
+  for (const int rank : ranks)
+    script_of_[rank] = number;
+  draws_ = {};
+  joined_.clear();
+}
+
+Program ProgramBuilder::take(int ranks) {
+  if (std::ssize(script_of_) < ranks && !script_of_.empty()) {
+    program_.scripts.push_back({});
+    for (int rank = 0; rank < ranks; ++rank)
+      script_of_.emplace(rank, static_cast<std::uint32_t>(program_.scripts.size() - 1));
+  }
+  for (Script& each : program_.scripts)
+    each.streams.resize(program_.streams.size());
+  for (const auto& [rank, script] : script_of_) {
+    if (program_.ranks.empty() || program_.ranks.back().script != script)
+      program_.ranks.push_back({rank, rank, script});
+    program_.ranks.back().end = rank + 1;
+  }
+  return std::move(program_);
 }
 
 NameId ProgramBuilder::name(std::string_view text) {
@@ -30,15 +58,14 @@ EventId ProgramBuilder::event(std::string_view name) {
   return static_cast<EventId>(script().events.size() - 1);
 }
 
+CommunicatorId ProgramBuilder::communicator(std::string_view name, RankGroups groups) {
+  program_.communicators.push_back({this->name(name), groups});
+  return static_cast<CommunicatorId>(program_.communicators.size() - 1);
+}
+
 OperationPlace ProgramBuilder::add(Stream stream, Operation operation) {
   operation.range = range_;
   operation.draw = draws_.next(program_.streams[stream], program_.names[operation.name]);
-  if (const auto* join = std::get_if<JoinCall>(&operation.work)) {
-    Call& call = program_.calls[join->call];
-    call.name = operation.name;
-    call.stream = stream;
-    call.draw = operation.draw;
-  }
   std::vector<Operation>& operations = script().streams[stream];
   operations.push_back(std::move(operation));
   return {stream, operations.size() - 1};
@@ -48,10 +75,39 @@ OperationPlace ProgramBuilder::kernel(Stream stream, std::string_view name, cons
   return add(stream, {.work = op, .name = this->name(name)});
 }
 
+OperationPlace ProgramBuilder::timed(Stream stream, std::string_view name, const TimedKernel& kernel) {
+  return add(stream, {.work = kernel, .name = this->name(name)});
+}
+
+CallId ProgramBuilder::call_number(Stream stream, const CollectiveCall& call) {
+  const RankGroups groups = call.groups.value_or(RankGroups{});
+  const Grouping grouping{groups.size, groups.stride, call.ranks};
+  const std::size_t number = joined_[grouping]++;
+  std::vector<std::vector<CallId>>& known = calls_[grouping];
+  if (number == known.size()) known.emplace_back();
+  const auto found = std::ranges::find_if(known[number], [&](CallId id) {
+    return program_.calls[id].stream == stream && program_.calls[id].what == call;
+  });
+  if (found != known[number].end()) return *found;
+  program_.calls.push_back({.what = call, .stream = stream});
+  known[number].push_back(static_cast<CallId>(program_.calls.size() - 1));
+  return known[number].back();
+}
+
 OperationPlace ProgramBuilder::collective(Stream stream, std::string_view name, CollectiveCall call) {
-  program_.calls.push_back({.what = std::move(call)});
-  const auto number = static_cast<CallId>(program_.calls.size() - 1);
-  return add(stream, {.work = JoinCall{number}, .name = this->name(name)});
+  const std::size_t before = program_.calls.size();
+  const CallId number = call_number(stream, call);
+  const OperationPlace place = add(stream, {.work = JoinCall{number}, .name = this->name(name)});
+  if (program_.calls.size() > before) {
+    const Operation& first = script().streams[place.stream][place.operation];
+    program_.calls[number].name = first.name;
+    program_.calls[number].draw = first.draw;
+  }
+  return place;
+}
+
+OperationPlace ProgramBuilder::exchange(Stream stream, std::string_view name, Exchange exchange) {
+  return add(stream, {.work = std::move(exchange), .name = this->name(name)});
 }
 
 OperationPlace ProgramBuilder::record(Stream stream, EventId event) {

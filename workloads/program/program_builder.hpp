@@ -1,13 +1,15 @@
 #pragma once
-/// Writes a program of one script, operation by operation.
+/// Writes a program, operation by operation, one script after another.
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "workloads/program/program.hpp"
 
@@ -25,35 +27,49 @@ class DrawKeys {
   std::map<std::pair<std::string, std::string>, int> occurrences_;
 };
 
-/// Streams, names and events are made at first mention.
+/// Streams and names are made at first mention. Where all ranks do the same, the program has one script and
+/// begin_script is not called.
 class ProgramBuilder {
  public:
   using Stream = std::size_t;
 
+  /// What follows is the script of \p ranks, which no script before is of. Events begin anew.
+  void begin_script(const std::vector<int>& ranks);
+
   Stream stream(std::string_view name);
-  EventId event(std::string_view name);  ///< another one at each call
+  EventId event(std::string_view name);  ///< of this script; another one at each call
+  CommunicatorId communicator(std::string_view name, RankGroups groups);
 
   OperationPlace kernel(Stream stream, std::string_view name, const Operator& op);
+  OperationPlace timed(Stream stream, std::string_view name, const TimedKernel& kernel);
+  /// Scripts whose n-th collectives over the same groups are the same, on the same stream, join one call.
   OperationPlace collective(Stream stream, std::string_view name, CollectiveCall call);
+  OperationPlace exchange(Stream stream, std::string_view name, Exchange exchange);
   OperationPlace record(Stream stream, EventId event);
   OperationPlace wait(Stream stream, EventId event);
   /// The range of the timeline to which what follows belongs.
   void set_range(std::string_view name) { range_ = this->name(name); }
-
   void set_host(HostProgram host) { script().host = std::move(host); }
 
-  const Program& program() const { return program_; }
-  Program take() { return std::move(program_); }
+  /// \param ranks of the program, where it has several scripts: those that no script is of do nothing.
+  Program take(int ranks = 0);
 
  private:
-  Script& script() { return program_.scripts.front(); }
+  /// How a call groups ranks: size and stride of regular groups, or members.
+  using Grouping = std::tuple<int, int, std::vector<int>>;
+
+  Script& script() { return program_.scripts.back(); }
   NameId name(std::string_view text);
   OperationPlace add(Stream stream, Operation operation);
+  CallId call_number(Stream stream, const CollectiveCall& call);
 
   Program program_;
   std::unordered_map<std::string, NameId> names_ = {{"", 0}};
   NameId range_ = 0;
-  DrawKeys draws_;
+  DrawKeys draws_;                                              ///< of this script
+  std::map<Grouping, std::size_t> joined_;                      ///< how many calls this script has joined
+  std::map<Grouping, std::vector<std::vector<CallId>>> calls_;  ///< that are some script's n-th
+  std::map<int, std::uint32_t> script_of_;                      ///< by rank
 };
 
 }  // namespace c3::workloads

@@ -106,6 +106,46 @@ std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_g
   return groupings;
 }
 
+/// Ranks at one distance in the groups of a communicator, between which messages go.
+struct Distance {
+  CommunicatorId communicator;
+  int offset;
+  std::vector<bool> used;  ///< by script
+};
+
+std::vector<Distance> distances_of(const Program& program) {
+  std::vector<Distance> distances;
+  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
+    for_each_operation(program.scripts[script], [&](const Operation& operation) {
+      const auto* exchange = std::get_if<Exchange>(&operation.work);
+      if (exchange == nullptr) return;
+      for (const Message& message : exchange->messages) {
+        auto its = std::ranges::find_if(distances, [&](const Distance& known) {
+          return known.communicator == exchange->communicator && known.offset == message.offset;
+        });
+        if (its == distances.end())
+          its = distances.insert(
+              its, {exchange->communicator, message.offset, std::vector<bool>(program.scripts.size())});
+        its->used[script] = true;
+      }
+    });
+  }
+  return distances;
+}
+
+/// Adds to each rank's signature the colours of those that it sends to and receives from.
+void sign_peers(const Program& program, const std::vector<Distance>& distances,
+                const std::vector<Colour>& colours, std::vector<Signature>& signatures) {
+  for (const Distance& distance : distances) {
+    const RankGroups& groups = program.communicators[distance.communicator].groups;
+    for (std::size_t rank = 0; rank < colours.size(); ++rank) {
+      if (!distance.used[program.script_number(static_cast<int>(rank))]) continue;
+      const int peer = peer_of(groups, static_cast<int>(rank), distance.offset);
+      signatures[rank].push_back(colours[static_cast<std::size_t>(peer)]);
+    }
+  }
+}
+
 }  // namespace
 
 int RankClass::multiplicity() const {
@@ -115,6 +155,7 @@ int RankClass::multiplicity() const {
 
 RankClasses::RankClasses(const Program& program, int ranks, int node_gpus) {
   const std::vector<Grouping> groupings = groupings_of(program, ranks, node_gpus);
+  const std::vector<Distance> distances = distances_of(program);
   std::vector<Colour> colours;
   for (int rank = 0; rank < ranks; ++rank)
     colours.push_back(program.script_number(rank));
@@ -125,6 +166,7 @@ RankClasses::RankClasses(const Program& program, int ranks, int node_gpus) {
       signatures[rank].push_back(colours[rank]);
     for (const Grouping& grouping : groupings)
       grouping.sign(colours, signatures);
+    sign_peers(program, distances, colours, signatures);
     Signatures refined;
     for (std::size_t rank = 0; rank < colours.size(); ++rank)
       colours[rank] = refined.number(signatures[rank]);

@@ -25,6 +25,7 @@ struct RankClass {
 /// - belong, for every way in which calls group ranks, to groups of the same size that hold as many ranks of
 /// each
 ///   class and treat both alike (a root differs from the others),
+/// - send to ranks of the same classes, and receive from such,
 /// - share their node with as many ranks of each class.
 /// Found by colour refinement over groups; a group is never written out pair by pair, so that it costs ranks x
 /// ways of grouping x rounds. Positions within a group do not matter: a collective begins when all its members

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "workloads/program/program_builder.hpp"
@@ -19,10 +20,20 @@ std::vector<int> ranks_of(const WrittenOperation& operation, int ranks) {
   return members;
 }
 
-/// The program that all ranks would run if every operation were of all ranks.
-class WholeProgram {
+/// Writes streams into a program, one script after another.
+class StreamWriter {
  public:
-  explicit WholeProgram(const std::vector<WrittenStream>& streams) {
+  explicit StreamWriter(const WrittenCommunicators& communicators) {
+    for (const auto& [name, groups] : communicators)
+      communicators_.emplace(name, builder_.communicator(name, groups));
+  }
+
+  void begin_script(const std::vector<int>& ranks) {
+    builder_.begin_script(ranks);
+    events_.clear();
+  }
+
+  void add(const std::vector<WrittenStream>& streams) {
     for (const WrittenStream& written : streams)
       builder_.stream(written.name);
     for (const WrittenStream& written : streams) {
@@ -35,7 +46,7 @@ class WholeProgram {
     }
   }
 
-  Program take() { return builder_.take(); }
+  Program take(int ranks = 0) { return builder_.take(ranks); }
 
  private:
   void note_record(const WrittenOperation& operation) {
@@ -49,12 +60,22 @@ class WholeProgram {
     return found != events_.end() ? found->second : events_.emplace(name, builder_.event(name)).first->second;
   }
 
+  CommunicatorId communicator(const std::string& name) const {
+    const auto found = communicators_.find(name);
+    if (found == communicators_.end()) throw std::logic_error("program_of: no communicator " + name);
+    return found->second;
+  }
+
   void add(ProgramBuilder::Stream stream, const WrittenOperation& operation) {
     builder_.set_range(operation.range);
     if (const auto* op = std::get_if<Operator>(&operation.work)) {
       builder_.kernel(stream, operation.name, *op);
     } else if (const auto* call = std::get_if<CollectiveCall>(&operation.work)) {
       builder_.collective(stream, operation.name, *call);
+    } else if (const auto* kernel = std::get_if<TimedKernel>(&operation.work)) {
+      builder_.timed(stream, operation.name, *kernel);
+    } else if (const auto* exchange = std::get_if<WrittenExchange>(&operation.work)) {
+      builder_.exchange(stream, operation.name, {communicator(exchange->over), exchange->messages});
     } else if (const auto* record = std::get_if<WrittenRecord>(&operation.work)) {
       builder_.record(stream, event(record->event));
     } else {
@@ -63,7 +84,8 @@ class WholeProgram {
   }
 
   ProgramBuilder builder_;
-  std::map<std::string, EventId> events_;
+  std::map<std::string, EventId> events_;  ///< of this script
+  std::map<std::string, CommunicatorId> communicators_;
 };
 
 /// Which of the operations that only some ranks run each rank runs: their numbers, counted over all streams.
@@ -85,8 +107,21 @@ Script restricted(const Script& whole, const std::vector<bool>& is_partial,
 
 }  // namespace
 
-Program program_of(const std::vector<WrittenStream>& streams, int ranks) {
-  Program program = WholeProgram(streams).take();
+Program program_of(const std::vector<WrittenRanks>& written, const WrittenCommunicators& communicators,
+                   int ranks) {
+  StreamWriter writer(communicators);
+  for (const WrittenRanks& its : written) {
+    writer.begin_script(its.ranks);
+    writer.add(its.streams);
+  }
+  return writer.take(ranks);
+}
+
+Program program_of(const std::vector<WrittenStream>& streams, int ranks,
+                   const WrittenCommunicators& communicators) {
+  StreamWriter writer(communicators);
+  writer.add(streams);
+  Program program = writer.take();
   Parts parts(static_cast<std::size_t>(ranks));
   std::vector<bool> is_partial;
   for (const WrittenStream& stream : streams) {

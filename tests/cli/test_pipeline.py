@@ -1,0 +1,88 @@
+"""Ranks with streams of their own: timed kernels and messages, as docs/experiments.md shows them."""
+
+import json
+import re
+import unittest
+
+import h5py
+
+from command import SOURCE, ScratchTest, c3sim
+
+HEAD = 'schema = 1\nsystem = "h100-sxm-8"\n[communicator]\npp = { size = 2, stride = 4 }\n'
+SEND = '{ send = { size = "1 MiB", to = 1, over = "pp" } }'
+RECEIVE = '{ receive = { size = "1 MiB", from = -1, over = "pp" } }'
+TIMED = '{ timed = "1 ms" }'
+
+
+def ranks(name, which, *operations):
+    run = ", ".join(operations)
+    return f'[[ranks]]\nname = "{name}"\nranks = "{which}"\n[[ranks.stream]]\nname = "s"\nrun = [{run}]\n'
+
+
+class Pipeline(ScratchTest):
+    def run_text(self, text, *arguments):
+        (self.folder / "job.toml").write_text(text)
+        return c3sim("run", "job.toml", "-o", "job.h5", "-q", *arguments, folder=self.folder)
+
+    def refused(self, text, pattern):
+        self.assert_one_line(self.run_text(text + "[strategy.now]\n"), 3, pattern)
+
+    def test_the_documented_pipeline_runs_one_stage_after_the_other(self):
+        page = (SOURCE / "docs/experiments.md").read_text()
+        example = next(block for block in re.findall(r"^```toml\n(.*?)^```", page, re.M | re.S) if "[[ranks]]" in block)
+        done = self.run_text(example, "--json", "--trace", "trace")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for strategy in json.loads(done.stdout)["strategies"]:
+            # A pass forward and one backward on each of two stages, and two messages of 64 MiB over NVLink.
+            self.assertGreater(strategy["time_us"], 2 * 6000 + 2 * 67.1 / 0.45)
+            self.assertLess(strategy["time_us"], 2 * 6000 + 2 * 67.1 / 0.2 + 100)
+            self.assertLessEqual(strategy["lower_bound_us"], strategy["time_us"])
+        with h5py.File(self.folder / "job.h5") as file:
+            collectives = file["strategies/channels/collectives"]
+            self.assertEqual(len(collectives["start"]), 4 + 4 + 4 + 4)  # a send and a receive of each of eight ranks
+        events = json.loads((self.folder / "trace/channels/rank5.json").read_text())["traceEvents"]
+        names = [event["name"] for event in events if event.get("cat") == "kernel"]
+        self.assertEqual(names.count("ncclDevKernel_SendRecv"), 2)
+        self.assertIn("backward", names)
+
+    def test_messages_that_do_not_meet_are_refused(self):
+        self.refused(HEAD + ranks("first", "0-3", SEND) + ranks("second", "4-7", TIMED),
+                     r"^job.toml:\d+:\d+: ranks: over 'pp' rank 0 sends 1 message to rank 4, which receives 0$")
+
+    def test_a_communicator_that_is_not_there_gets_a_suggestion(self):
+        self.refused(HEAD + ranks("all", "0-7", SEND.replace("pp", "p")),
+                     r"^job.toml:\d+:\d+: stream.s.run\[0\]: .*communicator 'p'.*did you mean 'pp'\?")
+
+    def test_a_rank_has_one_table(self):
+        self.refused(HEAD + ranks("a", "0-4", TIMED) + ranks("b", "4-7", TIMED),
+                     r"^job.toml:\d+:\d+: ranks.ranks: rank 4 is in two tables of \[\[ranks\]\]$")
+        self.refused(HEAD + ranks("a", "0-8", TIMED), r"there is no rank 8 of 8$")
+
+    def test_streams_of_all_ranks_are_not_combined_with_them(self):
+        self.refused(HEAD + ranks("a", "0-7", TIMED) + f'[[stream]]\nname = "t"\nrun = [{TIMED}]\n',
+                     r"cannot be combined with \[\[stream\]\]")
+        self.refused(HEAD + ranks("a", "0-7", '{ timed = { time = "1 ms", on = [0] } }'), r"`on` cannot be used in \[\[ranks\]\]")
+
+    def test_a_time_must_be_above_0_and_groups_must_divide_the_ranks(self):
+        self.refused(HEAD + ranks("a", "0-7", '{ timed = "0 ms" }'), r"stream.s.run\[0\].timed: must be above 0$")
+        self.refused(HEAD.replace("size = 2", "size = 3") + ranks("a", "0-7", TIMED), r"do not divide 8 ranks$")
+
+    def test_sends_that_wait_for_each_other_are_a_deadlock(self):
+        ring = HEAD.replace("stride = 4", "stride = 1").replace("size = 2", "size = 8")
+        text = ring + f'[[stream]]\nname = "s"\nrun = [{SEND}, {RECEIVE}]\n[strategy.now]\n'
+        done = self.run_text(text)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("stream 's' of rank 7 waits for rank 0 to join pp 7 to 0", done.stderr)
+        at_once = ('{ exchange = { over = "pp", sends = [{ size = "1 MiB", to = 1 }], '
+                   'receives = [{ size = "1 MiB", from = -1 }] } }')
+        done = self.run_text(ring + f'[[stream]]\nname = "s"\nrun = [{at_once}]\n[strategy.now]\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_schema_and_config_check_know_it(self):
+        (self.folder / "job.toml").write_text(HEAD + ranks("a", "0-7", TIMED) + "[strategy.now]\n")
+        done = c3sim("config", "check", "job.toml", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
