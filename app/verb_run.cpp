@@ -31,7 +31,7 @@
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
-#include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/folding.hpp"
 
 namespace c3::inline app {
 namespace {

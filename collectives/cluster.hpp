@@ -3,12 +3,14 @@
 
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "collectives/schedule.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/gpu.hpp"
 #include "interconnect/interconnect.hpp"
+#include "interconnect/rank_partition.hpp"
 
 namespace c3::inline collectives {
 
@@ -16,6 +18,16 @@ struct ClusterSetup {
   GpuSetup gpu;
   bool folded =
       true;  ///< simulate rank 0 for all ranks; requires that every rank does the same at the same time
+  /// Simulate one rank of each class for all of them; not with `folded`. nullptr: every rank.
+  std::shared_ptr<const RankPartition> classes = nullptr;
+  LinkFolding folding = LinkFolding::mean;  ///< with classes
+};
+
+/// The groups of ranks in which a call runs, in classes: groups of a class have as many members of each class
+/// of ranks, and the first stands for all.
+struct GroupClasses {
+  std::vector<std::size_t> number_of;  ///< by group
+  std::vector<std::shared_ptr<const std::vector<std::vector<int>>>> all;
 };
 
 /// \p spec must outlive it. Ranks draw the same random numbers, as symmetric ranks do that fold to one.
@@ -29,23 +41,38 @@ class Cluster {
   const ClusterSetup& setup() const { return setup_; }
   int ranks() const { return spec_.ranks(); }
   int simulated_ranks() const { return static_cast<int>(gpus_.size()); }  ///< 1 when folded
+  /// Number \p place of the ranks that are simulated.
+  int simulated_rank(int place) const { return setup_.classes ? setup_.classes->representative(place) : place; }
+  /// The simulated rank that stands for \p rank.
+  int stand_in(int rank) const { return simulated_rank(static_cast<int>(place_of(rank))); }
   /// The GPU that stands for \p rank.
-  Gpu& gpu(int rank) { return *gpus_[setup_.folded ? 0 : static_cast<std::size_t>(rank)]; }
+  Gpu& gpu(int rank) { return *gpus_[place_of(rank)]; }
   const Interconnect& interconnect() const { return interconnect_; }
   ScheduleStore& schedules() { return schedules_; }
+  /// With classes of ranks: the groups of a call, the same of equal groups.
+  const GroupClasses& group_classes(const CollectiveCall& call);
+  /// With classes of ranks: all collectives are made, what they load is known. Does nothing otherwise.
+  void fold_links() { interconnect_.fold_links(); }
   /// A thread that feeds the copy engines of all GPUs of a node, where there is not one for each GPU.
   FifoLock& host_of_node(int rank) {
     return hosts_[setup_.folded ? 0 : static_cast<std::size_t>(rank / spec_.node.gpus)];
   }
 
  private:
+  std::size_t place_of(int rank) const {
+    if (setup_.folded) return 0;
+    return static_cast<std::size_t>(setup_.classes ? setup_.classes->class_of(rank) : rank);
+  }
+  GroupClasses make_group_classes(const CollectiveCall& call) const;
+
   Simulation& simulation_;
   const ClusterSpec& spec_;
   ClusterSetup setup_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
   ScheduleStore schedules_;
-  std::deque<FifoLock> hosts_;  ///< by node
+  std::deque<FifoLock> hosts_;                                         ///< by node
+  std::deque<std::pair<CollectiveCall, GroupClasses>> group_classes_;  ///< by what groups a call
 };
 
 }  // namespace c3::collectives

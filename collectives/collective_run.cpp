@@ -9,6 +9,22 @@
 
 namespace c3::inline collectives {
 
+namespace {
+
+/// Ranks that are simulated for \p members, each once.
+std::vector<int> simulated_for(const Cluster& cluster, const std::vector<int>& members) {
+  if (cluster.setup().folded) return {0};
+  if (!cluster.setup().classes) return members;
+  std::vector<int> ranks;
+  for (const int member : members) {
+    const int rank = cluster.stand_in(member);
+    if (std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+}  // namespace
+
 CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
@@ -17,7 +33,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       rings_(schedule_->rings),
       graph_(schedule_->graph),
       planned_(schedule_->flows),
-      simulated_(cluster.setup().folded ? std::vector<int>{0} : graph_.members),
+      simulated_(simulated_for(cluster, graph_.members)),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
       done_(simulation_, "the end of " + plan_.name),
@@ -84,10 +100,21 @@ std::string CollectiveRun::absent_ranks() const {
 ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) const {
   return {.name = plan_.name,
           .kind = kind,
-          .gpu = leg.src,
+          .gpu = cluster_.stand_in(leg.src),
           .stream = plan_.stream,
-          .parent = rank_activity(leg.src),
+          .parent = rank_activity(cluster_.stand_in(leg.src)),
           .bytes = leg.bytes};
+}
+
+std::vector<Demand> CollectiveRun::path_alone(const Leg& leg, const Carriage& carriage) const {
+  if (leg.shares == nullptr || leg.src == leg.dst) return path(leg, carriage);
+  LegShares one;
+  one.set = leg.shares->set;
+  Leg its = leg;
+  its.shares = &one;
+  std::vector<Demand> demands;
+  add_link_path(demands, its, carriage, /*alone=*/true);
+  return demands;
 }
 
 std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage) const {
@@ -103,22 +130,38 @@ std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage
 }
 
 // A store may be staged. An update is: the sender writes into a buffer, from which the receiver adds.
-void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg,
-                                  const Carriage& carriage) const {
+void CollectiveRun::add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,
+                                  bool alone) const {
   const Memory& source = cluster_.gpu(leg.src).memory();
   const Memory& target = cluster_.gpu(leg.dst).memory();
   const int stream = plan_.stream;
   const bool adds = leg.op == TransferOp::update;
-  const Bytes staging = adds ? Bytes{} : leg.bytes * carriage.staging;
-  source.add_hbm_read(demands, stream, leg.bytes * carriage.read);
+  const Bytes sent = leg.bytes * edges_from(leg);
+  const Bytes received = leg.bytes * (leg.shares == nullptr ? 1.0 : leg.shares->of_receiver);
+  const Bytes staging = adds ? Bytes{} : received * carriage.staging;
+  source.add_hbm_read(demands, stream, sent * carriage.read);
+  add_links(demands, leg, carriage, alone);
+  target.add_hbm_write(demands, stream, received * carriage.write + 0.5 * staging);
+  target.add_hbm_read(demands, stream, adds ? received : 0.5 * staging);
+  if (!carriage.through_l2) return;
+  source.add_l2_stream(demands, stream, sent);
+  target.add_l2_stream(demands, stream, adds ? received : staging);
+}
+
+double CollectiveRun::edges_from(const Leg& leg) { return leg.shares == nullptr ? 1.0 : leg.shares->of_sender; }
+
+void CollectiveRun::add_links(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,
+                              bool alone) const {
   const Interconnect& links = cluster_.interconnect();
   const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
-  links.add_route(demands, stream, leg.src, leg.dst, leg.bytes * wire, leg.lane, leg.messages, alike());
-  target.add_hbm_write(demands, stream, leg.bytes * carriage.write + 0.5 * staging);
-  target.add_hbm_read(demands, stream, adds ? leg.bytes : 0.5 * staging);
-  if (!carriage.through_l2) return;
-  source.add_l2_stream(demands, stream, leg.bytes);
-  target.add_l2_stream(demands, stream, adds ? leg.bytes : staging);
+  const Bytes bytes = leg.bytes * wire;
+  if (leg.shares == nullptr) {
+    links.add_route(demands, plan_.stream, leg.src, leg.dst, bytes, leg.lane, leg.messages, alike());
+  } else if (alone) {
+    links.add_first(demands, plan_.stream, leg.shares->set, bytes, leg.messages);
+  } else {
+    links.add_set(demands, plan_.stream, leg.shares->set, bytes, leg.messages);
+  }
 }
 
 // Every member's port carries what the switch reads from it, the initiator's what the switch answers; a
@@ -130,28 +173,37 @@ void CollectiveRun::add_switch_path(std::vector<Demand>& demands, const Leg& leg
   const Interconnect& links = cluster_.interconnect();
   const int stream = plan_.stream;
   const Bytes wire = leg.bytes * carriage.wire;
-  const Bytes staged = leg.bytes * (0.5 * carriage.staging);
-  for (const int member : graph_.members) {
-    if (links.node_of(member) != links.node_of(leg.src)) continue;
-    const int rank = cluster_.setup().folded ? 0 : member;
+  const auto add_member = [&](int rank, double times) {
     const Memory& memory = cluster_.gpu(rank).memory();
+    const Bytes bytes = leg.bytes * times;
+    const Bytes staged = bytes * (0.5 * carriage.staging);
     if (gathers) {
-      memory.add_hbm_read(demands, stream, leg.bytes + staged);
+      memory.add_hbm_read(demands, stream, bytes + staged);
       memory.add_hbm_write(demands, stream, staged);
-      links.add_to_switch(demands, stream, rank, wire);
+      if (leg.shares == nullptr) links.add_to_switch(demands, stream, rank, wire);
     }
     if (spreads) {
-      memory.add_hbm_write(demands, stream, leg.bytes + staged);
+      memory.add_hbm_write(demands, stream, bytes + staged);
       memory.add_hbm_read(demands, stream, staged);
-      links.add_from_switch(demands, stream, rank, wire);
+      if (leg.shares == nullptr) links.add_from_switch(demands, stream, rank, wire);
     }
+  };
+  if (leg.shares != nullptr) {
+    for (const auto& [rank, times] : leg.shares->members)
+      add_member(rank, times);
+    links.add_set(demands, stream, leg.shares->set, wire, leg.messages);
+  } else {
+    for (const int member : graph_.members) {
+      if (links.node_of(member) == links.node_of(leg.src)) add_member(cluster_.stand_in(member), 1.0);
+    }
+    if (gathers) links.add_from_switch(demands, stream, leg.src, wire);
+    if (spreads) links.add_to_switch(demands, stream, leg.src, wire);
   }
   const Memory& initiator = cluster_.gpu(leg.src).memory();
-  if (gathers) links.add_from_switch(demands, stream, leg.src, wire);
-  if (spreads) links.add_to_switch(demands, stream, leg.src, wire);
-  if (!spreads) initiator.add_hbm_write(demands, stream, leg.bytes);
-  if (!gathers) initiator.add_hbm_read(demands, stream, leg.bytes);
-  if (carriage.through_l2) initiator.add_l2_stream(demands, stream, leg.bytes);
+  const Bytes own = leg.bytes * edges_from(leg);
+  if (!spreads) initiator.add_hbm_write(demands, stream, own);
+  if (!gathers) initiator.add_hbm_read(demands, stream, own);
+  if (carriage.through_l2) initiator.add_l2_stream(demands, stream, own);
 }
 
 // Out through the rank's NICs to switches that add, and the sum back.
@@ -159,11 +211,16 @@ void CollectiveRun::add_fabric_path(std::vector<Demand>& demands, const Leg& leg
                                     const Carriage& carriage) const {
   const Memory& memory = cluster_.gpu(leg.src).memory();
   const Interconnect& links = cluster_.interconnect();
-  links.add_to_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
-  links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
-  memory.add_hbm_read(demands, plan_.stream, leg.bytes);
-  memory.add_hbm_write(demands, plan_.stream, leg.bytes);
-  if (carriage.through_l2) memory.add_l2_stream(demands, plan_.stream, leg.bytes);
+  if (leg.shares != nullptr) {
+    links.add_set(demands, plan_.stream, leg.shares->set, leg.bytes, leg.messages);
+  } else {
+    links.add_to_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
+    links.add_from_fabric(demands, plan_.stream, leg.src, leg.bytes, leg.messages);
+  }
+  const Bytes own = leg.bytes * edges_from(leg);
+  memory.add_hbm_read(demands, plan_.stream, own);
+  memory.add_hbm_write(demands, plan_.stream, own);
+  if (carriage.through_l2) memory.add_l2_stream(demands, plan_.stream, own);
 }
 
 }  // namespace c3::collectives

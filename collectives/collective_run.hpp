@@ -44,10 +44,11 @@ class CollectiveRun {
   void wait_for(std::string what) { done_.rename(std::move(what)); }
 
   Event& all_joined() { return all_joined_; }
-  /// Members that are simulated: the whole group, or rank 0 when folded.
+  /// Members that are simulated: the whole group, one of each class, or rank 0 when folded.
   const std::vector<int>& simulated() const { return simulated_; }
-  /// Position in simulated(); its size for a rank that is not there.
+  /// Position in simulated() of what stands for \p rank; its size for a rank that is not there.
   std::size_t index_of(int rank) const {
+    if (cluster_.setup().classes) rank = cluster_.stand_in(rank);
     const auto place = static_cast<std::size_t>(rank - first_rank_);  // huge for those before
     return place < index_of_rank_.size() ? index_of_rank_[place] : simulated_.size();
   }
@@ -71,6 +72,8 @@ class CollectiveRun {
   int alike() const;
   /// Memory at both ends and the wire.
   std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
+  /// The same of the first edge of those for which \p leg stands, as if the others were not there.
+  std::vector<Demand> path_alone(const Leg& leg, const Carriage& carriage) const;
 
   Cluster& cluster_;
   Simulation& simulation_;
@@ -82,10 +85,13 @@ class CollectiveRun {
   int width_ = 0;
 
  private:
-  void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
+  void add_link_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,
+                     bool alone = false) const;
+  void add_links(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage, bool alone) const;
   void add_switch_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
   void add_fabric_path(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage) const;
-  std::string absent_ranks() const;  ///< those that have not joined yet
+  static double edges_from(const Leg& leg);  ///< its sender's, in the mean
+  std::string absent_ranks() const;          ///< those that have not joined yet
 
   std::vector<int> simulated_;
   int first_rank_ = 0;                      ///< the lowest of simulated()

@@ -9,7 +9,8 @@
 
 namespace c3::inline collectives {
 
-/// A run for each group, which none of the others knows; or rank 0's alone where it stands for all.
+/// A run for each group, which none of the others knows; of classes of ranks one for all groups that are alike;
+/// or rank 0's alone where it stands for all.
 class GroupRuns {
  public:
   using PlanOf = std::function<CollectivePlan(const CollectiveCall& of_group)>;
@@ -25,11 +26,15 @@ class GroupRuns {
   bool is_empty() const { return runs_.empty(); }
   /// The one that \p rank joins; null where it is a member of none, or not simulated.
   CollectiveRun* of(int rank) const;
-  /// By group; null for one that has no run.
+  /// By group, or class of groups; null for one that has no run.
   const std::vector<std::unique_ptr<CollectiveRun>>& all() const { return runs_; }
 
  private:
-  std::optional<RankGroups> groups_;  ///< by which runs are numbered, where they are several
+  void make_by_class(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins,
+                     const PlanOf& plan_of);
+
+  std::optional<RankGroups> groups_;       ///< by which runs are numbered, where they are several
+  const GroupClasses* classes_ = nullptr;  ///< by which runs are numbered, where ranks are in classes
   std::vector<std::unique_ptr<CollectiveRun>> runs_;
 };
 

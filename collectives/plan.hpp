@@ -2,7 +2,9 @@
 /// What is asked of one collective: the call, who moves its bytes and how, and on whose stream.
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
@@ -15,6 +17,8 @@ namespace c3::inline collectives {
 struct CollectivePlan {
   std::string name;  ///< as written in the experiment
   CollectiveCall call;
+  /// With classes of ranks: all groups for which the call's stands, its own first; nullptr: itself alone.
+  std::shared_ptr<const std::vector<std::vector<int>>> groups = nullptr;
   Backend backend = Backend::cu;
   CollectiveMethod method = {};
   CollectiveGrain grain = CollectiveGrain::edge;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -72,38 +73,73 @@ struct Bundle {
   Legs legs;
   Way way;
   std::set<std::uint32_t> after;  ///< bundles
+  int stage = 0;
 
   void add(const Transfer& t, const Way& its_way) {
     legs.add(t);
     way = std::max(way, its_way);
   }
-  PlannedFlow flow() const { return {legs.all(), way.within, way.network, {after.begin(), after.end()}}; }
+  PlannedFlow flow(LegFolding* folding) const {
+    return {folding == nullptr ? legs.all() : folding->fold(legs.all()),
+            way.within,
+            way.network,
+            {after.begin(), after.end()}};
+  }
 };
 
+/// What stands for the edge of a transfer: itself, or its class.
+using EdgeName = std::tuple<int, int, bool>;
+EdgeName edge_of(const Transfer& t, const LegFolding* folding) {
+  if (folding == nullptr) return {t.src, t.dst, false};
+  const LegFolding::Key key = folding->key_of(t.src, t.dst);
+  return {key.sender, key.receiver, key.crosses};
+}
+
+/// Bundles of an earlier stage first, as those of a class are made with its first edge.
+std::vector<Bundle> by_stage(const std::vector<Bundle>& bundles) {
+  std::vector<std::uint32_t> order(bundles.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return bundles[i].stage; });
+  std::vector<std::uint32_t> place(bundles.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i)
+    place[order[i]] = i;
+  std::vector<Bundle> sorted;
+  sorted.reserve(bundles.size());
+  for (const std::uint32_t i : order) {
+    Bundle& bundle = sorted.emplace_back(bundles[i]);
+    bundle.after.clear();
+    for (const std::uint32_t before : bundles[i].after)
+      bundle.after.insert(place[before]);
+  }
+  return sorted;
+}
+
 /// A flow for all transfers of a stage on one edge of a lane. Stages must be written one after another.
-std::vector<PlannedFlow> edges(const TransferGraph& graph) {
+std::vector<PlannedFlow> edges(const TransferGraph& graph, LegFolding* folding) {
   const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/true);
   std::vector<Bundle> bundles;
   std::vector<std::uint32_t> bundle_of;  // by transfer
-  std::map<std::tuple<int, int, int, int>, std::uint32_t> places;
+  std::map<std::tuple<int, int, EdgeName>, std::uint32_t> places;
   for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
     const Transfer& t = graph.transfers[i];
     const auto next = static_cast<std::uint32_t>(bundles.size());
-    const auto [found, is_new] = places.try_emplace({t.stage, t.lane, t.src, t.dst}, next);
-    if (is_new) bundles.emplace_back();
+    const auto [found, is_new] = places.try_emplace({t.stage, t.lane, edge_of(t, folding)}, next);
+    if (is_new) bundles.emplace_back().stage = t.stage;
     bundle_of.push_back(found->second);
     Bundle& bundle = bundles[found->second];
     bundle.add(t, ways[i]);
     for (const std::uint32_t before : t.after) {
       if (graph.transfers[before].stage != t.stage) bundle.after.insert(bundle_of[before]);
     }
-    if (!bundle.after.empty() && *bundle.after.rbegin() >= found->second)
-      throw std::logic_error("plan_flows: a stage is written after one that needs it");
   }
+  if (folding != nullptr) bundles = by_stage(bundles);
   std::vector<PlannedFlow> flows;
   flows.reserve(bundles.size());
-  for (const Bundle& bundle : bundles)
-    flows.push_back(bundle.flow());
+  for (const Bundle& bundle : bundles) {
+    if (!bundle.after.empty() && *bundle.after.rbegin() >= flows.size())
+      throw std::logic_error("plan_flows: a stage is written after one that needs it");
+    flows.push_back(bundle.flow(folding));
+  }
   return flows;
 }
 
@@ -180,7 +216,7 @@ std::vector<PlannedFlow> first_middle_last(std::vector<PlannedFlow> whole, const
 
 /// A flow for all transfers of a stage, after those of the stage before. It pays what the longest way so far is
 /// longer than before: lanes may pass between nodes in unlike stages.
-std::vector<PlannedFlow> stages(const TransferGraph& graph) {
+std::vector<PlannedFlow> stages(const TransferGraph& graph, LegFolding* folding) {
   const std::vector<Way> ways = longest_ways(graph, /*of_stage=*/false);
   std::map<int, Bundle> by_number;
   for (std::size_t i = 0; i < graph.transfers.size(); ++i)
@@ -188,7 +224,7 @@ std::vector<PlannedFlow> stages(const TransferGraph& graph) {
   std::vector<PlannedFlow> flows;
   Way paid;
   for (const auto& [number, stage] : by_number) {
-    flows.push_back(stage.flow());
+    flows.push_back(stage.flow(folding));
     flows.back().hops = std::max(0, stage.way.within - paid.within);
     flows.back().network_hops = std::max(0, stage.way.network - paid.network);
     paid = {paid.network + flows.back().network_hops, paid.within + flows.back().hops};
@@ -199,9 +235,9 @@ std::vector<PlannedFlow> stages(const TransferGraph& graph) {
 
 /// Few stages are phases that overlap, each at its own pace. Many are the depth of a tree or chain, which the
 /// first chunk fills; then all of it goes at one pace.
-std::vector<PlannedFlow> ganged(const TransferGraph& graph, const Chunking& chunks) {
+std::vector<PlannedFlow> ganged(const TransferGraph& graph, const Chunking& chunks, LegFolding* folding) {
   constexpr std::size_t kFewStages = 4;
-  std::vector<PlannedFlow> flows = stages(graph);
+  std::vector<PlannedFlow> flows = stages(graph, folding);
   if (flows.size() <= kFewStages || chunks.count == 1) return first_middle_last(std::move(flows), chunks);
   Pipeline first(std::move(flows));
   first.add(chunks.share, /*waits=*/true);
@@ -209,7 +245,11 @@ std::vector<PlannedFlow> ganged(const TransferGraph& graph, const Chunking& chun
   Legs all;
   for (const Transfer& t : graph.transfers)
     all.add(t);
-  PlannedFlow rest{all.all(), 0, 0, {}, static_cast<std::uint32_t>(flows.size() - 1)};
+  PlannedFlow rest{folding == nullptr ? all.all() : folding->fold(all.all()),
+                   0,
+                   0,
+                   {},
+                   static_cast<std::uint32_t>(flows.size() - 1)};
   for (Leg& leg : rest.legs)
     leg = part_of(leg, 1.0 - chunks.share);
   flows.push_back(std::move(rest));
@@ -229,18 +269,21 @@ Chunking whole_chunks(Bytes transfer, Bytes size) {
   return {static_cast<int>(std::ceil(whole - kRounding)), 1.0 / whole};
 }
 
-std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks) {
+std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks,
+                                    LegFolding* folding) {
   constexpr int kMostFlows = 1'000;  // of a transfer; more fill the pipeline hardly sooner
   if (chunks.count < 1) throw std::logic_error("plan_flows: at least one chunk");
   switch (grain) {
     case CollectiveGrain::step:
+      if (folding != nullptr) throw std::logic_error("plan_flows: steps are not folded");
       if (chunks.count > kMostFlows) chunks = equal_chunks(kMostFlows);
       return graph.pipelined ? chunk_by_chunk(single_transfers(graph), chunks)
                              : in_turn(single_transfers(graph));
     case CollectiveGrain::edge:
-      return graph.pipelined ? first_middle_last(edges(graph), chunks) : in_turn(edges(graph));
+      return graph.pipelined ? first_middle_last(edges(graph, folding), chunks)
+                             : in_turn(edges(graph, folding));
     case CollectiveGrain::gang:
-      return graph.pipelined ? ganged(graph, chunks) : stages(graph);
+      return graph.pipelined ? ganged(graph, chunks, folding) : stages(graph, folding);
     case CollectiveGrain::automatic:
       break;
   }

@@ -1,13 +1,25 @@
 #pragma once
 /// A transfer graph at the grain of simulation: what becomes one flow.
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "collectives/transfer_graph.hpp"
+#include "interconnect/folded_links.hpp"
 
 namespace c3::inline collectives {
+
+/// Of a leg that stands for many edges which move alike: what they take of what stands for all.
+struct LegShares {
+  EdgeSetId set = 0;              ///< of the interconnect
+  double edges = 1.0;             ///< in one group
+  double of_sender = 1.0;         ///< edges that leave a GPU of the sender's class, in the mean
+  double of_receiver = 1.0;       ///< that reach one of the receiver's class
+  std::map<int, double> members;  ///< by representative: edges for which an in-switch leg reads or writes it
+};
 
 /// Bytes of one edge that a flow carries.
 struct Leg {
@@ -17,6 +29,7 @@ struct Leg {
   Bytes bytes;
   TransferOp op = TransferOp::store;
   double messages = 1.0;  ///< sends between nodes that they are, each at least one message of the fabric
+  const LegShares* shares = nullptr;  ///< of more edges than this one, which is the first of them
 };
 
 /// One flow: every leg progresses in the same proportion.
@@ -44,6 +57,27 @@ Chunking equal_chunks(int count);
 /// Chunks of \p size (> 0) and what is left, of transfers of at most \p transfer.
 Chunking whole_chunks(Bytes transfer, Bytes size);
 
+/// Of ranks in classes: which edges are alike, and what stands for them.
+class LegFolding {
+ public:
+  LegFolding() = default;
+  LegFolding(const LegFolding&) = delete;
+  LegFolding& operator=(const LegFolding&) = delete;
+
+  /// Equal for edges of one class.
+  struct Key {
+    int sender = 0, receiver = 0;  ///< classes
+    bool crosses = false;          ///< between nodes
+    auto operator<=>(const Key&) const = default;
+  };
+  virtual Key key_of(int src, int dst) const = 0;
+  /// \p legs of one flow, each on an edge of its own, as one for each class of edges of a lane.
+  virtual std::vector<Leg> fold(const std::vector<Leg>& legs) = 0;
+
+ protected:
+  ~LegFolding() = default;
+};
+
 /// step: a flow a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
 /// its \p chunks, at most 1,000 equal ones. edge: one for all transfers of a stage on one edge of a lane, which
 /// pays the latency of the longest way to its last; of a pipelined graph three: the first chunk, which fills
@@ -52,7 +86,10 @@ Chunking whole_chunks(Bytes transfer, Bytes size);
 /// chunk of each of more and one for all the rest. Edge and gang are exact when steps have equal bytes and
 /// edges equal rates; with unequal ones they hide waiting. \throws std::logic_error for grain step of a graph
 /// that tells several steps as one, and for grain automatic.
-std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {});
+/// \param folding makes one leg, and at grain edge one flow, of all edges of a class; nullptr: of each its own.
+/// Grain step cannot be folded.
+std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {},
+                                    LegFolding* folding = nullptr);
 
 /// The finest grain that costs little: step up to 2,000 flows, edge up to 20,000, gang above. \p graph may tell
 /// several steps as one.

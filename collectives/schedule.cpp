@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "collectives/algorithms/entry.hpp"
+#include "collectives/edge_folding.hpp"
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 
@@ -77,6 +79,54 @@ CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& 
   return schedule;
 }
 
+/// The graph of a group of each kind, one after another.
+TransferGraph graph_of_kinds(const CollectivePlan& plan, const ClusterSpec& cluster, const GraphForm& form,
+                             const std::vector<AlikeGroups>& kinds) {
+  TransferGraph all;
+  for (const AlikeGroups& kind : kinds) {
+    CollectivePlan of_group = plan;
+    of_group.call.ranks = kind.front();
+    of_group.call.groups.reset();
+    TransferGraph graph = graph_of(of_group, cluster, form, /*every_step=*/false);
+    const auto first = static_cast<std::uint32_t>(all.transfers.size());
+    for (Transfer& transfer : graph.transfers) {
+      for (std::uint32_t& before : transfer.after)
+        before += first;
+    }
+    if (first == 0) {
+      all = std::move(graph);
+    } else {
+      std::ranges::move(graph.transfers, std::back_inserter(all.transfers));
+    }
+  }
+  return all;
+}
+
+/// Rings move at one pace unless edges are asked for: their edges wait for one another.
+CollectiveGrain class_grain(const CollectivePlan& plan, const TransferGraph& graph) {
+  if (plan.grain == CollectiveGrain::edge || plan.grain == CollectiveGrain::gang) return plan.grain;
+  const bool turns = plan.method.algorithm->channels.use == ChannelUse::rings && !graph.pipelined;
+  return turns ? CollectiveGrain::gang : CollectiveGrain::edge;
+}
+
+/// For all groups of the plan, of which members of a class have one GPU. Steps are told as one: members of a
+/// class end together only where those of a collective do.
+CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const ClusterSpec& cluster,
+                                       Interconnect& links, const RankPartition& classes) {
+  const AlikeGroups groups = plan.groups ? *plan.groups : AlikeGroups{members_of(plan.call, cluster.ranks())};
+  const std::vector<AlikeGroups> kinds = by_position(groups, cluster.node.gpus);
+  CollectiveSchedule schedule;
+  schedule.graph = graph_of_kinds(plan, cluster, form_of(plan, cluster, /*folded=*/false), kinds);
+  schedule.grain = class_grain(plan, schedule.graph);
+  EdgeFolding folding(links, classes, kinds);
+  schedule.flows =
+      plan_flows(schedule.graph, schedule.grain, chunks_of(schedule.graph, plan, cluster), &folding);
+  links.end_call();
+  schedule.shares = folding.take_shares();
+  schedule.inequity = folding.inequity();
+  return schedule;
+}
+
 /// Of those parts in which the calls of one program differ most.
 std::size_t hash_of(const CollectivePlan& plan) {
   const CollectiveCall& call = plan.call;
@@ -97,12 +147,21 @@ std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan
   const auto found = std::find_if(begin, end, [&](const auto& entry) {
     const Known& known = entry.second;
     return known.grain == plan.grain && known.backend == plan.backend && known.method == plan.method &&
-           known.call == plan.call;
+           known.call == plan.call && known.groups == plan.groups;
   });
   if (found != end) return found->second.schedule;
-  auto schedule = std::make_shared<const CollectiveSchedule>(make_schedule(plan, spec_, folded_));
-  known_.emplace(hash, Known{plan.call, plan.backend, plan.method, plan.grain, schedule});
+  auto schedule = std::make_shared<const CollectiveSchedule>(
+      classes_ == nullptr ? make_schedule(plan, spec_, folded_)
+                          : make_class_schedule(plan, spec_, *links_, *classes_));
+  known_.emplace(hash, Known{plan.call, plan.backend, plan.method, plan.grain, plan.groups, schedule});
   return schedule;
+}
+
+double ScheduleStore::inequity() const {
+  double greatest = 0.0;
+  for (const auto& [hash, known] : known_)
+    greatest = std::max(greatest, known.schedule->inequity);
+  return greatest;
 }
 
 }  // namespace c3::collectives

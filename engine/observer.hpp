@@ -65,6 +65,7 @@ struct ResourceInfo {
   std::string_view unit;  ///< of its capacity, e.g. "B/s"
   int gpu = -1;
   Counted counted = Counted::nothing;
+  double of_gpu = 1.0;  ///< how many like it the GPU has, for which it stands
 };
 
 /// Dates are seconds since the start of the run and never decrease from call to call.

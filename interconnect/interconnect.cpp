@@ -44,7 +44,7 @@ void LinkSet::add_from_nic(Route&, int, int, Bytes) const {
 Seconds LinkSet::nic_latency(int, int) const { throw std::logic_error("LinkSet: no vertex with a NIC"); }
 
 Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup)
-    : network_(network), folded_(setup.folded) {
+    : network_(network), folded_(setup.folded), fluid_(fluid) {
   const NodeSpec& node = network.node;
   if (folded_ && !is_symmetric(node)) {
     throw InfeasibleError(
@@ -61,6 +61,7 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
         network.fabric->name));
   }
   links_ = make_links(layout_, node, folded_);
+  node_parts_ = layout_.parts().size();
   if (network.nodes > 1) {
     nics_.emplace(layout_, node, *network.fabric, *links_, folded_);
     switches_ =
@@ -68,7 +69,108 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
     check_links();
   }
   for (std::size_t i = 0; i < (setup.private_links ? setup.streams.size() : 1); ++i)
-    add_resources(fluid, setup.private_links ? "." + setup.streams[i] : "");
+    suffixes_.push_back(setup.private_links ? "." + setup.streams[i] : "");
+  if (setup.classes != nullptr) {
+    make_folded_links(*setup.classes, setup.folding);
+  } else {
+    for (const std::string& suffix : suffixes_)
+      add_resources(suffix);
+  }
+}
+
+void Interconnect::make_folded_links(const RankPartition& classes, LinkFolding folding) {
+  std::vector<FoldedLinks::Link> links;
+  for (int node = 0; node < network_.nodes; ++node) {
+    const std::string prefix = network_.nodes > 1 ? fmt::format("node{}.", node) : "";
+    for (std::size_t part = 0; part < layout_.parts().size(); ++part) {
+      const auto& [name, gpu, capacity, counted] = layout_.parts()[part];
+      const int rank = gpu < 0 ? gpu : node * network_.node.gpus + gpu;
+      const bool between_pairs = part < node_parts_ && network_.node.topology != NodeTopology::switched;
+      links.push_back({prefix + name, rank, capacity.value, counted, gpu >= 0 && !between_pairs});
+    }
+  }
+  if (switches_ != nullptr) {
+    switches_->add_links([&](const std::string& name, BytesPerSecond capacity) {
+      links.push_back({name, -1, capacity.value, Counted::nothing, false});
+    });
+  }
+  folded_links_.emplace(
+      std::move(links), classes, folding,
+      [this](const Edge& edge, std::vector<FoldedLinks::Use>& uses) { add_uses(edge, uses); });
+}
+
+std::size_t Interconnect::fold_links() {
+  if (!folded_links_ || folded_links_->is_closed()) return firsts_.empty() ? 0 : folded_links_->classes();
+  folded_links_->close();
+  for (const std::string& suffix : suffixes_) {
+    for (std::size_t i = 0; i < folded_links_->classes(); ++i) {
+      const FoldedLinks::Link& link = folded_links_->link(i);
+      const std::string whole = link.name + suffix;
+      const ResourceId added = fluid_.add_resource({.name = whole,
+                                                    .unit = "B/s",
+                                                    .gpu = link.gpu,
+                                                    .counted = link.counted,
+                                                    .of_gpu = folded_links_->links_of_each_gpu(i)},
+                                                   link.capacity);
+      if (i == 0) firsts_.push_back(added);
+    }
+  }
+  return folded_links_->classes();
+}
+
+/// Of one byte, with links numbered as make_folded_links numbers them: node by node, then switches'.
+void Interconnect::add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const {
+  constexpr Bytes kOne{1.0};
+  const auto parts = static_cast<ResourceId>(layout_.parts().size());
+  const auto switches = static_cast<ResourceId>(network_.nodes) * parts;
+  std::vector<Demand> demands;
+  const auto in_node = [&](int rank) { return Route(demands, static_cast<ResourceId>(node_of(rank)) * parts); };
+  Route from = in_node(edge.src);
+  switch (edge.kind) {
+    case EdgeKind::to_switch:
+      links_->add_to_switch(from, gpu_of(edge.src), kOne);
+      break;
+    case EdgeKind::from_switch:
+      links_->add_from_switch(from, gpu_of(edge.src), kOne);
+      break;
+    case EdgeKind::to_fabric:
+      nics_->add_bytes_out(from, gpu_of(edge.src), kOne);
+      break;
+    case EdgeKind::from_fabric:
+      nics_->add_bytes_in(from, gpu_of(edge.src), kOne);
+      break;
+    case EdgeKind::route:
+      if (node_of(edge.src) == node_of(edge.dst)) {
+        links_->add_route(from, gpu_of(edge.src), gpu_of(edge.dst), kOne, 0);
+        break;
+      }
+      nics_->add_bytes_out(from, gpu_of(edge.src), kOne);
+      add_switches(demands, switches, edge.src, edge.dst, kOne, edge.lane);
+      Route to = in_node(edge.dst);
+      nics_->add_bytes_in(to, gpu_of(edge.dst), kOne);
+      break;
+  }
+  for (const Demand& demand : demands) {
+    const bool is_nic = nics_ && demand.resource < switches && nics_->is_nic(demand.resource % parts);
+    uses.push_back({demand.resource, demand.amount, is_nic});
+  }
+}
+
+void Interconnect::add_first(std::vector<Demand>& demands, int stream, EdgeSetId set, Bytes wire_bytes,
+                             double messages) const {
+  for (const FoldedLinks::Share& share : folded_links_->alone(set))
+    demands.push_back({first_of(stream) + share.number, taken(share, wire_bytes, messages).value});
+}
+
+void Interconnect::add_set(std::vector<Demand>& demands, int stream, EdgeSetId set, Bytes wire_bytes,
+                           double messages) const {
+  for (const FoldedLinks::Share& share : folded_links_->shares(set))
+    add_demand(demands, first_of(stream) + share.number, taken(share, wire_bytes, messages).value);
+}
+
+Bytes Interconnect::taken(const FoldedLinks::Share& share, Bytes wire_bytes, double messages) const {
+  const Bytes part = wire_bytes * share.bytes;
+  return (share.has_messages ? nics_->with_messages(part, messages) : part) * share.uses;
 }
 
 void Interconnect::check_links() const {
@@ -79,7 +181,7 @@ void Interconnect::check_links() const {
                   network_.fabric->name, switches_->links(), kMostLinks));
 }
 
-void Interconnect::add_resources(FluidSystem& fluid, const std::string& suffix) {
+void Interconnect::add_resources(const std::string& suffix) {
   const int nodes = folded_ ? 1 : network_.nodes;
   for (int n = 0; n < nodes; ++n) {
     const std::string prefix = nodes > 1 ? fmt::format("node{}.", n) : "";
@@ -88,13 +190,13 @@ void Interconnect::add_resources(FluidSystem& fluid, const std::string& suffix) 
       const int rank = gpu < 0 ? gpu : n * network_.node.gpus + gpu;
       const std::string whole = prefix + name + suffix;
       const ResourceId added =
-          fluid.add_resource({.name = whole, .unit = "B/s", .gpu = rank, .counted = counted}, capacity.value);
+          fluid_.add_resource({.name = whole, .unit = "B/s", .gpu = rank, .counted = counted}, capacity.value);
       if (n == 0 && part == 0) firsts_.push_back(added);
     }
   }
   if (switches_ == nullptr) return;
   switches_->add_links([&](const std::string& name, BytesPerSecond capacity) {
-    fluid.add_resource({.name = name + suffix, .unit = "B/s", .gpu = -1}, capacity.value);
+    fluid_.add_resource({.name = name + suffix, .unit = "B/s", .gpu = -1}, capacity.value);
   });
 }
 
@@ -118,16 +220,18 @@ void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, 
   }
   Route to = route_in(demands, stream, dst);
   nics_->add_out(from, gpu_of(src), wire_bytes, messages);
-  add_switches(demands, stream, src, dst, wire_bytes, lane);
+  const auto nodes = static_cast<ResourceId>(folded_ ? 1 : network_.nodes);
+  const ResourceId switches = first_of(stream) + nodes * static_cast<ResourceId>(layout_.parts().size());
+  add_switches(demands, switches, src, dst, wire_bytes, lane);
   nics_->add_in(to, folded_ ? 0 : gpu_of(dst), wire_bytes, messages);
 }
 
-void Interconnect::add_switches(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
-                                int lane) const {
+/// \param first the first link of the switches.
+void Interconnect::add_switches(std::vector<Demand>& demands, ResourceId first, int src, int dst,
+                                Bytes wire_bytes, int lane) const {
   if (switches_ == nullptr) return;
   const FabricSpec& fabric = *network_.fabric;
-  const auto nodes = static_cast<ResourceId>(folded_ ? 1 : network_.nodes);
-  Route route(demands, first_of(stream) + nodes * static_cast<ResourceId>(layout_.parts().size()));
+  Route route(demands, first);
   const NicRange from = nics_->range_of(gpu_of(src));
   const NicRange to = nics_->range_of(gpu_of(dst));
   const int rails = std::max(from.count, to.count);

@@ -9,6 +9,7 @@
 
 #include "engine/fluid_system.hpp"
 #include "interconnect/fabric.hpp"
+#include "interconnect/folded_links.hpp"
 #include "interconnect/link_set.hpp"
 #include "interconnect/nic_links.hpp"
 #include "interconnect/spec.hpp"
@@ -25,6 +26,10 @@ class Interconnect {
     std::vector<std::string> streams;  ///< names; one set of links each when private_links
     bool private_links = false;
     bool folded = false;
+    /// Ranks of a class have one GPU, and links that are loaded alike are one: sets of edges say how. Must
+    /// outlive it; nullptr: every rank has its own.
+    const RankPartition* classes = nullptr;
+    LinkFolding folding = LinkFolding::mean;  ///< with classes
   };
   /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
   Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup);
@@ -52,19 +57,40 @@ class Interconnect {
   void add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
                        double messages = 1.0) const;
 
+  /// With classes of ranks: edges that progress together, each with \p bytes, before fold_links().
+  EdgeSetId add_edges(std::vector<Edge> edges, Bytes bytes) {
+    return folded_links_->add(std::move(edges), bytes.value);
+  }
+  /// All edges of one collective have been added.
+  void end_call() { folded_links_->end_call(); }
+  /// No more edges come. \returns how many links are left of each stream's.
+  std::size_t fold_links();
+  double inequity() const { return folded_links_->inequity(); }  ///< see FoldedLinks, as the next
+  const std::vector<std::uint64_t>& traces_of_ranks() const { return folded_links_->traces_of_ranks(); }
+  /// What \p wire_bytes on each edge of \p set take, each in \p messages between nodes. After
+  /// fold_links().
+  void add_set(std::vector<Demand>& demands, int stream, EdgeSetId set, Bytes wire_bytes,
+               double messages) const;
+  /// What the first edge of \p set takes alone; of two links of a class one after the other.
+  void add_first(std::vector<Demand>& demands, int stream, EdgeSetId set, Bytes wire_bytes,
+                 double messages) const;
+
   Seconds latency(int src, int dst) const;  ///< of all hops of the route
   int ranks() const { return network_.ranks(); }
   const NodeSpec& node() const { return network_.node; }
   int node_of(int rank) const { return rank / network_.node.gpus; }
 
  private:
-  void add_switches(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
+  void add_switches(std::vector<Demand>& demands, ResourceId first, int src, int dst, Bytes wire_bytes,
                     int lane) const;
   int nic_number(int rank, const NicRange& range, int rail) const;
   ResourceId first_of(int stream) const;
   void check_fabric_reduces(int rank) const;
   void check_links() const;
-  void add_resources(FluidSystem& fluid, const std::string& suffix);
+  void make_folded_links(const RankPartition& classes, LinkFolding folding);
+  void add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const;
+  Bytes taken(const FoldedLinks::Share& share, Bytes wire_bytes, double messages) const;
+  void add_resources(const std::string& suffix);
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.
   Route route_in(std::vector<Demand>& demands, int stream, int rank) const;
@@ -73,10 +99,14 @@ class Interconnect {
   NetworkSpec network_;
   bool folded_;
   LinkLayout layout_;                        ///< of one node
+  std::size_t node_parts_ = 0;               ///< those of it that lie within the node, which come first
   std::unique_ptr<LinkSet> links_;           ///< within a node
   std::optional<NicLinks> nics_;             ///< of several nodes
   std::unique_ptr<SwitchNetwork> switches_;  ///< behind all nodes' links; nullptr: a single switch
   std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
+  FluidSystem& fluid_;
+  std::vector<std::string> suffixes_;        ///< of each copy of the links
+  std::optional<FoldedLinks> folded_links_;  ///< with classes of ranks
 };
 
 /// Directed rings over \p members (different GPUs of the node), no two using the same link in the same

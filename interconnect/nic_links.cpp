@@ -54,30 +54,47 @@ int NicLinks::vertex_of(int nic) const {
   return node_.nic_at[static_cast<std::size_t>(nic) * slots / static_cast<std::size_t>(fabric_.nics_per_node)];
 }
 
-/// The time for which messages hold a NIC, as bytes at its rate.
 Bytes NicLinks::with_messages(Bytes wire_bytes, double messages) const {
   if (fabric_.message_size > Bytes{}) messages = std::max(messages, wire_bytes / fabric_.message_size);
   return wire_bytes + fabric_.nic.one_way * fabric_.message_cost * messages;
 }
 
-void NicLinks::add_out(Route& route, int gpu, Bytes wire_bytes, double messages) const {
+template <class OfNic>
+void NicLinks::spread_out(Route& route, int gpu, Bytes wire_bytes, OfNic of_nic) const {
   const NicRange range = range_of(gpu);
   const Bytes part = wire_bytes / double(range.count);
   if (!pcie_.empty()) add_forward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
   for (int nic = range.first; nic < range.first + range.count; ++nic) {
     if (pcie_.empty()) links_.add_to_nic(route, gpu, vertex_of(nic), part);
-    add_forward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part, messages));
+    add_forward(route, nics_[static_cast<std::size_t>(nic)], of_nic(part));
   }
 }
 
-void NicLinks::add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const {
+template <class OfNic>
+void NicLinks::spread_in(Route& route, int gpu, Bytes wire_bytes, OfNic of_nic) const {
   const NicRange range = range_of(gpu);
   const Bytes part = wire_bytes / double(range.count);
   for (int nic = range.first; nic < range.first + range.count; ++nic) {
-    add_backward(route, nics_[static_cast<std::size_t>(nic)], with_messages(part, messages));
+    add_backward(route, nics_[static_cast<std::size_t>(nic)], of_nic(part));
     if (pcie_.empty()) links_.add_from_nic(route, gpu, vertex_of(nic), part);
   }
   if (!pcie_.empty()) add_backward(route, pcie_[static_cast<std::size_t>(gpu)], wire_bytes);
+}
+
+void NicLinks::add_out(Route& route, int gpu, Bytes wire_bytes, double messages) const {
+  spread_out(route, gpu, wire_bytes, [&](Bytes part) { return with_messages(part, messages); });
+}
+
+void NicLinks::add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const {
+  spread_in(route, gpu, wire_bytes, [&](Bytes part) { return with_messages(part, messages); });
+}
+
+void NicLinks::add_bytes_out(Route& route, int gpu, Bytes wire_bytes) const {
+  spread_out(route, gpu, wire_bytes, [](Bytes part) { return part; });
+}
+
+void NicLinks::add_bytes_in(Route& route, int gpu, Bytes wire_bytes) const {
+  spread_in(route, gpu, wire_bytes, [](Bytes part) { return part; });
 }
 
 Seconds NicLinks::latency(int gpu) const {

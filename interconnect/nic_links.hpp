@@ -23,11 +23,23 @@ class NicLinks {
   void add_in(Route& route, int gpu, Bytes wire_bytes, double messages) const;
   Seconds latency(int gpu) const;  ///< between the GPU and its NICs
 
+  /// The same of bytes alone, without what their messages take.
+  void add_bytes_out(Route& route, int gpu, Bytes wire_bytes) const;
+  void add_bytes_in(Route& route, int gpu, Bytes wire_bytes) const;
+  /// Whether \p part of the layout is a NIC's, which messages hold.
+  bool is_nic(ResourceId part) const { return !nics_.empty() && part >= nics_.front().forward; }
+  /// The time for which \p messages (at least) of \p wire_bytes hold a NIC, as bytes at its rate.
+  Bytes with_messages(Bytes wire_bytes, double messages) const;
+
   NicRange range_of(int gpu) const { return nics_of(gpu, node_.gpus, fabric_.nics_per_node); }
 
  private:
   int vertex_of(int nic) const;
-  Bytes with_messages(Bytes wire_bytes, double messages) const;
+  /// \param of_nic what a NIC takes of its part of the bytes
+  template <class OfNic>
+  void spread_out(Route& route, int gpu, Bytes wire_bytes, OfNic of_nic) const;
+  template <class OfNic>
+  void spread_in(Route& route, int gpu, Bytes wire_bytes, OfNic of_nic) const;
 
   const NodeSpec& node_;
   const FabricSpec& fabric_;

@@ -30,7 +30,7 @@ void MovedBytes::add(Counted counted, Bytes bytes) {
 }
 
 void MovedBytesAccount::resource_added(const ResourceInfo& info) {
-  resources_.push_back({info.counted, info.gpu});
+  resources_.push_back({info.counted, info.gpu, info.of_gpu});
 }
 
 void MovedBytesAccount::started(ActivityId id, const ActivityInfo& info) {
@@ -57,7 +57,7 @@ void MovedBytesAccount::takes(ActivityId activity, ResourceId id, double amount)
   for (auto found = open_.find(activity); found != open_.end(); found = open_.find(found->second.parent)) {
     const ActivityId here = at_gpu_of(resource, found->first, found->second);
     if (here != found->first) found = open_.find(here);
-    found->second.moved.add(resource.counted, Bytes{amount});
+    found->second.moved.add(resource.counted, Bytes{amount * resource.of_gpu});
   }
 }
 

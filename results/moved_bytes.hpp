@@ -37,6 +37,7 @@ class MovedBytesAccount {
   struct Resource {
     Counted counted;
     int gpu;
+    double of_gpu;
   };
   struct Open {
     ActivityId parent;

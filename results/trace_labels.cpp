@@ -141,36 +141,46 @@ const CollectiveLabel& CollectiveLabels::of(int rank) const {
   return labels_[groups_ ? static_cast<std::size_t>(group_number(*groups_, rank)) : 0];
 }
 
+namespace {
+
+std::string folding_text(const RankPartition& simulated, int rank) {
+  const int ranks = simulated.ranks();
+  if (simulated.classes() == ranks) return "no: a file for every rank";
+  if (simulated.classes() == 1)
+    return fmt::format("all {} ranks do the same at the same time; rank 0 stands for them", ranks);
+  return fmt::format("{} ranks in {} classes, a file each; rank {} stands for {} alike", ranks,
+                     simulated.classes(), rank, simulated.alike(rank));
+}
+
+}  // namespace
+
 std::string trace_header(const Experiment& experiment, const ProcessGroups& process_groups,
-                         const Strategy& strategy, int rank, const std::string& shortened) {
+                         const Strategy& strategy, const RankPartition& simulated, int rank,
+                         const std::string& shortened) {
   const auto& gpu = experiment.cluster.gpu;
   const int ranks = experiment.cluster.ranks();
   const Json device = {{"id", rank},
                        {"name", gpu.name},
                        {"totalGlobalMem", std::llround(gpu.hbm.size.value)},
                        {"numSms", gpu.compute.cus()}};
-  const bool folded = folds(experiment, strategy);
   const Json groups = group_config(process_groups);
-  Json header = {
-      {"schemaVersion", kKinetoSchemaVersion},
-      {"deviceProperties", Json::array({device})},
-      {"distributedInfo",
-       {{"backend", "nccl"},
-        {"rank", rank},
-        {"world_size", ranks},
-        {"represented_ranks", folded ? ranks : 1},
-        {"pg_count", groups.size()},
-        {"pg_config", groups}}},
-      {"otherData",
-       {{"software", "c3sim"},
-        {"software_version", build_info().version},
-        {"experiment", experiment.name},
-        {"strategy", strategy.name},
-        {"system", experiment.cluster.name},
-        {"folded", folded
-                       ? fmt::format("all {} ranks do the same at the same time; rank 0 stands for them", ranks)
-                       : "no: a file for every rank"}}},
-      {"displayTimeUnit", "ns"}};
+  Json header = {{"schemaVersion", kKinetoSchemaVersion},
+                 {"deviceProperties", Json::array({device})},
+                 {"distributedInfo",
+                  {{"backend", "nccl"},
+                   {"rank", rank},
+                   {"world_size", ranks},
+                   {"represented_ranks", simulated.alike(rank)},
+                   {"pg_count", groups.size()},
+                   {"pg_config", groups}}},
+                 {"otherData",
+                  {{"software", "c3sim"},
+                   {"software_version", build_info().version},
+                   {"experiment", experiment.name},
+                   {"strategy", strategy.name},
+                   {"system", experiment.cluster.name},
+                   {"folded", folding_text(simulated, rank)}}},
+                 {"displayTimeUnit", "ns"}};
   if (!shortened.empty()) header["otherData"]["shortened"] = shortened + "; c3sim run --exact simulates all";
   constexpr int kIndent = 2;
   return header.dump(kIndent);

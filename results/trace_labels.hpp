@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/execute/run.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline results {
@@ -50,8 +51,9 @@ class CollectiveLabels {
 
 /// \returns the members of a trace that precede its events, as an indented JSON object. Readers find the rank
 /// by a pattern that wants white space after the colon.
-/// \param shortened which part of a training step was simulated; empty: all of it
+/// \param simulated which ranks are \param shortened which part of a training step was simulated; empty: all of
+/// it
 std::string trace_header(const Experiment& experiment, const ProcessGroups& groups, const Strategy& strategy,
-                         int rank, const std::string& shortened);
+                         const RankPartition& simulated, int rank, const std::string& shortened);
 
 }  // namespace c3::results

@@ -9,8 +9,8 @@
 #include "base/json.hpp"
 #include "files/io_error.hpp"
 #include "results/picoseconds.hpp"
-#include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
+#include "workloads/execute/run.hpp"
 #include "workloads/program/joiners.hpp"
 
 namespace c3::inline results {
@@ -69,11 +69,11 @@ void add_moved(Json& args, const MovedBytes& moved) {
 
 TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& experiment,
                          const Strategy& strategy)
-    : experiment_(experiment), strategy_(strategy) {
+    : experiment_(experiment), strategy_(strategy), simulated_(simulated_ranks(experiment, strategy)) {
   make_folder(folder / strategy.name);
-  const bool folded = folds(experiment, strategy);
-  for (int rank = 0; rank < (folded ? 1 : experiment.cluster.ranks()); ++rank) {
-    const auto path = folder / strategy.name / fmt::format("rank{}.json", rank);
+  const bool folded = simulated_.classes() == 1;
+  for (int number = 0; number < simulated_.classes(); ++number) {
+    const auto path = folder / strategy.name / fmt::format("rank{}.json", simulated_.representative(number));
     files_.push_back(std::make_unique<TraceFile>(path));
   }
   const ProcessGroups groups(experiment);
@@ -92,9 +92,9 @@ void TraceWriter::begin(const std::string& shortened) {
   shortened_ = shortened;
   const ProcessGroups groups(experiment_);
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    const int rank = static_cast<int>(i);
+    const int rank = simulated_.representative(static_cast<int>(i));
     TraceFile& file = *files_[i];
-    file.begin(trace_header(experiment_, groups, strategy_, rank, shortened));
+    file.begin(trace_header(experiment_, groups, strategy_, simulated_, rank, shortened));
     file.name_process(rank, fmt::format("GPU {}", rank), experiment_.cluster.gpu.name, 2 * rank + 1);
     file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
     file.name_thread({kFirstHost + rank, kStepTrack}, "step");

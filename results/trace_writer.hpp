@@ -85,7 +85,7 @@ class TraceWriter : public Observer {
     double written = -1;  ///< last value in the file
   };
 
-  TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(gpu)); }
+  TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(simulated_.class_of(gpu))); }
   /// Of a kernel, a collective on CUs or a copy, up to its start.
   void write_launch(ActivityId id, const OpenActivity& activity, const char* call);
   const CollectiveLabel& label_of(const OpenActivity& activity) const;
@@ -97,8 +97,9 @@ class TraceWriter : public Observer {
 
   Experiment experiment_;
   Strategy strategy_;
+  RankPartition simulated_;
   std::string shortened_;
-  std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by simulated rank
+  std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by class of ranks
   std::map<std::pair<int, std::int64_t>, std::int64_t> launched_;   ///< end of a host track's last launch [ps]
   std::int64_t end_ = 0;                                            ///< of the last slice
   std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation

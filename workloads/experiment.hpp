@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
@@ -52,6 +53,16 @@ struct Strategy {
   bool operator==(const Strategy&) const = default;
 };
 
+/// Which ranks are simulated.
+enum class Fold {
+  none,   ///< every one
+  mean,   ///< one of each class of ranks that meet alike ranks; what they load is averaged within a class
+  exact,  ///< the same, of ranks that load alike, too, so that nothing is averaged
+};
+constexpr auto enum_names(Fold) {
+  return std::to_array<EnumName<Fold>>({{"none", Fold::none}, {"mean", Fold::mean}, {"exact", Fold::exact}});
+}
+
 struct Measure {
   int seeds = 1;  ///< repetitions with different random draws of work-group times
   int draws = 0;  ///< draws of every parameter given as a range; 0 = nominal values only
@@ -61,7 +72,7 @@ struct Measure {
   KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;
   bool exact = false;  ///< simulate every layer and micro-batch of a training step
-  bool fold = true;    ///< simulate one representative where all ranks do the same at the same time
+  Fold fold = Fold::mean;
 
   bool operator==(const Measure&) const = default;
 };

@@ -32,9 +32,10 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
                                 "whether to simulate every layer and micro-batch of a training step; "
                                 "otherwise repeated ones are extrapolated")
         .optional(),
-    plain_flag<&Measure::fold>("fold",
-                               "whether one rank stands for all where all do the same on equal links; "
-                               "otherwise every rank is simulated")
+    choice<&Measure::fold>(
+        "fold",
+        "which ranks are simulated: all (none), or one of each class of ranks that meet alike "
+        "ranks, whose loads are averaged (mean) or split classes until they are equal (exact)")
         .optional(),
 });
 static_assert(member_count<Measure>() == kMeasureFields.size());

@@ -83,7 +83,7 @@ class MovedBytes(unittest.TestCase):
             self.assert_accounted(self.run_file(MAIN_JOB, ONE_SEED, f'measure.kernel_grain="{grain}"'))
 
     def test_ranks_that_are_simulated_one_by_one(self):
-        self.assert_accounted(self.run_file(MAIN_JOB, ONE_SEED, "measure.fold=false"))
+        self.assert_accounted(self.run_file(MAIN_JOB, ONE_SEED, "measure.fold=none"))
 
     def test_fused_kernels_copy_engines_and_stores_that_nobody_waits_for(self):
         self.assert_accounted(self.run_file(FUSED, ONE_SEED, "model.tokens=512"))

@@ -427,7 +427,7 @@ class ReportPage(unittest.TestCase):
 
     def test_every_rank_of_an_explicit_run_is_there(self):
         explicit = self.folder / "explicit.h5"
-        done = c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "--set", "measure.fold=false", "-q", "-o", explicit)
+        done = c3sim("run", MAIN_JOB, "--set", "measure.seeds=1", "--set", "measure.fold=none", "-q", "-o", explicit)
         self.assertEqual(done.returncode, 0, done.stderr)
         page = self.report(explicit, "--strategies", "dma", output="explicit.html")
         [figure] = page.figures("dma").values()

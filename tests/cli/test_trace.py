@@ -273,7 +273,7 @@ class OtherRuns(TraceTest, ScratchTest):
         self.assertEqual(len(traces["direct_dma"].of("X", "gpu_memcpy")), 2 * (GPUS - 1))
 
     def test_ranks_that_are_simulated_each_have_a_file_of_their_own(self):
-        done = self.run_with(MAIN_JOB, "--set", "measure.fold=false")
+        done = self.run_with(MAIN_JOB, "--set", "measure.fold=none")
         self.assertEqual(done.returncode, 0, done.stderr)
         for rank in range(GPUS):
             trace = Trace(self.folder / f"traces/dma/rank{rank}.json")

@@ -39,7 +39,7 @@ class TwoJobs(ScratchTest):
             use = dict(zip(names, resources["utilisation"]))
             bytes_of = dict(zip(names, resources["total"]))
             self.assertGreater(use["leaf0.up"], 0.9)
-            self.assertAlmostEqual(use["leaf0.up"], use["leaf1.down"], delta=1e-3)
+            self.assertAlmostEqual(use["leaf0.up"], use["leaf0.down"], delta=1e-3)
             # Every ring crosses twice a job: 15/16 of 1 GiB each way, of two jobs.
             self.assertAlmostEqual(bytes_of["leaf0.up"] / 2**30, 2 * 15 / 16, delta=1e-6)
             self.assertLess(np.max([use[name] for name in names if name.endswith(".egress")], initial=0.0), 0.9)

@@ -134,7 +134,7 @@ TEST_CASE("one representative and eight explicit GPUs agree within 0.2 %") {
   const auto check = [](const Experiment& job) {
     CAPTURE(job.name);
     Experiment explicit_job = job;
-    explicit_job.measure.fold = false;
+    explicit_job.measure.fold = Fold::none;
     for (std::size_t i = 0; i < job.strategies.size(); ++i) {
       CAPTURE(job.strategies[i].name);
       const double folded = run_strategy(job, job.strategies[i]).time.value;

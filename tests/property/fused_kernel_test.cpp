@@ -63,7 +63,7 @@ TEST_CASE("byte counters of every main sub-layer: (2N-1)/(N-2) fewer reads, 2N-2
 TEST_CASE("eight GPUs of T3 and one that stands for all agree within 0.2 %") {
   Experiment experiment = t3_experiment({"measure.seeds=1"});
   const SublayerTimes folded = time_sublayer(experiment);
-  experiment.measure.fold = false;
+  experiment.measure.fold = Fold::none;
   const SublayerTimes whole = time_sublayer(experiment);
   CHECK(whole.t3.value == near(folded.t3.value, 0.002));
   CHECK(whole.t3_mca.value == near(folded.t3_mca.value, 0.002));

@@ -31,7 +31,7 @@ TEST_CASE("edges of a phase share links, and the longest way through it misses t
   EdgeTimes edges;
   const auto add = [&](TransferOp op, Seconds at_channels, ResourceId resource, double bytes) {
     const std::array<Demand, 1> demands{{{resource, bytes}}};
-    edges.add(/*lane=*/3, op, at_channels, demands);
+    edges.add(/*lane=*/3, op, at_channels, demands, /*alone=*/demands, /*count=*/1.0);
   };
   // Storing: two edges of 1 MB on the fast link, 10 us each and 20 together; one on the slow, 100; one of
   // channels, 40.

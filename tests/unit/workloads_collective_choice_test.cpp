@@ -1,6 +1,7 @@
 // Which algorithm a strategy runs, when one rank stands for all, and who takes part in what.
 
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/folding.hpp"
 
 #include <doctest/doctest.h>
 
@@ -93,7 +94,7 @@ TEST_CASE("one rank stands for all unless they differ, their links do, or it is 
   wired.cluster.node.topology = NodeTopology::wired;
   CHECK_FALSE(folds(wired, in_order()));
   WrittenExperiment every_rank = alone(sum);
-  every_rank.measure.fold = false;
+  every_rank.measure.fold = Fold::none;
   CHECK_FALSE(folds(every_rank, in_order()));
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("a rank stands for all that one host thread feeds, beside a kernel and
       WrittenExperiment folded = pair(gemm_of_tiles(24, 19), {kind, bytes});
       CHECK(folds(folded, strategy));
       WrittenExperiment whole = folded;
-      whole.measure.fold = false;
+      whole.measure.fold = Fold::none;
       for (const OperationFilter filter : {OperationFilter::all, OperationFilter::collectives}) {
         const RunSetup setup{.filter = filter};
         CHECK(run_once(folded, strategy, setup).time.value ==

@@ -155,7 +155,7 @@ TEST_CASE("one representative and eight GPUs take equally long") {
           fused(mesh ? Algorithm::direct : default_algorithm(gather(), Backend::fused, experiment.cluster));
       if (kind == CollectiveKind::all_to_all && !mesh) continue;  // no ring
       const Seconds folded = run_once(experiment, strategy, {}).time;
-      experiment.measure.fold = false;
+      experiment.measure.fold = Fold::none;
       const Seconds explicitly = run_once(experiment, strategy, {}).time;
       CHECK(explicitly.value == near(folded.value, 0.002));
     }
@@ -283,7 +283,7 @@ TEST_CASE("in groups every kernel stores at its own rank's group, and one rank s
       WrittenExperiment experiment = fused_in_groups(kind, groups, full_mesh(kRanks));
       Ran folded, whole;
       run(experiment, fused(Algorithm::direct), folded);
-      experiment.measure.fold = false;
+      experiment.measure.fold = Fold::none;
       run(experiment, fused(Algorithm::direct), whole);
       CHECK(whole.time.value == near(folded.time.value, 0.002));
       for (int dst = 1; dst < kRanks; ++dst) {
@@ -301,7 +301,7 @@ TEST_CASE("in groups every kernel stores at its own rank's group, and one rank s
 
 TEST_CASE("a fused ring in groups of four: as many bytes on each port as four GPUs alone") {
   WrittenExperiment experiment = fused_in_groups(CollectiveKind::reduce_scatter, {4, 2}, switched(kRanks));
-  experiment.measure.fold = false;
+  experiment.measure.fold = Fold::none;
   Ran ran;
   run(experiment, fused(), ran);
   for (const char* port : {"port0.out", "port5.out", "port7.in"})

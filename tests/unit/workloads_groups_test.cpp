@@ -13,6 +13,7 @@
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/lower_bound.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/folding.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -42,7 +43,7 @@ WrittenExperiment alone(const WrittenOperation& operation, const ClusterSpec& cl
 void check_fold(Experiment experiment, const Strategy& strategy, double tolerance = 2e-3) {
   CHECK(folds(experiment, strategy));
   const RunResult folded = run_once(experiment, strategy, {});
-  experiment.measure.fold = false;
+  experiment.measure.fold = Fold::none;
   const RunResult whole = run_once(experiment, strategy, {});
   CHECK(whole.time.value == near(folded.time.value, tolerance));
   CHECK(whole.records.size() == folded.records.size() * static_cast<std::size_t>(experiment.cluster.ranks()));
@@ -93,7 +94,7 @@ TEST_CASE("two groups of four on a mesh take as long as one of them alone") {
   const double time = run_once(alone({"one", one}, cluster), in_order(), {}).time.value;
   WrittenExperiment both = alone({"both", call_in({4, 1})}, cluster);
   CHECK(run_once(both, in_order(), {}).time.value == near(time));
-  both.measure.fold = false;
+  both.measure.fold = Fold::none;
   CHECK(run_once(both, in_order(), {}).time.value == near(time));
 }
 

@@ -26,7 +26,7 @@ constexpr Seconds kSkew{20e-6};
 WrittenExperiment skewed(bool fold, const GemmShape& gemm = gemm_of_tiles(24, 19)) {
   WrittenExperiment experiment = pair(gemm);
   experiment.cluster.gpu.host.launch_skew = kSkew;
-  experiment.measure.fold = fold;
+  experiment.measure.fold = fold ? Fold::mean : Fold::none;
   return experiment;
 }
 

@@ -172,7 +172,7 @@ TEST_CASE("two streams that wait for each other's events are a deadlock that nam
   experiment.streams = {{"compute", {{"await", WrittenWait{"b"}}, {"mark", WrittenRecord{"a"}}}},
                         {"fsdp", {{"await", WrittenWait{"a"}}, {"mark", WrittenRecord{"b"}}}}};
   for (const bool fold : {true, false}) {
-    experiment.measure.fold = fold;
+    experiment.measure.fold = fold ? Fold::mean : Fold::none;
     const std::string message = deadlock_of(experiment);
     CAPTURE(message);
     const std::string rank = fold ? "" : " of rank 3";
@@ -213,7 +213,7 @@ TEST_CASE("two collectives take turns on the copy engines, also when one is a ga
   for (const CollectiveGrain grain : {CollectiveGrain::step, CollectiveGrain::edge, CollectiveGrain::gang}) {
     for (const bool fold : {true, false}) {
       experiment.measure.collective_grain = grain;
-      experiment.measure.fold = fold;
+      experiment.measure.fold = fold ? Fold::mean : Fold::none;
       dma.streams["dp"].method.algorithm = Algorithm::direct;
       CHECK(run_once(experiment, dma, {}).time.value == near(kLaunch + 7 * 0.6e-6 + 2 * one));
       dma.streams["dp"].method.algorithm = Algorithm::ring;
@@ -227,7 +227,7 @@ TEST_CASE("with a private copy of everything the time is the longer side's, whic
     for (const bool fold : {true, false}) {
       WrittenExperiment experiment = pair(gemm_of_tiles(24, 19), gather(Bytes{bytes}));
       experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
-      experiment.measure.fold = fold;
+      experiment.measure.fold = fold ? Fold::mean : Fold::none;
       check_sides_run_as_if_alone(experiment);
     }
   }
@@ -249,9 +249,9 @@ TEST_CASE("folded and explicit runs of a pair with drawn times agree to rounding
   WrittenExperiment experiment = pair();
   experiment.cluster.gpu.dispatch.work_group_spread = 0.02;
   for (const char* first : {"compute", "fsdp"}) {
-    experiment.measure.fold = true;
+    experiment.measure.fold = Fold::mean;
     const RunResult folded = run_once(experiment, in_order({first}), {});
-    experiment.measure.fold = false;
+    experiment.measure.fold = Fold::none;
     const RunResult all = run_once(experiment, in_order({first}), {});
     CHECK(folded.time.value == near(all.time.value));
     CHECK(all.records.size() == 8);

@@ -10,8 +10,4 @@ namespace c3::inline workloads {
 /// chooses, and default_algorithm on copy engines.
 CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster);
 
-/// Whether one rank can stand for all: `fold` is on, every rank of the node sees the same links, and all ranks
-/// do the same in every operation.
-bool folds(const Experiment& experiment, const Strategy& strategy);
-
 }  // namespace c3::workloads

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
@@ -40,12 +43,16 @@ ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy)
   return cluster;
 }
 
-ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+/// \param classes nullptr: one rank stands for all, or none for others.
+ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup,
+                           std::shared_ptr<const RankPartition> classes) {
   ClusterSetup cluster;
   cluster.gpu.streams = experiment.program.streams;
   cluster.gpu.isolation = setup.isolation;
   cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
   cluster.folded = folds(experiment, strategy);
+  cluster.classes = std::move(classes);
+  cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
   return cluster;
 }
 
@@ -59,14 +66,15 @@ void widen(SideSpan& total, const SideSpan& part) {
 /// Everything one run owns, in order of dependence.
 class Run {
  public:
-  Run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup)
+  Run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup,
+      std::shared_ptr<const RankPartition> classes)
       : experiment_(experiment),
         program_(experiment.program),
         strategy_(strategy),
         setup_(setup),
         simulation_(setup.observer),
         spec_(cluster_spec(experiment, strategy)),
-        cluster_(simulation_, spec_, cluster_setup(experiment, strategy, setup)),
+        cluster_(simulation_, spec_, cluster_setup(experiment, strategy, setup, std::move(classes))),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
         calls_(
@@ -87,7 +95,21 @@ class Run {
       context.messages = &messages_;
       context.fusions = &fusions_;
     }
+    messages_.plan_ahead();
+    cluster_.fold_links();
     make_ranks();
+  }
+
+  /// By rank, numbers of ranks that their classes, or what they load, tell apart.
+  std::vector<std::uint32_t> told_apart() const {
+    std::map<std::pair<int, std::uint64_t>, std::uint32_t> numbers;
+    std::vector<std::uint32_t> apart;
+    const std::vector<std::uint64_t>& traces = cluster_.interconnect().traces_of_ranks();
+    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
+      const std::pair key(cluster_.stand_in(rank), traces[static_cast<std::size_t>(rank)]);
+      apart.push_back(numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
+    }
+    return apart;
   }
 
   RunResult execute() {
@@ -148,18 +170,29 @@ class Run {
     return plan;
   }
 
-  void make_ranks() {
+  /// Those that stand for others are the last of them to launch: whatever takes all ranks waits for that one.
+  std::vector<Seconds> launches() const {
     const ClusterSetup& setup = cluster_.setup();
     std::vector<Seconds> launches =
         launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
-    // A rank that stands for all is the last to launch: whatever takes all ranks waits for that one.
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
-    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+    if (!setup.classes) return launches;
+    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
+      Seconds& last = launches[static_cast<std::size_t>(cluster_.stand_in(rank))];
+      last = std::max(last, launches[static_cast<std::size_t>(rank)]);
+    }
+    return launches;
+  }
+
+  void make_ranks() {
+    const std::vector<Seconds> launch = launches();
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+      const int rank = cluster_.simulated_rank(place);
+      const Seconds its = launch[static_cast<std::size_t>(rank)];
       EventTable& events = events_.emplace_back(simulation_, program_, program_.script_of(rank), rank);
-      const Seconds launch = launches[static_cast<std::size_t>(rank)];
-      HostThread* const host = make_host(events, rank, launch);
+      HostThread* const host = make_host(events, rank, its);
       for (const StreamContext& context : contexts_)
-        programs_.emplace_back(cluster_, context, events, host, rank, launch);
+        programs_.emplace_back(cluster_, context, events, host, rank, its);
     }
   }
 
@@ -171,16 +204,17 @@ class Run {
     return hosts_.back().get();
   }
 
-  StreamProgram& program(int rank, std::size_t stream) {
-    return programs_[static_cast<std::size_t>(rank) * contexts_.size() + stream];
+  /// Of a place among the simulated ranks.
+  StreamProgram& program(int place, std::size_t stream) {
+    return programs_[static_cast<std::size_t>(place) * contexts_.size() + stream];
   }
 
   void spawn() {
-    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
-      HostThread* const host = hosts_[static_cast<std::size_t>(rank)].get();
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+      HostThread* const host = hosts_[static_cast<std::size_t>(place)].get();
       Event* first = nullptr;
       for (const std::size_t stream : order_) {
-        StreamProgram& next = program(rank, stream);
+        StreamProgram& next = program(place, stream);
         simulation_.spawn(next.name(), next.run(first));
         if (strategy_.serial && host == nullptr) first = &next.ended();
       }
@@ -202,12 +236,39 @@ class Run {
     if (strategy_.hbm_arbitration)
       result.notes.push_back(fmt::format("HBM arbitration {}", name_of(*strategy_.hbm_arbitration)));
     std::ranges::copy(calls_.notes(), std::back_inserter(result.notes));
-    for (int rank = 0; rank < cluster_.simulated_ranks(); ++rank) {
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
-        add_records(result, rank, stream);
+        add_records(result, place, stream);
     }
+    add_classes(result);
     if (experiment_.training) result.step = step_breakdown(operations_of_first_rank(), result.time);
     return result;
+  }
+
+  void add_classes(RunResult& result) {
+    const ClusterSetup& setup = cluster_.setup();
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+      const int rank = cluster_.simulated_rank(place);
+      const int alone = setup.folded ? cluster_.ranks() : 1;
+      result.classes.push_back({rank, setup.classes ? setup.classes->alike(rank) : alone});
+    }
+    if (!setup.classes) return;
+    const double spread = std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity());
+    constexpr double kRounding = 1e-9;
+    if (spread > kRounding) result.inequity = spread;
+    result.notes.push_back(classes_note(result));
+  }
+
+  std::string classes_note(const RunResult& result) const {
+    const std::size_t classes = result.classes.size();
+    std::string note = classes == 1
+                           ? fmt::format("one rank is simulated for {} alike", cluster_.ranks())
+                           : fmt::format("one rank is simulated for each of {} classes of the {} ranks",
+                                         classes, cluster_.ranks());
+    if (result.inequity > 0.0)
+      note += fmt::format("; loads that differ by up to {:.0f} % within them are averaged",
+                          100.0 * result.inequity);
+    return note;
   }
 
   std::vector<TimedOperation> operations_of_first_rank() {
@@ -250,8 +311,9 @@ class Run {
             .busbw = rate};
   }
 
-  void add_records(RunResult& result, int rank, std::size_t stream) {
-    const StreamProgram& its = program(rank, stream);
+  void add_records(RunResult& result, int place, std::size_t stream) {
+    const int rank = cluster_.simulated_rank(place);
+    const StreamProgram& its = program(place, stream);
     for (std::size_t i = 0; i < its.operations().size(); ++i) {
       const Operation& operation = its.operations()[i];
       const SideSpan& span = its.spans()[i];
@@ -293,10 +355,30 @@ class Run {
   std::deque<StreamProgram> programs_;              ///< by simulated rank, then stream
 };
 
+/// By whom ranks meet and, to be exact, by what they load, which depends on the classes that there are.
+std::shared_ptr<const RankPartition> classes_for(const Experiment& experiment, const Strategy& strategy) {
+  if (folds(experiment, strategy)) return nullptr;
+  std::shared_ptr<const RankPartition> classes = classes_of(experiment, strategy);
+  if (experiment.measure.fold != Fold::exact) return classes;
+  for (int before = 0; classes && classes->classes() != before;) {
+    before = classes->classes();
+    classes = classes_of(experiment, strategy, Run(experiment, strategy, {}, classes).told_apart());
+  }
+  return classes;
+}
+
 }  // namespace
 
+RankPartition simulated_ranks(const Experiment& experiment, const Strategy& strategy) {
+  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(experiment.cluster.ranks()), 0);
+  if (folds(experiment, strategy)) return RankPartition(std::move(numbers));
+  if (const auto classes = classes_for(experiment, strategy)) return *classes;
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return RankPartition(std::move(numbers));
+}
+
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
-  return Run(experiment, strategy, setup).execute();
+  return Run(experiment, strategy, setup, classes_for(experiment, strategy)).execute();
 }
 
 }  // namespace c3::workloads

@@ -6,6 +6,7 @@
 #include "collectives/collective_run.hpp"
 #include "engine/observer.hpp"
 #include "gpu/isolation.hpp"
+#include "interconnect/rank_partition.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -22,6 +23,10 @@ struct RunSetup {
   std::optional<std::size_t> only_stream = std::nullopt;
   Observer* observer = nullptr;
 };
+
+/// Of all ranks, whichever way they are simulated: one class where one stands for all, and a class each where
+/// every rank is simulated.
+RankPartition simulated_ranks(const Experiment& experiment, const Strategy& strategy);
 
 /// \throws InfeasibleError, DeadlockError (naming the waiting streams), InterruptedError.
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);

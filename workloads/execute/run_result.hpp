@@ -33,6 +33,12 @@ struct SideSpan {
   Seconds duration() const { return end - release; }
 };
 
+/// Ranks of which one is simulated for all.
+struct SimulatedClass {
+  int representative = 0;
+  int ranks = 1;  ///< for which it stands
+};
+
 struct RunResult {
   /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
   /// streams ran beside one another, until its host has seen that.
@@ -42,7 +48,9 @@ struct RunResult {
   std::vector<CollectiveRecord> records;
   bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
   std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
-  std::uint64_t events = 0;                          ///< completed flows
+  std::vector<SimulatedClass> classes;               ///< of ranks, in the order of their representatives
+  double inequity = 0.0;     ///< greatest spread, over the mean, of loads that were averaged within a class
+  std::uint64_t events = 0;  ///< completed flows
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 

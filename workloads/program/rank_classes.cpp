@@ -25,7 +25,8 @@ class Signatures {
 /// One way in which calls group ranks, or nodes do.
 class Grouping {
  public:
-  explicit Grouping(int ranks) : role_(static_cast<std::size_t>(ranks)), group_(role_.size(), kNone) {}
+  Grouping(int ranks, int node_gpus)
+      : node_gpus_(node_gpus), role_(static_cast<std::size_t>(ranks)), group_(role_.size(), kNone) {}
 
   void add(const std::vector<int>& members) {
     for (const int rank : members)
@@ -34,27 +35,46 @@ class Grouping {
   }
   void set_root(int rank) { role_[static_cast<std::size_t>(rank)] = 1; }
 
-  /// Adds to each rank's signature its role, and what is in its group: how many of each role and colour.
+  /// Adds to each rank's signature its role, what is in its group on its node, and on all nodes: how many of
+  /// each role and colour.
   void sign(const std::vector<Colour>& colours, std::vector<Signature>& signatures) const {
-    std::vector<std::vector<Colour>> inside(groups_);
+    Signatures on_node, in_group;
+    std::vector<Signature> parts(groups_);  // by group: what is on each of its nodes
+    std::vector<Colour> part_of(group_.size());
+    std::vector<std::vector<std::size_t>> members(groups_);
     for (std::size_t rank = 0; rank < group_.size(); ++rank) {
-      if (group_[rank] != kNone) inside[group_[rank]].push_back(2 * colours[rank] + role_[rank]);
+      if (group_[rank] != kNone) members[group_[rank]].push_back(rank);
     }
-    Signatures contents;
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+      const std::vector<std::size_t>& its = members[group];
+      for (std::size_t begin = 0, end = 0; begin < its.size(); begin = end) {
+        Signature part;
+        for (; end < its.size() && node_of(its[end]) == node_of(its[begin]); ++end)
+          part.push_back(2 * colours[its[end]] + role_[its[end]]);
+        std::ranges::sort(part);
+        const Colour number = on_node.number(part);
+        parts[group].push_back(number);
+        for (std::size_t i = begin; i < end; ++i)
+          part_of[its[i]] = number;
+      }
+      std::ranges::sort(parts[group]);
+    }
     std::vector<Colour> content_of;
-    for (std::vector<Colour>& members : inside) {
-      std::ranges::sort(members);
-      content_of.push_back(contents.number(members));
-    }
+    for (const Signature& content : parts)
+      content_of.push_back(in_group.number(content));
     for (std::size_t rank = 0; rank < group_.size(); ++rank) {
       const bool is_member = group_[rank] != kNone;
       signatures[rank].push_back(is_member ? content_of[group_[rank]] + 1 : 0);
+      signatures[rank].push_back(is_member ? part_of[rank] : 0);
       signatures[rank].push_back(role_[rank]);
     }
   }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::size_t node_of(std::size_t rank) const { return rank / static_cast<std::size_t>(node_gpus_); }
+
+  int node_gpus_;
   std::vector<Colour> role_;
   std::vector<std::uint32_t> group_;  ///< by rank
   std::uint32_t groups_ = 0;
@@ -89,7 +109,7 @@ std::vector<Family> families_of(const Program& program) {
 std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_gpus) {
   std::vector<Grouping> groupings;
   for (const Family& family : families_of(program)) {
-    Grouping& grouping = groupings.emplace_back(ranks);
+    Grouping& grouping = groupings.emplace_back(ranks, node_gpus);
     for (const CollectiveCall& of_group : calls_by_group(*family.call, ranks)) {
       const std::vector<int> members = members_of(of_group, ranks);
       if (std::ranges::any_of(members, [&](int rank) { return family.joins[program.script_number(rank)]; }))
@@ -97,7 +117,7 @@ std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_g
     }
     if (is_rooted(family.call->kind)) grouping.set_root(family.call->root);
   }
-  Grouping& nodes = groupings.emplace_back(ranks);
+  Grouping& nodes = groupings.emplace_back(ranks, node_gpus);
   for (int first = 0; first < ranks; first += node_gpus) {
     std::vector<int> node(static_cast<std::size_t>(std::min(node_gpus, ranks - first)));
     std::iota(node.begin(), node.end(), first);
@@ -153,12 +173,15 @@ int RankClass::multiplicity() const {
                          [](int sum, const auto& range) { return sum + range.second - range.first; });
 }
 
-RankClasses::RankClasses(const Program& program, int ranks, int node_gpus) {
+RankClasses::RankClasses(const Program& program, int ranks, int node_gpus,
+                         const std::vector<std::uint32_t>& apart) {
   const std::vector<Grouping> groupings = groupings_of(program, ranks, node_gpus);
   const std::vector<Distance> distances = distances_of(program);
   std::vector<Colour> colours;
+  Signatures first;
   for (int rank = 0; rank < ranks; ++rank)
-    colours.push_back(program.script_number(rank));
+    colours.push_back(
+        first.number({program.script_number(rank), apart.empty() ? 0 : apart[static_cast<std::size_t>(rank)]}));
   for (std::size_t before = 0, now = 1; before != now;) {
     before = now;
     std::vector<Signature> signatures(colours.size());

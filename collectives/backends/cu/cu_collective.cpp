@@ -132,7 +132,7 @@ Task CuCollective::run_planned(Group* group, std::size_t index) {
   for (const std::uint32_t before : planned.after) {
     if (takes_part(*group, planned_[before])) co_await *group->arrived[before];
   }
-  const int rank = planned.legs.front().src;
+  const int rank = cluster_.stand_in(planned.legs.front().src);
   Leg whole = planned.legs.front();
   whole.bytes = Bytes{};
   for (const Leg& leg : planned.legs)
@@ -227,17 +227,19 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow,
   const Carriage per_byte = carriage();
   std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
   Bytes at_hbm;
+  double bound = protocol_.bound(flow);
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
     std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
+    bound = std::min(bound, bound_alone(leg, per_byte));
     Bytes& bytes = by_lane[{leg.src, leg.lane}];
     bytes = graph_.pipelined ? std::max(bytes, leg.bytes) : bytes + leg.bytes;  // all edges at once, or in turn
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
   merge(demands);
   FlowSpec spec;
-  spec.bound = protocol_.bound(flow);
+  spec.bound = bound;
   double channels = 0.0;
   for (const auto& [sender, bytes] : by_lane) {
     const auto [src, lane] = sender;
@@ -250,6 +252,16 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow,
   spec.weight =
       memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, spec.bound);
   return spec;
+}
+
+// An edge takes no more than links of its own carry, though its mean on all of a class takes less of each.
+double CuCollective::bound_alone(const Leg& leg, const Carriage& per_byte) const {
+  double bound = kUnbounded;
+  if (leg.shares == nullptr) return bound;
+  const FlowSolver& rates = simulation_.fluid().rates();
+  for (const Demand& demand : path_alone(leg, per_byte))
+    bound = std::min(bound, rates.capacity(demand.resource) / demand.amount);
+  return bound;
 }
 
 FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
@@ -300,7 +312,13 @@ void CuCollective::find_turns(Group& group) const {
     for (const Leg& whole : flow.legs) {
       const Leg leg = share(group, whole);
       if (leg.bytes.value <= 0.0) continue;
-      edges.add(leg.lane, leg.op, leg.bytes / lane_rate(group, leg.lane, leg.src), path(leg, per_byte));
+      const Seconds at_channels = leg.bytes / lane_rate(group, leg.lane, leg.src);
+      const std::vector<Demand> demands = path(leg, per_byte);
+      if (leg.shares == nullptr) {
+        edges.add(leg.lane, leg.op, at_channels, demands, demands, 1.0);
+      } else {
+        edges.add(leg.lane, leg.op, at_channels, demands, path_alone(leg, per_byte), leg.shares->edges);
+      }
     }
   }
   group.turns = edges.turns(simulation_.fluid().rates());

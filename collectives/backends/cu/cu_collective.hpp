@@ -93,6 +93,7 @@ class CuCollective final : public CollectiveRun, private Completion {
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
   FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands) const;
+  double bound_alone(const Leg& leg, const Carriage& per_byte) const;
   double clock_factor(int rank) const;
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
   void rebound_flows(int rank);

@@ -27,8 +27,10 @@ struct RingTurns {
 /// Collects the edges of all lanes of one group of channels.
 class EdgeTimes {
  public:
-  /// \param at_channels what its channels need \param demands of all that it sends, each resource once
-  void add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands);
+  /// \p count edges that are alike. \param at_channels what an edge's channels need \param demands of all that
+  /// they send, each resource once \param alone of one of them
+  void add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands,
+           std::span<const Demand> alone, double count);
   /// By lane; a phase that adds and one that stores go one after another.
   std::map<int, RingTurns> turns(const FlowSolver& rates);
 
@@ -37,12 +39,13 @@ class EdgeTimes {
     int lane;
     std::size_t phase;  ///< 0: adds, 1: stores
     double alone, together;
-    std::size_t demands_end;
+    double count;
+    std::size_t demands_end, alone_end;
   };
   void share_links(const FlowSolver& rates);
 
   std::vector<Edge> edges_;
-  std::vector<Demand> demands_;  ///< of one edge after another
+  std::vector<Demand> demands_, alone_;  ///< of one edge after another
 };
 
 }  // namespace c3::collectives

@@ -1,0 +1,149 @@
+#include "collectives/edge_folding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace c3::inline collectives {
+namespace {
+
+/// Of each member, its GPU and its node, nodes numbered as they come.
+std::vector<std::pair<int, int>> positions_of(const std::vector<int>& group, int node_gpus) {
+  std::map<int, int> nodes;
+  std::vector<std::pair<int, int>> positions;
+  for (const int rank : group) {
+    const int node = nodes.try_emplace(rank / node_gpus, static_cast<int>(nodes.size())).first->second;
+    positions.emplace_back(node, rank % node_gpus);
+  }
+  return positions;
+}
+
+bool is_in_switch(TransferOp op) {
+  return op == TransferOp::switch_reduce || op == TransferOp::switch_multicast ||
+         op == TransferOp::switch_all_reduce;
+}
+
+}  // namespace
+
+std::vector<AlikeGroups> by_position(const AlikeGroups& groups, int node_gpus) {
+  std::map<std::vector<std::pair<int, int>>, std::size_t> numbers;
+  std::vector<AlikeGroups> kinds;
+  for (const std::vector<int>& group : groups) {
+    const auto [found, is_new] = numbers.try_emplace(positions_of(group, node_gpus), kinds.size());
+    if (is_new) kinds.emplace_back();
+    kinds[found->second].push_back(group);
+  }
+  return kinds;
+}
+
+EdgeFolding::EdgeFolding(Interconnect& links, const RankPartition& ranks,
+                         const std::vector<AlikeGroups>& groups)
+    : links_(links), ranks_(ranks), groups_(groups) {
+  for (std::size_t kind = 0; kind < groups.size(); ++kind) {
+    const std::vector<int>& first = groups[kind].front();
+    for (std::size_t i = 0; i < first.size(); ++i)
+      places_.emplace(first[i], Place{kind, i});
+  }
+}
+
+EdgeFolding::Key EdgeFolding::key_of(int src, int dst) const {
+  return {ranks_.class_of(src), ranks_.class_of(dst), links_.node_of(src) != links_.node_of(dst)};
+}
+
+std::vector<Leg> EdgeFolding::fold(const std::vector<Leg>& legs) {
+  std::map<std::tuple<int, TransferOp, Key>, std::size_t> places;
+  std::vector<LegClass> classes;
+  for (const Leg& leg : legs) {
+    const auto [found, is_new] =
+        places.try_emplace({leg.lane, leg.op, key_of(leg.src, leg.dst)}, classes.size());
+    if (is_new) classes.emplace_back().first = leg;
+    add(classes[found->second], leg);
+  }
+  std::vector<Leg> folded;
+  for (LegClass& its : classes)
+    folded.push_back(closed(std::move(its)));
+  return folded;
+}
+
+void EdgeFolding::add(LegClass& its, const Leg& leg) {
+  const Place from = places_.at(leg.src), to = places_.at(leg.dst);
+  for (const std::vector<int>& group : groups_[from.kind]) {
+    const int src = group[from.position], dst = group[to.position];
+    its.bytes.push_back(leg.bytes);
+    sent_[src] += leg.bytes.value;
+    received_[dst] += leg.bytes.value;
+    if (is_in_switch(leg.op)) {
+      add_switch_edges(its, {src, src, leg.lane, leg.bytes, leg.op}, group);
+    } else if (leg.op == TransferOp::fabric_all_reduce) {
+      its.edges.push_back({EdgeKind::to_fabric, src, src, leg.lane});
+      its.edges.push_back({EdgeKind::from_fabric, src, src, leg.lane});
+    } else {
+      its.edges.push_back({EdgeKind::route, src, dst, leg.lane});
+    }
+    its.ends.push_back(its.edges.size());
+  }
+}
+
+// What CollectiveRun::add_switch_path says of one initiator.
+void EdgeFolding::add_switch_edges(LegClass& its, const Leg& leg, const std::vector<int>& group) const {
+  const bool gathers = leg.op != TransferOp::switch_multicast;
+  const bool spreads = leg.op != TransferOp::switch_reduce;
+  for (const int member : group) {
+    if (links_.node_of(member) != links_.node_of(leg.src)) continue;
+    its.switched[ranks_.class_of(member)] += 1.0;
+    if (gathers) its.edges.push_back({EdgeKind::to_switch, member, member, leg.lane});
+    if (spreads) its.edges.push_back({EdgeKind::from_switch, member, member, leg.lane});
+  }
+  if (gathers) its.edges.push_back({EdgeKind::from_switch, leg.src, leg.src, leg.lane});
+  if (spreads) its.edges.push_back({EdgeKind::to_switch, leg.src, leg.src, leg.lane});
+}
+
+// Edges with unequal bytes carry their mean, and load links with what is theirs.
+Leg EdgeFolding::closed(LegClass its) {
+  Leg leg = its.first;
+  const auto [least, most] = std::ranges::minmax(its.bytes);
+  if (least != most) {
+    Bytes sum;
+    for (const Bytes bytes : its.bytes)
+      sum += bytes;
+    leg.bytes = sum / static_cast<double>(its.bytes.size());
+    for (std::size_t i = 0, at = 0; i < its.ends.size(); ++i) {
+      for (; at < its.ends[i]; ++at)
+        its.edges[at].count = its.bytes[i] / leg.bytes;
+    }
+  }
+  LegShares& shares = shares_.emplace_back();
+  const auto edges = static_cast<double>(its.bytes.size());
+  std::size_t groups = 0;
+  for (const AlikeGroups& kind : groups_)
+    groups += kind.size();
+  shares.edges = edges / static_cast<double>(groups);
+  shares.of_sender = edges / ranks_.alike(leg.src);
+  shares.of_receiver = edges / ranks_.alike(leg.dst);
+  for (const auto& [number, count] : its.switched)
+    shares.members[ranks_.representative(number)] = count / ranks_.members(number);
+  shares.set = links_.add_edges(std::move(its.edges), leg.bytes);
+  leg.shares = &shares;
+  return leg;
+}
+
+double EdgeFolding::inequity() const {
+  double greatest = 0.0;
+  for (const auto* moved : {&sent_, &received_}) {
+    std::map<int, std::vector<double>> by_class;
+    for (const auto& [rank, bytes] : *moved)
+      by_class[ranks_.class_of(rank)].push_back(bytes);
+    for (auto& [number, bytes] : by_class) {
+      // Members that moved nothing are not listed; a class with any in the call has all of them in it.
+      const auto [least, most] = std::ranges::minmax(bytes);
+      const auto count = static_cast<double>(ranks_.members(number));
+      double sum = 0.0;
+      for (const double each : bytes)
+        sum += each;
+      const double lowest = static_cast<double>(bytes.size()) < count ? 0.0 : least;
+      if (sum > 0.0) greatest = std::max(greatest, (most - lowest) * count / sum);
+    }
+  }
+  return greatest;
+}
+
+}  // namespace c3::collectives

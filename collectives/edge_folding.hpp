@@ -1,0 +1,63 @@
+#pragma once
+/// Edges of one collective, of all groups that do the same at the same time, in classes.
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "collectives/planned_flows.hpp"
+#include "interconnect/interconnect.hpp"
+
+namespace c3::inline collectives {
+
+/// Groups in which members of equal places have equal positions on their nodes, so that a graph of the first is
+/// one of each.
+using AlikeGroups = std::vector<std::vector<int>>;
+
+/// Sorts \p groups by where their members are, in the order of the first of each kind.
+std::vector<AlikeGroups> by_position(const AlikeGroups& groups, int node_gpus);
+
+/// Makes one leg of all edges of a class: those between ranks of the same two classes, on one lane, within
+/// nodes or between them. What they load is told to the interconnect; a member's memory gets the mean.
+class EdgeFolding final : public LegFolding {
+ public:
+  /// \p groups as by_position sorts them; transfers are those of the first of each kind. All must outlive it.
+  EdgeFolding(Interconnect& links, const RankPartition& ranks, const std::vector<AlikeGroups>& groups);
+
+  Key key_of(int src, int dst) const override;
+  std::vector<Leg> fold(const std::vector<Leg>& legs) override;
+  /// What the legs that it made refer to, which must outlive them.
+  std::deque<LegShares> take_shares() { return std::move(shares_); }
+
+  /// The greatest spread, over the mean, of what ranks of a class send and receive in all legs so far: they are
+  /// taken to send and receive that mean. 0 where nothing was averaged.
+  double inequity() const;
+
+ private:
+  struct Place {
+    std::size_t kind = 0;
+    std::size_t position = 0;  ///< in the group
+  };
+  struct LegClass {
+    Leg first;
+    std::vector<Bytes> bytes;       ///< of each edge
+    std::vector<Edge> edges;        ///< what the interconnect is told of them
+    std::vector<std::size_t> ends;  ///< of each edge's part in `edges`
+    std::map<int, double>
+        switched;  ///< by class: edges whose bytes the switch reads from or writes to a member
+  };
+  void add(LegClass& its, const Leg& leg);
+  void add_switch_edges(LegClass& its, const Leg& leg, const std::vector<int>& group) const;
+  Leg closed(LegClass its);
+
+  Interconnect& links_;
+  const RankPartition& ranks_;
+  const std::vector<AlikeGroups>& groups_;
+  std::unordered_map<int, Place> places_;  ///< by rank, of the first group of each kind
+  std::deque<LegShares> shares_;
+  std::unordered_map<int, double> sent_, received_;  ///< bytes by rank
+};
+
+}  // namespace c3::collectives

@@ -1,0 +1,211 @@
+#include "interconnect/folded_links.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "interconnect/switch_network.hpp"
+
+namespace c3::inline interconnect {
+namespace {
+
+/// Equal for equal loads, whatever their order; unlike ones meet by chance once in 2^64.
+std::uint64_t trace_of(std::uint64_t what, double load) {
+  return mix(mix(what) ^ std::bit_cast<std::uint64_t>(load));
+}
+
+/// "leaf3.up" and "leaf5.up" are of one kind.
+std::string kind_of(std::string name) {
+  std::erase_if(name, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return name;
+}
+
+}  // namespace
+
+FoldedLinks::FoldedLinks(std::vector<Link> links, const RankPartition& ranks, LinkFolding folding,
+                         UsesOf uses_of)
+    : links_(std::move(links)),
+      ranks_(ranks),
+      folding_(folding),
+      uses_of_(std::move(uses_of)),
+      traces_(links_.size()),
+      of_call_(links_.size()) {}
+
+EdgeSetId FoldedLinks::add(std::vector<Edge> edges, double bytes) {
+  if (is_closed_) throw std::logic_error("FoldedLinks::add: links are folded already");
+  const auto id = static_cast<EdgeSetId>(sets_.size());
+  for (const Edge& edge : edges) {
+    uses_.clear();
+    uses_of_(edge, uses_);
+    for (const Use& use : uses_) {
+      if (folding_ == LinkFolding::exact)
+        traces_[use.link] += trace_of(2 * id + (use.has_messages ? 1 : 0), use.bytes * edge.count);
+      double& load = of_call_[use.link];
+      if (load == 0.0) touched_.push_back(use.link);
+      load += use.bytes * edge.count * bytes;
+    }
+  }
+  sets_.push_back({std::move(edges), {}, {}, {}});
+  return id;
+}
+
+void FoldedLinks::end_call() {
+  double most = 0.0;
+  for (const std::uint32_t link : touched_)
+    most = std::max(most, of_call_[link]);
+  Call& call = calls_.emplace_back();
+  call.sets_end = sets_.size();
+  for (const std::uint32_t link : touched_) {
+    if (folding_ == LinkFolding::mean) traces_[link] += trace_of_call(links_[link], of_call_[link], most);
+    call.loads.emplace_back(link, std::exchange(of_call_[link], 0.0));
+  }
+  touched_.clear();
+}
+
+std::uint64_t FoldedLinks::trace_of_call(const Link& link, double load, double most) const {
+  constexpr double kSteps = 1e6;  // sums that differ by rounding are equal
+  return trace_of(calls_.size(), link.is_only_one ? 1.0 : std::round(load / most * kSteps));
+}
+
+void FoldedLinks::close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  find_classes();
+  if (folding_ == LinkFolding::exact) traces_of_ranks_.assign(static_cast<std::size_t>(ranks_.ranks()), 0);
+  const bool has_switches = std::ranges::any_of(links_, [](const Link& link) { return link.gpu < 0; });
+  for (Set& set : sets_) {
+    if (has_switches) find_spreads(set);
+    find_shares(set);
+  }
+  find_inequity();
+  calls_ = {};
+  traces_ = {};
+  of_call_ = {};
+}
+
+void FoldedLinks::find_classes() {
+  std::map<std::tuple<double, Counted, int, std::string, std::uint64_t>, std::uint32_t> numbers;
+  class_of_.reserve(links_.size());
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
+    const int owner = link.gpu < 0 ? -1 : ranks_.class_of(link.gpu);
+    const auto next = static_cast<std::uint32_t>(first_of_.size());
+    const auto [found, is_new] =
+        numbers.try_emplace({link.capacity, link.counted, owner, kind_of(link.name), traces_[i]}, next);
+    if (is_new) {
+      first_of_.push_back(i);
+      members_.push_back(0.0);
+    }
+    class_of_.push_back(found->second);
+    ++members_[found->second];
+  }
+}
+
+void FoldedLinks::find_inequity() {
+  struct Loads {
+    double least = 0.0, most = 0.0, sum = 0.0, links = 0.0;
+  };
+  std::size_t set = 0;
+  for (const Call& call : calls_) {
+    std::vector<Loads> of_class(first_of_.size());
+    double slowest = 0.0;
+    for (const auto& [link, load] : call.loads) {
+      Loads& its = of_class[class_of_[link]];
+      its.least = its.links == 0.0 ? load : std::min(its.least, load);
+      its.most = std::max(its.most, load);
+      its.sum += load;
+      ++its.links;
+      slowest = std::max(slowest, load / links_[link].capacity);
+    }
+    const auto may_limit = [&](std::size_t number) {
+      return of_class[number].most / link(number).capacity >= 0.5 * slowest;
+    };
+    for (std::size_t number = 0; number < of_class.size(); ++number) {
+      const Loads& its = of_class[number];
+      if (its.links == 0.0 || !may_limit(number)) continue;
+      const double least = its.links < members_[number] ? 0.0 : its.least;
+      inequity_ = std::max(inequity_, (its.most - least) * members_[number] / its.sum);
+    }
+    for (; set < call.sets_end; ++set) {
+      for (const auto& [number, spread] : sets_[set].spreads)
+        if (may_limit(number)) inequity_ = std::max(inequity_, spread);
+    }
+  }
+}
+
+/// Of what each edge takes of links between switches, which some edges cross and others do not.
+void FoldedLinks::find_spreads(Set& set) {
+  struct Taken {
+    double least = std::numeric_limits<double>::infinity(), most = 0.0, sum = 0.0, edges = 0.0;
+  };
+  std::map<std::uint32_t, Taken> all;
+  for (const Edge& edge : set.edges) {
+    uses_.clear();
+    uses_of_(edge, uses_);
+    std::map<std::uint32_t, double> by_edge;
+    for (const Use& use : uses_) {
+      if (links_[use.link].gpu < 0) by_edge[class_of_[use.link]] += use.bytes * edge.count;
+    }
+    for (const auto& [number, bytes] : by_edge) {
+      Taken& taken = all[number];
+      taken.least = std::min(taken.least, bytes);
+      taken.most = std::max(taken.most, bytes);
+      taken.sum += bytes;
+      ++taken.edges;
+    }
+  }
+  const auto edges = static_cast<double>(set.edges.size());
+  for (const auto& [number, taken] : all) {
+    const double least = taken.edges < edges ? 0.0 : taken.least;
+    set.spreads.emplace_back(number, (taken.most - least) * edges / taken.sum);
+  }
+}
+
+void FoldedLinks::find_shares(Set& set) {
+  for (const Edge& edge : set.edges) {
+    uses_.clear();
+    uses_of_(edge, uses_);
+    for (const Use& use : uses_)
+      add_use(set.shares, use, edge.count);
+    if (folding_ == LinkFolding::exact) trace_ends(static_cast<EdgeSetId>(&set - sets_.data()), edge);
+    if (&edge == set.edges.data()) {
+      for (const Use& use : uses_)  // two links of a class are each taken once
+        set.alone.push_back({class_of_[use.link], use.bytes, use.has_messages, 1.0});
+    }
+  }
+  for (Share& share : set.shares)
+    share.uses /= members_[share.number];
+  set.edges = {};
+}
+
+void FoldedLinks::trace_ends(EdgeSetId set, const Edge& edge) {
+  std::uint64_t way = 0;
+  for (const Use& use : uses_)
+    way += trace_of(class_of_[use.link], use.bytes * edge.count);
+  traces_of_ranks_[static_cast<std::size_t>(edge.src)] += mix(way ^ mix(2 * set));
+  traces_of_ranks_[static_cast<std::size_t>(edge.dst)] += mix(way ^ mix(2 * set + 1));
+}
+
+void FoldedLinks::add_use(std::vector<Share>& shares, const Use& use, double count) const {
+  const std::uint32_t number = class_of_[use.link];
+  const auto found = std::ranges::find_if(shares, [&](const Share& share) {
+    return share.number == number && share.bytes == use.bytes && share.has_messages == use.has_messages;
+  });
+  if (found == shares.end()) {
+    shares.push_back({number, use.bytes, use.has_messages, count});
+  } else {
+    found->uses += count;
+  }
+}
+
+double FoldedLinks::links_of_each_gpu(std::size_t number) const {
+  const int gpu = link(number).gpu;
+  return gpu < 0 ? 1.0 : members_[number] / ranks_.alike(gpu);
+}
+
+}  // namespace c3::interconnect

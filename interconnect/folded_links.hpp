@@ -1,0 +1,140 @@
+#pragma once
+/// Links of all ranks in classes, of which one link is simulated for all.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/observer.hpp"
+#include "interconnect/rank_partition.hpp"
+
+namespace c3::inline interconnect {
+
+/// Names edges of a collective that move alike, by which links are folded.
+using EdgeSetId = std::uint32_t;
+
+/// From where to where bytes go.
+enum class EdgeKind : std::uint8_t {
+  route,        ///< from a rank to another
+  to_switch,    ///< from a rank's port to its node's switch
+  from_switch,  ///< back
+  to_fabric,    ///< from a rank's NICs to the fabric's switches
+  from_fabric,  ///< back
+};
+
+struct Edge {
+  EdgeKind kind = EdgeKind::route;
+  int src = 0;
+  int dst = 0;
+  int lane = 0;
+  double count = 1.0;  ///< how often it is there
+};
+
+/// Which links one may stand for.
+enum class LinkFolding : std::uint8_t {
+  mean,  ///< those that each call loads equally, over all lanes; a GPU's only one of its kind where the same
+         ///< calls load it at all
+  exact,  ///< those that every set of edges loads equally
+};
+
+/// Adds up what sets of edges load, and folds links of one capacity, of GPUs of one class. What one link of a
+/// class carries is the loads of a set on the whole class over the number of its links. Exact, with
+/// LinkFolding::exact, where the edges of a set cross equally many links of each class, too, which is an
+/// equitable partition (Grohe, Kersting, Mladenov, Selman, ESA 2014); where they do not, edges progress as
+/// their mean would. With LinkFolding::mean also lanes that take links of their own count as one that takes all
+/// of them in part.
+class FoldedLinks {
+ public:
+  struct Link {
+    std::string name;
+    int gpu = -1;  ///< rank; -1: none's own
+    double capacity = 0.0;
+    Counted counted = Counted::nothing;
+    bool is_only_one = false;  ///< of its kind that the GPU has: what goes over it cannot go over another
+  };
+  /// What an edge takes of one link, for each of its bytes.
+  struct Use {
+    std::uint32_t link = 0;
+    double bytes = 0.0;         ///< > 0
+    bool has_messages = false;  ///< a NIC, which each message holds, too
+    bool operator==(const Use&) const = default;
+  };
+  /// What a set takes of one link of a class: uses that are equal, and how many.
+  struct Share {
+    std::uint32_t number = 0;  ///< of the class
+    double bytes = 0.0;        ///< for each byte of an edge
+    bool has_messages = false;
+    double uses = 0.0;  ///< by all edges together, over the links of the class
+  };
+  using UsesOf = std::function<void(const Edge& edge, std::vector<Use>& uses)>;
+
+  /// \p ranks must outlive it.
+  FoldedLinks(std::vector<Link> links, const RankPartition& ranks, LinkFolding folding, UsesOf uses_of);
+
+  /// Edges that progress together, each with \p bytes. \throws std::logic_error after close()
+  EdgeSetId add(std::vector<Edge> edges, double bytes);
+  /// What was added since the last time is one call.
+  void end_call();
+  /// No more edges come: folds the links.
+  void close();
+  bool is_closed() const { return is_closed_; }
+
+  std::size_t classes() const { return first_of_.size(); }
+  /// The first link of a class, which stands for the others.
+  const Link& link(std::size_t number) const { return links_[first_of_[number]]; }
+  /// The greatest spread, over their mean, of one call's loads on links of a class, or of what edges of a set
+  /// take of links between switches, where these may limit the call: take at least half as long as its slowest.
+  /// 0 where they are equal.
+  double inequity() const { return inequity_; }
+  /// How many of the class's links each GPU has of which it is the first; 1 for what no GPU owns.
+  double links_of_each_gpu(std::size_t number) const;
+
+  /// By rank: a sum over the edges that it sends and receives, equal for ranks of a class whose edges are of
+  /// the same sets and cross links of the same classes. With LinkFolding::exact, after close().
+  const std::vector<std::uint64_t>& traces_of_ranks() const { return traces_of_ranks_; }
+
+  const std::vector<Share>& shares(EdgeSetId set) const { return sets_[set].shares; }
+  /// What the first edge takes alone.
+  const std::vector<Share>& alone(EdgeSetId set) const { return sets_[set].alone; }
+
+ private:
+  struct Set {
+    std::vector<Edge> edges;  ///< until close()
+    std::vector<Share> shares, alone;
+    std::vector<std::pair<std::uint32_t, double>>
+        spreads;  ///< by class of links between switches, see inequity()
+  };
+  /// All that was added between two end_call().
+  struct Call {
+    std::vector<std::pair<std::uint32_t, double>> loads;  ///< link and load
+    std::size_t sets_end = 0;
+  };
+  void find_classes();
+  std::uint64_t trace_of_call(const Link& link, double load, double most) const;
+  void find_spreads(Set& set);
+  void find_inequity();
+  void find_shares(Set& set);
+  void trace_ends(EdgeSetId set, const Edge& edge);
+  void add_use(std::vector<Share>& shares, const Use& use, double count) const;
+
+  std::vector<Link> links_;
+  const RankPartition& ranks_;
+  LinkFolding folding_;
+  UsesOf uses_of_;
+  std::vector<std::uint64_t> traces_;   ///< by link: of its loads, equal where those are
+  std::vector<double> of_call_;         ///< by link: load of the call that is added
+  std::vector<std::uint32_t> touched_;  ///< by that call
+  std::vector<Call> calls_;             ///< until close()
+  double inequity_ = 0.0;
+  std::vector<std::uint64_t> traces_of_ranks_;
+  std::vector<Set> sets_;
+  std::vector<std::uint32_t> class_of_;  ///< by link
+  std::vector<std::uint32_t> first_of_;  ///< by class
+  std::vector<double> members_;          ///< by class
+  std::vector<Use> uses_;                ///< scratch
+  bool is_closed_ = false;
+};
+
+}  // namespace c3::interconnect

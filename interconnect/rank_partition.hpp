@@ -1,0 +1,33 @@
+#pragma once
+/// Which ranks one simulated GPU stands for.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace c3::inline interconnect {
+
+/// Ranks in classes, of each of which one member, its representative, is simulated for all.
+class RankPartition {
+ public:
+  /// \p classes by rank, numbered in the order of their lowest ranks. \throws std::logic_error where they are
+  /// numbered otherwise
+  explicit RankPartition(std::vector<std::uint32_t> classes);
+
+  int ranks() const { return static_cast<int>(class_of_.size()); }
+  int classes() const { return static_cast<int>(lowest_.size()); }
+  int class_of(int rank) const { return static_cast<int>(class_of_[static_cast<std::size_t>(rank)]); }
+  int representative(int number) const { return lowest_[static_cast<std::size_t>(number)]; }
+  int members(int number) const { return members_[static_cast<std::size_t>(number)]; }
+  /// The representative of \p rank's class.
+  int stand_in(int rank) const { return representative(class_of(rank)); }
+  /// How many ranks the class of \p rank has.
+  int alike(int rank) const { return members(class_of(rank)); }
+
+ private:
+  std::vector<std::uint32_t> class_of_;
+  std::vector<int> lowest_;   ///< by class
+  std::vector<int> members_;  ///< by class
+};
+
+}  // namespace c3::interconnect

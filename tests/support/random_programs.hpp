@@ -1,0 +1,112 @@
+#pragma once
+/// Programs of several nodes, drawn from a number: what folding ranks must not change.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/fabrics.hpp"
+#include "workloads/experiment.hpp"
+#include "workloads/program/written_streams.hpp"
+
+namespace c3::test {
+
+/// Nodes of eight GPUs, on a switch or a mesh.
+inline ClusterSpec nodes_of_eight(int nodes, bool mesh, FabricSpec fabric) {
+  ClusterSpec cluster = mi300x_like_cluster(8);
+  NodeSpec node = mesh ? full_mesh(8) : switched(8);
+  const NodeSpec like = node_of_four();
+  node.nic_slots = 8;
+  node.pcie = like.pcie;
+  cluster.node = node;
+  if (!mesh) cluster.library.link_payload = node.link.both_ways * 0.9;
+  cluster.nodes = nodes;
+  cluster.fabric = std::move(fabric);
+  return cluster;
+}
+
+class RandomPrograms {
+ public:
+  explicit RandomPrograms(std::uint32_t seed) : random_(seed) {}
+
+  int below(int count) { return static_cast<int>(random_() % static_cast<std::uint32_t>(count)); }
+  bool coin() { return below(2) == 0; }
+
+  /// Two or four nodes on one switch, all of whose GPUs have a NIC.
+  ClusterSpec cluster() { return nodes_of_eight(coin() ? 2 : 4, coin(), one_switch(8)); }
+
+  Bytes bytes() { return Bytes{std::exp2(16 + below(12))}; }
+  TimedKernel kernel() { return {.duration = Seconds{1e-6 * (1 + below(400))}}; }
+
+  /// Over all ranks, within nodes or parts of them, or between GPUs of one position on their nodes.
+  CollectiveCall call(const ClusterSpec& cluster) {
+    constexpr std::array kKinds{CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+                                CollectiveKind::send_receive};
+    CollectiveCall call{.kind = kKinds[static_cast<std::size_t>(below(kKinds.size()))], .bytes = bytes()};
+    const std::array<std::optional<RankGroups>, 4> groups{std::nullopt, RankGroups{8, 1}, RankGroups{4, 1},
+                                                          RankGroups{cluster.nodes, 8}};
+    call.groups = groups[static_cast<std::size_t>(below(groups.size()))];
+    return call;
+  }
+
+  /// A stream of kernels and one of collectives, of all ranks.
+  std::vector<WrittenStream> symmetric(const ClusterSpec& cluster) {
+    std::vector<WrittenStream> streams{{"compute", {}}, {"talk", {}}};
+    for (int i = 0; i < 2 + below(3); ++i) {
+      streams[0].operations.push_back({"work" + std::to_string(i), kernel()});
+      streams[1].operations.push_back({"call" + std::to_string(i), call(cluster)});
+    }
+    return streams;
+  }
+
+  /// The same where nodes do different things, and hand on what they have made: each of \p cluster's nodes is a
+  /// stage.
+  Program stages(const ClusterSpec& cluster) {
+    const Bytes handed = bytes();
+    const CollectiveCall within{
+        .kind = CollectiveKind::all_reduce, .bytes = bytes(), .groups = RankGroups{8, 1}};
+    const CollectiveCall between{.kind = CollectiveKind::all_gather, .bytes = bytes()};
+    const int rounds = 1 + below(3);
+    std::vector<WrittenRanks> written;
+    for (int stage = 0; stage < cluster.nodes; ++stage) {
+      std::vector<int> ranks(8);
+      std::iota(ranks.begin(), ranks.end(), 8 * stage);
+      std::vector<WrittenOperation> operations;
+      const TimedKernel work = kernel();
+      for (int round = 0; round < rounds; ++round) {
+        if (stage > 0) operations.push_back({"take", WrittenExchange{"pp", {{-1, handed, false}}}});
+        operations.push_back({"work", work});
+        operations.push_back({"sum", within});
+        if (stage + 1 < cluster.nodes)
+          operations.push_back({"give", WrittenExchange{"pp", {{1, handed, true}}}});
+      }
+      operations.push_back({"gather", between});
+      written.push_back({ranks, {{"s", operations}}});
+    }
+    return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
+  }
+
+  /// All ranks' streams with operations that only some run: a kernel, a reduction within some nodes.
+  std::vector<WrittenStream> uneven(const ClusterSpec& cluster) {
+    std::vector<WrittenStream> streams = symmetric(cluster);
+    std::vector<int> some;
+    const int every = 2 + below(7);
+    for (int rank = below(every); rank < cluster.ranks(); rank += every)
+      some.push_back(rank);
+    streams[0].operations.insert(streams[0].operations.begin() + below(2), {"extra", kernel(), some});
+    CollectiveCall rooted{.kind = CollectiveKind::broadcast, .bytes = bytes(), .root = below(cluster.ranks())};
+    if (coin()) streams[1].operations.push_back({"spread", rooted});
+    return streams;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+}  // namespace c3::test

@@ -1,0 +1,95 @@
+#include "workloads/execute/folding.hpp"
+
+#include <algorithm>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/backends/backend.hpp"
+#include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/partition.hpp"
+#include "workloads/program/rank_classes.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+/// Whether loads of links can be added up: a hash makes each rank's its own.
+bool has_averages(const ClusterSpec& cluster) {
+  const FabricSpec& fabric = *cluster.fabric;
+  switch (fabric.topology) {
+    case FabricTopology::single_switch:
+      return true;
+    case FabricTopology::leaf_spine:
+    case FabricTopology::fat_tree:
+      return fabric.routing == FabricRouting::adaptive ||
+             (fabric.tree.spines == 1 && fabric.tree.spine_cores <= 1);
+    case FabricTopology::dragonfly:
+    case FabricTopology::torus:
+      return false;
+  }
+  return false;
+}
+
+bool runs_on_channels(const Experiment& experiment, const Strategy& strategy) {
+  const Program& program = experiment.program;
+  return std::ranges::none_of(program.streams, [&](const std::string& stream) {
+    return policy_of(strategy, stream).backend != Backend::cu &&
+           content_of(program, *program.stream_named(stream)).collectives;
+  });
+}
+
+/// What tells ranks apart beside their programs: on nodes whose GPUs have unlike links, the GPU.
+std::vector<std::uint32_t> gpus_apart(const ClusterSpec& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int nics = cluster.fabric->nics_per_node;
+  if (is_symmetric(cluster.node) && (gpus % nics == 0 || nics % gpus == 0)) return {};
+  std::vector<std::uint32_t> apart;
+  for (int rank = 0; rank < cluster.ranks(); ++rank)
+    apart.push_back(static_cast<std::uint32_t>(rank % gpus));
+  return apart;
+}
+
+bool sends_to_itself(const Program& program, const RankPartition& classes) {
+  bool found = false;
+  for (int number = 0; number < classes.classes(); ++number) {
+    const int rank = classes.representative(number);
+    for_each_operation(program.script_of(rank), [&](const Operation& operation) {
+      const auto* exchange = std::get_if<Exchange>(&operation.work);
+      if (exchange == nullptr) return;
+      const RankGroups& groups = program.communicators[exchange->communicator].groups;
+      for (const Message& message : exchange->messages)
+        found |= classes.class_of(peer_of(groups, rank, message.offset)) == number;
+    });
+  }
+  return found;
+}
+
+}  // namespace
+
+bool folds(const Experiment& experiment, const Strategy& strategy) {
+  if (experiment.measure.fold == Fold::none || !is_symmetric(experiment.cluster.network())) return false;
+  const Program& program = experiment.program;
+  if (program.scripts.size() > 1 || !program.communicators.empty()) return false;
+  return std::ranges::all_of(program.calls, [&](const Call& call) {
+    const StreamPolicy policy = policy_of(strategy, program.streams[call.stream]);
+    // One thread that feeds all groups comes to one after another.
+    const bool fed_alike = call.what.groups ? is_symmetric(policy.dma) : may_fold(policy.dma);
+    if (policy.backend == Backend::dma && !fed_alike) return false;
+    return is_symmetric(call.what, method_of(call.what, policy, experiment.cluster).algorithm,
+                        experiment.cluster);
+  });
+}
+
+std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, const Strategy& strategy,
+                                                const std::vector<std::uint32_t>& apart) {
+  const ClusterSpec& cluster = experiment.cluster;
+  if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
+  if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
+  if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
+  const RankClasses classes(experiment.program, cluster.ranks(), cluster.node.gpus,
+                            apart.empty() ? gpus_apart(cluster) : apart);
+  auto partition = std::make_shared<const RankPartition>(classes.numbers());
+  if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))
+    return nullptr;
+  return partition;
+}
+
+}  // namespace c3::workloads
