@@ -10,6 +10,7 @@
 #include "collectives/edge_folding.hpp"
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
+#include "engine/interrupt.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -84,6 +85,7 @@ TransferGraph graph_of_kinds(const CollectivePlan& plan, const ClusterSpec& clus
                              const std::vector<AlikeGroups>& kinds) {
   TransferGraph all;
   for (const AlikeGroups& kind : kinds) {
+    checkpoint();
     CollectivePlan of_group = plan;
     of_group.call.ranks = kind.front();
     of_group.call.groups.reset();

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/interrupt.hpp"
 #include "interconnect/switch_network.hpp"
 
 namespace c3::inline interconnect {
@@ -38,6 +39,7 @@ FoldedLinks::FoldedLinks(std::vector<Link> links, const RankPartition& ranks, Li
 
 EdgeSetId FoldedLinks::add(std::vector<Edge> edges, double bytes) {
   if (is_closed_) throw std::logic_error("FoldedLinks::add: links are folded already");
+  checkpoint();
   const auto id = static_cast<EdgeSetId>(sets_.size());
   for (const Edge& edge : edges) {
     uses_.clear();
@@ -79,6 +81,7 @@ void FoldedLinks::close() {
   if (folding_ == LinkFolding::exact) traces_of_ranks_.assign(static_cast<std::size_t>(ranks_.ranks()), 0);
   const bool has_switches = std::ranges::any_of(links_, [](const Link& link) { return link.gpu < 0; });
   for (Set& set : sets_) {
+    checkpoint();
     if (has_switches) find_spreads(set);
     find_shares(set);
   }

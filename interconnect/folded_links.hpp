@@ -34,8 +34,8 @@ struct Edge {
 
 /// Which links one may stand for.
 enum class LinkFolding : std::uint8_t {
-  mean,  ///< those that each call loads equally, over all lanes; a GPU's only one of its kind where the same
-         ///< calls load it at all
+  mean,   ///< those that each call loads equally, over all lanes; a GPU's only one of its kind where the same
+          ///< calls load it at all
   exact,  ///< those that every set of edges loads equally
 };
 

@@ -128,16 +128,17 @@ class RunLimits(ScratchTest):
         gemm = '{ gemm = { m = 512, n = 512, k = 512, dtype = "bf16" } }'
         stream = 'schema = 1\n{system}\n[[stream]]\nname = "a"\nrun = [{run}]\n[strategy.now]\n'
         many = stream.format(system='system = "mi300x-8"', run=",".join([gemm] * 100_000))
-        wide = stream.format(system='system = "h100-sxm-8"\nnodes = 1024', run='{ all_reduce = "16 MiB" }')
-        apart = wide + "[measure]\nfold = false\n"
-        for name, text in (("100,000 operations", many), ("1,024 nodes", wide), ("1,024 nodes unfolded", apart)):
+        system = 'system = "h100-sxm-8"\nnodes = {}'
+        wide, apart = (stream.format(system=system.format(nodes), run='{ all_reduce = "16 MiB" }') for nodes in (8192, 1024))
+        apart += '[measure]\nfold = "none"\n'
+        for name, text in (("100,000 operations", many), ("8,192 nodes", wide), ("1,024 nodes unfolded", apart)):
             with self.subTest(name):
                 self.limited(text, "3", "-q")
 
 
     def test_too_little_memory_says_what_was_large(self):
         text = ('schema = 1\nsystem = "h100-sxm-8"\nnodes = 256\n[[stream]]\nname = "a"\nrun = [{ all_reduce = "1 GiB" }]\n'
-                "[strategy.now]\n[measure]\nfold = false\n")
+                "[strategy.now]\n[measure]\nfold = 'none'\n")
         limit = 150_000_000  # bytes of address space
         done = c3sim("run", self.experiment(text), "-q", folder=self.folder,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))

@@ -38,7 +38,8 @@ b = { cus = 8, priority = -7, backend = "dma", algorithm = "ring", reserve_cus =
 [measure]
 seeds = 2
 kernel_grain = "fluid"
-fold = false
+loss_split = false
+fold = "exact"
 """
 
 # What the experiment above becomes with one mistake in it.
@@ -76,7 +77,8 @@ MISTAKES = {
     "no CU": ("cus = 8,", "cus = 0,"),
     "priority out of range": ("priority = -7", "priority = -8"),
     "unknown backend": ('"dma"', '"sdma"'),
-    "a flag that is a text": ("fold = false", 'fold = "no"'),
+    "a flag that is a text": ("loss_split = false", 'loss_split = "no"'),
+    "a word that is a flag": ('fold = "exact"', "fold = false"),
     "too many seeds": ("seeds = 2", "seeds = 1001"),
     "a range without an end": ("[measure]", '[gpu]\nhbm_read = { low = "1 TB/s", nominal = "2 TB/s" }\n[measure]'),
     "an assumed single value": ("[measure]", '[gpu]\nxcds = { value = 1, kind = "assumed" }\n[measure]'),

@@ -365,7 +365,7 @@ name = "comm"
 run = [{ all_gather = { size = "8 MiB", groups = { size = 2, stride = 4 } } }]
 [strategy.now]
 """)
-        for fold, ranks in (("true", 1), ("false", GPUS)):
+        for fold, ranks in (("mean", 1), ("none", GPUS)):
             done = c3sim("run", "pairs.toml", "--trace", fold, *QUICK, "--set", f"measure.fold={fold}", folder=self.folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(list((self.folder / fold / "now").iterdir())), ranks)

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/interrupt.hpp"
+
 namespace c3::inline workloads {
 namespace {
 
@@ -187,8 +189,10 @@ RankClasses::RankClasses(const Program& program, int ranks, int node_gpus,
     std::vector<Signature> signatures(colours.size());
     for (std::size_t rank = 0; rank < colours.size(); ++rank)
       signatures[rank].push_back(colours[rank]);
-    for (const Grouping& grouping : groupings)
+    for (const Grouping& grouping : groupings) {
+      checkpoint();
       grouping.sign(colours, signatures);
+    }
     sign_peers(program, distances, colours, signatures);
     Signatures refined;
     for (std::size_t rank = 0; rank < colours.size(); ++rank)
