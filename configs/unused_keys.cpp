@@ -107,6 +107,7 @@ const std::vector<Rule>& rules() {
       {"gpu.kernels.matrix_gemm", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.matrix_tiles", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.gemm_cluster", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.gemm_stages", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.kernels.vector_gemm", [](const Run& run) { return !run.has("vector_gemm"); },
        "no fp32 matrix product runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },

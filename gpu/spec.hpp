@@ -252,6 +252,9 @@ struct LibraryKernelSpec {
   std::vector<GemmTile> vector_tiles = {};
   std::vector<GemmTile> batched_vector_tiles = {};
   int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
+  /// Steps of K that a work group on matrix units has in LDS at once, most of them on their way; 0: as many as
+  /// fit, so that no other work group with LDS finds room on its CU.
+  int gemm_stages = 1;
 
   bool operator==(const LibraryKernelSpec&) const = default;
 };

@@ -49,6 +49,9 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
+    number<&LibraryKernelSpec::gemm_stages>(
+        "gemm_stages", {0, 16}, "steps of K that a work group on matrix units has in LDS; 0: as many as fit")
+        .optional(),
 });
 static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());
 

@@ -6,8 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
@@ -172,4 +174,47 @@ TEST_CASE("the GPU's GEMM tile decides the grid and what a work group occupies")
   CHECK(kernel.work_groups == 16 * 224);
   CHECK(kernel.needs.registers == 256.0_KiB);
   CHECK(kernel.needs.lds == 48.0_KiB);
+}
+
+TEST_CASE("work groups that load ahead hold several steps of K in LDS, and so fewer share a CU") {
+  // A step of 64 x 64 x 64 in bf16 is 16 KiB, of 64 KiB.
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.library_kernels.matrix_tiles = {{.m = 64, .n = 64, .k = 64, .waves = 4}};
+  const auto sharing = [&gpu](int stages) {
+    gpu.library_kernels.gemm_stages = stages;
+    return work_groups_per_cu(gpu.compute, describe_gemm("g", {512, 512, 512, DType::bf16}, gpu).needs, "g");
+  };
+  CHECK(sharing(1) == 4);
+  CHECK(sharing(2) == 2);
+  CHECK(sharing(3) == 1);
+  CHECK(sharing(0) == 1);   // as many as fit
+  CHECK(sharing(16) == 1);  // no more than fit
+}
+
+TEST_CASE("as many work groups of a library's GEMM share an SM as launches in public traces allow") {
+  // Registers of a thread, threads and shared memory of cuBLAS' kernels as PyTorch's profiler recorded them on
+  // A100 (facebookresearch/HolisticTraceAnalysis, f4d0062c) and H100 (AMD-AGI/TraceLens, 171dd747).
+  struct Recorded {
+    std::string gpu;
+    DType dtype;
+    GemmTile tile;
+    int on_sm;
+  };
+  const std::vector<Recorded> recorded = {
+      {"a100-sxm-80gb", DType::fp32, {32, 128, 8, 8}, 4},    // 57 registers x 256 threads of 64 Ki
+      {"a100-sxm-80gb", DType::fp32, {64, 64, 8, 2}, 8},     // 126 x 64
+      {"a100-sxm-80gb", DType::fp32, {64, 128, 8, 4}, 4},    // 122 x 128
+      {"a100-sxm-80gb", DType::bf16, {64, 128, 64, 4}, 2},   // 73,728 B of 164 KiB
+      {"a100-sxm-80gb", DType::bf16, {256, 128, 64, 8}, 1},  // 147,456 B
+      {"h100-sxm", DType::bf16, {64, 64, 64, 4}, 1},         // 231,424 B of 228 KiB, whatever the tile
+      {"h100-sxm", DType::bf16, {128, 64, 64, 4}, 1},       {"h100-sxm", DType::bf16, {128, 128, 64, 4}, 1},
+  };
+  for (const Recorded& one : recorded) {
+    CAPTURE(one.gpu);
+    CAPTURE(one.tile.m);
+    GpuSpec gpu = load_gpu(one.gpu);
+    gpu.library_kernels.matrix_tiles = gpu.library_kernels.vector_tiles = {one.tile};
+    const KernelDescription kernel = describe_gemm("g", {1024, 1024, 1024, one.dtype}, gpu);
+    CHECK(work_groups_per_cu(gpu.compute, kernel.needs, "g") == one.on_sm);
+  }
 }

@@ -23,6 +23,13 @@ constexpr double kMatrixOverlap = 8.0;
 // prefetched.
 constexpr double kStepsInFlight = 2.0;
 
+// Of a thread, however few results it computes: it has addresses and fragments, too. The fewest of cuBLAS'
+// GEMMs in public traces: sgemm of 32 x 128 with 256 threads on A100 (facebookresearch/HolisticTraceAnalysis,
+// f4d0062c).
+constexpr double kLeastRegisters = 57.0;
+constexpr double kRegister = 4.0;  // bytes
+constexpr double kLanes = 32.0;    // of a wavefront; AMD's have 64, but its wave slots run out first
+
 /// Tile rows and columns that are in flight together.
 struct Distinct {
   double rows, columns;
@@ -160,6 +167,17 @@ class TiledTraffic final : public TrafficModel {
   mutable Traffic last_;
 };
 
+/// fp32 accumulators and operand fragments in twice as many registers, and addresses however small the tile.
+WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, DType dtype, const GpuSpec& gpu) {
+  const int stages = dtype == DType::fp32 ? 1 : gpu.library_kernels.gemm_stages;
+  const Bytes lds = stages == 0 ? gpu.compute.lds_per_cu : step * stages;
+  const Bytes registers{
+      std::max(8.0 * static_cast<double>(tile.m * tile.n), kRegister * kLeastRegisters * kLanes * tile.waves)};
+  return {.lds = std::min(lds, gpu.compute.lds_per_cu),
+          .registers = std::min(registers, gpu.compute.registers_per_cu),
+          .waves = tile.waves};
+}
+
 }  // namespace
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
@@ -173,12 +191,8 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   KernelDescription kernel;
   kernel.name = std::move(name);
   kernel.work_groups = plan.work_groups;
-  // Double-buffered operands in the LDS; fp32 accumulators and operand fragments in twice as many registers.
   const Bytes step_bytes = element * product(plan.tile.m + plan.tile.n, plan.tile.k);
-  kernel.needs = {
-      .lds = std::min(step_bytes, gpu.compute.lds_per_cu),
-      .registers = std::min(Bytes{8.0 * product(plan.tile.m, plan.tile.n)}, gpu.compute.registers_per_cu),
-      .waves = plan.tile.waves};
+  kernel.needs = needs_of(plan.tile, step_bytes, shape.dtype, gpu);
   kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
   kernel.compute_time = plan.arithmetic;
   kernel.least_time = plan.least;

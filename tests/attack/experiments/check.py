@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import re
 import statistics
@@ -22,11 +23,17 @@ START_US = 4.0
 # What the loss split calls the sharing of CUs: who waits for slots, who has which, and the clock; and caches.
 EXPLAINS = ("dispatch", "cus", "cache")
 
-# Work groups are never moved: those that find some CUs taken stand on the others until they end, and a whole wave that
-# misses a few slots becomes two. Of small work groups up to eight fit on a CU where two stand when the kernel is
-# alone, which takes four times as long. What the loss split does not explain fails whatever its size.
+# Work groups are never moved: those that find some CUs taken stand on the others until they end, as many on each as fit,
+# and a whole wave that misses a few slots becomes two. Of small work groups up to eight fit on a CU where two stand when
+# the kernel is alone, which takes four times as long. One concurrent kernel was measured 3.58 times as long for where its
+# work groups were placed (Gilman, Ogden, Guo, Walls, SIGMETRICS PER 48(3), 2020): nothing here may be slower than that.
+# What the loss split does not explain fails whatever its size.
+WORST = 2.58
+# Of experiments, not strategies: those of one experiment are slow together. Of the 1,949 that run of 2,000, 7.1 % have a
+# strategy that takes 5 % longer than in series. A few draws may have a larger share by chance (two of nine is no news), so
+# what fails is a count that a true share of MOST_ABOVE_5_PERCENT exceeds once in 1,000 seeds at most: 5 of 9, 238 of 1,949.
 MOST_ABOVE_5_PERCENT = 0.10
-WORST = 3.0
+CHANCE = 0.001
 
 # More of something may let a library choose other tiles, or give a wave another tail: not in the mean, and seldom much.
 MORE_COSTS = 0.10
@@ -125,6 +132,19 @@ def waves_of(experiment, gpu, *settings):
             return [float(row["waves"]) for row in csv.DictReader(file)]
 
 
+def most_by_chance(draws, share):
+    """The count that `draws` of an event of probability `share` exceed with a probability of at most CHANCE."""
+    def probability(count):
+        ways = math.lgamma(draws + 1) - math.lgamma(count + 1) - math.lgamma(draws - count + 1)
+        return math.exp(ways + count * math.log(share) + (draws - count) * math.log(1.0 - share))
+
+    count, within = 0, probability(0)
+    while within < 1.0 - CHANCE:
+        count += 1
+        within += probability(count)
+    return count
+
+
 def judge(outcomes, known):
     """`known`: check.systems(). Prints what was found. Returns what must not be, a line each."""
     failures = [f"{one.problem}: {describe(one.experiment)}" for one in outcomes if one.problem]
@@ -149,8 +169,12 @@ def judge_together(ran):
             if excess > explained + UNEXPLAINED:
                 failures.append(f"{name}: {100 * excess:.1f} % beyond the series, of which the loss split explains "
                                 f"{100 * explained:.1f} %: {describe(experiment)}")
-    if sum(case[2] > 0.05 for case in cases) > MOST_ABOVE_5_PERCENT * len(cases):
-        failures.append(f"more than {100 * MOST_ABOVE_5_PERCENT:.0f} % of the strategies take 5 % longer than in series")
+    above = sum(any(excess > 0.05 for excess, _ in one.beyond.values()) for one in ran)
+    most = most_by_chance(len(ran), MOST_ABOVE_5_PERCENT)
+    print(f"{above} of {len(ran)} experiments have a strategy slower by more than 5 %, up to {most} may by chance")
+    if above > most:
+        failures.append(f"{above} of {len(ran)} experiments take 5 % longer than in series, more than a share of "
+                        f"{100 * MOST_ABOVE_5_PERCENT:.0f} % explains")
     if any(case[2] > WORST for case in cases):
         failures.append(f"a strategy takes {100 * WORST:.0f} % longer than in series")
     return failures
