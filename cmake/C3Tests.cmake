@@ -91,7 +91,7 @@ endfunction()
 set(C3_PYTHON /usr/bin/python3 CACHE FILEPATH "Python interpreter with h5py")
 
 # c3_add_python_test(cli cli/test_run.py) makes cli/test_run: a script whose exit status says whether it passed.
-# It finds the command in $C3SIM and the repository in $C3SIM_SOURCE. TIMEOUT in seconds. 77: it had nothing to test.
+# It finds the command in $C3SIM, the repository in $C3SIM_SOURCE, and may import what lies in tests/support. TIMEOUT in seconds. 77: it had nothing to test.
 # READS_MEASURED_DATA: it is skipped without $C3SIM_DATA; its second label, measured_data, selects all such tests.
 # FAST: it takes a second or two at most; its second label is fast.
 # LONG: it is run by hand only, as label long (the presets release and dev leave it out).
@@ -126,7 +126,8 @@ endfunction()
 function(c3_add_python_ctest name script labels timeout)
   add_test(NAME ${name} COMMAND ${C3_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
   # COST: CTest starts what may take long first, so that no core is left with a long test at the end of a first run.
-  set(environment C3SIM=$<TARGET_FILE:c3sim> C3SIM_SOURCE=${PROJECT_SOURCE_DIR} ${ARGN})
+  set(environment C3SIM=$<TARGET_FILE:c3sim> C3SIM_SOURCE=${PROJECT_SOURCE_DIR}
+    PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${timeout} SKIP_RETURN_CODE 77
     ENVIRONMENT "${environment}")
 endfunction()

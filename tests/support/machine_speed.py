@@ -1,0 +1,20 @@
+"""Budgets of CPU time, which hold on slow machines, too."""
+
+import time
+
+LOOP_S = 0.15  # what the loop takes on a quiet core of the machine for which tests state their budgets
+
+
+def loop_seconds():
+    begun = time.process_time()
+    total, table = 0.0, {}
+    for i in range(2_000_000):
+        total += (i % 7) * 0.5
+        table[i & 4095] = total
+    return time.process_time() - begun
+
+
+def cpu_budget(seconds):
+    """`seconds` of CPU time, or more where this machine is slower at the moment than that of LOOP_S. Ask for it right after what it
+    is for: neighbours come and go."""
+    return seconds * max(1.0, min(loop_seconds() for _ in range(3)) / LOOP_S)
