@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <queue>
+#include <set>
+#include <utility>
 
 #include "configs/section.hpp"
 
@@ -25,8 +27,11 @@ class Findings {
  public:
   TableRule rule;
 
-  /// \param found by a rehearsal that had \p added for the first time; empty for the one without optional keys.
-  void add(TableRule& found, const std::string& table, const std::string& added) {
+  /// \param found by a rehearsal that had the optional keys \p present, \p added for the first time; empty for
+  /// the one without any.
+  void add(TableRule& found, const std::string& table, const std::set<std::string>& present,
+           const std::string& added) {
+    present_ = &present;
     merge(rule, found, table, added);
   }
 
@@ -45,6 +50,7 @@ class Findings {
         note_optional(*old, name);
         continue;
       }
+      drop_owners(*old, table);
       if (old->meaning.empty()) {
         old->meaning = key.meaning;
         old->otherwise = key.otherwise;
@@ -61,15 +67,23 @@ class Findings {
   }
 
   /// A key that turns up beside an optional one belongs to it, and when it is required the other needs it, too.
-  static void note_owner(TableRule& known, KeyRule& key, const std::string& table, const std::string& added) {
+  void note_owner(TableRule& known, KeyRule& key, const std::string& table, const std::string& added) {
     for (KeyRule& owner : known.keys) {
       const bool is_owner = &owner != &key && dotted(table, owner.key) == added;
       if (!is_owner) continue;
       key.with.push_back(owner.key);
+      was_owned_.emplace(dotted(table, key.key), owner.key);
       if (key.presence != Presence::required) continue;
       owner.with.push_back(key.key);
       key.presence = Presence::optional;
     }
+  }
+
+  /// A key that turns up without one that it seemed to belong to does not need it: another will do.
+  void drop_owners(KeyRule& key, const std::string& table) const {
+    std::erase_if(key.with, [&](const std::string& owner) {
+      return was_owned_.contains({dotted(table, key.key), owner}) && !present_->contains(dotted(table, owner));
+    });
   }
 
   void note_optional(KeyRule& key, const std::string& name) {
@@ -85,6 +99,8 @@ class Findings {
   }
 
   std::vector<std::string> new_optional_;
+  std::set<std::pair<std::string, std::string>> was_owned_;  ///< a key by its dotted name, and its owner
+  const std::set<std::string>* present_ = nullptr;           ///< in the rehearsal that is added
 };
 
 }  // namespace
@@ -101,7 +117,7 @@ TableRule describe(const std::string& name, Provenance provenance, const std::fu
     TableRule found;
     Section section(std::make_shared<Draft>(rehearsal, found), name, {}, provenance);
     read(section);
-    findings.add(found, name, added);
+    findings.add(found, name, present, added);
     for (const std::string& key : findings.take_new_optional()) {
       std::set<std::string> more = present;
       more.insert(key);

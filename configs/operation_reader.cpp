@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "configs/fields/operation_keys.hpp"
+#include "configs/message_reader.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
 #include "configs/spec_readers.hpp"
@@ -56,51 +57,10 @@ Rule size_rule() {
                      {operation_rule(kSizes[2])}}}};
 }
 
-/// A list of ranks, or ranges of them.
-Rule ranks_rule() {
-  return {AnyOfRule{{{ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}},
-                     {PatternRule{"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", "0-1"}}}}};
-}
-
 /// A list of rows of sizes.
 Rule sends_rule() {
   const Rule row = {ListRule{std::make_shared<Rule>(Rule{QuantityRule{Dimension::bytes, Sign::not_negative}})}};
   return {ListRule{std::make_shared<Rule>(row)}};
-}
-
-int rank_in(const Node& node, const std::string& where) {
-  const auto* rank = std::get_if<std::int64_t>(&node.value);
-  if (rank == nullptr || *rank < 0 || *rank > kLargestRank) {
-    throw ConfigError(node.origin, where, fmt::format("must be a rank, from 0 to {}", kLargestRank));
-  }
-  return static_cast<int>(*rank);
-}
-
-}  // namespace
-
-std::vector<int> read_ranks(Section& section, std::string_view key) {
-  const Node& value = section.node(key, ranks_rule);
-  if (const std::string* text = value.text()) {
-    try {
-      return parse_ranks(*text);
-    } catch (const std::invalid_argument& error) {
-      section.fail(key, error.what());
-    }
-  }
-  const Array* list = value.array();
-  if (list == nullptr || list->empty())
-    section.fail(key, R"(must be a list of ranks, as in [0, 1], or ranges of them, as in "0-3,6")");
-  std::vector<int> ranks;
-  for (const Node& element : *list)
-    ranks.push_back(rank_in(element, section.dotted(key)));
-  return ranks;
-}
-
-namespace {
-
-/// The same where they may be left out.
-std::vector<int> optional_ranks(Section& section, std::string_view key) {
-  return section.has(key) ? read_ranks(section, key) : std::vector<int>{};
 }
 
 /// `groups = { size = 4, stride = 1 }`: how all ranks are grouped.
@@ -204,43 +164,33 @@ Seconds above_zero(Section& section, std::string_view key) {
   return time;
 }
 
-/// `{ size = "64 MiB", to = 1 }`, or `from` of what is received.
-Message read_message(Section& section, bool sends) {
-  constexpr int kFarthest = kMostRanks;
-  Message message{.bytes = {}, .sends = sends};
-  message.bytes = section.bytes("size");
-  message.offset = static_cast<int>(section.integer(sends ? "to" : "from", -kFarthest, kFarthest));
-  section.explain(kMessageKeys);
-  return message;
+/// `{ time = "20 us", read = "64 MiB" }`
+WrittenOperation read_detailed_timed(Section& section) {
+  TimedKernel kernel{.duration = above_zero(section, "time")};
+  if (section.has("read")) kernel.read = section.bytes("read");
+  if (section.has("written")) kernel.written = section.bytes("written");
+  std::string name = "timed";
+  if (section.has("name")) name = section.text("name");
+  std::vector<int> on = optional_ranks(section, "on");
+  section.explain(kTimedKeys);
+  section.finish();
+  return {std::move(name), kernel, std::move(on)};
 }
 
-/// `send = { size = "64 MiB", to = 1, over = "pp" }`
-WrittenOperation read_single_message(Section& section, const std::string& key) {
-  Section entry = section.table(key);
-  const Message message = read_message(entry, key == "send");
-  const std::string over = entry.slug("over");
-  entry.explain(kMessageKeys);
-  entry.finish();
-  return {fmt::format("{} {}", key, over), WrittenExchange{over, {message}}};
+/// Either a time alone or a table.
+Rule timed_rule() {
+  return {AnyOfRule{{{QuantityRule{Dimension::duration, Sign::positive}},
+                     {describe("", Provenance::optional, read_detailed_timed)}}}};
 }
 
-/// `exchange = { over = "pp", sends = [{ size = "64 MiB", to = 1 }], receives = [..] }`
-WrittenOperation read_exchange(Section& section) {
-  constexpr std::size_t kMostMessages = 4096;
-  Section entry = section.table("exchange");
-  WrittenExchange exchange{.over = entry.slug("over"), .messages = {}};
-  for (const bool sends : {true, false}) {
-    const std::string_view key = sends ? "sends" : "receives";
-    if (!entry.has(key)) continue;
-    for (Section& message : entry.tables(key, kMostMessages)) {
-      exchange.messages.push_back(read_message(message, sends));
-      message.finish();
-    }
+/// `timed = "20 us"`, or a table
+WrittenOperation read_timed(Section& section) {
+  const Node& what = section.node("timed", timed_rule);
+  if (what.table() != nullptr) {
+    Section entry(what, section.dotted("timed"));
+    return read_detailed_timed(entry);
   }
-  entry.explain(kMessageKeys);
-  if (exchange.messages.empty()) entry.refuse("sends", "an exchange needs `sends`, `receives`, or both");
-  entry.finish();
-  return {"exchange " + exchange.over, std::move(exchange)};
+  return {"timed", TimedKernel{.duration = above_zero(section, "timed")}};
 }
 
 /// Distinguishes calls of one stream that differ in more than their size.
@@ -293,40 +243,11 @@ WrittenOperation OperationReader::read(Section& section) const {
     Section entry = section.table(key);
     return read_kernel(entry);
   }
-  if (key == "timed") return timed(section);
-  if (key == "send" || key == "receive") return read_single_message(section, key);
+  if (key == "timed") return read_timed(section);
+  if (key == "send" || key == "receive") return read_message(section, key);
   if (key == "exchange") return read_exchange(section);
   const auto kind = std::ranges::find(kCollectiveKinds, key, [](CollectiveKind k) { return name_of(k); });
   return collective(section, *kind);
-}
-
-/// Either a time alone or a table.
-WrittenOperation OperationReader::timed(Section& section) const {
-  const auto rule = [] {
-    const std::optional<LayerInput> no_layer;
-    const OperationReader reader(no_layer);
-    return Rule{AnyOfRule{
-        {Rule{QuantityRule{Dimension::duration, Sign::positive}},
-         Rule{describe("", Provenance::optional, [&](Section& entry) { reader.detailed_timed(entry); })}}}};
-  };
-  const Node& what = section.node("timed", rule);
-  if (what.table() != nullptr) {
-    Section entry(what, section.dotted("timed"));
-    return detailed_timed(entry);
-  }
-  return {"timed", TimedKernel{.duration = above_zero(section, "timed")}};
-}
-
-WrittenOperation OperationReader::detailed_timed(Section& section) const {
-  TimedKernel kernel{.duration = above_zero(section, "time")};
-  if (section.has("read")) kernel.read = section.bytes("read");
-  if (section.has("written")) kernel.written = section.bytes("written");
-  std::string name = "timed";
-  if (section.has("name")) name = section.text("name");
-  std::vector<int> on = optional_ranks(section, "on");
-  section.explain(kTimedKeys);
-  section.finish();
-  return {std::move(name), kernel, std::move(on)};
 }
 
 /// Either a size alone or a table.

@@ -22,9 +22,6 @@ struct LayerInput {
   DType dtype = DType::bf16;
 };
 
-/// Ranks at \p key: a list, or a text of ranges.
-std::vector<int> read_ranks(Section& section, std::string_view key);
-
 class OperationReader {
  public:
   /// \p layer must outlive it; absent: only shapes and sizes written out can be run.
@@ -41,8 +38,6 @@ class OperationReader {
   static Rule collective_rule(CollectiveKind kind);
   WrittenOperation read(Section& section) const;
   WrittenOperation collective(Section& section, CollectiveKind kind) const;
-  WrittenOperation timed(Section& section) const;
-  WrittenOperation detailed_timed(Section& section) const;
   WrittenOperation detailed_collective(Section& section, CollectiveKind kind) const;
   Bytes named_size(const std::string& what, const Origin& at, const std::string& where) const;
   void read_size(Section& section, std::string_view key, CollectiveCall& call) const;

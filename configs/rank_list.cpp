@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
+#include <variant>
+
+#include "configs/rule.hpp"
+#include "configs/section.hpp"
 
 namespace c3::inline configs {
 namespace {
@@ -13,6 +19,22 @@ int parse_rank(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
   if (error == std::errc() && end == text.data() + text.size() && rank >= 0 && rank < kMostRanks) return rank;
   throw std::invalid_argument(fmt::format("'{}' is no rank; expected ranks and ranges, as in 0-3,6", text));
+}
+
+constexpr std::int64_t kLargestRank = kMostRanks - 1;
+
+/// A list of ranks, or ranges of them.
+Rule ranks_rule() {
+  return {AnyOfRule{{{ListRule{std::make_shared<Rule>(Rule{IntegerRule{0, kLargestRank}})}},
+                     {PatternRule{"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", "0-1"}}}}};
+}
+
+int rank_in(const Node& node, const std::string& where) {
+  const auto* rank = std::get_if<std::int64_t>(&node.value);
+  if (rank == nullptr || *rank < 0 || *rank > kLargestRank) {
+    throw ConfigError(node.origin, where, fmt::format("must be a rank, from 0 to {}", kLargestRank));
+  }
+  return static_cast<int>(*rank);
 }
 
 }  // namespace
@@ -47,6 +69,28 @@ std::string ranks_text(const std::vector<int>& ranks) {
     first = last + 1;
   }
   return text;
+}
+
+std::vector<int> read_ranks(Section& section, std::string_view key) {
+  const Node& value = section.node(key, ranks_rule);
+  if (const std::string* text = value.text()) {
+    try {
+      return parse_ranks(*text);
+    } catch (const std::invalid_argument& error) {
+      section.fail(key, error.what());
+    }
+  }
+  const Array* list = value.array();
+  if (list == nullptr || list->empty())
+    section.fail(key, R"(must be a list of ranks, as in [0, 1], or ranges of them, as in "0-3,6")");
+  std::vector<int> ranks;
+  for (const Node& element : *list)
+    ranks.push_back(rank_in(element, section.dotted(key)));
+  return ranks;
+}
+
+std::vector<int> optional_ranks(Section& section, std::string_view key) {
+  return section.has(key) ? read_ranks(section, key) : std::vector<int>{};
 }
 
 }  // namespace c3::configs
