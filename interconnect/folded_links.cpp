@@ -26,6 +26,42 @@ std::string kind_of(std::string name) {
   return name;
 }
 
+/// What the edges of a set take of each class of links, of which some edges take more than others.
+class Spreads {
+ public:
+  /// \param taken class and bytes; a class may come several times. Changed
+  void add(std::vector<std::pair<std::uint32_t, double>>& taken) {
+    std::ranges::sort(taken);
+    for (std::size_t begin = 0, end = 0; begin < taken.size(); begin = end) {
+      double bytes = 0.0;
+      for (; end < taken.size() && taken[end].first == taken[begin].first; ++end)
+        bytes += taken[end].second;
+      Taken& its = of_class_[taken[begin].first];
+      its.least = std::min(its.least, bytes);
+      its.most = std::max(its.most, bytes);
+      its.sum += bytes;
+      ++its.edges;
+    }
+  }
+
+  /// By class: from the edge that takes least to the one that takes most, over their mean.
+  std::vector<std::pair<std::uint32_t, double>> of(std::size_t edges) const {
+    std::vector<std::pair<std::uint32_t, double>> spreads;
+    for (const auto& [number, its] : of_class_) {
+      const double least = its.edges < edges ? 0.0 : its.least;
+      spreads.emplace_back(number, (its.most - least) * static_cast<double>(edges) / its.sum);
+    }
+    return spreads;
+  }
+
+ private:
+  struct Taken {
+    double least = std::numeric_limits<double>::infinity(), most = 0.0, sum = 0.0;
+    std::size_t edges = 0;  ///< that take anything of it
+  };
+  std::map<std::uint32_t, Taken> of_class_;
+};
+
 }  // namespace
 
 FoldedLinks::FoldedLinks(std::vector<Link> links, const RankPartition& ranks, LinkFolding folding,
@@ -79,10 +115,8 @@ void FoldedLinks::close() {
   is_closed_ = true;
   find_classes();
   if (folding_ == LinkFolding::exact) traces_of_ranks_.assign(static_cast<std::size_t>(ranks_.ranks()), 0);
-  const bool has_switches = std::ranges::any_of(links_, [](const Link& link) { return link.gpu < 0; });
   for (Set& set : sets_) {
     checkpoint();
-    if (has_switches) find_spreads(set);
     find_shares(set);
   }
   find_inequity();
@@ -141,48 +175,26 @@ void FoldedLinks::find_inequity() {
   }
 }
 
-/// Of what each edge takes of links between switches, which some edges cross and others do not.
-void FoldedLinks::find_spreads(Set& set) {
-  struct Taken {
-    double least = std::numeric_limits<double>::infinity(), most = 0.0, sum = 0.0, edges = 0.0;
-  };
-  std::map<std::uint32_t, Taken> all;
-  for (const Edge& edge : set.edges) {
-    uses_.clear();
-    uses_of_(edge, uses_);
-    std::map<std::uint32_t, double> by_edge;
-    for (const Use& use : uses_) {
-      if (links_[use.link].gpu < 0) by_edge[class_of_[use.link]] += use.bytes * edge.count;
-    }
-    for (const auto& [number, bytes] : by_edge) {
-      Taken& taken = all[number];
-      taken.least = std::min(taken.least, bytes);
-      taken.most = std::max(taken.most, bytes);
-      taken.sum += bytes;
-      ++taken.edges;
-    }
-  }
-  const auto edges = static_cast<double>(set.edges.size());
-  for (const auto& [number, taken] : all) {
-    const double least = taken.edges < edges ? 0.0 : taken.least;
-    set.spreads.emplace_back(number, (taken.most - least) * edges / taken.sum);
-  }
-}
-
 void FoldedLinks::find_shares(Set& set) {
+  Spreads spreads;
+  std::vector<std::pair<std::uint32_t, double>> between_switches;  // class and bytes, of one edge
   for (const Edge& edge : set.edges) {
     uses_.clear();
     uses_of_(edge, uses_);
-    for (const Use& use : uses_)
+    between_switches.clear();
+    for (const Use& use : uses_) {
+      const std::uint32_t number = class_of_[use.link];
       add_use(set.shares, use, edge.count);
-    if (folding_ == LinkFolding::exact) trace_ends(static_cast<EdgeSetId>(&set - sets_.data()), edge);
-    if (&edge == set.edges.data()) {
-      for (const Use& use : uses_)  // two links of a class are each taken once
-        set.alone.push_back({class_of_[use.link], use.bytes, use.has_messages, 1.0});
+      if (links_[use.link].gpu < 0) between_switches.emplace_back(number, use.bytes * edge.count);
+      if (&edge == set.edges.data())  // two links of a class are each taken once
+        set.alone.push_back({number, use.bytes, use.has_messages, 1.0});
     }
+    spreads.add(between_switches);
+    if (folding_ == LinkFolding::exact) trace_ends(static_cast<EdgeSetId>(&set - sets_.data()), edge);
   }
   for (Share& share : set.shares)
     share.uses /= members_[share.number];
+  set.spreads = spreads.of(set.edges.size());
   set.edges = {};
 }
 

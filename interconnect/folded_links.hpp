@@ -113,7 +113,6 @@ class FoldedLinks {
   };
   void find_classes();
   std::uint64_t trace_of_call(const Link& link, double load, double most) const;
-  void find_spreads(Set& set);
   void find_inequity();
   void find_shares(Set& set);
   void trace_ends(EdgeSetId set, const Edge& edge);

@@ -99,8 +99,8 @@ void Interconnect::make_folded_links(const RankPartition& classes, LinkFolding f
       [this](const Edge& edge, std::vector<FoldedLinks::Use>& uses) { add_uses(edge, uses); });
 }
 
-std::size_t Interconnect::fold_links() {
-  if (!folded_links_ || folded_links_->is_closed()) return firsts_.empty() ? 0 : folded_links_->classes();
+void Interconnect::fold_links() {
+  if (!folded_links_ || folded_links_->is_closed()) return;
   folded_links_->close();
   for (const std::string& suffix : suffixes_) {
     for (std::size_t i = 0; i < folded_links_->classes(); ++i) {
@@ -115,7 +115,6 @@ std::size_t Interconnect::fold_links() {
       if (i == 0) firsts_.push_back(added);
     }
   }
-  return folded_links_->classes();
 }
 
 /// Of one byte, with links numbered as make_folded_links numbers them: node by node, then switches'.

@@ -63,8 +63,8 @@ class Interconnect {
   }
   /// All edges of one collective have been added.
   void end_call() { folded_links_->end_call(); }
-  /// No more edges come. \returns how many links are left of each stream's.
-  std::size_t fold_links();
+  /// No more edges come: adds one link of each class. Without classes, and again, nothing.
+  void fold_links();
   double inequity() const { return folded_links_->inequity(); }  ///< see FoldedLinks, as the next
   const std::vector<std::uint64_t>& traces_of_ranks() const { return folded_links_->traces_of_ranks(); }
   /// What \p wire_bytes on each edge of \p set take, each in \p messages between nodes. After
