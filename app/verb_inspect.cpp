@@ -33,7 +33,8 @@ const std::map<std::string, std::string> kTables{
     {"collectives", "collectives"},   {"summary", "summary"},
     {"streams", "streams"},           {"resources", "resources/list"},
     {"steps", "resources/steps"},     {"step", "step"},
-    {"step_classes", "step_classes"}, {"memory", "memory"}};
+    {"step_classes", "step_classes"}, {"memory", "memory"},
+    {"classes", "classes"},           {"ranks", "ranks"}};
 
 std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
   auto all = file.strategies();
@@ -95,10 +96,10 @@ void add_inspect_verb(Command& app, VerbAction& action) {
       "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
   verb.add_option("FILE", options->file, "Result file (HDF5) of c3sim run").required();
   verb.add_option("--strategy", options->strategy, "Only this strategy (default: all)").type_name("NAME");
-  Option& table =
-      verb.add_option("--table", options->table,
-                      "activities, dependencies, collectives, resources, steps, summary or streams;\n"
-                      "for a training step also step, step_classes or memory");
+  Option& table = verb.add_option("--table", options->table,
+                                  "activities, dependencies, collectives, resources, steps, summary, streams,\n"
+                                  "classes (of ranks) or ranks (the class of each);\n"
+                                  "for a training step also step, step_classes or memory");
   table.type_name("TABLE").one_key_of(kTables);
   Option& csv =
       verb.add_flag("--csv", options->csv, "Print the table as CSV, with a column 'strategy'").needs(table);

@@ -175,8 +175,7 @@ std::vector<WrittenRanks> read_classes(Section& root, const std::optional<LayerI
   std::vector<WrittenRanks> classes;
   std::vector<bool> is_taken(static_cast<std::size_t>(ranks));
   for (Section& section : root.tables("ranks", kMostClasses)) {
-    section.slug("name");
-    WrittenRanks its{.ranks = read_ranks(section, "ranks"), .streams = {}};
+    WrittenRanks its{.name = section.slug("name"), .ranks = read_ranks(section, "ranks"), .streams = {}};
     for (const int rank : its.ranks) {
       if (section.is_rehearsal()) break;
       if (rank >= ranks) section.fail("ranks", fmt::format("there is no rank {} of {}", rank, ranks));
@@ -204,7 +203,7 @@ Program read_streams(Section& root, const std::optional<LayerInput>& layer, int 
   std::vector<WrittenRanks> written;
   if (!by_ranks || root.has("stream")) {
     if (by_ranks) root.refuse("ranks", "cannot be combined with [[stream]], which is of all ranks");
-    written.push_back({{}, read_streams(root, layer, ranks, communicators)});
+    written.push_back({{}, {}, read_streams(root, layer, ranks, communicators)});
   }
   if (by_ranks) {
     std::vector<WrittenRanks> classes = read_classes(root, layer, ranks, communicators);

@@ -3,9 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace c3::inline interconnect {
+
+/// Ranks in order, by neighbours: half open.
+using RankRanges = std::vector<std::pair<int, int>>;
+
+int count_of(const RankRanges& ranks);
+
+/// The ranks of either, which have none in common; neighbours in one range.
+RankRanges united(RankRanges a, const RankRanges& b);
+
+/// "0-3, 9" or, of many that are equally far apart, "0-3, 8-11 .. 1016-1019".
+std::string text_of(const RankRanges& ranks);
 
 /// Ranks in classes, of each of which one member, its representative, is simulated for all.
 class RankPartition {
@@ -13,6 +26,11 @@ class RankPartition {
   /// \p classes by rank, numbered in the order of their lowest ranks. \throws std::logic_error where they are
   /// numbered otherwise
   explicit RankPartition(std::vector<std::uint32_t> classes);
+
+  /// Every rank is a class of its own.
+  static RankPartition each(int ranks);
+  /// All are one class.
+  static RankPartition together(int ranks);
 
   int ranks() const { return static_cast<int>(class_of_.size()); }
   int classes() const { return static_cast<int>(lowest_.size()); }
@@ -23,6 +41,11 @@ class RankPartition {
   int stand_in(int rank) const { return representative(class_of(rank)); }
   /// How many ranks the class of \p rank has.
   int alike(int rank) const { return members(class_of(rank)); }
+  const std::vector<std::uint32_t>& class_of_ranks() const { return class_of_; }
+  /// The members of each class.
+  std::vector<RankRanges> ranges() const;
+
+  bool operator==(const RankPartition&) const = default;
 
  private:
   std::vector<std::uint32_t> class_of_;

@@ -62,6 +62,11 @@ class Column {
   std::vector<T> buffer_;
 };
 
+template <class... Columns>
+void flush_all(Columns&... columns) {
+  (columns.flush(), ...);
+}
+
 /// A column of one row.
 template <class T>
 void write_one(const H5Id& group, const ColumnSpec& spec, T value) {

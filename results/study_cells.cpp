@@ -30,6 +30,33 @@ bool has_spread(const StudyResult& study) {
   return std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.spread.has_value(); });
 }
 
+/// Ranks of one name whose times read the same.
+struct RanksAlike {
+  std::string name;
+  std::vector<std::string> times;
+  RankRanges ranks;
+
+  std::vector<std::string> row() const {
+    std::vector<std::string> cells{name, text_of(ranks), fmt::format("{}", count_of(ranks))};
+    std::ranges::copy(times, std::back_inserter(cells));
+    return cells;
+  }
+};
+
+std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit) {
+  std::vector<RanksAlike> all;
+  for (const SimulatedClass& its : strategy.classes) {
+    const std::string name = fmt::format("{} {}", strategy.name, its.name.empty() ? kAbsentCell : its.name);
+    const std::vector<std::string> times{unit.format(its.times.kernels), unit.format(its.times.communication),
+                                         unit.format(its.times.exposed), unit.format(its.times.idle)};
+    auto found = std::ranges::find_if(
+        all, [&](const RanksAlike& known) { return known.name == name && known.times == times; });
+    if (found == all.end()) found = all.insert(found, {name, times, {}});
+    found->ranks = united(found->ranks, its.ranks);
+  }
+  return all;
+}
+
 /// Why some shares are above 100 %; empty where none is.
 std::string beyond_ideal(const StudyResult& study) {
   constexpr double kShown = 1.0005;  // 100.1%
@@ -123,6 +150,25 @@ StudyCells stream_cells(const StudyResult& study) {
     cells.rows.push_back({s.name});
     for (const StreamTimes& stream : s.streams)
       cells.rows.back().push_back(format_times(stream.times, unit));
+  }
+  return cells;
+}
+
+StudyCells rank_cells(const StudyResult& study) {
+  constexpr std::size_t kShown = 16;  // rows of a strategy
+  const auto unit = time_unit(study);
+  StudyCells cells{
+      .header = {"ranks", "which", "how many", "kernels", "comm.", "exposed", "idle"},
+      .rows = {},
+      .notes = fmt::format("times in {} of each rank; exposed: communication beside no kernel\n", unit.name)};
+  for (const StrategyResult& strategy : study.strategies) {
+    if (std::ranges::all_of(strategy.classes, [](const auto& its) { return its.name.empty(); })) continue;
+    const std::vector<RanksAlike> alike = ranks_alike(strategy, unit);
+    for (std::size_t i = 0; i < std::min(kShown, alike.size()); ++i)
+      cells.rows.push_back(alike[i].row());
+    if (alike.size() > kShown)
+      cells.notes += fmt::format("{}: {} rows more, see c3sim inspect --table classes\n", strategy.name,
+                                 alike.size() - kShown);
   }
   return cells;
 }

@@ -17,6 +17,8 @@ StudyCells time_cells(const StudyResult& study);
 StudyCells loss_cells(const StudyResult& study);
 /// A column for each stream; no rows unless streams are compared with one another.
 StudyCells stream_cells(const StudyResult& study);
+/// Where the time of each class of ranks goes; no rows unless ranks have names.
+StudyCells rank_cells(const StudyResult& study);
 /// "8 seeds x 50 draws"
 std::string repetitions_text(const StudyConditions& conditions);
 /// The modelling choices that move results and that no vendor documents.

@@ -59,6 +59,20 @@ Json step_json(const std::optional<StepResult>& step) {
           {"hardware_flops", step->facts.hardware_flops.value}};
 }
 
+Json classes_json(const std::vector<SimulatedClass>& classes) {
+  Json json = Json::array();
+  for (const SimulatedClass& its : classes)
+    json.push_back({{"name", its.name.empty() ? Json() : Json(its.name)},
+                    {"ranks", text_of(its.ranks)},
+                    {"representative", its.representative()},
+                    {"multiplicity", its.multiplicity()},
+                    {"kernels_us", us(its.times.kernels)},
+                    {"communication_us", us(its.times.communication)},
+                    {"exposed_us", us(its.times.exposed)},
+                    {"idle_us", us(its.times.idle)}});
+  return json;
+}
+
 Json strategy_json(const StrategyResult& result) {
   Json json{{"strategy", result.name},
             {"time_us", us(result.time)},
@@ -71,7 +85,8 @@ Json strategy_json(const StrategyResult& result) {
             {"kernel", side_json(result.kernel)},
             {"collective", side_json(result.collective)},
             {"loss_us", loss_json(result.loss)},
-            {"step", step_json(result.step)}};
+            {"step", step_json(result.step)},
+            {"classes", classes_json(result.classes)}};
   for (const StreamTimes& stream : result.streams)
     json["streams"][stream.name] = side_json(stream.times);
   if (result.best_cus) json["best_cus"] = *result.best_cus;

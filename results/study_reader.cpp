@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "files/io_error.hpp"
+#include "results/class_tables.hpp"
 #include "results/picoseconds.hpp"
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
@@ -91,6 +92,7 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
     result.best_cus = static_cast<int>(summary.values<std::int64_t>("best_cus").at(0));
   result.notes = notes(file, name);
   result.step = read_step(file, name);
+  result.classes = read_classes(file, name);
   return result;
 }
 

@@ -117,7 +117,7 @@ std::string format_out_of_memory(const OutOfMemory& verdict) {
 
 std::string format_study(const StudyResult& study) {
   std::string text = headline(study) + "\n\n" + format_cells(time_cells(study)) + format_step(study);
-  for (const StudyCells& cells : {stream_cells(study), loss_cells(study)})
+  for (const StudyCells& cells : {stream_cells(study), rank_cells(study), loss_cells(study)})
     if (!cells.rows.empty()) text += '\n' + format_cells(cells);
   const std::string notes = strategy_notes(study);
   if (!notes.empty()) text += '\n' + notes;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "results/class_tables.hpp"
 #include "results/picoseconds.hpp"
 #include "results/step_tables.hpp"
 #include "results/strategy_summary.hpp"
@@ -23,11 +24,6 @@ bool is_step(double written, double now, double capacity) {
 }
 
 std::int64_t row_id(ActivityId id) { return static_cast<std::int64_t>(id); }
-
-template <class... Columns>
-void flush_all(Columns&... columns) {
-  (columns.flush(), ...);
-}
 
 }  // namespace
 
@@ -181,6 +177,7 @@ void TimelineWriter::finish(const StrategyResult& result, std::span<const Collec
   flush_all(steps_.resource, steps_.time, steps_.used, steps_.capacity);
   write_collectives(collectives);
   write_summary(strategy_, result);
+  write_classes(strategy_, result.classes, file_.names());
   if (result.step) write_step(strategy_, *result.step, last_date_, file_.names());
 }
 

@@ -89,7 +89,7 @@ Numbers numbers_of(const StrategyIn& strategy) {
       numbers.add(name, "1", std::stod(*text));
   }
   add_single(numbers, strategy, "step", "step.");
-  for (const char* const table : {"streams", "step_classes", "memory"})
+  for (const char* const table : {"streams", "classes", "step_classes", "memory"})
     add_rows(numbers, strategy, table);
   return numbers;
 }

@@ -28,10 +28,11 @@ std::string table_of(const StudyCells& cells) {
 std::string table_section(const ReportScope& scope) {
   std::string tables;
   for (const auto& run : scope.runs) {
-    const StudyCells streams = stream_cells(run.study);
     if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
     tables += table_of(time_cells(run.study));
-    if (!streams.rows.empty()) tables += table_of(streams);
+    for (const StudyCells& cells : {stream_cells(run.study), rank_cells(run.study)}) {
+      if (!cells.rows.empty()) tables += table_of(cells);
+    }
   }
   return "<section id=\"table\">\n<h2>Times</h2>\n" + tables + "</section>\n";
 }

@@ -43,7 +43,8 @@ MeasuredGpt gpt_of(const CheckedRow& row) {
 SimulatedTime simulate(const MeasuredGpt& row, const Experiment& frame) {
   const Experiment step = step_of(row, frame);
   const RunResult run = run_step(step, step.strategies.front(), {});
-  return {.time = run.time, .values = {run.step->kernels.value, run.step->exposed.value}};
+  return {.time = run.time,
+          .values = {run.classes.front().times.kernels.value, run.classes.front().times.exposed.value}};
 }
 
 }  // namespace

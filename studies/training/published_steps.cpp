@@ -47,8 +47,9 @@ void PublishedStepsPart::plan(SimulationJobs& jobs) {
       const auto run = [&variant, seed] {
         const RunSetup setup{.seed = static_cast<std::uint64_t>(seed)};
         const RunResult result = run_step(variant.experiment, variant.experiment.strategies.front(), setup);
-        return SimulatedTime{.time = result.time,
-                             .values = {result.step->exposed.value, result.step->idle.value}};
+        return SimulatedTime{
+            .time = result.time,
+            .values = {result.classes.front().times.exposed.value, result.classes.front().times.idle.value}};
       };
       jobs.push_back({run, [&variant](const SimulatedTime& found) {
                         variant.samples.push_back({.time = found.time.value(),

@@ -2,9 +2,11 @@
 
 import json
 import re
+import tomllib
 import unittest
 
 import h5py
+import jsonschema
 
 from command import SOURCE, ScratchTest, c3sim
 
@@ -44,6 +46,44 @@ class Pipeline(ScratchTest):
         names = [event["name"] for event in events if event.get("cat") == "kernel"]
         self.assertEqual(names.count("ncclDevKernel_SendRecv"), 2)
         self.assertIn("backward", names)
+
+    def test_each_class_of_ranks_has_a_name_and_its_own_times(self):
+        text = HEAD + ranks("first", "0-3", TIMED, SEND) + ranks("second", "4-7", RECEIVE, TIMED, TIMED) + "[strategy.now]\n"
+        done = self.run_text(text, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        classes = json.loads(done.stdout)["strategies"][0]["classes"]
+        self.assertEqual([its["name"] for its in classes], ["first"] * 4 + ["second"] * 4)  # every rank of one node
+        for its in classes:
+            self.assertAlmostEqual(its["kernels_us"], 1000 if its["name"] == "first" else 2000, delta=5)
+            self.assertGreater(its["communication_us"], 1)
+        table = self.run_text(text).stdout
+        self.assertRegex(table, r"\nnow second +4-7 +4 +2\.0")
+        self.assertEqual(c3sim("report", "job.h5", "-o", "job.html", folder=self.folder).stderr.count("cannot"), 0)
+        self.assertRegex((self.folder / "job.html").read_text(), r"now second</th><td>4-7</td><td>4</td>")
+        self.assertIn("no change", c3sim("diff", "job.h5", "job.h5", folder=self.folder).stdout)
+
+    def test_a_file_expands_classes_to_ranks(self):
+        stages = "".join(ranks(f"node{node}", f"{8 * node}-{8 * node + 7}", *[TIMED] * (node + 1)) for node in range(3))
+        head = 'schema = 1\nsystem = "h100-sxm-8"\nnodes = 3\nfabric = "ib-ndr"\n'
+        done = self.run_text(head + stages + "[strategy.now]\n", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with h5py.File(self.folder / "job.h5") as file:
+            now = file["strategies/now"]
+            which = now["ranks/class"][13]
+            name = file["names"].asstr()[now["classes/name"][which]]
+            kernels = now["classes/kernels"][which]
+            self.assertEqual((name, which, now["classes/multiplicity"][which]), ("node1", 1, 8))
+            self.assertAlmostEqual(kernels, 2_000_000_000, delta=5_000_000)
+            self.assertEqual(len(now["ranks/class"]), 24)
+            self.assertEqual(list(now["classes/representative"]), [0, 8, 16])
+        listed = c3sim("inspect", "job.h5", "--table", "classes", "--csv", folder=self.folder).stdout.splitlines()
+        self.assertEqual(listed[2].split(",")[1:4], ["node1", "8-15", "8"])
+        self.assertEqual(len(c3sim("inspect", "job.h5", "--table", "ranks", "--csv", folder=self.folder).stdout.splitlines()), 25)
+
+    def test_an_editor_accepts_ranks_and_communicators(self):
+        schema = json.loads(c3sim("config", "schema", "experiment").stdout)
+        text = HEAD + ranks("first", "0-3", TIMED, SEND) + ranks("second", "4-7", RECEIVE) + "[strategy.now]\n"
+        jsonschema.Draft4Validator(schema).validate(tomllib.loads(text))
 
     def test_messages_that_do_not_meet_are_refused(self):
         self.refused(HEAD + ranks("first", "0-3", SEND) + ranks("second", "4-7", TIMED),

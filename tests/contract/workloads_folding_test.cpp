@@ -39,19 +39,37 @@ double factor(const RunResult& result, const Experiment& experiment) {
   return static_cast<double>(experiment.cluster.ranks()) / static_cast<double>(result.classes.size());
 }
 
+/// Whether every rank is as busy as the one that stands for it.
+void check_activity(const RunResult& explicit_run, const RunResult& folded, Seconds difference) {
+  for (const SimulatedClass& its : folded.classes) {
+    for (const auto& [begin, end] : its.ranks) {
+      for (int rank = begin; rank < end; ++rank) {
+        CAPTURE(rank);
+        const StepBreakdown& times = explicit_run.classes[static_cast<std::size_t>(rank)].times;
+        CHECK(std::abs((times.kernels - its.times.kernels).value) <= difference.value);
+        CHECK(std::abs((times.communication - its.times.communication).value) <= difference.value);
+        CHECK(std::abs((times.exposed - its.times.exposed).value) <= difference.value);
+      }
+    }
+  }
+}
+
 /// Exact folding changes nothing, folding by the mean no more than the spread of what it averages.
 void check_folded(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean,
                   const Strategy& strategy = kStrategy) {
   CHECK(explicit_run.classes.size() == static_cast<std::size_t>(experiment.cluster.ranks()));
-  CHECK(run(experiment, Fold::exact, strategy).time.value == near(explicit_run.time.value, 1e-9));
+  const RunResult exact = run(experiment, Fold::exact, strategy);
+  CHECK(exact.time.value == near(explicit_run.time.value, 1e-9));
+  check_activity(explicit_run, exact, 1e-9 * explicit_run.time + 2e-12_s);
   // Flows of edges show the latency of one step more or less of it than those of classes do, of each call.
   const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
   const double spread =
       std::max(3e-3, mean.inequity) + step * static_cast<double>(experiment.program.calls.size());
   CHECK(std::abs(mean.time / explicit_run.time - 1.0) <= spread);
+  check_activity(explicit_run, mean, spread * explicit_run.time);
   int ranks = 0;
   for (const SimulatedClass& its : mean.classes)
-    ranks += its.ranks;
+    ranks += its.multiplicity();
   CHECK(ranks == experiment.cluster.ranks());
 }
 
@@ -137,7 +155,8 @@ Program ring_of_messages(const ClusterSpec& cluster, bool together) {
   if (together) operations = {{"both", WrittenExchange{"all", {give, take}}}};
   std::vector<int> all(static_cast<std::size_t>(cluster.ranks()));
   std::iota(all.begin(), all.end(), 0);
-  return program_of({{all, {{"s", operations}}}}, {{"all", RankGroups{cluster.ranks(), 1}}}, cluster.ranks());
+  return program_of({{"", all, {{"s", operations}}}}, {{"all", RankGroups{cluster.ranks(), 1}}},
+                    cluster.ranks());
 }
 
 std::vector<Trap> traps() {

@@ -87,7 +87,7 @@ class RandomPrograms {
           operations.push_back({"give", WrittenExchange{"pp", {{1, handed, true}}}});
       }
       operations.push_back({"gather", between});
-      written.push_back({ranks, {{"s", operations}}});
+      written.push_back({"stage", ranks, {{"s", operations}}});
     }
     return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
   }

@@ -201,8 +201,8 @@ TEST_CASE("a straggler delays its pair, and through it its pipeline, and no othe
   CHECK(end_of(1) == near(usual + 1e-3, 1e-9));
   CHECK(end_of(3) == near(usual, 1e-9));
   // In each stage the two ranks of its pipelines differ from each other and from the others.
-  CHECK(RankClasses(pipeline(3), kRanks, 4).all().size() == kStages);
-  CHECK(RankClasses(slow.program, kRanks, 4).all().size() == 3 * kStages);
+  CHECK(rank_classes(pipeline(3), kRanks, 4).classes() == kStages);
+  CHECK(rank_classes(slow.program, kRanks, 4).classes() == 3 * kStages);
 }
 
 TEST_CASE("a ring of sends that wait for their receivers is a deadlock that names ranks") {

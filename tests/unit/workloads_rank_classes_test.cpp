@@ -33,72 +33,60 @@ Program with_straggler(int ranks, const std::vector<int>& slow, const std::vecto
   return program_of({{"s", operations}}, ranks);
 }
 
-using Ranges = std::vector<std::pair<int, int>>;
-
-std::vector<Ranges> ranges_of(const RankClasses& classes) {
-  std::vector<Ranges> ranges;
-  for (const RankClass& its : classes.all())
-    ranges.push_back(its.ranks);
-  return ranges;
-}
-
 }  // namespace
 
 TEST_CASE("ranks that do the same in alike groups are one class, whatever the number of nodes") {
   const Program program = with_straggler(64, {}, {sum_in({8, 1}), sum_in({8, 8}), sum_over_all()});
-  const RankClasses classes(program, 64, 8);
-  REQUIRE(classes.all().size() == 1);
-  CHECK(classes.all()[0].ranks == Ranges{{0, 64}});
-  CHECK(classes.all()[0].multiplicity() == 64);
-  CHECK(classes.factor() == 64.0);
+  CHECK(rank_classes(program, 64, 8) == RankPartition::together(64));
 }
 
 TEST_CASE("a straggler is told apart by those that share a group or a node with it, and by nobody else") {
   // 2 nodes of 8: tensor parallel within a node, data parallel between the two.
   const Program tensor = with_straggler(16, {3}, {sum_in({8, 1}), sum_in({2, 8})});
-  CHECK(ranges_of(RankClasses(tensor, 16, 8)) ==
-        std::vector<Ranges>{{{0, 3}, {4, 8}}, {{3, 4}}, {{8, 11}, {12, 16}}, {{11, 12}}});
+  CHECK(rank_classes(tensor, 16, 8).ranges() ==
+        std::vector<RankRanges>{{{0, 3}, {4, 8}}, {{3, 4}}, {{8, 11}, {12, 16}}, {{11, 12}}});
   // Fully sharded over 4 nodes: itself, its node, the rest.
   const Program sharded = with_straggler(32, {0}, {sum_over_all()});
-  CHECK(ranges_of(RankClasses(sharded, 32, 8)) == std::vector<Ranges>{{{0, 1}}, {{1, 8}}, {{8, 32}}});
+  CHECK(rank_classes(sharded, 32, 8).ranges() == std::vector<RankRanges>{{{0, 1}}, {{1, 8}}, {{8, 32}}});
 }
 
 TEST_CASE("a straggler in another group of another node is invisible where no call joins the two") {
   // Groups of a node alone: the other nodes' ranks are one class.
   const Program program = with_straggler(32, {0}, {sum_in({8, 1})});
-  CHECK(ranges_of(RankClasses(program, 32, 8)) == std::vector<Ranges>{{{0, 1}}, {{1, 8}}, {{8, 32}}});
+  CHECK(rank_classes(program, 32, 8).ranges() == std::vector<RankRanges>{{{0, 1}}, {{1, 8}}, {{8, 32}}});
   // Without nodes to share, groups of one rank do not tell ranks apart.
   const Program alone = with_straggler(32, {0}, {});
-  CHECK(ranges_of(RankClasses(alone, 32, 1)) == std::vector<Ranges>{{{0, 1}}, {{1, 32}}});
+  CHECK(rank_classes(alone, 32, 1).ranges() == std::vector<RankRanges>{{{0, 1}}, {{1, 32}}});
 }
 
 TEST_CASE("a root differs from the other members of its group") {
   CollectiveCall broadcast{.kind = CollectiveKind::broadcast, .bytes = 1.0_MiB, .root = 2};
   const Program program = with_straggler(8, {}, {broadcast});
-  CHECK(ranges_of(RankClasses(program, 8, 8)) == std::vector<Ranges>{{{0, 2}, {3, 8}}, {{2, 3}}});
+  CHECK(rank_classes(program, 8, 8).ranges() == std::vector<RankRanges>{{{0, 2}, {3, 8}}, {{2, 3}}});
 }
 
 TEST_CASE("groups of unlike contents split ranks that run one script") {
   // Pairs (0 1) (2 3) ..: of the ranks 0, 2, 3 that run more, 0 is with one that does not, 2 and 3 are
   // together.
   const Program program = with_straggler(8, {0, 2, 3}, {sum_in({2, 1})});
-  CHECK(ranges_of(RankClasses(program, 8, 1)) == std::vector<Ranges>{{{0, 1}}, {{1, 2}}, {{2, 4}}, {{4, 8}}});
+  CHECK(rank_classes(program, 8, 1).ranges() ==
+        std::vector<RankRanges>{{{0, 1}}, {{1, 2}}, {{2, 4}}, {{4, 8}}});
 }
 
 TEST_CASE("groups that nobody joins tell nobody apart") {
   // Only ranks 0 to 7 sum in groups of 4 that are 2 apart; the others' blocks would split them otherwise.
   std::vector<int> first_node{0, 1, 2, 3, 4, 5, 6, 7};
   const Program program = program_of({{"s", {{"gemm", kGemm}, {"sum", sum_in({4, 2}), first_node}}}}, 16);
-  CHECK(ranges_of(RankClasses(program, 16, 8)) == std::vector<Ranges>{{{0, 8}}, {{8, 16}}});
+  CHECK(rank_classes(program, 16, 8).ranges() == std::vector<RankRanges>{{{0, 8}}, {{8, 16}}});
 }
 
 TEST_CASE("relabelling nodes permutes the classes") {
   // Stragglers on nodes 0 and 1, then on nodes 2 and 3: as many classes, as large.
   const auto sizes = [](const std::vector<int>& slow) {
-    const RankClasses classes(with_straggler(32, slow, {sum_in({8, 1}), sum_in({4, 8})}), 32, 8);
+    const auto classes = rank_classes(with_straggler(32, slow, {sum_in({8, 1}), sum_in({4, 8})}), 32, 8);
     std::vector<int> found;
-    for (const RankClass& its : classes.all())
-      found.push_back(its.multiplicity());
+    for (int number = 0; number < classes.classes(); ++number)
+      found.push_back(classes.members(number));
     std::ranges::sort(found);
     return found;
   };
@@ -123,9 +111,9 @@ TEST_CASE("100,000 ranks in stages, with tensor and data parallelism, are refine
   operations.push_back({"all", sum_over_all()});
   const Program program = program_of({{"s", operations}}, kRanks);
   const auto begun = std::chrono::steady_clock::now();
-  const RankClasses classes(program, kRanks, 8);
+  const RankPartition classes = rank_classes(program, kRanks, 8);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
-  MESSAGE("refined ", kRanks, " ranks to ", classes.all().size(), " classes in ", took.count(), " s");
-  CHECK(classes.all().size() == 16);
+  MESSAGE("refined ", kRanks, " ranks to ", classes.classes(), " classes in ", took.count(), " s");
+  CHECK(classes.classes() == 16);
   CHECK(took.count() < 2.0);
 }

@@ -40,7 +40,7 @@ RunResult run(const TrainingSetup& setup, bool exact) { return run_step(step_of(
 
 double total(const RunResult& result) {
   Seconds sum;
-  for (const ClassTime& its : result.step->classes)
+  for (const ClassTime& its : result.classes.front().times.classes)
     sum += its.time;
   return sum.value;
 }
@@ -52,12 +52,13 @@ void check_alike(const TrainingSetup& setup, const std::string& note, double err
   CHECK(exact.notes.empty());
   CHECK(shortened.time.value == near(exact.time.value, error));
   CHECK(total(shortened) == near(total(exact), error));
-  REQUIRE(shortened.step->classes.size() == exact.step->classes.size());
-  for (std::size_t i = 0; i < exact.step->classes.size(); ++i) {
-    CHECK(shortened.step->classes[i].name == exact.step->classes[i].name);
-    CHECK(shortened.step->classes[i].count == near(exact.step->classes[i].count));
+  REQUIRE(shortened.classes.front().times.classes.size() == exact.classes.front().times.classes.size());
+  for (std::size_t i = 0; i < exact.classes.front().times.classes.size(); ++i) {
+    CHECK(shortened.classes.front().times.classes[i].name == exact.classes.front().times.classes[i].name);
+    CHECK(shortened.classes.front().times.classes[i].count ==
+          near(exact.classes.front().times.classes[i].count));
   }
-  const StepBreakdown& times = *shortened.step;
+  const StepBreakdown& times = shortened.classes.front().times;
   CHECK((times.kernels + times.exposed + times.idle).value == near(shortened.time.value, 1e-6));
 }
 

@@ -90,14 +90,18 @@ TEST_CASE("kernels, exposed communication and idle time are the step's, classes 
       strategy.serial = serial;
       const Experiment experiment = step_of(setup);
       const RunResult run = run_once(experiment, strategy, {});
-      REQUIRE(run.step);
-      CHECK((run.step->kernels + run.step->exposed + run.step->idle).value == near(run.time.value, 1e-6));
-      if (serial) CHECK(run.step->exposed.value == near(run.step->communication.value, 1e-6));
+      REQUIRE(!run.classes.empty());
+      CHECK((run.classes.front().times.kernels + run.classes.front().times.exposed +
+             run.classes.front().times.idle)
+                .value == near(run.time.value, 1e-6));
+      if (serial)
+        CHECK(run.classes.front().times.exposed.value ==
+              near(run.classes.front().times.communication.value, 1e-6));
       double operations = 0.0, counted = 0.0;
       for_each_operation(experiment.program, [&](const Operation& operation) {
         operations += class_of(experiment.program, operation).empty() ? 0.0 : 1.0;
       });
-      for (const ClassTime& its : run.step->classes)
+      for (const ClassTime& its : run.classes.front().times.classes)
         counted += its.count;
       CHECK(counted == operations);
     }

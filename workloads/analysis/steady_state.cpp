@@ -68,7 +68,8 @@ class Extrapolation {
     result.collectives = beyond(a.collectives, b.collectives);
     for (std::size_t i = 0; i < a.streams.size(); ++i)
       result.streams[i] = beyond(a.streams[i], b.streams[i]);
-    if (a.step) result.step = beyond(*a.step, *b.step);
+    for (std::size_t i = 0; i < std::min(a.classes.size(), b.classes.size()); ++i)
+      result.classes[i].times = beyond(a.classes[i].times, b.classes[i].times);
     return result;
   }
 

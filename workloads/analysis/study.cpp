@@ -27,7 +27,7 @@ struct Sample {
   Seconds time, kernels, collectives;
   std::vector<Seconds> streams;
   std::vector<std::string> notes = {};
-  std::optional<StepBreakdown> step = {};
+  std::vector<SimulatedClass> classes = {};
   bool is_shortened = false;
 };
 
@@ -194,8 +194,8 @@ class Study {
     series.setup.seed = series.samples.size() % seeds;
     begin_run(series.bound);
     const RunResult run = run_step(experiments_[draw], *series.strategy, series.setup);
-    Sample sample{draw, series.setup.seed, run.time, run.kernels.duration(), run.collectives.duration(),
-                  {},   run.notes,         run.step, run.is_shortened};
+    Sample sample{draw, series.setup.seed, run.time,    run.kernels.duration(), run.collectives.duration(),
+                  {},   run.notes,         run.classes, run.is_shortened};
     for (const SideSpan& span : run.streams)
       sample.streams.push_back(span.duration());
     series.samples.push_back(std::move(sample));
@@ -280,7 +280,8 @@ class Study {
     result.notes = middle.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
-    if (middle.step) result.step = step_result(experiment, middle);
+    result.classes = middle.classes;
+    if (experiment.training) result.step = step_result(experiment, middle);
     const std::vector<Seconds> bounds = bounds_by_draw(strategy);
     result.lower_bound = bounds[middle.draw];
     check_bounds(strategy, samples, bounds);
@@ -305,7 +306,7 @@ class Study {
     const StepFacts& facts = *experiment.step;
     return {.facts = facts,
             .is_shortened = sample.is_shortened,
-            .times = *sample.step,
+            .times = sample.classes.front().times,
             .tokens_per_second = static_cast<double>(facts.tokens) / sample.time.value,
             .mfu = facts.model_flops / facts.peak / sample.time,
             .hfu = facts.hardware_flops / facts.peak / sample.time,

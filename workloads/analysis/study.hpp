@@ -34,7 +34,7 @@ struct StepResult {
   StepFacts facts;
   bool is_shortened = false;     ///< its time follows from steps of fewer layers or micro-batches, of which the
                                  ///< largest is the timeline's
-  StepBreakdown times;           ///< of the median's run
+  StepBreakdown times;           ///< of rank 0, of the median's run
   double tokens_per_second = 0;  ///< of all GPUs
   double mfu = 0;                ///< model flops / (time x peak)
   double hfu = 0;                ///< the same of all flops, recomputed ones too
@@ -67,6 +67,7 @@ struct StrategyResult {
   std::optional<std::uint64_t> recorded_draw;     ///< likewise; absent when nothing is drawn
   std::vector<std::string> notes = {};            ///< what a user should know of how it ran
   std::optional<StepResult> step = std::nullopt;  ///< of a training step
+  std::vector<SimulatedClass> classes = {};       ///< of ranks, of the median's run
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

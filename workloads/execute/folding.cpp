@@ -84,9 +84,8 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
   if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
-  const RankClasses classes(experiment.program, cluster.ranks(), cluster.node.gpus,
-                            apart.empty() ? gpus_apart(cluster) : apart);
-  auto partition = std::make_shared<const RankPartition>(classes.numbers());
+  auto partition = std::make_shared<const RankPartition>(rank_classes(
+      experiment.program, cluster.ranks(), cluster.node.gpus, apart.empty() ? gpus_apart(cluster) : apart));
   if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))
     return nullptr;
   return partition;

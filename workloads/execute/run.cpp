@@ -63,6 +63,11 @@ void widen(SideSpan& total, const SideSpan& part) {
   total.any = true;
 }
 
+RankPartition partition_of(int ranks, bool folded, const RankPartition* classes) {
+  if (folded) return RankPartition::together(ranks);
+  return classes == nullptr ? RankPartition::each(ranks) : *classes;
+}
+
 /// Everything one run owns, in order of dependence.
 class Run {
  public:
@@ -241,16 +246,17 @@ class Run {
         add_records(result, place, stream);
     }
     add_classes(result);
-    if (experiment_.training) result.step = step_breakdown(operations_of_first_rank(), result.time);
     return result;
   }
 
   void add_classes(RunResult& result) {
     const ClusterSetup& setup = cluster_.setup();
+    std::vector<RankRanges> ranges = partition_of(cluster_.ranks(), setup.folded, setup.classes.get()).ranges();
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
-      const int rank = cluster_.simulated_rank(place);
-      const int alone = setup.folded ? cluster_.ranks() : 1;
-      result.classes.push_back({rank, setup.classes ? setup.classes->alike(rank) : alone});
+      const std::string& name = program_.names[program_.script_of(cluster_.simulated_rank(place)).name];
+      result.classes.push_back({.name = name,
+                                .ranks = std::move(ranges[static_cast<std::size_t>(place)]),
+                                .times = step_breakdown(operations_of(place), result.time)});
     }
     if (!setup.classes) return;
     const double spread = std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity());
@@ -266,15 +272,17 @@ class Run {
                            : fmt::format("one rank is simulated for each of {} classes of the {} ranks",
                                          classes, cluster_.ranks());
     if (result.inequity > 0.0)
-      note += fmt::format("; loads that differ by up to {:.0f} % within them are averaged",
-                          100.0 * result.inequity);
+      note += fmt::format(
+          "; loads that differ by up to {:.0f} % within them are averaged, so that times are estimates",
+          100.0 * result.inequity);
     return note;
   }
 
-  std::vector<TimedOperation> operations_of_first_rank() {
+  /// Those that ran, of a place among the simulated ranks.
+  std::vector<TimedOperation> operations_of(int place) {
     std::vector<TimedOperation> timed;
     for (std::size_t stream = 0; stream < contexts_.size(); ++stream) {
-      const StreamProgram& its = program(0, stream);
+      const StreamProgram& its = program(place, stream);
       for (std::size_t i = 0; i < its.spans().size(); ++i) {
         const SideSpan& span = its.spans()[i];
         if (span.any) timed.push_back({class_of(program_, its.operations()[i]), span.release, span.end});
@@ -370,11 +378,8 @@ std::shared_ptr<const RankPartition> classes_for(const Experiment& experiment, c
 }  // namespace
 
 RankPartition simulated_ranks(const Experiment& experiment, const Strategy& strategy) {
-  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(experiment.cluster.ranks()), 0);
-  if (folds(experiment, strategy)) return RankPartition(std::move(numbers));
-  if (const auto classes = classes_for(experiment, strategy)) return *classes;
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  return RankPartition(std::move(numbers));
+  const auto classes = classes_for(experiment, strategy);
+  return partition_of(experiment.cluster.ranks(), folds(experiment, strategy), classes.get());
 }
 
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {

@@ -2,13 +2,13 @@
 /// What one simulated run gives.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "engine/units.hpp"
+#include "interconnect/rank_partition.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
 namespace c3::inline workloads {
@@ -35,8 +35,14 @@ struct SideSpan {
 
 /// Ranks of which one is simulated for all.
 struct SimulatedClass {
-  int representative = 0;
-  int ranks = 1;  ///< for which it stands
+  std::string name;     ///< of their [[ranks]]; empty: they have none
+  RankRanges ranks;     ///< the first is the one that is simulated
+  StepBreakdown times;  ///< where the run's time goes, of that one
+
+  int representative() const { return ranks.front().first; }
+  int multiplicity() const { return count_of(ranks); }
+
+  bool operator==(const SimulatedClass&) const = default;
 };
 
 struct RunResult {
@@ -46,9 +52,8 @@ struct RunResult {
   SideSpan kernels, collectives;
   std::vector<SideSpan> streams;  ///< in the order of the experiment
   std::vector<CollectiveRecord> records;
-  bool is_shortened = false;  ///< its times follow from steps of fewer layers or micro-batches
-  std::optional<StepBreakdown> step = std::nullopt;  ///< of rank 0, of a training step
-  std::vector<SimulatedClass> classes;               ///< of ranks, in the order of their representatives
+  bool is_shortened = false;            ///< its times follow from steps of fewer layers or micro-batches
+  std::vector<SimulatedClass> classes;  ///< of ranks, in the order of their representatives
   double inequity = 0.0;     ///< greatest spread, over the mean, of loads that were averaged within a class
   std::uint64_t events = 0;  ///< completed flows
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy

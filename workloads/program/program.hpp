@@ -137,6 +137,7 @@ struct Script {
   std::vector<std::vector<Operation>> streams;     ///< by stream of the program: operations, one after another
   std::vector<NameId> events;                      ///< names
   std::optional<HostProgram> host = std::nullopt;  ///< absent: hosts are never late
+  NameId name = 0;                                 ///< of its ranks, e.g. of "stage0"
 
   bool operator==(const Script&) const = default;
 };

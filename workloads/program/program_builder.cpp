@@ -14,8 +14,9 @@ std::uint64_t DrawKeys::next(std::string_view stream, std::string_view name) {
   return stable_hash(fmt::format("{}\n{}\n{}", stream, name, before));
 }
 
-void ProgramBuilder::begin_script(const std::vector<int>& ranks) {
+void ProgramBuilder::begin_script(const std::vector<int>& ranks, std::string_view name) {
   if (!script_of_.empty()) program_.scripts.push_back({});
+  script().name = this->name(name);
   script().streams.resize(program_.streams.size());
   const auto number = static_cast<std::uint32_t>(program_.scripts.size() - 1);
   for (const int rank : ranks)

@@ -33,8 +33,9 @@ class ProgramBuilder {
  public:
   using Stream = std::size_t;
 
-  /// What follows is the script of \p ranks, which no script before is of. Events begin anew.
-  void begin_script(const std::vector<int>& ranks);
+  /// What follows is the script of \p ranks, which no script before is of. Events begin anew. \param name of
+  /// these ranks
+  void begin_script(const std::vector<int>& ranks, std::string_view name = {});
 
   Stream stream(std::string_view name);
   EventId event(std::string_view name);  ///< of this script; another one at each call

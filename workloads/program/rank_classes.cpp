@@ -170,13 +170,8 @@ void sign_peers(const Program& program, const std::vector<Distance>& distances,
 
 }  // namespace
 
-int RankClass::multiplicity() const {
-  return std::accumulate(ranks.begin(), ranks.end(), 0,
-                         [](int sum, const auto& range) { return sum + range.second - range.first; });
-}
-
-RankClasses::RankClasses(const Program& program, int ranks, int node_gpus,
-                         const std::vector<std::uint32_t>& apart) {
+RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
+                           const std::vector<std::uint32_t>& apart) {
   const std::vector<Grouping> groupings = groupings_of(program, ranks, node_gpus);
   const std::vector<Distance> distances = distances_of(program);
   std::vector<Colour> colours;
@@ -199,14 +194,7 @@ RankClasses::RankClasses(const Program& program, int ranks, int node_gpus,
       colours[rank] = refined.number(signatures[rank]);
     now = refined.size();
   }
-  numbers_ = std::move(colours);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const std::size_t number = number_of(rank);
-    if (number == classes_.size()) classes_.push_back({.script = program.script_number(rank), .ranks = {}});
-    auto& spans = classes_[number].ranks;
-    if (spans.empty() || spans.back().second != rank) spans.emplace_back(rank, rank);
-    spans.back().second = rank + 1;
-  }
+  return RankPartition(std::move(colours));
 }
 
 }  // namespace c3::workloads

@@ -2,23 +2,12 @@
 /// Which ranks of a program cannot be told apart, so that one of them may stand for all.
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "interconnect/rank_partition.hpp"
 #include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
-
-/// Ranks that run one script and meet alike ranks in every group and on every node.
-struct RankClass {
-  std::uint32_t script = 0;
-  std::vector<std::pair<int, int>> ranks;  ///< in order, half open
-
-  int representative() const { return ranks.front().first; }  ///< the lowest
-  int multiplicity() const;                                   ///< how many they are
-
-  bool operator==(const RankClass&) const = default;
-};
 
 /// The coarsest partition of the ranks in which two ranks of a class
 /// - run the same script,
@@ -33,19 +22,7 @@ struct RankClass {
 /// averaged (folding "mean"). Wrong when: members of a group end at different dates, as transfers do at grain
 /// "step". \param node_gpus ranks of a node, which are neighbours. \param apart by rank, numbers of ranks that
 /// something else tells apart; empty: nothing does.
-class RankClasses {
- public:
-  RankClasses(const Program& program, int ranks, int node_gpus, const std::vector<std::uint32_t>& apart = {});
-
-  const std::vector<RankClass>& all() const { return classes_; }  ///< in the order of their lowest ranks
-  std::size_t number_of(int rank) const { return numbers_[static_cast<std::size_t>(rank)]; }
-  const std::vector<std::uint32_t>& numbers() const { return numbers_; }  ///< by rank
-  /// Ranks for each class, on average.
-  double factor() const { return static_cast<double>(numbers_.size()) / static_cast<double>(classes_.size()); }
-
- private:
-  std::vector<std::uint32_t> numbers_;  ///< by rank
-  std::vector<RankClass> classes_;
-};
+RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
+                           const std::vector<std::uint32_t>& apart = {});
 
 }  // namespace c3::workloads

@@ -28,8 +28,8 @@ class StreamWriter {
       communicators_.emplace(name, builder_.communicator(name, groups));
   }
 
-  void begin_script(const std::vector<int>& ranks) {
-    builder_.begin_script(ranks);
+  void begin_script(const WrittenRanks& its) {
+    builder_.begin_script(its.ranks, its.name);
     events_.clear();
   }
 
@@ -111,7 +111,7 @@ Program program_of(const std::vector<WrittenRanks>& written, const WrittenCommun
                    int ranks) {
   StreamWriter writer(communicators);
   for (const WrittenRanks& its : written) {
-    writer.begin_script(its.ranks);
+    writer.begin_script(its);
     writer.add(its.streams);
   }
   return writer.take(ranks);

@@ -47,6 +47,7 @@ struct WrittenStream {
 
 /// Ranks with streams of their own.
 struct WrittenRanks {
+  std::string name;
   std::vector<int> ranks;
   std::vector<WrittenStream> streams;
 };
