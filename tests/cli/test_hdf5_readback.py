@@ -93,7 +93,7 @@ class MainJob(unittest.TestCase):
             self.assertTrue(attributes.get("long_name"), name)
 
     def test_all_columns_of_a_table_have_one_length(self):
-        self.assertEqual(len(self.each_group()), 7 * 6)
+        self.assertEqual(len(self.each_group()), 7 * 8)
         for group in self.each_group():
             self.assertEqual(len({column.shape for column in columns(group).values()}), 1, group.name)
 

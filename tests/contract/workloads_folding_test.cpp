@@ -222,6 +222,45 @@ TEST_CASE("thirty programs that look alike on all ranks split, say what they ave
   }
 }
 
+/// Mean of the largest of \p count values of |z|, z standard normal, less that of the smallest; none is
+/// beyond 3.
+double expected_spread(int count) {
+  constexpr double kMost = 3.0, kStep = 1e-4;
+  double spread = 0.0;
+  for (double x = 0.5 * kStep; x < kMost; x += kStep) {
+    const double below = std::erf(x / std::sqrt(2.0));
+    spread += kStep * (1.0 - std::pow(below, count) - std::pow(1.0 - below, count));
+  }
+  return spread;
+}
+
+TEST_CASE("ranks that launch late by chance delay a step by the latest of them, folded or not") {
+  constexpr int kSeeds = 64;
+  const Seconds skew = 50.0_us;
+  ClusterSpec cluster = nodes_of_eight(4, false, one_switch(8));
+  const CollectiveCall sum{.kind = CollectiveKind::all_reduce, .bytes = 8.0_MiB};
+  const std::vector<WrittenStream> streams{
+      {"s", {{"work", TimedKernel{.duration = 1.0_ms, .read = {}, .written = {}}}, {"sum", sum}}}};
+  const Program program = program_of(streams, cluster.ranks());
+  const Seconds punctual = run(experiment_of(cluster, program), Fold::none).time;
+  cluster.gpu.host.launch_skew = skew;
+  Experiment late = experiment_of(cluster, program);
+  Seconds mean;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    CAPTURE(seed);
+    RunSetup setup;
+    setup.seed = static_cast<std::uint64_t>(seed);
+    late.measure.fold = Fold::none;
+    const Seconds all = run_once(late, kStrategy, setup).time;
+    late.measure.fold = Fold::mean;
+    CHECK(run_once(late, kStrategy, setup).time.value == near(all.value, 3e-3));
+    mean += all / kSeeds;
+  }
+  const Seconds expected = punctual + expected_spread(cluster.ranks()) * skew;
+  MESSAGE("mean of ", kSeeds, " seeds: ", mean / 1.0_us, " us, expected ", expected / 1.0_us, " us");
+  CHECK(mean.value == near(expected.value, 5e-3));
+}
+
 TEST_CASE("whatever is folded, numbering nodes otherwise changes nothing") {
   for (std::uint32_t seed = 3000; seed < 3020; ++seed) {
     CAPTURE(seed);
