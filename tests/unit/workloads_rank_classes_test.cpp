@@ -96,6 +96,11 @@ TEST_CASE("relabelling nodes permutes the classes") {
 }
 
 TEST_CASE("100,000 ranks in stages, with tensor and data parallelism, are refined in two seconds") {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double kMost = 20.0;  // s; without optimisation and with checks
+#else
+  constexpr double kMost = 2.0;
+#endif
   constexpr int kRanks = 102'400;  // TP 8 x DP 800 x PP 16, stage by stage
   constexpr int kStage = kRanks / 16;
   std::vector<WrittenOperation> operations;
@@ -115,5 +120,5 @@ TEST_CASE("100,000 ranks in stages, with tensor and data parallelism, are refine
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   MESSAGE("refined ", kRanks, " ranks to ", classes.classes(), " classes in ", took.count(), " s");
   CHECK(classes.classes() == 16);
-  CHECK(took.count() < 2.0);
+  CHECK(took.count() < kMost);
 }
