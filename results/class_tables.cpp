@@ -34,8 +34,9 @@ RankPartition partition_in(const ResultReader& file, const std::string& strategy
     numbers.push_back(static_cast<std::uint32_t>(number));
   try {
     return RankPartition(std::move(numbers));
-  } catch (const std::logic_error& error) {
-    throw IoError(file.path(), "read", error.what());
+  } catch (const std::logic_error&) {
+    throw IoError(file.path(), "read",
+                  "table 'ranks' does not number classes in the order of their lowest ranks");
   }
 }
 

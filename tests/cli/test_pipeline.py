@@ -80,6 +80,15 @@ class Pipeline(ScratchTest):
         self.assertEqual(listed[2].split(",")[1:4], ["node1", "8-15", "8"])
         self.assertEqual(len(c3sim("inspect", "job.h5", "--table", "ranks", "--csv", folder=self.folder).stdout.splitlines()), 25)
 
+    def test_classes_that_another_program_numbers_otherwise_are_refused(self):
+        self.run_text(HEAD + ranks("all", "0-7", TIMED) + "[strategy.now]\n")
+        with h5py.File(self.folder / "job.h5", "r+") as file:
+            file["strategies/now/ranks/class"][0] = 5
+        with open(self.folder / "job.h5", "r+b") as file:
+            file.write(bytes(512))  # the seal of a file that another program has changed
+        self.assert_one_line(c3sim("report", "job.h5", "-o", "job.html", folder=self.folder), 74,
+                             r"job.h5: cannot read: table 'ranks' does not number classes in the order of their lowest ranks$")
+
     def test_an_editor_accepts_ranks_and_communicators(self):
         schema = json.loads(c3sim("config", "schema", "experiment").stdout)
         text = HEAD + ranks("first", "0-3", TIMED, SEND) + ranks("second", "4-7", RECEIVE) + "[strategy.now]\n"

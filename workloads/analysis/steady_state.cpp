@@ -68,8 +68,9 @@ class Extrapolation {
     result.collectives = beyond(a.collectives, b.collectives);
     for (std::size_t i = 0; i < a.streams.size(); ++i)
       result.streams[i] = beyond(a.streams[i], b.streams[i]);
-    for (std::size_t i = 0; i < std::min(a.classes.size(), b.classes.size()); ++i)
-      result.classes[i].times = beyond(a.classes[i].times, b.classes[i].times);
+    // Whom ranks meet, which makes their classes, does not depend on how many layers there are.
+    for (std::size_t i = 0; i < a.classes.size(); ++i)
+      result.classes[i].times = beyond(a.classes[i].times, b.classes.at(i).times);
     return result;
   }
 

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "engine/errors.hpp"
@@ -63,6 +62,7 @@ void widen(SideSpan& total, const SideSpan& part) {
   total.any = true;
 }
 
+/// \param classes nullptr: every rank is simulated, or one for all (\p folded)
 RankPartition partition_of(int ranks, bool folded, const RankPartition* classes) {
   if (folded) return RankPartition::together(ranks);
   return classes == nullptr ? RankPartition::each(ranks) : *classes;

@@ -11,9 +11,8 @@ namespace c3::inline workloads {
 
 /// The coarsest partition of the ranks in which two ranks of a class
 /// - run the same script,
-/// - belong, for every way in which calls group ranks, to groups that lie as much on one node or on several,
-/// hold
-///   as many ranks of each class there, and treat both alike (a root differs from the others),
+/// - belong, for every way in which calls group ranks, to groups that have as many ranks of each class on as
+///   many nodes, and that treat both alike (a root differs from the others),
 /// - send to ranks of the same classes, and receive from such,
 /// - share their node with as many ranks of each class.
 /// Found by colour refinement over groups; a group is never written out pair by pair, so that it costs ranks x
