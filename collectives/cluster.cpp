@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 
 namespace c3::inline collectives {
@@ -19,22 +20,36 @@ const ClusterSpec& checked(const ClusterSpec& spec, const ClusterSetup& setup) {
                   spec.ranks(), kMostRanks));
 }
 
+std::vector<LinkShares> link_shares(const std::vector<RankCondition>& conditions) {
+  std::vector<LinkShares> shares;
+  shares.reserve(conditions.size());
+  for (const RankCondition& condition : conditions)
+    shares.push_back({.links = condition.links, .nics = condition.nics});
+  return shares;
+}
+
 }  // namespace
 
 Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterSetup& setup)
     : simulation_(simulation),
       spec_(checked(spec, setup)),
       setup_(setup),
+      conditions_(rank_conditions(spec)),
       interconnect_(simulation.fluid(), spec.network(),
                     {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded,
-                     setup.classes.get(), setup.folding}),
+                     setup.classes.get(), setup.folding, link_shares(conditions_)}),
       schedules_(setup.classes ? ScheduleStore(spec, interconnect_, *setup.classes)
                                : ScheduleStore(spec, setup.folded)) {
   for (int node = 0; node < (setup.folded ? 1 : spec.nodes); ++node)
     hosts_.emplace_back(simulation);
   const int simulated = setup.folded ? 1 : setup.classes ? setup.classes->classes() : spec.ranks();
   for (int place = 0; place < simulated; ++place)
-    gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, simulated_rank(place)));
+    gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, simulated_rank(place),
+                                          condition(simulated_rank(place)).factor));
+}
+
+RankCondition Cluster::condition(int rank) const {
+  return conditions_.empty() ? RankCondition() : conditions_[static_cast<std::size_t>(rank)];
 }
 
 const GroupClasses& Cluster::group_classes(const CollectiveCall& call) {

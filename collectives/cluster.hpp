@@ -45,6 +45,8 @@ class Cluster {
   int simulated_rank(int place) const { return setup_.classes ? setup_.classes->representative(place) : place; }
   /// The simulated rank that stands for \p rank.
   int stand_in(int rank) const { return simulated_rank(static_cast<int>(place_of(rank))); }
+  /// How \p rank differs from a sound one.
+  RankCondition condition(int rank) const;
   /// The GPU that stands for \p rank.
   Gpu& gpu(int rank) { return *gpus_[place_of(rank)]; }
   const Interconnect& interconnect() const { return interconnect_; }
@@ -68,6 +70,7 @@ class Cluster {
   Simulation& simulation_;
   const ClusterSpec& spec_;
   ClusterSetup setup_;
+  std::vector<RankCondition> conditions_;  ///< by rank; empty: all are sound
   std::vector<std::unique_ptr<Gpu>> gpus_;
   Interconnect interconnect_;
   ScheduleStore schedules_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/group_runs.hpp"
+#include "collectives/rank_conditions.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -106,7 +107,7 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   Simulation simulation(&meter);
   ClusterSetup setup;
   setup.gpu.streams = {std::string(name_of(call.kind))};
-  setup.folded = is_symmetric(spec.network()) && is_symmetric(call, how.method.algorithm, spec) &&
+  setup.folded = is_symmetric(spec) && is_symmetric(call, how.method.algorithm, spec) &&
                  (how.backend == Backend::cu || is_symmetric(how.dma));
   Cluster cluster(simulation, spec, setup);
   const GroupRuns runs(cluster, call, {},

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "collectives/straggler.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 #include "interconnect/fabric.hpp"
@@ -150,7 +151,8 @@ struct CollectiveLibrarySpec {
 const ProtocolSpec& protocol_of(const CollectiveLibrarySpec& library, Protocol protocol);
 bool offers(const CollectiveLibrarySpec& library, Protocol protocol);
 
-/// Identical nodes of identical GPUs, and the library that serves them.
+/// Identical nodes of identical GPUs but for those that are stated to be worse, and the library that serves
+/// them.
 struct ClusterSpec {
   std::string name;  ///< slug, e.g. "mi300x-8"
   GpuSpec gpu;
@@ -158,6 +160,7 @@ struct ClusterSpec {
   CollectiveLibrarySpec library;
   int nodes = 1;
   std::optional<FabricSpec> fabric = std::nullopt;  ///< what joins several nodes
+  std::vector<Straggler> stragglers = {};
 
   /// Rank r is GPU r % node.gpus of node r / node.gpus.
   int ranks() const { return node.gpus * nodes; }

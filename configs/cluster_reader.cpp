@@ -8,6 +8,7 @@
 
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
+#include "configs/straggler_reader.hpp"
 
 namespace c3::inline configs {
 namespace {
@@ -92,6 +93,7 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
     root.refuse("nodes", fmt::format("{} nodes '{}' need a fabric that joins them, as in fabric = \"ib-ndr\"",
                                      cluster.nodes, cluster.node.name));
   }
+  cluster.stragglers = read_stragglers(root, cluster, sampling);
   root.explain(kTables);
   return cluster;
 }

@@ -12,7 +12,7 @@ namespace c3::inline configs {
 /// away.
 void name_fabric(Table& root);
 
-/// Reads `gpu`, `node`, `library`, `nodes` and `fabric`, and checks that they fit each other.
+/// Reads `gpu`, `node`, `library`, `nodes`, `fabric` and `straggler`, and checks that they fit each other.
 ClusterSpec read_cluster(Section& root, const Sampling& sampling);
 
 }  // namespace c3::configs

@@ -85,7 +85,7 @@ Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
        {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "training",
-        "communicator", "ranks", "stream", "strategy", "measure"}) {
+        "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }

@@ -12,13 +12,14 @@ namespace c3::inline gpu {
 
 /// A kernel that computes on matrix units pulls the clock of the whole GPU down to what its power allows;
 /// everything beside it runs at that clock. With nothing resident the clock is the boost clock. Wrong when:
-/// light co-runners would let the clock rise between the two.
+/// light co-runners would let the clock rise between the two. A slow GPU has \p slower times the period of
+/// others, whatever is resident; wrong where a limit of temperature lies above the clock that power allows.
 class CoreClock {
  public:
-  explicit CoreClock(Hertz boost) : boost_(boost) {}
+  explicit CoreClock(Hertz boost, double slower = 1.0) : boost_(boost), slower_(slower) {}
 
-  Hertz current() const { return resident_.empty() ? boost_ : Hertz{resident_.begin()->first}; }
-  Hertz boost() const { return boost_; }
+  Hertz current() const { return (resident_.empty() ? boost_ : Hertz{resident_.begin()->first}) / slower_; }
+  Hertz boost() const { return boost_; }  ///< of a sound GPU
 
   void enter(Hertz sustained);
   void leave(Hertz sustained);
@@ -29,6 +30,7 @@ class CoreClock {
   void notify_if_changed(Hertz before) const;
 
   Hertz boost_;
+  double slower_;
   std::map<double, int> resident_;  ///< kernels by sustained clock [Hz]
   std::vector<std::function<void()>> listeners_;
 };

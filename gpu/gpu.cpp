@@ -4,11 +4,12 @@
 
 namespace c3::inline gpu {
 
-Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank)
+Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, double slower)
     : simulation_(simulation),
       spec_(spec),
       setup_(setup),
       rank_(rank),
+      slower_(slower),
       memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
       dma_(simulation, spec.dma, rank),
       tracker_(simulation, spec.trigger, rank) {
@@ -19,7 +20,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
         simulation.fluid().add_resource({.name = name, .unit = "CU", .gpu = rank}, spec.compute.cus());
     auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
-    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(spec.compute.boost_clock),
+    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(spec.compute.boost_clock, slower),
                       std::make_unique<CollectivesInFlight>()});
   }
 }

@@ -26,13 +26,15 @@ struct GpuSetup {
 
 class Gpu {
  public:
-  /// \p spec and \p setup must outlive it.
-  Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank);
+  /// \p spec and \p setup must outlive it. \param slower its arithmetic takes so many times as long as others',
+  /// for its clock
+  Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, double slower = 1.0);
 
   Simulation& simulation() { return simulation_; }
   const GpuSpec& spec() const { return spec_; }
   const GpuSetup& setup() const { return setup_; }
   int rank() const { return rank_; }
+  double slower() const { return slower_; }
 
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
@@ -59,6 +61,7 @@ class Gpu {
   const GpuSpec& spec_;
   const GpuSetup& setup_;
   int rank_;
+  double slower_;
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
   Memory memory_;
   DmaEngines dma_;

@@ -23,9 +23,10 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
   memory.add_hbm_write(demands, launch.stream, kernel.written);
   FlowSpec spec;
   spec.demands = demands;
-  spec.bound = 1.0 / kernel.duration.value;
+  const Seconds duration = kernel.duration * gpu.slower();
+  spec.bound = 1.0 / duration.value;
   // What its rate keeps in flight, by Little's law.
-  const Bytes outstanding = bytes * (gpu.spec().hbm.latency / kernel.duration);
+  const Bytes outstanding = bytes * (gpu.spec().hbm.latency / duration);
   if (bytes.value > 0.0) spec.weight = memory.weight(outstanding, 1, bytes, spec.bound);
   spec.activity = activity;
   RunningFlow flow(simulation, spec);

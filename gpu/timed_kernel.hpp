@@ -20,8 +20,9 @@ struct TimedKernel {
   bool operator==(const TimedKernel&) const = default;
 };
 
-/// Runs \p kernel, called \p name. It takes longer where others want the bandwidth of HBM that it needs. Wrong
-/// when: others want its CUs, its caches or its clock, of which it holds nothing.
+/// Runs \p kernel, called \p name. It takes longer where others want the bandwidth of HBM that it needs, and on
+/// a slow GPU, as if all of it were arithmetic. Wrong when: others want its CUs, its caches or its clock, of
+/// which it holds nothing.
 Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaunch launch);
 
 }  // namespace c3::gpu

@@ -20,12 +20,12 @@ class FullMesh final : public LinkSet {
       for (int dst = 0; dst < gpus_; ++dst) {
         if (src == dst) continue;
         direction_[index(src, dst)] =
-            layout.add(fmt::format("link{}-{}", src, dst), src, spec.link.one_way, Counted::link);
+            layout.add(fmt::format("link{}-{}", src, dst), src, spec.link.one_way, Counted::link, dst);
         if (!folded && src > dst) {
           duplex_[index(src, dst)] = duplex_[index(dst, src)];
         } else {
-          duplex_[index(src, dst)] =
-              layout.add(fmt::format("link{}-{}.duplex", src, dst), src, 2.0 * spec.link.both_ways);
+          duplex_[index(src, dst)] = layout.add(fmt::format("link{}-{}.duplex", src, dst), src,
+                                                2.0 * spec.link.both_ways, Counted::nothing, dst);
         }
       }
     }

@@ -44,8 +44,9 @@ void LinkSet::add_from_nic(Route&, int, int, Bytes) const {
 Seconds LinkSet::nic_latency(int, int) const { throw std::logic_error("LinkSet: no vertex with a NIC"); }
 
 Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup)
-    : network_(network), folded_(setup.folded), fluid_(fluid) {
+    : network_(network), folded_(setup.folded), fluid_(fluid), shares_(setup.shares) {
   const NodeSpec& node = network.node;
+  if (folded_ && !shares_.empty()) throw std::logic_error("Interconnect: one rank stands for unlike links");
   if (folded_ && !is_symmetric(node)) {
     throw InfeasibleError(
         fmt::format("node '{}': its GPUs have different links, so that one cannot represent all; simulate "
@@ -83,10 +84,11 @@ void Interconnect::make_folded_links(const RankPartition& classes, LinkFolding f
   for (int node = 0; node < network_.nodes; ++node) {
     const std::string prefix = network_.nodes > 1 ? fmt::format("node{}.", node) : "";
     for (std::size_t part = 0; part < layout_.parts().size(); ++part) {
-      const auto& [name, gpu, capacity, counted] = layout_.parts()[part];
-      const int rank = gpu < 0 ? gpu : node * network_.node.gpus + gpu;
+      const LinkLayout::Part& link = layout_.parts()[part];
+      const int rank = link.gpu < 0 ? -1 : node * network_.node.gpus + link.gpu;
       const bool between_pairs = part < node_parts_ && network_.node.topology != NodeTopology::switched;
-      links.push_back({prefix + name, rank, capacity.value, counted, gpu >= 0 && !between_pairs});
+      links.push_back(
+          {prefix + link.name, rank, capacity(part, node).value, link.counted, rank >= 0 && !between_pairs});
     }
   }
   if (switches_ != nullptr) {
@@ -97,6 +99,22 @@ void Interconnect::make_folded_links(const RankPartition& classes, LinkFolding f
   folded_links_.emplace(
       std::move(links), classes, folding,
       [this](const Edge& edge, std::vector<FoldedLinks::Use>& uses) { add_uses(edge, uses); });
+}
+
+// A link is as sound as the worse of the GPUs at its ends.
+BytesPerSecond Interconnect::capacity(std::size_t part, int node) const {
+  const LinkLayout::Part& link = layout_.parts()[part];
+  if (shares_.empty()) return link.capacity;
+  double share = 1.0;
+  for (const int gpu : {link.gpu, link.peer}) {
+    if (gpu < 0) continue;
+    const LinkShares& its = shares_[static_cast<std::size_t>(node * network_.node.gpus + gpu)];
+    if (part < node_parts_)
+      share = std::min(share, its.links);
+    else if (nics_->is_nic(static_cast<ResourceId>(part)))
+      share = std::min(share, its.nics);
+  }
+  return link.capacity * share;
 }
 
 void Interconnect::fold_links() {
@@ -185,11 +203,11 @@ void Interconnect::add_resources(const std::string& suffix) {
   for (int n = 0; n < nodes; ++n) {
     const std::string prefix = nodes > 1 ? fmt::format("node{}.", n) : "";
     for (std::size_t part = 0; part < layout_.parts().size(); ++part) {
-      const auto& [name, gpu, capacity, counted] = layout_.parts()[part];
-      const int rank = gpu < 0 ? gpu : n * network_.node.gpus + gpu;
-      const std::string whole = prefix + name + suffix;
-      const ResourceId added =
-          fluid_.add_resource({.name = whole, .unit = "B/s", .gpu = rank, .counted = counted}, capacity.value);
+      const LinkLayout::Part& link = layout_.parts()[part];
+      const int rank = link.gpu < 0 ? -1 : n * network_.node.gpus + link.gpu;
+      const ResourceId added = fluid_.add_resource(
+          {.name = prefix + link.name + suffix, .unit = "B/s", .gpu = rank, .counted = link.counted},
+          capacity(part, n).value);
       if (n == 0 && part == 0) firsts_.push_back(added);
     }
   }

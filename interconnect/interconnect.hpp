@@ -30,6 +30,7 @@ class Interconnect {
     /// outlive it; nullptr: every rank has its own.
     const RankPartition* classes = nullptr;
     LinkFolding folding = LinkFolding::mean;  ///< with classes
+    std::vector<LinkShares> shares = {};      ///< by rank; empty: all links are sound. Not with `folded`
   };
   /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
   Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup);
@@ -91,6 +92,8 @@ class Interconnect {
   void add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const;
   Bytes taken(const FoldedLinks::Share& share, Bytes wire_bytes, double messages) const;
   void add_resources(const std::string& suffix);
+  /// Of the link that is number \p part of \p node.
+  BytesPerSecond capacity(std::size_t part, int node) const;
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.
   Route route_in(std::vector<Demand>& demands, int stream, int rank) const;
@@ -106,6 +109,7 @@ class Interconnect {
   std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
   FluidSystem& fluid_;
   std::vector<std::string> suffixes_;        ///< of each copy of the links
+  std::vector<LinkShares> shares_;           ///< by rank; empty: all links are sound
   std::optional<FoldedLinks> folded_links_;  ///< with classes of ranks
 };
 

@@ -19,10 +19,12 @@ class LinkLayout {
     int gpu;  ///< of the node; -1: none's own
     BytesPerSecond capacity;
     Counted counted;
+    int peer = -1;  ///< the GPU at its other end; -1: none
   };
 
-  ResourceId add(std::string name, int gpu, BytesPerSecond capacity, Counted counted = Counted::nothing) {
-    parts_.push_back({std::move(name), gpu, capacity, counted});
+  ResourceId add(std::string name, int gpu, BytesPerSecond capacity, Counted counted = Counted::nothing,
+                 int peer = -1) {
+    parts_.push_back({std::move(name), gpu, capacity, counted, peer});
     return static_cast<ResourceId>(parts_.size() - 1);
   }
   const std::vector<Part>& parts() const { return parts_; }

@@ -58,6 +58,14 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
+/// What links of a GPU carry, of what a sound one's do: 1 all, above 0.
+struct LinkShares {
+  double links = 1.0;  ///< to the other GPUs of its node, both ways
+  double nics = 1.0;   ///< its NICs, both ways
+
+  bool operator==(const LinkShares&) const = default;
+};
+
 /// Whether every GPU sees the same links, so that one can stand for all.
 bool is_symmetric(const NodeSpec& node);
 

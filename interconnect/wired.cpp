@@ -21,7 +21,8 @@ class Wired final : public LinkSet {
       const int gpu = from < spec.gpus ? from : (to < spec.gpus ? to : -1);
       const bool leaves = from < spec.gpus && *part == '\0';
       return layout.add(fmt::format("link{}{}-{}{}", dot, name(from), name(to), part), gpu, capacity,
-                        leaves ? Counted::link : Counted::nothing);
+                        leaves ? Counted::link : Counted::nothing,
+                        from < spec.gpus && to < spec.gpus ? to : -1);
     };
     for (const Wire& wire : spec.wires) {
       const LinkSpec& link = link_of(spec, wire);

@@ -105,6 +105,21 @@ class RandomPrograms {
     return streams;
   }
 
+  /// One to three ranks of \p cluster in unlike conditions, sound ones among them.
+  std::vector<Straggler> stragglers(const ClusterSpec& cluster) {
+    std::vector<Straggler> stragglers;
+    const int first = below(cluster.ranks());
+    for (int i = 0; i < 1 + below(3); ++i) {
+      RankCondition condition;
+      if (coin()) condition.factor = 1.0 + 0.1 * below(6);
+      if (coin()) condition.links = 1.0 - 0.1 * below(6);
+      if (coin()) condition.nics = 1.0 - 0.1 * below(6);
+      if (coin()) condition.late = Seconds{1e-5 * below(6)};
+      stragglers.push_back({"slow" + std::to_string(i), {(first + 5 * i) % cluster.ranks()}, condition});
+    }
+    return stragglers;
+  }
+
  private:
   std::mt19937 random_;
 };

@@ -4,6 +4,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/backend.hpp"
+#include "collectives/rank_conditions.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/program/rank_classes.hpp"
@@ -36,14 +37,17 @@ bool runs_on_channels(const Experiment& experiment, const Strategy& strategy) {
   });
 }
 
-/// What tells ranks apart beside their programs: on nodes whose GPUs have unlike links, the GPU.
-std::vector<std::uint32_t> gpus_apart(const ClusterSpec& cluster) {
+/// What tells ranks apart beside their programs: what is stated of them and, on nodes whose GPUs have unlike
+/// links, the GPU.
+std::vector<std::uint32_t> hardware_apart(const ClusterSpec& cluster) {
+  std::vector<std::uint32_t> apart = numbered_conditions(cluster);
   const int gpus = cluster.node.gpus;
   const int nics = cluster.fabric->nics_per_node;
-  if (is_symmetric(cluster.node) && (gpus % nics == 0 || nics % gpus == 0)) return {};
-  std::vector<std::uint32_t> apart;
-  for (int rank = 0; rank < cluster.ranks(); ++rank)
-    apart.push_back(static_cast<std::uint32_t>(rank % gpus));
+  if (is_symmetric(cluster.node) && (gpus % nics == 0 || nics % gpus == 0)) return apart;
+  apart.resize(static_cast<std::size_t>(cluster.ranks()));
+  for (std::size_t rank = 0; rank < apart.size(); ++rank)
+    apart[rank] = apart[rank] * static_cast<std::uint32_t>(gpus) +
+                  static_cast<std::uint32_t>(rank % static_cast<std::size_t>(gpus));
   return apart;
 }
 
@@ -65,7 +69,7 @@ bool sends_to_itself(const Program& program, const RankPartition& classes) {
 }  // namespace
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {
-  if (experiment.measure.fold == Fold::none || !is_symmetric(experiment.cluster.network())) return false;
+  if (experiment.measure.fold == Fold::none || !is_symmetric(experiment.cluster)) return false;
   const Program& program = experiment.program;
   if (program.scripts.size() > 1 || !program.communicators.empty()) return false;
   return std::ranges::all_of(program.calls, [&](const Call& call) {
@@ -85,7 +89,7 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
   if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
   auto partition = std::make_shared<const RankPartition>(rank_classes(
-      experiment.program, cluster.ranks(), cluster.node.gpus, apart.empty() ? gpus_apart(cluster) : apart));
+      experiment.program, cluster.ranks(), cluster.node.gpus, apart.empty() ? hardware_apart(cluster) : apart));
   if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))
     return nullptr;
   return partition;

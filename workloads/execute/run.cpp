@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "workloads/execute/collective_choice.hpp"
@@ -181,6 +182,8 @@ class Run {
     std::vector<Seconds> launches =
         launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
+    for (int rank = 0; rank < cluster_.ranks(); ++rank)
+      launches[static_cast<std::size_t>(rank)] += cluster_.condition(rank).late;
     if (!setup.classes) return launches;
     for (int rank = 0; rank < cluster_.ranks(); ++rank) {
       Seconds& last = launches[static_cast<std::size_t>(cluster_.stand_in(rank))];
@@ -253,8 +256,7 @@ class Run {
     const ClusterSetup& setup = cluster_.setup();
     std::vector<RankRanges> ranges = partition_of(cluster_.ranks(), setup.folded, setup.classes.get()).ranges();
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
-      const std::string& name = program_.names[program_.script_of(cluster_.simulated_rank(place)).name];
-      result.classes.push_back({.name = name,
+      result.classes.push_back({.name = class_name(cluster_.simulated_rank(place)),
                                 .ranks = std::move(ranges[static_cast<std::size_t>(place)]),
                                 .times = step_breakdown(operations_of(place), result.time)});
     }
@@ -263,6 +265,12 @@ class Run {
     constexpr double kRounding = 1e-9;
     if (spread > kRounding) result.inequity = spread;
     result.notes.push_back(classes_note(result));
+  }
+
+  std::string class_name(int rank) const {
+    const std::string& name = program_.names[program_.script_of(rank).name];
+    const std::string straggler = straggler_name(cluster_.spec(), rank);
+    return name.empty() || straggler.empty() ? name + straggler : name + " " + straggler;
   }
 
   std::string classes_note(const RunResult& result) const {

@@ -148,12 +148,12 @@ Task CuCollective::run_planned(Group* group, std::size_t index) {
     co_await *group->arrived[*planned.behind];
 
   std::vector<Demand> demands;
-  FlowSpec spec = flow_of(*group, planned, demands);
-  const double at_boost = spec.bound;
-  spec.bound *= clock_factor(rank);
+  Pace pace;
+  FlowSpec spec = flow_of(*group, planned, demands, pace);
+  spec.bound = bound_now(pace);
   spec.activity = activity;
   RunningFlow flow(simulation_, spec);
-  const auto place = active_.insert(active_.end(), ActiveFlow{flow.id(), rank, at_boost});
+  const auto place = active_.insert(active_.end(), ActiveFlow{flow.id(), std::move(pace)});
   co_await flow;
   active_.erase(place);
   simulation_.end_activity(activity);
@@ -222,28 +222,33 @@ void merge(std::vector<Demand>& demands) {
 
 }  // namespace
 
-FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow,
-                               std::vector<Demand>& demands) const {
+FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
+                               Pace& pace) const {
   const Carriage per_byte = carriage();
   std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
   Bytes at_hbm;
-  double bound = protocol_.bound(flow);
+  pace = {.links = kUnbounded, .senders = {}};
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
     std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
-    bound = std::min(bound, bound_alone(leg, per_byte));
+    pace.links = std::min(pace.links, bound_alone(leg, per_byte));
     Bytes& bytes = by_lane[{leg.src, leg.lane}];
     bytes = graph_.pipelined ? std::max(bytes, leg.bytes) : bytes + leg.bytes;  // all edges at once, or in turn
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
   merge(demands);
   FlowSpec spec;
-  spec.bound = bound;
+  spec.bound = pace.links;
+  const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
   for (const auto& [sender, bytes] : by_lane) {
     const auto [src, lane] = sender;
-    spec.bound = std::min(spec.bound, lane_rate(group, lane, src).value / bytes.value);
+    const double of_channels = std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value);
+    const int rank = cluster_.stand_in(src);
+    if (pace.senders.empty() || pace.senders.back().first != rank) pace.senders.emplace_back(rank, of_channels);
+    pace.senders.back().second = std::min(pace.senders.back().second, of_channels);
+    spec.bound = std::min(spec.bound, of_channels);
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
   spec.demands = demands;
@@ -288,9 +293,18 @@ double CuCollective::clock_factor(int rank) const {
   return 1.0 / (1.0 - library_.clock_share + library_.clock_share * slower);
 }
 
+double CuCollective::bound_now(const Pace& pace) const {
+  double bound = pace.links;
+  for (const auto& [rank, of_channels] : pace.senders)
+    bound = std::min(bound, of_channels * clock_factor(rank));
+  return bound;
+}
+
 void CuCollective::rebound_flows(int rank) {
+  const auto sends = [rank](const auto& sender) { return sender.first == rank; };
   for (const ActiveFlow& active : active_) {
-    if (active.rank == rank) simulation_.fluid().set_bound(active.flow, active.bound * clock_factor(rank));
+    if (std::ranges::any_of(active.pace.senders, sends))
+      simulation_.fluid().set_bound(active.flow, bound_now(active.pace));
   }
   for (const Group& group : groups_) {
     if (group.rings) group.rings->rebound(rank);
@@ -360,7 +374,8 @@ PlannedFlow CuCollective::step_of(const Leg& leg) const {
 }
 
 FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
-  return collective_.flow_of(group_, collective_.step_of(leg), demands);
+  Pace pace;
+  return collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
 }
 
 ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) {

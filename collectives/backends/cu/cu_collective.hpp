@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collectives/backends/cu/ring_run.hpp"
@@ -64,10 +65,15 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::unique_ptr<RingRun> rings;  ///< instead of flows
     std::map<int, RingTurns> turns;  ///< by lane, of rings told as edges
   };
+  /// What bounds a flow [1/s]: links of its own, and channels, which go with the clock of the rank that sends.
+  struct Pace {
+    double links;
+    std::vector<std::pair<int, double>>
+        senders;  ///< simulated rank, and what its channels allow at boost clock
+  };
   struct ActiveFlow {
     FlowId flow;
-    int rank;
-    double bound;  ///< at boost clock [1/s]
+    Pace pace;
   };
 
   void start(int rank) override;
@@ -92,7 +98,9 @@ class CuCollective final : public CollectiveRun, private Completion {
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
-  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands) const;
+  /// At boost clock. \param pace what its bound is the least of
+  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands, Pace& pace) const;
+  double bound_now(const Pace& pace) const;
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
   double clock_factor(int rank) const;
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }

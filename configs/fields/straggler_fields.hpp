@@ -1,0 +1,28 @@
+#pragma once
+/// Keys of [straggler.NAME] in an experiment, beside `ranks`.
+
+#include "collectives/straggler.hpp"
+#include "configs/fields/field.hpp"
+
+namespace c3::inline configs {
+
+inline constexpr double kMostSlower = 1000.0;
+inline constexpr double kLeastShare = 0.001;  // without any link a rank could not take part
+
+inline constexpr auto kStragglerFields = std::to_array<Field<RankCondition>>({
+    number<&RankCondition::factor>(
+        "factor", {1, kMostSlower},
+        "their arithmetic takes so many times as long, because their clock is lower; "
+        "what HBM or links limit does not")
+        .optional(),
+    number<&RankCondition::links>("links", {kLeastShare, 1},
+                                  "share of the bandwidth that their links within the node have, both ways")
+        .optional(),
+    number<&RankCondition::nics>("nics", {kLeastShare, 1},
+                                 "the same of their NICs, also for ranks that share them")
+        .optional(),
+    quantity<&RankCondition::late>("late", "by how much later they begin, once").optional(),
+});
+static_assert(member_count<RankCondition>() == kStragglerFields.size());
+
+}  // namespace c3::configs
