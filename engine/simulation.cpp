@@ -155,14 +155,17 @@ void Simulation::retire_ended() {
 }
 
 void Simulation::check_finished() const {
+  constexpr std::size_t kNamed = 16;
   std::string waiting;
+  std::size_t count = 0;
   for (const Spawned& task : tasks_) {
-    if (!task.handle) continue;
+    if (!task.handle || ++count > kNamed) continue;
     const Task::promise_type* innermost = &task.handle.promise();
     while (innermost->child != nullptr)
       innermost = innermost->child;
     waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, innermost->waits_for);
   }
+  if (count > kNamed) waiting += fmt::format("; and {} more", count - kNamed);
   if (fluid_.flows_in_flight() > 0) {
     waiting +=
         fmt::format("{}flows without bandwidth: {}", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());

@@ -121,7 +121,7 @@ class Pipeline(ScratchTest):
         text = ring + f'[[stream]]\nname = "s"\nrun = [{SEND}, {RECEIVE}]\n[strategy.now]\n'
         done = self.run_text(text)
         self.assertEqual(done.returncode, 4, done.stderr)
-        self.assertIn("stream 's' of rank 7 waits for rank 0 to join pp 7 to 0", done.stderr)
+        self.assertIn("8 streams wait for one another in a circle: stream 's' of rank 0", done.stderr)
         at_once = ('{ exchange = { over = "pp", sends = [{ size = "1 MiB", to = 1 }], '
                    'receives = [{ size = "1 MiB", from = -1 }] } }')
         done = self.run_text(ring + f'[[stream]]\nname = "s"\nrun = [{at_once}]\n[strategy.now]\n')

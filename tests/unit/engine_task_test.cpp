@@ -283,3 +283,23 @@ TEST_CASE("a deadlock names every waiting task and what it waits for") {
                        "flows without bandwidth: 1",
                        DeadlockError);
 }
+
+TEST_CASE("deadlock: of many tasks that wait sixteen are named, and the others counted") {
+  Simulation simulation;
+  Log log;
+  Event never(simulation, "an event");
+  for (int task = 0; task < 20; ++task)
+    simulation.spawn("task", waiter(simulation, log, "never", never));
+  std::string message;
+  try {
+    simulation.run();
+  } catch (const DeadlockError& error) {
+    message = error.what();
+  }
+  CAPTURE(message);
+  std::size_t named = 0;
+  for (std::size_t at = message.find("task"); at != std::string::npos; at = message.find("task", at + 1))
+    ++named;
+  CHECK(named == 16);
+  CHECK(message.ends_with("task waits for an event; and 4 more"));
+}

@@ -208,8 +208,10 @@ TEST_CASE("a straggler delays its pair, and through it its pipeline, and no othe
 TEST_CASE("a ring of sends that wait for their receivers is a deadlock that names ranks") {
   const std::string why = refusal(on_free_links(ring(false, 4), 4));
   INFO(why);
-  CHECK(why.find("stream 's' of rank 0 waits for rank 1 to join ring 0 to 1") != std::string::npos);
-  CHECK(why.find("stream 's' of rank 3 waits for rank 0 to join ring 3 to 0") != std::string::npos);
+  CHECK(why.find("stream 's' of rank 0, at operation 0 (send), waits for stream 's' of rank 1") !=
+        std::string::npos);
+  CHECK(why.find("stream 's' of rank 3, at operation 0 (send), waits for stream 's' of rank 0") !=
+        std::string::npos);
   CHECK(refusal(on_free_links(ring(true, 4), 4)).empty());
 }
 

@@ -13,28 +13,16 @@
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
+#include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
 
 namespace c3::inline workloads {
 namespace {
-
-/// Streams in the order in which the strategy enqueues them at time 0; those it does not name come last.
-std::vector<std::size_t> enqueue_order(const Program& program, const Strategy& strategy) {
-  std::vector<std::size_t> order;
-  for (const std::string& name : strategy.order) {
-    const auto found = program.stream_named(name);
-    if (!found) throw InfeasibleError("strategy '" + strategy.name + "': no stream '" + name + "'");
-    order.push_back(*found);
-  }
-  for (std::size_t i = 0; i < program.streams.size(); ++i) {
-    if (std::ranges::find(order, i) == order.end()) order.push_back(i);
-  }
-  return order;
-}
 
 /// As the strategy has it.
 ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
@@ -120,7 +108,13 @@ class Run {
 
   RunResult execute() {
     spawn();
-    simulation_.run();
+    try {
+      simulation_.run();
+    } catch (const DeadlockError&) {
+      const std::vector<StreamWait> circle = waiting_cycle(program_, strategy_, cluster_.ranks());
+      if (circle.empty()) throw;  // something else is missing, of which the simulation tells
+      throw DeadlockError("deadlock: " + text_of(circle, program_));
+    }
     return result();
   }
 

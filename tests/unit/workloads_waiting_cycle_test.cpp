@@ -1,0 +1,165 @@
+// Who waits for whom where a program cannot end.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/errors.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "workloads/execute/run.hpp"
+#include "workloads/execute/waiting_cycle.hpp"
+#include "workloads/program/written_streams.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+constexpr int kRanks = 4;
+const Strategy kTogether{.name = "together", .order = {}, .streams = {}};
+
+WrittenOperation send(int to) { return {"send", WrittenExchange{"all", {{to, 1.0_MiB, true}}}}; }
+WrittenOperation receive(int from) { return {"receive", WrittenExchange{"all", {{from, 1.0_MiB, false}}}}; }
+WrittenOperation sum(std::string name, std::vector<int> ranks) {
+  CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = 1.0_MiB};
+  call.ranks = std::move(ranks);
+  return {std::move(name), call};
+}
+
+/// Each rank with operations of its own, on one stream.
+Program by_rank(std::vector<std::vector<WrittenOperation>> operations) {
+  std::vector<WrittenRanks> written;
+  for (int rank = 0; rank < std::ssize(operations); ++rank)
+    written.push_back({"rank" + std::to_string(rank),
+                       {rank},
+                       {{"s", std::move(operations[static_cast<std::size_t>(rank)])}}});
+  return program_of(written, {{"all", RankGroups{kRanks, 1}}}, kRanks);
+}
+
+Experiment experiment_of(Program program) {
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster(kRanks);
+  experiment.program = std::move(program);
+  return experiment;
+}
+
+bool ends(const Experiment& experiment, const Strategy& strategy) {
+  try {
+    run_once(experiment, strategy, {});
+    return true;
+  } catch (const DeadlockError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a ring of sends that wait for each other is a circle of all ranks") {
+  const Program ring = by_rank(std::vector<std::vector<WrittenOperation>>(kRanks, {send(1), receive(-1)}));
+  const std::vector<StreamWait> waits = waiting_cycle(ring, kTogether, kRanks);
+  REQUIRE(waits.size() == 4);
+  for (const StreamWait& wait : waits)
+    CHECK(wait.other_rank == (wait.rank + 1) % kRanks);
+  CHECK(text_of(waits, ring) ==
+        "4 streams wait for one another in a circle: stream 's' of rank 0, at operation 0 (send), waits for "
+        "stream 's' "
+        "of rank 1; stream 's' of rank 1, at operation 0 (send), waits for stream 's' of rank 2; stream 's' of "
+        "rank 2, "
+        "at operation 0 (send), waits for stream 's' of rank 3; stream 's' of rank 3, at operation 0 (send), "
+        "waits for "
+        "stream 's' of rank 0");
+  std::vector<std::vector<WrittenOperation>> untied(kRanks, {send(1), receive(-1)});
+  std::swap(untied[0][0], untied[0][1]);
+  CHECK(waiting_cycle(by_rank(untied), kTogether, kRanks).empty());
+}
+
+TEST_CASE("what leads to a circle is not part of it") {
+  const Program program = by_rank({{sum("first", {0, 1})},
+                                   {sum("second", {1, 2}), sum("first", {0, 1})},
+                                   {sum("third", {2, 3}), sum("second", {1, 2})},
+                                   {receive(-1), sum("third", {2, 3}), send(-1)}});
+  const Program circle =
+      by_rank({{sum("first", {0, 1})}, {sum("first", {0, 1})}, {send(1), receive(1)}, {send(-1), receive(-1)}});
+  CHECK(waiting_cycle(circle, kTogether, kRanks).size() == 2);
+  const std::vector<StreamWait> waits = waiting_cycle(program, kTogether, kRanks);
+  CHECK(waits.size() == 2);
+  for (const StreamWait& wait : waits)
+    CHECK(wait.rank >= 2);
+}
+
+TEST_CASE("who waits for a rank that never joins is in no circle") {
+  const WrittenOperation all = sum("all", {0, 1, 2, 3});
+  CHECK(waiting_cycle(by_rank({{all}, {all}, {}, {all}}), kTogether, kRanks).empty());
+}
+
+TEST_CASE("streams of a rank that wait for events of each other are a circle, in another order they end") {
+  const auto streams = [](bool crossed) {
+    const WrittenOperation wait_a{"", WrittenWait{"a"}}, wait_b{"", WrittenWait{"b"}};
+    const WrittenOperation record_a{"", WrittenRecord{"a"}}, record_b{"", WrittenRecord{"b"}};
+    const WrittenOperation work{"work", TimedKernel{.duration = 1.0_us}};
+    std::vector<WrittenOperation> first{work, wait_a, record_b}, second{work, wait_b, record_a};
+    if (!crossed) std::swap(second[1], second[2]);
+    return program_of({{"one", first}, {"two", second}}, kRanks);
+  };
+  const std::vector<StreamWait> waits = waiting_cycle(streams(true), kTogether, kRanks);
+  CHECK(waits == std::vector<StreamWait>{{0, 0, 1, 0, 1}, {0, 1, 1, 0, 0}});
+  CHECK(waiting_cycle(streams(false), kTogether, kRanks).empty());
+  const Strategy serial{.name = "serial", .serial = true, .order = {"one", "two"}, .streams = {}};
+  const std::vector<StreamWait> in_turn = waiting_cycle(streams(false), serial, kRanks);
+  CHECK(in_turn == std::vector<StreamWait>{{0, 0, 1, 0, 1}, {0, 1, 0, 0, 0}});
+  CHECK(!ends(experiment_of(streams(false)), serial));
+}
+
+TEST_CASE("a host that waits for what it has not launched is a circle") {
+  Program program =
+      program_of({{"s", {{"work", TimedKernel{.duration = 1.0_us}}, {"", WrittenRecord{"done"}}}}}, kRanks);
+  const auto host_of = [](std::vector<HostStep> steps) { return HostProgram{.steps = std::move(steps)}; };
+  const HostStep launch_work{.launches = OperationPlace{0, 0}}, launch_record{.launches = OperationPlace{0, 1}};
+  const HostStep wait{.waits_for = EventId{0}};
+  program.scripts[0].host = host_of({launch_work, launch_record, wait});
+  CHECK(waiting_cycle(program, kTogether, kRanks).empty());
+  CHECK(ends(experiment_of(program), kTogether));
+  program.scripts[0].host = host_of({launch_work, wait, launch_record});
+  CHECK(waiting_cycle(program, kTogether, kRanks) == std::vector<StreamWait>{{0, 0, 1, 0, 0}});
+  CHECK(!ends(experiment_of(program), kTogether));
+}
+
+TEST_CASE("random programs of messages, sums and events end exactly where no circle is found") {
+  int stuck = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](int count) {
+      return static_cast<int>(random() % static_cast<unsigned>(count));
+    };
+    std::vector<std::vector<WrittenOperation>> operations(kRanks);
+    for (int i = 0; i < 1 + below(5); ++i) {
+      const int from = below(kRanks), to = (from + 1 + below(kRanks - 1)) % kRanks;
+      if (below(3) > 0) {
+        operations[static_cast<std::size_t>(from)].push_back(send((to - from + kRanks) % kRanks));
+        operations[static_cast<std::size_t>(to)].push_back(receive((from - to + kRanks) % kRanks));
+      } else {
+        for (const int rank : {from, to})
+          operations[static_cast<std::size_t>(rank)].push_back(
+              sum("sum" + std::to_string(i), {std::min(from, to), std::max(from, to)}));
+      }
+    }
+    for (auto& its : operations) {
+      if (below(3) > 0 && its.size() > 1)
+        std::swap(its[0], its[static_cast<std::size_t>(below(static_cast<int>(its.size())))]);
+      its.push_back({"work", TimedKernel{.duration = 1.0_us}});
+    }
+    const Experiment experiment = experiment_of(by_rank(std::move(operations)));
+    const bool is_stuck = !waiting_cycle(experiment.program, kTogether, kRanks).empty();
+    stuck += is_stuck ? 1 : 0;
+    CHECK(is_stuck == !ends(experiment, kTogether));
+  }
+  CHECK(stuck > 30);
+  CHECK(stuck < 270);
+}
