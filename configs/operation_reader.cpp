@@ -158,17 +158,11 @@ WrittenOperation read_kernel(Section& entry) {
   }
 }
 
-Seconds above_zero(Section& section, std::string_view key) {
-  const Seconds time = section.duration(key);
-  if (time.value <= 0.0) section.fail(key, "must be above 0");
-  return time;
-}
-
 /// `{ time = "20 us", read = "64 MiB" }`
 WrittenOperation read_detailed_timed(Section& section) {
-  TimedKernel kernel{.duration = above_zero(section, "time")};
-  if (section.has("read")) kernel.read = section.bytes("read");
-  if (section.has("written")) kernel.written = section.bytes("written");
+  TimedKernel kernel{.duration = section.positive_duration("time")};
+  if (section.has("read")) kernel.read = section.bytes_or_none("read");
+  if (section.has("written")) kernel.written = section.bytes_or_none("written");
   std::string name = "timed";
   if (section.has("name")) name = section.text("name");
   std::vector<int> on = optional_ranks(section, "on");
@@ -190,7 +184,7 @@ WrittenOperation read_timed(Section& section) {
     Section entry(what, section.dotted("timed"));
     return read_detailed_timed(entry);
   }
-  return {"timed", TimedKernel{.duration = above_zero(section, "timed")}};
+  return {"timed", TimedKernel{.duration = section.positive_duration("timed")}};
 }
 
 /// Distinguishes calls of one stream that differ in more than their size.

@@ -357,6 +357,9 @@ Bytes Section::bytes_or_none(std::string_view key) {
 Seconds Section::duration(std::string_view key) {
   return {quantity(key, Dimension::duration, Sign::not_negative)};
 }
+Seconds Section::positive_duration(std::string_view key) {
+  return {quantity(key, Dimension::duration, Sign::positive)};
+}
 BytesPerSecond Section::bandwidth(std::string_view key) {
   return {quantity(key, Dimension::bandwidth, Sign::positive)};
 }

@@ -88,9 +88,10 @@ class Section {
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);  ///< both ends allowed
   double fraction(std::string_view key, double high = 1.0, double low = 0.0);       ///< in [low, high]
 
-  Bytes bytes(std::string_view key);               ///< > 0
-  Bytes bytes_or_none(std::string_view key);       ///< >= 0
-  Seconds duration(std::string_view key);          ///< >= 0
+  Bytes bytes(std::string_view key);          ///< > 0
+  Bytes bytes_or_none(std::string_view key);  ///< >= 0
+  Seconds duration(std::string_view key);     ///< >= 0
+  Seconds positive_duration(std::string_view key);
   BytesPerSecond bandwidth(std::string_view key);  ///< > 0
   FlopsPerSecond flop_rate(std::string_view key);  ///< > 0
   Hertz frequency(std::string_view key);           ///< > 0

@@ -59,6 +59,11 @@ Json step_json(const std::optional<StepResult>& step) {
           {"hardware_flops", step->facts.hardware_flops.value}};
 }
 
+Json estimate_json(const std::optional<Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"low_us", us(estimate->low)}, {"high_us", us(estimate->high)}, {"method", estimate->method}};
+}
+
 Json classes_json(const std::vector<SimulatedClass>& classes) {
   Json json = Json::array();
   for (const SimulatedClass& its : classes)
@@ -86,7 +91,9 @@ Json strategy_json(const StrategyResult& result) {
             {"collective", side_json(result.collective)},
             {"loss_us", loss_json(result.loss)},
             {"step", step_json(result.step)},
-            {"classes", classes_json(result.classes)}};
+            {"classes", classes_json(result.classes)},
+            {"flows", result.flows},
+            {"estimate", estimate_json(result.estimate)}};
   for (const StreamTimes& stream : result.streams)
     json["streams"][stream.name] = side_json(stream.times);
   if (result.best_cus) json["best_cus"] = *result.best_cus;

@@ -53,6 +53,8 @@ class Pipeline(ScratchTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         classes = json.loads(done.stdout)["strategies"][0]["classes"]
         self.assertEqual([its["name"] for its in classes], ["first"] * 4 + ["second"] * 4)  # every rank of one node
+        self.assertGreaterEqual(json.loads(done.stdout)["strategies"][0]["flows"], 16)  # kernels and messages
+        self.assertIsNone(json.loads(done.stdout)["strategies"][0]["estimate"])
         for its in classes:
             self.assertAlmostEqual(its["kernels_us"], 1000 if its["name"] == "first" else 2000, delta=5)
             self.assertGreater(its["communication_us"], 1)
@@ -112,8 +114,13 @@ class Pipeline(ScratchTest):
                      r"cannot be combined with \[\[stream\]\]")
         self.refused(HEAD + ranks("a", "0-7", '{ timed = { time = "1 ms", on = [0] } }'), r"`on` cannot be used in \[\[ranks\]\]")
 
+    def test_a_kernel_may_read_and_write_nothing(self):
+        timed = '{ timed = { time = "1 ms", read = "0 B", written = "0 B" } }'
+        done = self.run_text(HEAD + ranks("a", "0-7", timed) + "[strategy.now]\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_time_must_be_above_0_and_groups_must_divide_the_ranks(self):
-        self.refused(HEAD + ranks("a", "0-7", '{ timed = "0 ms" }'), r"stream.s.run\[0\].timed: must be above 0$")
+        self.refused(HEAD + ranks("a", "0-7", '{ timed = "0 ms" }'), r"stream.s.run\[0\].timed: must be above 0, not 0 ms$")
         self.refused(HEAD.replace("size = 2", "size = 3") + ranks("a", "0-7", TIMED), r"do not divide 8 ranks$")
 
     def test_sends_that_wait_for_each_other_are_a_deadlock(self):

@@ -272,7 +272,7 @@ TEST_CASE("a run's result is the same to the last bit whatever ran before it, ob
   CHECK(after.time == before.time);
   CHECK(after.kernels.end == before.kernels.end);
   CHECK(after.collectives.end == before.collectives.end);
-  CHECK(after.events == before.events);
+  CHECK(after.flows == before.flows);
 }
 
 TEST_CASE("seeds draw different times, a seed the same ones") {

@@ -60,6 +60,15 @@ void check_alike(const TrainingSetup& setup, const std::string& note, double err
   }
   const StepBreakdown& times = shortened.classes.front().times;
   CHECK((times.kernels + times.exposed + times.idle).value == near(shortened.time.value, 1e-6));
+  REQUIRE(shortened.estimate);
+  CHECK(!exact.estimate);
+  CHECK(shortened.estimate->method == "steady state");
+  CHECK(shortened.estimate->low <= shortened.time);
+  CHECK(shortened.estimate->high >= shortened.time);
+  CHECK(shortened.estimate->high - shortened.estimate->low < 2.0 * error * shortened.time);
+  const Seconds rounding = 2e-3 * exact.time;  // what no two periods show
+  CHECK(shortened.estimate->low <= exact.time + rounding);
+  CHECK(shortened.estimate->high >= exact.time - rounding);
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ class SteadyState {
       result = Extrapolation(micro_batches_.beyond())(result, of_micro_batches(micro_batches_.of[1]));
     result.is_shortened = true;
     result.notes.push_back(note());
+    widen(result);
     return result;
   }
 
@@ -146,6 +147,28 @@ class SteadyState {
       found = runs_.emplace(key, run_once(smaller, strategy_, setup_)).first;
     }
     return found->second;
+  }
+
+  /// By how much the last two periods of \p sizes differ, for all that lie beyond.
+  template <class TimeOf>
+  Seconds drift(const Sizes& sizes, TimeOf time_of) const {
+    if (!sizes.is_shortened()) return {};
+    const Seconds last = time_of(sizes.of[2]) - time_of(sizes.of[1]);
+    const Seconds before = time_of(sizes.of[1]) - time_of(sizes.of[0]);
+    return Seconds{std::abs((last - before).value)} * sizes.beyond();
+  }
+
+  /// Periods may go on to differ as the last two did.
+  void widen(RunResult& result) {
+    const Seconds of_layers =
+        drift(layers_, [&](std::int64_t n) { return simulated(n, micro_batches_.last()).time; });
+    const Seconds of_batches =
+        drift(micro_batches_, [&](std::int64_t n) { return simulated(layers_.last(), n).time; });
+    const Seconds off = of_layers * (1.0 + micro_batches_.beyond()) + of_batches * (1.0 + layers_.beyond());
+    const std::string averaged = result.estimate ? ", " + result.estimate->method : std::string();
+    result.estimate = Estimate{.low = result.time / (1.0 + result.inequity) - off,
+                               .high = result.time * (1.0 + result.inequity) + off,
+                               .method = "steady state" + averaged};
   }
 
   std::string note() const {

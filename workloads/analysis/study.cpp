@@ -29,6 +29,8 @@ struct Sample {
   std::vector<std::string> notes = {};
   std::vector<SimulatedClass> classes = {};
   bool is_shortened = false;
+  std::uint64_t flows = 0;
+  std::optional<Estimate> estimate = std::nullopt;
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -194,8 +196,17 @@ class Study {
     series.setup.seed = series.samples.size() % seeds;
     begin_run(series.bound);
     const RunResult run = run_step(experiments_[draw], *series.strategy, series.setup);
-    Sample sample{draw, series.setup.seed, run.time,    run.kernels.duration(), run.collectives.duration(),
-                  {},   run.notes,         run.classes, run.is_shortened};
+    Sample sample{.draw = draw,
+                  .seed = series.setup.seed,
+                  .time = run.time,
+                  .kernels = run.kernels.duration(),
+                  .collectives = run.collectives.duration(),
+                  .streams = {},
+                  .notes = run.notes,
+                  .classes = run.classes,
+                  .is_shortened = run.is_shortened,
+                  .flows = run.flows,
+                  .estimate = run.estimate};
     for (const SideSpan& span : run.streams)
       sample.streams.push_back(span.duration());
     series.samples.push_back(std::move(sample));
@@ -281,6 +292,8 @@ class Study {
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
     result.classes = middle.classes;
+    result.flows = middle.flows;
+    result.estimate = middle.estimate;
     if (experiment.training) result.step = step_result(experiment, middle);
     const std::vector<Seconds> bounds = bounds_by_draw(strategy);
     result.lower_bound = bounds[middle.draw];

@@ -64,10 +64,12 @@ struct StrategyResult {
   std::optional<int> best_cus;           ///< the chosen value of a swept partition
   std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
-  std::optional<std::uint64_t> recorded_draw;     ///< likewise; absent when nothing is drawn
-  std::vector<std::string> notes = {};            ///< what a user should know of how it ran
-  std::optional<StepResult> step = std::nullopt;  ///< of a training step
-  std::vector<SimulatedClass> classes = {};       ///< of ranks, of the median's run
+  std::optional<std::uint64_t> recorded_draw;       ///< likewise; absent when nothing is drawn
+  std::vector<std::string> notes = {};              ///< what a user should know of how it ran
+  std::optional<StepResult> step = std::nullopt;    ///< of a training step
+  std::vector<SimulatedClass> classes = {};         ///< of ranks, of the median's run
+  std::uint64_t flows = 0;                          ///< completed in that run
+  std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
 };
 
 /// Choices that move results and that hardware documents nowhere: printed with every result.

@@ -226,7 +226,7 @@ class Run {
 
   RunResult result() {
     RunResult result;
-    result.events = simulation_.fluid().completed_flows();
+    result.flows = simulation_.fluid().completed_flows();
     result.streams.resize(contexts_.size());
     for (std::size_t i = 0; i < programs_.size(); ++i) {
       for (const SideSpan& span : {programs_[i].kernels(), programs_[i].collectives()})
@@ -257,7 +257,12 @@ class Run {
     if (!setup.classes) return;
     const double spread = std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity());
     constexpr double kRounding = 1e-9;
-    if (spread > kRounding) result.inequity = spread;
+    if (spread > kRounding) {
+      result.inequity = spread;
+      result.estimate = Estimate{.low = result.time / (1.0 + spread),
+                                 .high = result.time * (1.0 + spread),
+                                 .method = "mean loads of classes of ranks"};
+    }
     result.notes.push_back(classes_note(result));
   }
 
@@ -273,6 +278,7 @@ class Run {
                            ? fmt::format("one rank is simulated for {} alike", cluster_.ranks())
                            : fmt::format("one rank is simulated for each of {} classes of the {} ranks",
                                          classes, cluster_.ranks());
+    note += fmt::format(", with {} flows", result.flows);
     if (result.inequity > 0.0)
       note += fmt::format(
           "; loads that differ by up to {:.0f} % within them are averaged, so that times are estimates",

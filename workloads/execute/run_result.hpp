@@ -2,6 +2,7 @@
 /// What one simulated run gives.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,14 @@ struct SimulatedClass {
   bool operator==(const SimulatedClass&) const = default;
 };
 
+/// What is known of a time that was not simulated whole, or with averaged loads.
+struct Estimate {
+  Seconds low, high;   ///< between which it is
+  std::string method;  ///< how it was found
+
+  bool operator==(const Estimate&) const = default;
+};
+
 struct RunResult {
   /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
   /// streams ran beside one another, until its host has seen that.
@@ -54,8 +63,9 @@ struct RunResult {
   std::vector<CollectiveRecord> records;
   bool is_shortened = false;            ///< its times follow from steps of fewer layers or micro-batches
   std::vector<SimulatedClass> classes;  ///< of ranks, in the order of their representatives
-  double inequity = 0.0;     ///< greatest spread, over the mean, of loads that were averaged within a class
-  std::uint64_t events = 0;  ///< completed flows
+  double inequity = 0.0;    ///< greatest spread, over the mean, of loads that were averaged within a class
+  std::uint64_t flows = 0;  ///< completed
+  std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 
