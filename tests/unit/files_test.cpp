@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <csignal>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
+#include "files/unpacked_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace c3 {
@@ -236,6 +238,52 @@ TEST_CASE("a file larger than allowed is refused, one of that size is read") {
   write(folder / "ten", "0123456789");
   CHECK(read_file(folder / "ten", 10).size() == 10);
   CHECK_THROWS_AS(read_file(folder / "ten", 9), IoError);
+}
+
+std::string unpacked(const fs::path& path) {
+  UnpackedFile file(path);
+  std::string text;
+  std::vector<char> part(1000);
+  while (const std::size_t got = file.read(part))
+    text.append(part.data(), got);
+  return text;
+}
+
+void pack(const fs::path& path, const std::string& text) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+}
+
+TEST_CASE("a file is unpacked if it begins as gzip does, whatever its name") {
+  const TemporaryFolder folder;
+  const std::string text(100'000, 'x');
+  pack(folder / "packed.json", text);
+  write(folder / "plain.gz", text);
+  CHECK(fs::file_size(folder / "packed.json") < 1000);
+  CHECK(unpacked(folder / "packed.json") == text);
+  CHECK(unpacked(folder / "plain.gz") == text);
+  CHECK(is_input(folder / "plain.gz"));
+}
+
+TEST_CASE("gzip data that end too early or are damaged are refused, not taken for short files") {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 20'000; ++i)
+    text += std::to_string(i * 7919 % 10007);
+  const fs::path path = folder / "packed.gz";
+  pack(path, text);
+  const std::string packed = content(path);
+  write(path, packed.substr(0, packed.size() / 2));
+  CHECK_THROWS_WITH_AS(
+      unpacked(path),
+      (path.string() + ": cannot unpack: the gzip data ends too early: it is truncated").c_str(), IoError);
+  std::string damaged = packed;
+  for (std::size_t i = damaged.size() / 2; i < damaged.size() / 2 + 100; ++i)
+    damaged[i] = static_cast<char>(~damaged[i]);
+  write(path, damaged);
+  CHECK_THROWS_WITH_AS(unpacked(path), (path.string() + ": cannot unpack: the gzip data is damaged").c_str(),
+                       IoError);
 }
 
 }  // namespace

@@ -1,0 +1,265 @@
+#include "workloads/traces/kineto_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "workloads/traces/event_parser.hpp"
+#include "workloads/traces/trace_error.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+struct Category {
+  std::string_view name;
+  EventKind kind;
+};
+
+/// With the spellings of 2021. Events of other categories do not decide when anything runs.
+constexpr std::array kCategories{
+    Category{"cpu_op", EventKind::op},
+    Category{"Operator", EventKind::op},
+    Category{"user_annotation", EventKind::annotation},
+    Category{"cuda_runtime", EventKind::call},
+    Category{"cuda_driver", EventKind::call},
+    Category{"hip_runtime", EventKind::call},
+    Category{"Runtime", EventKind::call},
+    Category{"Driver", EventKind::call},
+    Category{"kernel", EventKind::kernel},
+    Category{"Kernel", EventKind::kernel},
+    Category{"gpu_memcpy", EventKind::copy},
+    Category{"Memcpy", EventKind::copy},
+    Category{"gpu_memset", EventKind::memset},
+    Category{"Memset", EventKind::memset},
+    Category{"cuda_sync", EventKind::sync_record},
+};
+
+/// 4294967295 is -1 that was written as an unsigned number.
+std::int64_t number_or_unknown(std::string_view text) {
+  std::int64_t number = kUnknown;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  constexpr std::int64_t kUnsignedUnknown = 0xFFFFFFFF;
+  const bool is_known = error == std::errc{} && end == text.data() + text.size() && number != kUnsignedUnknown;
+  return is_known ? number : kUnknown;
+}
+
+std::optional<std::int64_t> number_or_nothing(std::string_view text) {
+  const std::int64_t number = number_or_unknown(text);
+  if (number < 0) return std::nullopt;
+  return number;
+}
+
+class KinetoReader final : public JsonPieces {
+ public:
+  explicit KinetoReader(const std::string& file) { trace_.file = file; }
+
+  void element(std::uint64_t index, std::string_view text) override {
+    ++trace_.events_read;
+    position_ = index;
+    try {
+      add(parser_.parse(text));
+    } catch (const EventSyntaxError& error) {
+      fail(fmt::format("it is not a JSON object: {}", error.what()));
+    }
+  }
+
+  bool wants(std::string_view key) override {
+    is_other_format_ = is_other_format_ || key == "nodes";
+    return key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds" ||
+           key == "record_shapes";
+  }
+
+  void member(std::string_view key, std::string_view text) override {
+    try {
+      const Json value = Json::parse(text);
+      if (key == "deviceProperties") read_gpus(value);
+      if (key == "distributedInfo") read_job(value);
+      if (key == "baseTimeNanoseconds") base_ = WidePicoseconds{value.integer()} * 1000;
+      if (key == "record_shapes") trace_.has_shapes = value.is_integer() && value.integer() != 0;
+    } catch (const JsonError& error) {
+      throw TraceError({.file = trace_.file, .rank = {}, .event = {}},
+                       fmt::format("{}: {}", key, error.what()));
+    }
+  }
+
+  Trace take() {
+    if (trace_.events_read == 0)
+      throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = {}},
+                       is_other_format_ ? "it has \"nodes\" and no traceEvents: a PyTorch execution trace, "
+                                          "while c3sim reads Kineto traces of PyTorch's profiler"
+                                        : "it has no traceEvents: not a Kineto trace");
+    trace_.origin += base_;
+    for (auto* events : {&trace_.ops, &trace_.annotations, &trace_.calls, &trace_.activities, &trace_.syncs}) {
+      std::ranges::sort(*events, {}, [](const TraceEvent& event) {
+        return std::tuple(event.start, Picoseconds{-event.duration.count}, event.position);
+      });
+      events->shrink_to_fit();
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = position_}, what);
+  }
+
+  void add(const EventTexts& texts) {
+    const auto* const category = std::ranges::find(kCategories, texts.category, &Category::name);
+    if (texts.phase != "X" || category == kCategories.end()) {
+      ++trace_.events_ignored;
+      return;
+    }
+    TraceEvent event;
+    event.kind = category->kind;
+    event.position = position_;
+    event.name = trace_.texts.id_of(texts.name);
+    event.start = start_of(texts.start);
+    event.duration = duration_of(texts.duration);
+    event.correlation = number_or_unknown(texts.correlation);
+    event.external_id = number_or_unknown(texts.external_id);
+    add_details(event, texts);
+    events_of(event.kind).push_back(event);
+  }
+
+  std::vector<TraceEvent>& events_of(EventKind kind) {
+    switch (kind) {
+      case EventKind::op:
+        return trace_.ops;
+      case EventKind::annotation:
+        return trace_.annotations;
+      case EventKind::call:
+        return trace_.calls;
+      case EventKind::sync_record:
+        return trace_.syncs;
+      case EventKind::kernel:
+      case EventKind::copy:
+      case EventKind::memset:
+        break;
+    }
+    return trace_.activities;
+  }
+
+  Picoseconds start_of(std::string_view text) {
+    const std::optional<WidePicoseconds> date = parse_microseconds(text);
+    if (!date) fail(fmt::format("ts: \"{}\" is not a number of microseconds", text.substr(0, 100)));
+    if (!has_origin_) trace_.origin = *date;
+    has_origin_ = true;
+    const std::optional<Picoseconds> start = narrowed(*date - trace_.origin);
+    if (!start || start->count > kFarthest || start->count < -kFarthest)
+      fail(fmt::format("ts: {} is more than 50 days from the first event", text.substr(0, 100)));
+    return *start;
+  }
+
+  Picoseconds duration_of(std::string_view text) const {
+    const std::optional<WidePicoseconds> date = parse_microseconds(text);
+    if (!date || *date < 0 || *date > kFarthest)
+      fail(fmt::format("dur: \"{}\" is not a number of microseconds from 0 to 50 days", text.substr(0, 100)));
+    return *narrowed(*date);
+  }
+
+  void add_details(TraceEvent& event, const EventTexts& texts) {
+    if (is_gpu_work(event.kind)) {
+      const bool has_stream = !texts.stream.empty();
+      event.track = queue({.device = number_or_unknown(texts.device.empty() ? texts.process : texts.device),
+                           .stream = number_or_unknown(has_stream ? texts.stream : texts.thread)});
+    } else if (event.kind == EventKind::sync_record) {
+      event.details = static_cast<std::uint32_t>(trace_.sync_details.size());
+      trace_.sync_details.push_back({.stream = number_or_unknown(texts.stream),
+                                     .waited_stream = number_or_unknown(texts.waited_stream),
+                                     .record_correlation = number_or_unknown(texts.record_correlation)});
+    } else {
+      event.track = thread({.process = std::string(texts.process), .thread = std::string(texts.thread)});
+    }
+    if (event.kind == EventKind::op || event.kind == EventKind::annotation) add_inputs(event, texts);
+    if (!texts.collective.empty()) add_collective(event, texts);
+  }
+
+  void add_inputs(TraceEvent& event, const EventTexts& texts) {
+    if (texts.dims.empty() && texts.concrete.empty()) return;
+    event.details = static_cast<std::uint32_t>(trace_.op_details.size());
+    trace_.op_details.push_back({.dims = trace_.texts.id_of(texts.dims),
+                                 .types = trace_.texts.id_of(texts.types),
+                                 .concrete = trace_.texts.id_of(texts.concrete)});
+  }
+
+  void add_collective(TraceEvent& event, const EventTexts& texts) {
+    event.collective = static_cast<std::uint32_t>(trace_.collective_arguments.size());
+    TextPool& pool = trace_.texts;
+    trace_.collective_arguments.push_back({.name = pool.id_of(texts.collective),
+                                           .dtype = pool.id_of(texts.dtype),
+                                           .group = pool.id_of(texts.group),
+                                           .group_description = pool.id_of(texts.group_description),
+                                           .ranks = pool.id_of(texts.ranks),
+                                           .in_split = pool.id_of(texts.in_split),
+                                           .out_split = pool.id_of(texts.out_split),
+                                           .in_elements = number_or_nothing(texts.in_elements),
+                                           .out_elements = number_or_nothing(texts.out_elements),
+                                           .group_size = number_or_nothing(texts.group_size),
+                                           .sequence = number_or_nothing(texts.sequence)});
+  }
+
+  std::uint32_t thread(HostThread found) {
+    const auto key = std::pair(found.process, found.thread);
+    const auto [place, is_new] = threads_.emplace(key, static_cast<std::uint32_t>(trace_.threads.size()));
+    if (is_new) trace_.threads.push_back(std::move(found));
+    return place->second;
+  }
+
+  std::uint32_t queue(GpuQueue found) {
+    const auto key = std::pair(found.device, found.stream);
+    const auto [place, is_new] = queues_.emplace(key, static_cast<std::uint32_t>(trace_.queues.size()));
+    if (is_new) trace_.queues.push_back(found);
+    return place->second;
+  }
+
+  void read_gpus(const Json& list) {
+    for (const Json& gpu : list.elements()) {
+      const auto integer = [&](std::string_view key) { return gpu.contains(key) ? gpu[key].integer() : 0; };
+      trace_.gpus.push_back({.device = integer("id"),
+                             .name = gpu.contains("name") ? gpu["name"].text() : "",
+                             .units = integer("numSms"),
+                             .memory_bytes = integer("totalGlobalMem")});
+    }
+  }
+
+  void read_job(const Json& job) {
+    const auto small = [&](std::string_view key) -> std::optional<int> {
+      if (!job.contains(key)) return std::nullopt;
+      const std::int64_t number = job[key].integer();
+      if (number < 0 || number > 10'000'000) throw JsonError(fmt::format("{} {} is out of range", key, number));
+      return static_cast<int>(number);
+    };
+    trace_.rank = small("rank");
+    trace_.world_size = small("world_size");
+  }
+
+  static constexpr std::int64_t kFarthest = std::int64_t{50} * 86'400 * 1'000'000'000'000;  // 50 days [ps]
+
+  Trace trace_;
+  EventParser parser_;
+  WidePicoseconds base_ = 0;
+  bool has_origin_ = false;
+  bool is_other_format_ = false;
+  std::uint64_t position_ = 0;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> threads_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> queues_;
+};
+
+}  // namespace
+
+Trace read_kineto(const std::string& file, const ByteSource& source) {
+  KinetoReader reader(file);
+  try {
+    split_json(source, "traceEvents", reader);
+  } catch (const SplitError& error) {
+    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
+  }
+  return reader.take();
+}
+
+}  // namespace c3::traces

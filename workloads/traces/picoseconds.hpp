@@ -1,0 +1,42 @@
+#pragma once
+/// \file
+/// Times of traces: exact integers of picoseconds, read from the decimal microseconds of a file without a
+/// floating-point number in between. A double of microseconds since 1970 is only good to 0.25 us.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace c3::inline traces {
+
+/// A date since the origin of a trace, or a duration. The range is 106 days.
+struct Picoseconds {
+  std::int64_t count = 0;
+
+  friend constexpr auto operator<=>(const Picoseconds&, const Picoseconds&) = default;
+  friend constexpr Picoseconds operator+(Picoseconds a, Picoseconds b) { return {a.count + b.count}; }
+  friend constexpr Picoseconds operator-(Picoseconds a, Picoseconds b) { return {a.count - b.count}; }
+  constexpr Picoseconds& operator+=(Picoseconds other) {
+    count += other.count;
+    return *this;
+  }
+  double microseconds() const { return static_cast<double>(count) * 1e-6; }
+  double milliseconds() const { return static_cast<double>(count) * 1e-9; }
+};
+
+constexpr Picoseconds operator""_us(unsigned long long us) {
+  return {static_cast<std::int64_t>(us) * 1'000'000};
+}
+
+/// A date since 1970: 1.7e21 ps do not fit 64 bits.
+__extension__ using WidePicoseconds = __int128;
+
+/// \returns the picoseconds that \p text, decimal microseconds such as "4458677009853.422" or "1.5e3", stands
+/// for, the seventh and later decimals rounded; nothing if it is no such number, or is above 1e30 ps.
+std::optional<WidePicoseconds> parse_microseconds(std::string_view text);
+
+/// \returns \p wide, if it fits.
+std::optional<Picoseconds> narrowed(WidePicoseconds wide);
+
+}  // namespace c3::traces
