@@ -104,7 +104,7 @@ TEST_CASE("what is no trace is refused with the file and the event") {
   const std::string good = R"({"ph":"X","cat":"kernel","name":"k","ts":1,"dur":1,"pid":0,"tid":7,"args":{}})";
   CHECK(refusal("") == "t.json: the file ends before its JSON does: it is truncated");
   CHECK(refusal("hello") == "t.json: it does not begin with { or [: not a JSON trace");
-  CHECK(refusal(R"({"a":1})") == "t.json: it has no traceEvents: not a Kineto trace");
+  CHECK(refusal(R"({"a":1})") == "t.json: it has no traceEvents: it is not a Kineto trace");
   CHECK(refusal(R"({"schema":"1.0.1","nodes":[]})").find("PyTorch execution trace") != std::string::npos);
   CHECK(refusal("{\"traceEvents\":[" + good + "," + good.substr(0, 40)) ==
         "t.json: event 1: the file ends before its JSON does: it is truncated");

@@ -88,11 +88,7 @@ class KinetoReader final : public JsonPieces {
   }
 
   Trace take() {
-    if (trace_.events_read == 0)
-      throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = {}},
-                       is_other_format_ ? "it has \"nodes\" and no traceEvents: a PyTorch execution trace, "
-                                          "while c3sim reads Kineto traces of PyTorch's profiler"
-                                        : "it has no traceEvents: not a Kineto trace");
+    if (trace_.events_read == 0) refuse_empty();
     trace_.origin += base_;
     for (auto* events : {&trace_.ops, &trace_.annotations, &trace_.calls, &trace_.activities, &trace_.syncs}) {
       std::ranges::sort(*events, {}, [](const TraceEvent& event) {
@@ -106,6 +102,16 @@ class KinetoReader final : public JsonPieces {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = position_}, what);
+  }
+
+  [[noreturn]] void refuse_empty() const {
+    const TracePlace place{.file = trace_.file, .rank = trace_.rank, .event = std::nullopt};
+    if (is_other_format_)
+      throw OtherFormatError(
+          place,
+          "it has \"nodes\" and no traceEvents: it is a PyTorch execution trace, and c3sim reads "
+          "Kineto traces of PyTorch's profiler");
+    throw TraceError(place, "it has no traceEvents: it is not a Kineto trace");
   }
 
   void add(const EventTexts& texts) {

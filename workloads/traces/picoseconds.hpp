@@ -5,24 +5,34 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace c3::inline traces {
 
-/// A date since the origin of a trace, or a duration. The range is 106 days.
+/// A date since the origin of a trace, or a duration. The range is 106 days; sums beyond it stay at its end.
 struct Picoseconds {
   std::int64_t count = 0;
 
   friend constexpr auto operator<=>(const Picoseconds&, const Picoseconds&) = default;
-  friend constexpr Picoseconds operator+(Picoseconds a, Picoseconds b) { return {a.count + b.count}; }
-  friend constexpr Picoseconds operator-(Picoseconds a, Picoseconds b) { return {a.count - b.count}; }
-  constexpr Picoseconds& operator+=(Picoseconds other) {
-    count += other.count;
-    return *this;
+  friend constexpr Picoseconds operator+(Picoseconds a, Picoseconds b) {
+    std::int64_t sum = 0;
+    return {__builtin_add_overflow(a.count, b.count, &sum) ? farthest(a.count > 0) : sum};
   }
+  friend constexpr Picoseconds operator-(Picoseconds a, Picoseconds b) {
+    std::int64_t difference = 0;
+    return {__builtin_sub_overflow(a.count, b.count, &difference) ? farthest(a.count > 0) : difference};
+  }
+  constexpr Picoseconds& operator+=(Picoseconds other) { return *this = *this + other; }
   double microseconds() const { return static_cast<double>(count) * 1e-6; }
   double milliseconds() const { return static_cast<double>(count) * 1e-9; }
+
+ private:
+  static constexpr std::int64_t farthest(bool is_positive) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    return is_positive ? kMost : -kMost;
+  }
 };
 
 constexpr Picoseconds operator""_us(unsigned long long us) {

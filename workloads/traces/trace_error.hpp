@@ -25,6 +25,12 @@ class TraceError : public std::runtime_error {
   TraceError(const TracePlace& place, const std::string& what) : std::runtime_error(at_place(place, what)) {}
 };
 
+/// A trace of a format that is not read. Exit code 74.
+class OtherFormatError : public TraceError {
+ public:
+  using TraceError::TraceError;
+};
+
 /// Files that are traces, but not of one run: ranks that are there twice or missing, edges that form a cycle.
 /// Exit code 3.
 class TraceSetError : public TraceError {

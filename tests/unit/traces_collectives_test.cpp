@@ -1,0 +1,139 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/trace_text.hpp"
+#include "workloads/traces/collective_matching.hpp"
+#include "workloads/traces/make_report.hpp"
+#include "workloads/traces/rank_set.hpp"
+#include "workloads/traces/trace_error.hpp"
+
+using namespace c3;
+
+namespace {
+
+/// A rank of \p world whose collectives start at \p starts and all end 10 us after 100, 200, ..
+Rank rank_of(int number, int world, const std::vector<double>& starts, int elements = 64,
+             bool sequences = true) {
+  TraceText text;
+  text.op("aten::zero", 0, 1);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::string sequence = sequences ? fmt::format(R"("Seq":{},)", i + 1) : "";
+    const double end = 100.0 * static_cast<double>(i + 1) + 10.0;
+    text.kernel(
+        "ncclDevKernel_Generic", starts[i], end - starts[i], static_cast<int>(i) + 500, 20,
+        fmt::format(
+            R"(,{}"Collective name":"allreduce","In msg nelems":{},"Out msg nelems":{},"dtype":"BFloat16",)"
+            R"("Group size":{},"Process Group Name":"0")",
+            sequence, elements, elements, world));
+  }
+  return Rank(text.read(fmt::format(R"("distributedInfo":{{"rank":{},"world_size":{}}},)", number, world)));
+}
+
+template <class... Ranks>
+std::vector<Rank> run_of(Ranks... ranks) {
+  std::vector<Rank> all;
+  (all.push_back(std::move(ranks)), ...);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("kinds and sizes of elements are known by PyTorch's, NCCL's and c10's names") {
+  CHECK(collective_kind("_allgather_base") == "all_gather");
+  CHECK(collective_kind("c10d::allreduce_") == "all_reduce");
+  CHECK(collective_kind("nccl:all_to_all") == "all_to_all");
+  CHECK(collective_kind("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL") == "reduce_scatter");
+  CHECK(collective_kind("ncclDevKernel_Generic") == "");
+  CHECK(element_bytes("BFloat16") == 2);
+  CHECK(element_bytes("c10::Half") == 2);
+  CHECK(element_bytes("Float8_e4m3fn") == 1);
+  CHECK(element_bytes("long int") == 8);
+  CHECK_FALSE(element_bytes("Quaternion").has_value());
+}
+
+TEST_CASE("metadata come from the kernel, or from c10d's operator and the range in it") {
+  TraceText text;
+  text.op(
+      "record_param_comms", 0, 100,
+      R"("Input type":["TensorList","Scalar","Scalar","Scalar","","ScalarList","ScalarList","Scalar"],)"
+      R"("Concrete Inputs":["","337","93825114103440","0","","[]","[]","8"],"Input Dims":[[[4, 2048], [16]]])");
+  text.event("user_annotation", "nccl:all_reduce", 10, 80, R"("pid":100,"tid":1)",
+             R"("Input type":["c10::Half"],"Input Dims":[[4, 2048]])");
+  text.launch("ncclDevKernel_Generic", 20, 40, 50, 5, 20);
+  const Rank rank(text.read());
+  REQUIRE(rank.collectives.size() == 1);
+  const CollectiveKernel& kernel = rank.collectives[0];
+  CHECK(kernel.kind == "all_reduce");
+  CHECK(kernel.sequence == 337);
+  CHECK(kernel.group_size == 8);
+  CHECK(kernel.bytes == 2 * (4 * 2048 + 16));
+  CHECK(kernel.is_specified());
+  CHECK_FALSE(kernel.has_group_name);
+}
+
+TEST_CASE("what is not known of a collective is named") {
+  TraceText text;
+  text.kernel("ncclDevKernel_Generic", 40, 50, 5, 20);
+  const Rank rank(text.read());
+  CHECK(rank.collectives[0].missing() == "kind, bytes, group");
+}
+
+TEST_CASE("the true cost runs from the latest start to the end, and the latest rank is the straggler") {
+  // Ends are at 110 and 210 on both ranks; rank 1 starts 30 us, then rank 0 starts 5 us later than the other.
+  const std::vector<Rank> ranks = run_of(rank_of(0, 2, {50, 180}), rank_of(1, 2, {80, 175}));
+  const ImportReport report = make_report(ranks);
+  CHECK(report.matched_by_sequence == 2);
+  CHECK(report.true_cost == 60_us);
+  REQUIRE(report.stragglers.size() == 2);
+  CHECK(report.stragglers[0].mean_late + report.stragglers[1].mean_late == 35_us);
+  CHECK(report.collectives[0].bytes == 128);
+  CHECK(report.unspecified.empty());
+}
+
+TEST_CASE("without sequence numbers, the order in a group matches, if all ranks have as many") {
+  CHECK(match_collectives(run_of(rank_of(0, 2, {50, 180}, 64, false), rank_of(1, 2, {80, 175}, 64, false)))
+            .size() == 2);
+  CHECK(match_collectives(run_of(rank_of(0, 2, {50, 180}, 64, false), rank_of(1, 2, {80}, 64, false))).empty());
+}
+
+TEST_CASE("members of different size are refused with both events") {
+  const auto mismatched = [] { match_collectives(run_of(rank_of(0, 2, {50}), rank_of(1, 2, {80}, 65))); };
+  CHECK_THROWS_WITH_AS(
+      mismatched(),
+      "trace.json: rank 1: event 1: all_reduce of 130 B is matched with all_reduce of 128 B of rank 0 "
+      "(event 1): members of a collective must have one kind and size",
+      TraceSetError);
+}
+
+TEST_CASE("a rank whose collectives end at another date has another clock, and is moved") {
+  TraceText shifted;
+  shifted.op("aten::zero", 1000, 1);
+  for (int i = 0; i < 3; ++i)
+    shifted.kernel(
+        "ncclDevKernel_Generic", 1090 + 100 * i, 20, i + 1, 20,
+        fmt::format(R"(,"Seq":{},"Collective name":"allreduce","In msg nelems":64,"dtype":"BFloat16",)"
+                    R"("Group size":3,"Process Group Name":"0")",
+                    i + 1));
+  const std::vector<Rank> ranks = run_of(rank_of(0, 3, {90, 190, 290}), rank_of(1, 3, {95, 195, 295}),
+                                         Rank(shifted.read(R"("distributedInfo":{"rank":2,"world_size":3},)")));
+  const Clocks clocks = align_clocks(ranks, match_collectives(ranks));
+  CHECK(clocks.offsets[2] == 1000_us);
+  CHECK(clocks.corrected[2]);
+  CHECK_FALSE(clocks.corrected[0]);
+  CHECK(clocks.spread_worst == Picoseconds{});
+}
+
+TEST_CASE("ranks that are there twice or missing are refused, unless missing ones are allowed") {
+  const auto order = [](std::vector<Rank> ranks, bool allow) { order_ranks(ranks, allow); };
+  CHECK_THROWS_WITH_AS(order(run_of(rank_of(1, 2, {50}), rank_of(1, 2, {50})), false),
+                       "trace.json: rank 1: trace.json is of this rank as well", TraceSetError);
+  CHECK_THROWS_WITH_AS(
+      order(run_of(rank_of(0, 4, {50}), rank_of(3, 4, {50})), false),
+      "trace.json: rank 0: 2 of the job's ranks are missing: 1, 2; name the files of all ranks or of "
+      "one, or give --allow-missing",
+      TraceSetError);
+  CHECK_NOTHROW(order(run_of(rank_of(0, 4, {50}), rank_of(3, 4, {50})), true));
+  CHECK_NOTHROW(order(run_of(rank_of(3, 8, {50})), false));
+}

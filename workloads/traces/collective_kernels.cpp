@@ -1,0 +1,79 @@
+#include "workloads/traces/collective_kernels.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "workloads/traces/kernel_class.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+std::optional<std::int64_t> bytes_of(std::optional<std::int64_t> in, std::optional<std::int64_t> out,
+                                     const std::string& dtype) {
+  const std::optional<std::int64_t> size = element_bytes(dtype);
+  std::int64_t bytes = 0;
+  if (!size || (!in && !out)) return std::nullopt;
+  if (__builtin_mul_overflow(*size, std::max(in.value_or(0), out.value_or(0)), &bytes)) return std::nullopt;
+  return bytes;
+}
+
+void read_kernel(const Trace& trace, const CollectiveArguments& from, CollectiveKernel& kernel) {
+  kernel.kind = collective_kind(trace.texts.text(from.name));
+  kernel.group = group_text(trace, from);
+  kernel.has_group_name = !kernel.group.empty();
+  kernel.dtype = trace.texts.text(from.dtype);
+  kernel.sequence = from.sequence;
+  kernel.group_size = from.group_size;
+  kernel.bytes = bytes_of(from.in_elements, from.out_elements, kernel.dtype);
+}
+
+void complete(CollectiveKernel& kernel, const CollectiveIssue& issue) {
+  if (kernel.kind.empty()) kernel.kind = issue.kind;
+  if (kernel.group.empty()) {
+    kernel.group = issue.group;
+    kernel.has_group_name = issue.has_group_name;
+  }
+  if (kernel.dtype.empty()) kernel.dtype = issue.dtype;
+  kernel.splits = issue.splits;
+  if (!kernel.sequence) kernel.sequence = issue.sequence;
+  if (!kernel.group_size) kernel.group_size = issue.group_size;
+  if (!kernel.bytes) kernel.bytes = bytes_of(issue.in_elements, issue.out_elements, kernel.dtype);
+}
+
+}  // namespace
+
+std::string CollectiveKernel::missing() const {
+  std::vector<std::string> parts;
+  if (kind.empty()) parts.emplace_back("kind");
+  if (!bytes) parts.emplace_back("bytes");
+  if (!group_size) parts.emplace_back("group");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const TraceJoin& join,
+                                                 const std::vector<CollectiveIssue>& issues) {
+  std::unordered_map<std::uint32_t, std::uint32_t> issue_of_op;
+  for (std::uint32_t i = 0; i < issues.size(); ++i)
+    issue_of_op.emplace(issues[i].op, i);
+  std::vector<CollectiveKernel> kernels;
+  for (std::uint32_t i = 0; i < trace.activities.size(); ++i) {
+    const TraceEvent& event = trace.activities[i];
+    if (work_class(event.kind, trace.name_of(event)) != WorkClass::collective) continue;
+    CollectiveKernel kernel;
+    kernel.activity = i;
+    if (event.collective != kNoIndex) read_kernel(trace, trace.collective_arguments[event.collective], kernel);
+    for (std::uint32_t op = join.op_of[i]; op != kNoIndex && kernel.issue == kNoIndex;
+         op = join.parent_op[op]) {
+      if (const auto found = issue_of_op.find(op); found != issue_of_op.end()) kernel.issue = found->second;
+    }
+    if (kernel.issue != kNoIndex) complete(kernel, issues[kernel.issue]);
+    if (kernel.kind.empty()) kernel.kind = collective_kind(trace.name_of(event));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+}  // namespace c3::traces

@@ -1,0 +1,74 @@
+#include "workloads/traces/collective_summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace c3::inline traces {
+namespace {
+
+using Likeness = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
+
+Likeness likeness(const CollectiveKernel& kernel) {
+  return {kernel.kind, kernel.dtype, kernel.splits, kernel.bytes.value_or(-1), kernel.group_size.value_or(-1)};
+}
+
+void add_unspecified(const Rank& rank, const CollectiveKernel& kernel, ImportReport& report) {
+  const TraceEvent& event = rank.trace.activities[kernel.activity];
+  report.unspecified.push_back({.rank = rank.trace.rank,
+                                .event = event.position,
+                                .kernel = rank.trace.name_of(event),
+                                .missing = kernel.missing(),
+                                .before_window = rank.join.launch_of[kernel.activity] == kNoIndex});
+}
+
+void add_stragglers(const std::map<int, std::vector<Picoseconds>>& late, ImportReport& report) {
+  for (const auto& [rank, times] : late) {
+    Picoseconds sum;
+    for (const Picoseconds time : times)
+      sum += time;
+    report.stragglers.push_back({.rank = rank,
+                                 .last = times.size(),
+                                 .mean_late = {sum.count / static_cast<std::int64_t>(times.size())},
+                                 .worst_late = std::ranges::max(times)});
+  }
+  std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::last);
+}
+
+}  // namespace
+
+void add_collectives(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances,
+                     const std::vector<Picoseconds>& shifts, ImportReport& report) {
+  std::map<Likeness, CollectiveSummary> alike;
+  for (const Rank& rank : ranks) {
+    for (const CollectiveKernel& kernel : rank.collectives) {
+      ++report.collective_kernels;
+      CollectiveSummary& summary = alike[likeness(kernel)];
+      summary.kind = kernel.kind;
+      summary.dtype = kernel.dtype;
+      summary.splits = kernel.splits;
+      summary.bytes = kernel.bytes;
+      summary.group_size = kernel.group_size;
+      ++summary.kernels;
+      summary.recorded += rank.trace.activities[kernel.activity].duration;
+      if (!kernel.is_specified()) add_unspecified(rank, kernel, report);
+    }
+  }
+  std::map<int, std::vector<Picoseconds>> late;
+  for (const CollectiveInstance& instance : instances) {
+    ++(instance.has_sequence ? report.matched_by_sequence : report.matched_by_order);
+    const CollectiveTiming timing = timing_of(instance, ranks, shifts);
+    const CollectiveMember& member = instance.members.front();
+    CollectiveSummary& summary = alike.at(likeness(ranks[member.rank].collectives[member.collective]));
+    ++summary.instances;
+    summary.cost += timing.cost;
+    report.true_cost += timing.cost;
+    late[ranks[timing.last_rank].number()].push_back(timing.late_by);
+  }
+  for (auto& [key, summary] : alike)
+    report.collectives.push_back(std::move(summary));
+  std::ranges::stable_sort(report.collectives, std::ranges::greater{}, &CollectiveSummary::recorded);
+  add_stragglers(late, report);
+}
+
+}  // namespace c3::traces

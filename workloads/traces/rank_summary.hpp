@@ -1,0 +1,14 @@
+#pragma once
+/// What one rank's trace holds, counted.
+
+#include "workloads/traces/import_report.hpp"
+
+namespace c3::inline traces {
+
+/// Without the clock, which only the other ranks can tell.
+RankSummary summary_of(const Rank& rank);
+
+/// Of all ranks, the longest first.
+std::vector<ClassSummary> classes_of(const std::vector<Rank>& ranks);
+
+}  // namespace c3::traces
