@@ -23,6 +23,7 @@
 #include "files/input_files.hpp"
 #include "files/io_error.hpp"
 #include "results/build_info.hpp"
+#include "workloads/traces/trace_error.hpp"
 
 namespace {
 
@@ -66,6 +67,10 @@ int exit_code_of(Run run) {
     return complain(kExitInfeasible, error.what());
   } catch (const InterruptedError&) {
     return complain(kExitInterrupted, "interrupted, nothing was written");
+  } catch (const TraceSetError& error) {
+    return complain(kExitConfig, error.what());
+  } catch (const TraceError& error) {
+    return complain(kExitInputOutput, error.what());
   } catch (const IoError& error) {
     return complain(kExitInputOutput, error.what());
   } catch (const std::system_error& error) {
@@ -104,6 +109,7 @@ int run_command(int argc, char** argv) {
   add_inspect_verb(app, action);
   add_diff_verb(app, action);
   add_report_verb(app, action);
+  add_import_verb(app, action);
   add_reproduce_verb(app, action);
   add_bench_verb(app, action);
   add_completion_verb(app, action);

@@ -15,6 +15,7 @@ SKIPPED = 77  # the exit code that CTest reports as skipped
 _VTRAIN = "vTrain, https://github.com/VIA-Research/vTrain"
 _NEUSIGHT = "NeuSight, https://github.com/sitar-lab/NeuSight"
 _AICONFIGURATOR = "aiconfigurator, https://github.com/ai-dynamo/aiconfigurator"
+_TRACES = "astra-sim, HolisticTraceAnalysis, TraceLens and param on GitHub"
 _COLLECTIVES = "nccl-tests and rccl-tests outputs published on GitHub"
 
 # File or folder below DATA that a study reads, and its source.
@@ -26,6 +27,7 @@ TABLES = {
                 **{f"kernels/{name}_sxm.csv": _AICONFIGURATOR
                    for name in ("gemm_a100", "gemm_h100", "attention_prefill_causal_a100",
                                 "attention_prefill_causal_h100")}},
+    "traces": {f"traces/{name}": _TRACES for name in ("megatron_tp8_a100", "hta", "tracelens", "pytorch_et")},
     "training": {"training/gpt_one_node_a100_2_and_4_gpus.csv": _VTRAIN},
 }
 

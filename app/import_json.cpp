@@ -1,0 +1,142 @@
+#include <optional>
+
+#include "app/import_tables.hpp"
+#include "base/json.hpp"
+#include "results/schema.hpp"
+
+namespace c3::inline app {
+namespace {
+
+template <class T>
+Json json_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_or_null(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
+
+double us(Picoseconds time) { return time.microseconds(); }
+
+template <class Items, class Convert>
+Json list_of(const Items& items, Convert convert) {
+  Json list = Json::array();
+  for (const auto& item : items)
+    list.push_back(convert(item));
+  return list;
+}
+
+Json rank_json(const RankSummary& rank) {
+  return {{"rank", json_or_null(rank.rank)},
+          {"file", rank.file},
+          {"gpu", json_or_null(rank.gpu)},
+          {"units", rank.units},
+          {"memory_bytes", rank.memory_bytes},
+          {"streams", rank.streams},
+          {"threads", rank.threads},
+          {"steps", rank.steps},
+          {"operators", rank.ops},
+          {"gpu_work", rank.activities},
+          {"with_launch", rank.launched},
+          {"graph_launches", rank.graph_launches},
+          {"gpu_time_us", us(rank.gpu_time)},
+          {"gpu_time_with_shapes_us", us(rank.time_with_shapes)},
+          {"step_us", us(rank.step)},
+          {"clock_offset_us", us(rank.clock_offset)},
+          {"clock_corrected", rank.clock_corrected}};
+}
+
+Json collective_json(const CollectiveSummary& summary) {
+  return {{"kind", json_or_null(summary.kind)},
+          {"dtype", json_or_null(summary.dtype)},
+          {"bytes", json_or_null(summary.bytes)},
+          {"group_size", json_or_null(summary.group_size)},
+          {"splits", json_or_null(summary.splits)},
+          {"kernels", summary.kernels},
+          {"matched", summary.instances},
+          {"recorded_us", us(summary.recorded)},
+          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)}};
+}
+
+Json collectives_json(const ImportReport& report) {
+  const std::size_t matched = report.matched_by_sequence + report.matched_by_order;
+  const auto unspecified = [](const UnspecifiedCollective& collective) {
+    return Json{{"rank", json_or_null(collective.rank)},
+                {"event", collective.event},
+                {"kernel", collective.kernel},
+                {"missing", collective.missing},
+                {"launched_before_recording", collective.before_window}};
+  };
+  return {{"kernels", report.collective_kernels},
+          {"specified", report.collective_kernels - report.unspecified.size()},
+          {"matched_by_sequence", report.matched_by_sequence},
+          {"matched_by_order", report.matched_by_order},
+          {"upper_bounds", report.collective_kernels > 0 && matched == 0},
+          {"true_cost_us", matched > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
+          {"end_spread_median_us", matched > 0 ? Json(us(report.end_spread_median)) : Json(nullptr)},
+          {"end_spread_worst_us", matched > 0 ? Json(us(report.end_spread_worst)) : Json(nullptr)},
+          {"alike", list_of(report.collectives, collective_json)},
+          {"unspecified", list_of(report.unspecified, unspecified)}};
+}
+
+Json edges_json(const EdgeCounts& edges) {
+  const auto waits = [&](WaitReason reason) { return edges.host_waits[static_cast<std::size_t>(reason)]; };
+  return {{"launch", edges.launch},
+          {"stream", edges.stream},
+          {"recorded", edges.recorded},
+          {"issue_by_sequence", edges.issue},
+          {"wait_by_sequence", edges.wait},
+          {"inferred", edges.inferred},
+          {"thread", edges.resumes},
+          {"host_waits", Json{{"device", waits(WaitReason::device)},
+                              {"stream", waits(WaitReason::stream)},
+                              {"event", waits(WaitReason::event)},
+                              {"copy", waits(WaitReason::copy)},
+                              {"allocation", waits(WaitReason::allocation)},
+                              {"full_queue", waits(WaitReason::full_queue)}}}};
+}
+
+Json errors_json(const StartErrors& errors) {
+  const auto step = [](const StepLength& length) {
+    return Json{{"recorded_us", us(length.recorded)}, {"replayed_us", us(length.replayed)}};
+  };
+  return {{"step_us", us(errors.step)},          {"step_error", errors.step_error},
+          {"start_error_median", errors.median}, {"start_error_p95", errors.p95},
+          {"start_error_worst", errors.worst},   {"ranks", list_of(errors.steps, step)}};
+}
+
+}  // namespace
+
+std::string import_json(const ImportReport& report) {
+  const auto work_class = [](const ClassSummary& summary) {
+    return Json{{"class", name_of(summary.work)}, {"count", summary.count}, {"time_us", us(summary.time)}};
+  };
+  const auto lag = [](const UnexplainedLag& unexplained) {
+    return Json{{"kernel", unexplained.kernel},
+                {"count", unexplained.count},
+                {"total_us", us(unexplained.total)},
+                {"worst_us", us(unexplained.worst)}};
+  };
+  const auto bound = [](const BoundRow& row) {
+    return Json{{"change", row.change}, {"step_us", us(row.step)}, {"to_end_of_gpu_work_us", us(row.work)}};
+  };
+  const auto straggler = [](const Straggler& late) {
+    return Json{{"rank", late.rank},
+                {"last", late.last},
+                {"mean_late_us", us(late.mean_late)},
+                {"worst_late_us", us(late.worst_late)}};
+  };
+  const Json json{
+      {"schema_version", kJsonSchemaVersion},
+      {"ranks", list_of(report.ranks, rank_json)},
+      {"missing_ranks", report.missing_ranks},
+      {"classes", list_of(report.classes, work_class)},
+      {"collectives", collectives_json(report)},
+      {"stragglers", list_of(report.stragglers, straggler)},
+      {"edges", edges_json(report.edges)},
+      {"unexplained", list_of(report.unexplained, lag)},
+      {"bounds", list_of(report.bounds, bound)},
+      {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
+                      {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace c3::app

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/import_tables.hpp"
+#include "results/text_table.hpp"
+
+namespace c3::inline app {
+namespace {
+
+constexpr std::size_t kMostRows = 14;     // of a table on a terminal
+constexpr std::size_t kLongestCell = 60;  // characters
+
+/// In the middle, because names of kernels differ at both ends.
+std::string cut(const std::string& text) {
+  if (text.size() <= kLongestCell) return text;
+  constexpr std::size_t kHalf = (kLongestCell - 2) / 2;
+  return text.substr(0, kHalf) + ".." + text.substr(text.size() - kHalf);
+}
+
+/// Without the GPU, which overview() names, and the columns in which every row has "-" or "0".
+std::string table_text(const ImportTable& table) {
+  std::vector<std::size_t> shown;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    const bool says_nothing = std::ranges::all_of(table.rows, [&](const auto& row) {
+      return row[column] == "-" || row[column] == "0" || row[column] == "0.0";
+    });
+    if (!says_nothing && table.columns[column] != "GPU") shown.push_back(column);
+  }
+  const auto cells = [&](const std::vector<std::string>& row) {
+    std::vector<std::string> kept;
+    for (const std::size_t column : shown)
+      kept.push_back(cut(row[column]));
+    return kept;
+  };
+  TextTable text(cells(table.columns));
+  const std::size_t rows = std::min(kMostRows, table.rows.size());
+  for (const auto& row : std::span(table.rows).first(rows))
+    text.add(cells(row));
+  std::string result = text.text();
+  if (rows < table.rows.size())
+    result += fmt::format("and {} more; --csv {} prints all\n", table.rows.size() - rows, table.name);
+  return result;
+}
+
+std::string overview(const ImportReport& report) {
+  std::set<std::string> gpus;
+  for (const RankSummary& rank : report.ranks)
+    gpus.insert(rank.gpu.empty() ? "a GPU that is not named" : rank.gpu);
+  return fmt::format("{} {} on {}\n", report.ranks.size(), report.ranks.size() == 1 ? "rank" : "ranks",
+                     fmt::join(gpus, ", "));
+}
+
+/// What a reader must know of the collectives.
+std::string collectives_note(const ImportReport& report) {
+  if (report.collective_kernels == 0) return "";
+  const std::size_t specified = report.collective_kernels - report.unspecified.size();
+  const std::size_t matched = report.matched_by_sequence + report.matched_by_order;
+  std::string note = fmt::format("{} of {} collective kernels have a known kind, size and group\n", specified,
+                                 report.collective_kernels);
+  if (matched == 0)
+    return note +
+           "recorded times are upper bounds: the trace of one rank does not tell transfer from waiting for "
+           "other "
+           "ranks\n";
+  note +=
+      fmt::format("{} collectives matched across ranks: {} by sequence number, {} by order in their group\n",
+                  matched, report.matched_by_sequence, report.matched_by_order);
+  note += fmt::format(
+      "true cost, from the latest start to the end: {:.3f} ms; ends of a collective differ by {:.1f} "
+      "us (median), {:.1f} us (worst)\n",
+      report.true_cost.milliseconds(), report.end_spread_median.microseconds(),
+      report.end_spread_worst.microseconds());
+  return note;
+}
+
+/// How far the step is from one that is decided by its hosts or by its GPUs.
+std::string bounds_note(const ImportReport& report) {
+  constexpr double kUnchanged = 0.01;
+  const auto& rows = report.bounds;
+  if (rows.size() < 3 || rows[0].step.count == 0) return "";
+  const auto change = [&](const BoundRow& row) {
+    return std::abs(static_cast<double>((rows[0].work - row.work).count)) /
+           static_cast<double>(rows[0].work.count);
+  };
+  if (change(rows[1]) < kUnchanged)
+    return "the hosts bind this step: faster GPUs or a faster network do not shorten it\n";
+  if (change(rows[2]) < kUnchanged) return "the GPUs bind this step: faster hosts do not shorten it\n";
+  return "";
+}
+
+std::string notes_of(const ImportTable& table, const ImportReport& report) {
+  if (table.name == "collectives") return collectives_note(report);
+  if (table.name == "bounds") return bounds_note(report);
+  if (table.name == "unexplained")
+    return "the GPU had no free SMs or CUs, or an edge is missing; these lags are not replayed\n";
+  if (table.name == "errors")
+    return "start error: how far the replayed start of GPU work is from the recorded one\n";
+  if (table.name == "ranks" && !report.missing_ranks.empty())
+    return fmt::format("{} ranks of this job are not here\n", report.missing_ranks.size());
+  return "";
+}
+
+}  // namespace
+
+std::string import_text(const ImportReport& report) {
+  std::string text = overview(report);
+  for (const ImportTable& table : import_tables(report)) {
+    if (table.rows.empty()) continue;
+    text += fmt::format("\n{}\n{}{}", table.title, table_text(table), notes_of(table, report));
+  }
+  return text;
+}
+
+}  // namespace c3::app

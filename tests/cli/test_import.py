@@ -1,0 +1,158 @@
+"""c3sim import: reports on traces, and refuses what is none, twice or missing, with file, rank and event."""
+
+import csv
+import gzip
+import io
+import json
+import unittest
+
+from command import ScratchTest, c3sim
+
+
+def launch(name, call, start, duration, correlation, stream=7):
+    """A launch call of 5 us and its kernel; times in us."""
+    return [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": call, "dur": 5,
+             "args": {"correlation": correlation}},
+            {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": start, "dur": duration,
+             "args": {"device": 0, "stream": stream, "correlation": correlation}}]
+
+
+def all_reduce(sequence, call, start, end, correlation):
+    call, kernel = launch("ncclDevKernel_Generic", call, start, end - start, correlation, 20)
+    kernel["args"] |= {"Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 2,
+                       "dtype": "BFloat16", "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": sequence}
+    return [call, kernel]
+
+
+def trace(rank, late=0.0, world=2):
+    """A step of 1 ms with two collectives, which end at 300 and 700 us on all ranks."""
+    step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1000, "args": {}}
+    events = [step, *launch("ampere_gemm", 10, 20, 50, 1), *all_reduce(1, 100 + late, 110 + late, 300, 2),
+              *launch("ampere_gemm", 400, 410, 50, 3), *all_reduce(2, 500, 510, 700, 4)]
+    gpu = {"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108, "totalGlobalMem": 85174583296}
+    return {"deviceProperties": [gpu], "distributedInfo": {"rank": rank, "world_size": world}, "traceEvents": events}
+
+
+class Import(ScratchTest):
+    def write(self, name, content):
+        text = content if isinstance(content, bytes) else json.dumps(content).encode()
+        path = self.folder / name
+        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+        return path
+
+    def write_run(self):
+        self.write("rank0.json.gz", trace(0))
+        self.write("rank1.json", trace(1, late=40.0))
+
+    def report(self, *arguments):
+        done = c3sim("import", *arguments, "--json", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_a_folder_of_ranks_is_reported_on_as_one_run(self):
+        self.write_run()
+        report = self.report(".")
+        self.assertEqual(report["schema_version"], 1)
+        self.assertEqual([rank["rank"] for rank in report["ranks"]], [0, 1])
+        self.assertEqual(report["ranks"][0]["gpu"], "NVIDIA A100-SXM4-80GB")
+        collectives = report["collectives"]
+        self.assertEqual((collectives["kernels"], collectives["specified"], collectives["matched_by_sequence"]), (4, 4, 2))
+        # Rank 1 is 40 us late once: 150 to 300 us; then 510 to 700 us.
+        self.assertEqual(collectives["true_cost_us"], 150 + 190)
+        self.assertEqual(collectives["alike"][0]["bytes"], 2048)
+        self.assertEqual(report["stragglers"][0]["last"] + report["stragglers"][-1]["last"], 2)
+        replay = report["replay"]["with_cross_stream_edges"]
+        self.assertEqual((replay["step_error"], replay["start_error_worst"]), (0, 0))
+        self.assertEqual([row["step_us"] for row in report["bounds"][:3]], [1000, 1000, 20])
+
+    def test_text_says_what_binds_the_step_and_who_is_late(self):
+        self.write_run()
+        done = c3sim("import", "rank0.json.gz", "rank1.json", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("2 ranks on NVIDIA A100-SXM4-80GB\n", done.stdout)
+        self.assertIn("4 of 4 collective kernels have a known kind, size and group\n", done.stdout)
+        self.assertIn("true cost, from the latest start to the end: 0.340 ms", done.stdout)
+        self.assertIn("the hosts bind this step", done.stdout)
+
+    def test_the_trace_of_one_rank_gives_upper_bounds_and_says_so(self):
+        self.write("rank1.json", trace(1))
+        done = c3sim("import", "rank1.json", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("upper bounds", done.stdout)
+        report = self.report("rank1.json")
+        self.assertEqual(report["missing_ranks"], [0])
+        self.assertTrue(report["collectives"]["upper_bounds"])
+        self.assertIsNone(report["collectives"]["true_cost_us"])
+
+    def test_every_table_is_printed_as_csv(self):
+        self.write_run()
+        for table in ("ranks", "classes", "collectives", "unspecified", "stragglers", "edges", "unexplained", "bounds", "errors"):
+            with self.subTest(table=table):
+                done = c3sim("import", ".", "--csv", table, folder=self.folder)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                rows = list(csv.reader(io.StringIO(done.stdout)))
+                self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        rows = list(csv.DictReader(io.StringIO(c3sim("import", ".", "--csv", "classes", folder=self.folder).stdout)))
+        self.assertEqual({row["class"]: row["count"] for row in rows}, {"gemm": "4", "collective": "4"})
+
+    def test_execution_traces_in_a_folder_are_left_out_with_a_note(self):
+        self.write_run()
+        self.write("et_0.json", {"schema": "1.0.1", "nodes": []})
+        done = c3sim("import", ".", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, "note: .: PyTorch execution traces are left out: et_0.json\n"))
+        self.assertEqual(c3sim("import", ".", "-q", folder=self.folder).stderr, "")
+
+    def test_what_is_no_trace_is_one_error_that_names_file_and_event(self):
+        whole = json.dumps(trace(0)).encode()
+        self.write("cut.json", whole[:600])
+        packed = self.write("cut.json.gz", whole)
+        packed.write_bytes(packed.read_bytes()[:200])
+        self.write("foreign.json", {"name": "x", "list": [1, 2]})
+        self.write("et.json", {"schema": "1.0.1", "nodes": []})
+        self.write("deep.json", b'{"traceEvents":[' + b"[" * 100_000)
+        self.write("bad.json", {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": "now", "dur": 1}]})
+        self.write("empty.json", b"")
+        (self.folder / "folder").mkdir()
+        for name, pattern in {"cut.json": r"^c3sim: cut\.json: event \d: the file ends before its JSON does: it is truncated$",
+                              "cut.json.gz": r"^c3sim: cut\.json\.gz: cannot unpack: the gzip data ends too early: it is truncated$",
+                              "foreign.json": r"^c3sim: foreign\.json: it has no traceEvents: it is not a Kineto trace$",
+                              "et.json": r"^c3sim: et\.json: .* it is a PyTorch execution trace",
+                              "deep.json": r"^c3sim: deep\.json: event 0: it is nested deeper than 100 levels$",
+                              "bad.json": r"^c3sim: bad\.json: event 0: ts: \"now\" is not a number of microseconds$",
+                              "empty.json": r"^c3sim: empty\.json: the file ends before",
+                              "nowhere.json": r"^c3sim: nowhere\.json: cannot read: No such file or directory$",
+                              "folder": r"^c3sim: folder: cannot import: it holds no Kineto traces"}.items():
+            with self.subTest(file=name):
+                self.assert_one_line(c3sim("import", name, folder=self.folder), 74, pattern)
+
+    def test_ranks_that_do_not_fit_together_are_refused(self):
+        self.write("a.json", trace(0, world=4))
+        self.write("b.json", trace(0, world=4))
+        self.write("c.json", trace(1, world=4))
+        self.write("none.json", {key: value for key, value in trace(0).items() if key != "distributedInfo"})
+        self.assert_one_line(c3sim("import", "a.json", "b.json", folder=self.folder), 3,
+                             r"^c3sim: b\.json: rank 0: a\.json is of this rank as well$")
+        self.assert_one_line(c3sim("import", "a.json", "c.json", folder=self.folder), 3,
+                             r"^c3sim: a\.json: rank 0: 2 of the job's ranks are missing: 2, 3; .*--allow-missing$")
+        self.assert_one_line(c3sim("import", "a.json", "none.json", folder=self.folder), 3,
+                             r"^c3sim: none\.json: it has no distributedInfo with a rank")
+        self.assertEqual(c3sim("import", "a.json", "c.json", "--allow-missing", folder=self.folder).returncode, 0)
+        self.assertEqual(c3sim("import", "none.json", folder=self.folder).returncode, 0)
+
+    def test_collectives_of_different_size_do_not_match(self):
+        other = trace(1)
+        other["traceEvents"][4]["args"] |= {"In msg nelems": 7, "Out msg nelems": 7}
+        self.write("a.json", trace(0))
+        self.write("b.json", other)
+        self.assert_one_line(c3sim("import", "a.json", "b.json", folder=self.folder), 3,
+                             r"^c3sim: b\.json: rank 1: event 4: all_reduce of 14 B is matched with all_reduce of 2048 B of rank 0")
+
+    def test_usage_errors_end_with_2(self):
+        self.write_run()
+        for arguments in ([], [".", "--csv", "nosuch"], [".", "--csv", "ranks", "--json"], [".", "-o", "x"]):
+            with self.subTest(arguments=arguments):
+                self.assert_one_line(c3sim("import", *arguments, folder=self.folder), 2, r"^c3sim: .+")
+
+
+if __name__ == "__main__":
+    unittest.main()

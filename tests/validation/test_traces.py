@@ -1,0 +1,124 @@
+"""c3sim import on public traces: what is known of them beforehand is found, and replays are faithful."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import unittest
+
+from measured_data import DATA, skip_without
+
+TRACES = DATA / "traces"
+MEGATRON = [TRACES / f"megatron_tp8_a100/kineto_{rank}.json.gz" for rank in range(8)]
+PAIRS = ["Falconsai_nsfw_image_detection__1016002", "gaunernst_bert-small-uncased__1016001"]
+
+
+def c3sim(*arguments):
+    return subprocess.run([os.environ["C3SIM"], "import", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+
+
+def report(*files):
+    done = c3sim(*files, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def kineto_traces():
+    """Every given file that is a Kineto trace."""
+    return sorted(path for path in TRACES.glob("*/*.json.gz")
+                  if path.parent.name in ("hta", "tracelens") and "_et." not in path.name) + [
+                      TRACES / "pytorch_et/linear_kineto.json.gz"]
+
+
+def shaped(rank):
+    return rank["gpu_time_with_shapes_us"] / rank["gpu_time_us"]
+
+
+class Megatron(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.report = report(*MEGATRON)
+        cls.replay = cls.report["replay"]["with_cross_stream_edges"]
+
+    def test_replay_is_faithful(self):
+        print("Megatron:", {key: value for key, value in self.replay.items() if key != "ranks"})
+        self.assertLessEqual(self.replay["step_error"], 0.005)
+        self.assertLessEqual(self.replay["start_error_median"], 0.0001)
+        self.assertLessEqual(self.replay["start_error_p95"], 0.0005)
+
+    def test_edges_between_streams_are_needed(self):
+        without = self.report["replay"]["without_cross_stream_edges"]
+        for key in ("start_error_median", "start_error_p95"):
+            self.assertGreaterEqual(without[key], 100 * max(self.replay[key], 1e-9))
+        self.assertGreaterEqual(without["start_error_median"], 0.01)
+
+    def test_edges_by_sequence_number(self):
+        edges = self.report["edges"]
+        self.assertEqual((edges["issue_by_sequence"], edges["wait_by_sequence"], edges["recorded"]), (672, 672, 0))
+
+    def test_collectives(self):
+        collectives = self.report["collectives"]
+        self.assertEqual((collectives["kernels"], collectives["specified"], collectives["matched_by_sequence"]), (672, 672, 84))
+        print("true cost:", collectives["true_cost_us"])
+        self.assertAlmostEqual(collectives["true_cost_us"], 50_100, delta=0.02 * 50_100)
+        self.assertLessEqual(collectives["end_spread_worst_us"], 49)
+
+    def test_stragglers(self):
+        last = {row["rank"]: row["last"] for row in self.report["stragglers"]}
+        self.assertEqual((last[0], last[6], last[3]), (32, 28, 15))
+
+    def test_the_hosts_bind_the_step(self):
+        rows = {row["change"]: row for row in self.report["bounds"]}
+        recorded, halved, hosts = rows["as recorded"], rows["GPU times halved"], rows["host times x 0.02"]
+        self.assertAlmostEqual(halved["step_us"] / recorded["step_us"], 1, delta=0.0005)
+        self.assertAlmostEqual(hosts["to_end_of_gpu_work_us"], 187_000, delta=0.03 * 187_000)
+
+    def test_shapes(self):
+        for rank in self.report["ranks"]:
+            self.assertGreaterEqual(shaped(rank), 0.93)
+
+
+class SingleRanks(unittest.TestCase):
+    def test_every_trace_is_replayed_within_2_percent(self):
+        for path in kineto_traces():
+            with self.subTest(trace=path.name):
+                replay = report(path)["replay"]["with_cross_stream_edges"]
+                print(f"{path.name:<60} step {100 * replay['step_error']:.4f} %, start "
+                      f"{100 * replay['start_error_median']:.4f} / {100 * replay['start_error_p95']:.4f} %")
+                self.assertLessEqual(replay["step_error"], 0.02)
+
+    def test_all_to_all_of_six_steps(self):
+        replay = report(TRACES / "hta/a100_dlrm_rank3of8.json.gz")["replay"]["with_cross_stream_edges"]
+        self.assertLessEqual(replay["step_error"], 0.01)
+
+    def test_recorded_edges(self):
+        for name, edges in (("a100_cuda_event_sync_multi_stream", 1), ("a100_alexnet_cuda_sync", 6)):
+            self.assertEqual(report(TRACES / f"hta/{name}.json.gz")["edges"]["recorded"], edges)
+
+    def test_collectives_of_ddp(self):
+        nvidia = report(TRACES / "hta/a100_ddp_rank0of2_nccl_metadata.json.gz")["collectives"]
+        self.assertEqual((nvidia["specified"], nvidia["kernels"], nvidia["upper_bounds"]), (21, 21, True))
+        amd = report(TRACES / "tracelens/mi300x_ddp_rank0of8_resnet_act_checkpoint.json.gz")["collectives"]
+        self.assertEqual((amd["specified"], amd["kernels"]), (12, 17))
+        self.assertEqual([row["launched_before_recording"] for row in amd["unspecified"]], [True] * 5)
+
+    def test_work_launched_before_the_recording(self):
+        rank = report(TRACES / "tracelens/mi300x_ddp_rank0of8_resnet_act_checkpoint.json.gz")["ranks"][0]
+        self.assertEqual(rank["gpu_work"] - rank["with_launch"], 968)
+
+    def test_shapes_of_pairs(self):
+        for gpu in ("h100", "mi300"):
+            for name in PAIRS:
+                self.assertGreaterEqual(shaped(report(TRACES / f"tracelens/{gpu}_{name}.json.gz")["ranks"][0]), 0.99)
+
+    def test_a_folder_is_read_without_its_execution_traces(self):
+        done = c3sim(TRACES / "megatron_tp8_a100", "--csv", "ranks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["rank"] for row in csv.DictReader(io.StringIO(done.stdout))], list("01234567"))
+
+
+if __name__ == "__main__":
+    skip_without("traces")
+    unittest.main()
