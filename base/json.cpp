@@ -148,10 +148,12 @@ std::string Json::dump(int indent) const {
 void Json::append_to(std::string& out, int indent, int depth) const {
   const auto list = [&](char open, char close, const auto& all, const auto& append) {
     out += open;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i > 0) out += ',';
+    bool is_first = true;
+    for (const auto& one : all) {
+      if (!is_first) out += ',';
+      is_first = false;
       start_line(out, indent, depth + 1);
-      append(all[i]);
+      append(one);
     }
     if (!all.empty()) start_line(out, indent, depth);
     out += close;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <list>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -29,7 +30,8 @@ class Json {
  public:
   struct Member;
   using Elements = std::vector<Json>;
-  using Members = std::vector<Member>;
+  using Members =
+      std::list<Member>;  // whose functions, unlike those of a vector, clang leaves until Member is complete
 
   Json() = default;
   Json(std::nullptr_t) {}
