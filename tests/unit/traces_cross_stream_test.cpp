@@ -52,6 +52,15 @@ TEST_CASE("a recorded wait leads from the last work before the record to the nex
   CHECK(edges_of(text) == std::vector<NamedEdge>{{"a2", "b", Provenance::recorded}});
 }
 
+TEST_CASE("a stream does not need an edge to itself") {
+  TraceText text;
+  text.launch("a", 0, 10, 50, 1, 7).call("cudaEventRecord", 15, 1, 3).call("cudaStreamWaitEvent", 30, 1, 5);
+  text.launch("b", 40, 65, 5, 6, 7);
+  text.event("cuda_sync", "Stream Wait Event", 31, 1, R"("pid":0,"tid":7)",
+             R"("stream":7,"wait_on_stream":7,"wait_on_cuda_event_record_corr_id":3,"correlation":5)");
+  CHECK(edges_of(text).empty());
+}
+
 TEST_CASE("a recorded wait for an event before which nothing was launched has no effect") {
   TraceText text;
   text.call("cudaEventRecord", 0, 1, 3).launch("a", 5, 12, 50, 1, 7).call("cudaStreamWaitEvent", 30, 1, 5);

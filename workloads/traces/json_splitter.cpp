@@ -7,7 +7,7 @@
 namespace c3::inline traces {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20U;
+constexpr std::size_t kChunk = std::size_t{1} << 16U;
 constexpr std::size_t kLongest = std::size_t{64} << 20U;
 constexpr int kDeepest = 100;
 

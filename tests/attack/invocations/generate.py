@@ -35,7 +35,7 @@ CHEAP = {
     "calibrate": ["--starts", "1", "--no-leave-out", "--rows", "8"],
 }
 WEIGHTS = {"run": 24, "sweep": 5, "merge": 8, "collective": 9, "kernel": 9, "calibrate": 2, "list": 4, "config check": 14,
-           "config show": 8, "config schema": 1, "inspect": 18, "diff": 10, "report": 12, "reproduce": 3, "bench": 0.1,
+           "config show": 8, "config schema": 1, "inspect": 18, "diff": 10, "report": 12, "import": 8, "reproduce": 3, "bench": 0.1,
            "completion": 1, "version": 1}
 OUTPUTS = ("-o", "--trace", "--rows", "--page")
 STREAMS = ("2>/dev/full", "2>&-", ">/dev/full", ">&-", "<&-", "<&- >&- 2>&-", "<&- 2>&-", ">/dev/full 2>&1")
@@ -55,7 +55,7 @@ class Generator:
         self.verbs = {" ".join(verb.words): verb for verb in verbs}
         self.keys, self.seed = keys, seed
         self.inputs = {kind: sorted(b"in/" + name for name in inputs if name.split(b"/")[0] == kind.encode())
-                       for kind in ("exp", "csv", "h5", "sweeps", "data")}
+                       for kind in ("exp", "csv", "h5", "sweeps", "data", "traces")}
         self.inputs["any"] = [name for names in self.inputs.values() for name in names] + [b"in/text.txt", b"nowhere", b"in", b"."]
 
     def draw(self, number):
@@ -134,7 +134,7 @@ class Drawing:
 
     def input(self, verb):
         kind = {"run": "exp", "sweep": "exp", "config check": "exp", "config show": "exp", "merge": "sweeps", "inspect": "h5", "diff": "h5",
-                "report": "h5", "calibrate": "csv"}.get(verb, "any")
+                "report": "h5", "calibrate": "csv", "import": "traces"}.get(verb, "any")
         if self.chance(0.05):
             kind = "any"
         if kind == "exp" and self.chance(0.35):
@@ -195,7 +195,7 @@ class Drawing:
             return [name, self.output(verb)]
         if name == "--set":
             return [name, self.setting(verb)]
-        if name == "--csv":
+        if name == "--csv" and verb != "import":
             return [name, self.random.choice(self.all.inputs["csv"])]
         if name in ("--start", "--systems"):
             return [name, self.random.choice(self.all.inputs["any"])]

@@ -3,6 +3,7 @@
 Everything lies below `in/`, which no invocation may change. Outputs go to `out/`, made anew for each.
 """
 
+import gzip
 import os
 import pathlib
 import random
@@ -61,7 +62,31 @@ MEASURED = "gpu,op,m,n,k,dtype,time_us\n" + "".join(
     f"a100-sxm-80gb,gemm,{m},{n},{k},bf16,{m * n * k / 1e8:.1f}\n"
     for m in (512, 1024, 2048) for n in (512, 2048) for k in (512, 1024, 4096))
 
+TRACE = """{"distributedInfo": {"rank": 0, "world_size": 2}, "deviceProperties": [{"id": 0, "name": "A100", "numSms": 108}], "traceEvents": [
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 900, "args": {}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 5, "dur": 40, "args": {"Input Dims": [[4, 8], [8, 2]]}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10, "dur": 5, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.125, "dur": 50, "args": {"device": 0, "stream": 7, "correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 80, "dur": 5, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_Generic", "pid": 0, "tid": 20, "ts": 90, "dur": 60, "args": {"device": 0, "stream": 20,
+"correlation": 2, "Collective name": "allreduce", "In msg nelems": 64, "dtype": "Float", "Group size": 2, "Process Group Name": "0", "Seq": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 100, "dur": 55, "args": {"correlation": 3}}]}
+"""
+
 TEXTS = {
+    "traces/rank0.json": TRACE,
+    "traces/rank1.json": TRACE.replace('"rank": 0', '"rank": 1'),
+    "traces/run/rank0.json": TRACE,
+    "traces/run/rank1.json": TRACE.replace('"rank": 0', '"rank": 1').replace('"ts": 90', '"ts": 95'),
+    "traces/single.json": TRACE.replace('"world_size": 2', '"world_size": 1'),
+    "traces/empty.json": "",
+    "traces/foreign.json": '{"a": 1}',
+    "traces/execution.json": '{"schema": "1.0.1", "nodes": []}',
+    "traces/deep.json": '{"traceEvents": [' + "[" * 100_000,
+    "traces/far.json": TRACE.replace("20.125", "9e15"),
+    "traces/huge.json": TRACE.replace("20.125", "9" * 5000),
+    "traces/nan.json": TRACE.replace("20.125", "NaN"),
+    "traces/cut.json": TRACE[:700],
     "exp/base.toml": EXPERIMENT,
     "exp/child.toml": 'extends = "base.toml"\n[measure]\nseed = 7\n',
     "exp/layer.toml": LAYER,
@@ -101,6 +126,10 @@ TEXTS = {
     "text.txt": "a text\n",
 }
 BYTES = {
+    "traces/packed.json.gz": gzip.compress(TRACE.encode()),
+    "traces/packed_cut.json.gz": gzip.compress(TRACE.encode())[:150],
+    "traces/name.json": TRACE.replace("gemm", "g\x01mm").encode("latin-1") + b" ",
+    "traces/binary.json": bytes(range(256)) * 16,
     "exp/latin1.toml": 'name = "caf\xe9"\n'.encode("latin-1") + EXPERIMENT.encode(),
     "exp/binary.toml": bytes(range(256)) * 16,
     "csv/latin1.csv": b"op,m,n,k,dtype\ngemm,\xe9,1,1,bf16\n",
@@ -151,6 +180,8 @@ def add_damaged(folder, seed):
         for i in range(DAMAGED):
             (folder / f"h5/{name}_sealed_{i}.h5").write_bytes(damage(whole, draw, 0))
             (folder / f"h5/{name}_unsealed_{i}.h5").write_bytes(damage(unsealed, draw, SEAL))
+    for i in range(DAMAGED):
+        (folder / f"traces/damaged_{i}.json").write_bytes(damage(TRACE.encode(), draw, 0))
 
 
 def add_sweeps(folder, seed):
@@ -182,7 +213,7 @@ def add_sweeps(folder, seed):
 def build(folder, seed):
     """Makes `folder`/in."""
     inputs = pathlib.Path(folder) / "in"
-    for name in ("exp", "csv", "h5", "data/collectives", "sweeps", *FOLDERS):
+    for name in ("exp", "csv", "h5", "data/collectives", "sweeps", "traces/run", *FOLDERS):
         (inputs / name).mkdir(parents=True)
     for name, text in TEXTS.items():
         (inputs / name).write_text(text, encoding="utf-8", newline="")
