@@ -116,7 +116,9 @@ std::string import_json(const ImportReport& report) {
                 {"worst_us", us(unexplained.worst)}};
   };
   const auto bound = [](const BoundRow& row) {
-    return Json{{"change", row.change}, {"step_us", us(row.step)}, {"to_end_of_gpu_work_us", us(row.work)}};
+    return Json{{"change", row.change},
+                {"step_us", us(row.step)},
+                {"to_end_of_gpu_work_us", row.gpu.count > 0 ? Json(us(row.gpu)) : Json(nullptr)}};
   };
   const auto straggler = [](const Straggler& late) {
     return Json{{"rank", late.rank},

@@ -128,7 +128,7 @@ ImportTable bounds_table(const ImportReport& report) {
   for (const BoundRow& row : report.bounds)
     table.rows.push_back({row.change, ms(row.step),
                           fmt::format("{:.2f}", 100.0 * ratio(row.step, report.bounds.front().step)),
-                          ms(row.work)});
+                          row.gpu.count > 0 ? ms(row.gpu) : "-"});
   return table;
 }
 

@@ -77,14 +77,18 @@ std::string collectives_note(const ImportReport& report) {
   return note;
 }
 
-/// How far the step is from one that is decided by its hosts or by its GPUs.
+/// Whether hosts or GPUs alone decide when the step and its GPU work end.
 std::string bounds_note(const ImportReport& report) {
   constexpr double kUnchanged = 0.01;
   const auto& rows = report.bounds;
-  if (rows.size() < 3 || rows[0].step.count == 0) return "";
+  if (rows.size() < 3 || rows[0].step.count <= 0 || rows[0].gpu.count <= 0) return "";
+  const auto share = [](Picoseconds before, Picoseconds after) {
+    return std::abs(static_cast<double>((before - after).count)) / static_cast<double>(before.count);
+  };
+  // GPU work that is over before its step has ended can shrink without a change of the step.
+  const bool gpu_ends_last = share(rows[0].step, rows[0].gpu) < kUnchanged || rows[0].gpu > rows[0].step;
   const auto change = [&](const BoundRow& row) {
-    return std::abs(static_cast<double>((rows[0].work - row.work).count)) /
-           static_cast<double>(rows[0].work.count);
+    return std::max(share(rows[0].step, row.step), gpu_ends_last ? share(rows[0].gpu, row.gpu) : 0.0);
   };
   if (change(rows[1]) < kUnchanged)
     return "the hosts bind this step: faster GPUs or a faster network do not shorten it\n";

@@ -120,6 +120,17 @@ TEST_CASE("what is no trace is refused with the file and the event") {
       "t.json: event 1: ts: 1e14 is more than 50 days from the first event");
 }
 
+TEST_CASE("a trace of thousands of threads or streams is refused") {
+  TraceText threads;
+  TraceText streams;
+  for (int i = 0; i <= 4096; ++i) {
+    threads.call("cudaLaunchKernel", i, 1, i, i);
+    streams.kernel("k", i, 1, i, i);
+  }
+  CHECK(refusal(threads.text()) == "t.json: event 4096: more than 4096 host threads in one trace");
+  CHECK(refusal(streams.text()) == "t.json: event 4096: more than 4096 streams in one trace");
+}
+
 TEST_CASE("hostile nesting is refused, not followed") {
   const std::string deep(1'000'000, '[');
   CHECK(refusal("{\"traceEvents\":[" + deep) == "t.json: event 0: it is nested deeper than 100 levels");

@@ -86,6 +86,15 @@ TEST_CASE("a synchronisation is derived: with halved kernels the host returns ea
   CHECK(bound(report, "GPU times halved").step == 200_us);
 }
 
+TEST_CASE("GPU work may end before or after its step, and what is scaled tells which binds it") {
+  TraceText text;
+  text.step(0, 100).launch("a", 10, 20, 500, 1);
+  const ImportReport report = make_report(one(text));
+  CHECK(bound(report, "as recorded").step == 100_us);
+  CHECK(bound(report, "as recorded").gpu == 520_us);
+  CHECK(bound(report, "GPU times halved").gpu == 270_us);
+}
+
 TEST_CASE("a slow launch call puts its kernel into the queue at its end") {
   TraceText text;
   text.step(0, 12000).call("cudaLaunchKernel", 10, 10000, 1).kernel("first", 10018, 30, 1);

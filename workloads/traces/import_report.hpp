@@ -86,7 +86,7 @@ struct UnexplainedLag {
 struct BoundRow {
   std::string change;
   Picoseconds step;  ///< of the rank for which it is longest
-  Picoseconds work;  ///< the same to the end of its GPU work
+  Picoseconds gpu;   ///< from the start of the step to the end of the last GPU work, of the longest rank
 };
 
 struct Straggler {

@@ -213,6 +213,7 @@ class KinetoReader final : public JsonPieces {
     const auto key = std::pair(found.process, found.thread);
     const auto [place, is_new] = threads_.emplace(key, static_cast<std::uint32_t>(trace_.threads.size()));
     if (is_new) trace_.threads.push_back(std::move(found));
+    if (threads_.size() > kMostTracks) fail(fmt::format("more than {} host threads in one trace", kMostTracks));
     return place->second;
   }
 
@@ -220,6 +221,7 @@ class KinetoReader final : public JsonPieces {
     const auto key = std::pair(found.device, found.stream);
     const auto [place, is_new] = queues_.emplace(key, static_cast<std::uint32_t>(trace_.queues.size()));
     if (is_new) trace_.queues.push_back(found);
+    if (queues_.size() > kMostTracks) fail(fmt::format("more than {} streams in one trace", kMostTracks));
     return place->second;
   }
 
@@ -245,6 +247,9 @@ class KinetoReader final : public JsonPieces {
   }
 
   static constexpr std::int64_t kFarthest = std::int64_t{50} * 86'400 * 1'000'000'000'000;  // 50 days [ps]
+
+  /// Of a file that is meant to take long. Real traces have some dozens of threads and of streams.
+  static constexpr std::size_t kMostTracks = 4096;
 
   Trace trace_;
   EventParser parser_;

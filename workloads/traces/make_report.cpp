@@ -44,10 +44,10 @@ std::vector<Picoseconds> replayed(const std::vector<Rank>& ranks, const RunGraph
 }
 
 BoundRow bound(const std::string& change, const RunGraph& run, const std::vector<Picoseconds>& dates) {
-  BoundRow row{.change = change, .step = {}, .work = {}};
+  BoundRow row{.change = change, .step = {}, .gpu = {}};
   for (const RankPoints& rank : run.ranks) {
     row.step = std::max(row.step, step_length(rank, dates));
-    row.work = std::max(row.work, work_length(rank, dates));
+    row.gpu = std::max(row.gpu, gpu_length(rank, dates));
   }
   return row;
 }

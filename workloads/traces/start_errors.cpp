@@ -20,9 +20,9 @@ Picoseconds step_length(const RankPoints& rank, const std::vector<Picoseconds>& 
   return dates[rank.steps.back().end] - dates[rank.steps.front().begin];
 }
 
-Picoseconds work_length(const RankPoints& rank, const std::vector<Picoseconds>& dates) {
-  if (rank.steps.empty()) return {};
-  Picoseconds last = dates[rank.steps.back().end];
+Picoseconds gpu_length(const RankPoints& rank, const std::vector<Picoseconds>& dates) {
+  if (rank.steps.empty() || rank.ends.empty()) return {};
+  Picoseconds last = dates[rank.ends.front()];
   for (const PointId end : rank.ends)
     last = std::max(last, dates[end]);
   return last - dates[rank.steps.front().begin];

@@ -30,7 +30,7 @@ StartErrors start_errors(const std::vector<Rank>& ranks, const RunGraph& run,
 /// From the start of a rank's first step to the end of its last one.
 Picoseconds step_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
 
-/// The same, but to the end of the rank's last GPU work if that is later than its step.
-Picoseconds work_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
+/// From the start of a rank's first step to the end of its last GPU work, before or after the end of the step.
+Picoseconds gpu_length(const RankPoints& rank, const std::vector<Picoseconds>& dates);
 
 }  // namespace c3::traces
