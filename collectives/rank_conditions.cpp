@@ -1,6 +1,7 @@
 #include "collectives/rank_conditions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace c3::inline collectives {
 namespace {
@@ -40,18 +41,29 @@ std::vector<RankCondition> rank_conditions(const ClusterSpec& cluster) {
 
 std::string straggler_name(const ClusterSpec& cluster, int rank) {
   const auto found = std::ranges::find_if(cluster.stragglers, [rank](const Straggler& straggler) {
-    return std::ranges::find(straggler.ranks, rank) != straggler.ranks.end();
+    return straggler.condition != RankCondition() &&
+           std::ranges::find(straggler.ranks, rank) != straggler.ranks.end();
   });
   return found == cluster.stragglers.end() ? std::string() : found->name;
 }
 
 std::vector<std::uint32_t> numbered_conditions(const ClusterSpec& cluster) {
-  std::vector<RankCondition> known;
+  const std::vector<RankCondition> conditions = rank_conditions(cluster);
+  if (conditions.empty()) return {};
+  const auto count = static_cast<std::uint32_t>(cluster.stragglers.size());
+  std::vector<std::uint32_t> stated(conditions.size(), count);  // by rank: position of what is stated of it
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (cluster.stragglers[i].condition == RankCondition()) continue;
+    for (const int rank : cluster.stragglers[i].ranks)
+      stated[static_cast<std::size_t>(rank)] = i;
+  }
+  std::vector<std::pair<std::uint32_t, RankCondition>> known;
   std::vector<std::uint32_t> numbers;
-  for (const RankCondition& condition : rank_conditions(cluster)) {
-    const auto found = std::ranges::find(known, condition);
+  for (std::size_t rank = 0; rank < conditions.size(); ++rank) {
+    const std::pair its(stated[rank], conditions[rank]);
+    const auto found = std::ranges::find(known, its);
     numbers.push_back(static_cast<std::uint32_t>(found - known.begin()));
-    if (found == known.end()) known.push_back(condition);
+    if (found == known.end()) known.push_back(its);
   }
   return numbers;
 }

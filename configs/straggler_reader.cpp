@@ -15,7 +15,7 @@ void check_ranks(const Section& section, const Straggler& straggler, const Clust
     if (rank >= cluster.ranks())
       section.fail("ranks", fmt::format("there is no rank {} of {}", rank, cluster.ranks()));
     if (is_taken[static_cast<std::size_t>(rank)])
-      section.fail("ranks", fmt::format("rank {} is stated to be a straggler twice", rank));
+      section.fail("ranks", fmt::format("rank {} is listed twice under [straggler]", rank));
     is_taken[static_cast<std::size_t>(rank)] = true;
   }
 }
@@ -37,6 +37,8 @@ std::vector<Straggler> read_stragglers(Section& root, const ClusterSpec& cluster
     entry.explain("ranks", "which they are: a list, or a text such as \"0-3,6\"");
     entry.finish();
     if (!entry.is_rehearsal()) check_ranks(entry, straggler, cluster, is_taken);
+    if (cluster.node.gpus == 1 && entry.has("links"))
+      entry.refuse("links", "there is one GPU in a node, which has no links to others");
     if (cluster.nodes == 1 && entry.has("nics"))
       entry.refuse("nics", "there is one node, whose ranks use no NIC");
     section.explain(key.name, "such ranks, by a name of your own");

@@ -8,7 +8,7 @@
 
 namespace c3::inline configs {
 
-/// Those of \p cluster, whose own are not looked at.
+/// What the file states of ranks of \p cluster, whose `stragglers` are not looked at.
 std::vector<Straggler> read_stragglers(Section& root, const ClusterSpec& cluster, const Sampling& sampling);
 
 }  // namespace c3::configs

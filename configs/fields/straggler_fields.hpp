@@ -18,10 +18,13 @@ inline constexpr auto kStragglerFields = std::to_array<Field<RankCondition>>({
     number<&RankCondition::links>("links", {kLeastShare, 1},
                                   "share of the bandwidth that their links within the node have, both ways")
         .optional(),
-    number<&RankCondition::nics>("nics", {kLeastShare, 1},
-                                 "the same of their NICs, also for ranks that share them")
+    number<&RankCondition::nics>(
+        "nics", {kLeastShare, 1},
+        "share of the bandwidth that their NICs have, both ways, also for ranks that share them")
         .optional(),
-    quantity<&RankCondition::late>("late", "by how much later they begin, once").optional(),
+    quantity<&RankCondition::late>(
+        "late", "by how much later they begin, once; not in the serial time to which strategies are compared")
+        .optional(),
 });
 static_assert(member_count<RankCondition>() == kStragglerFields.size());
 

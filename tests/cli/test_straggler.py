@@ -50,6 +50,23 @@ class Stragglers(ScratchTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("3 points, 3 done, 0 failed", done.stdout)
 
+    def test_a_late_rank_is_idle_until_it_begins(self):
+        text = HEAD + '[straggler.slow_start]\nranks = [0]\nlate = "3 ms"\n' + WORK
+        late = self.times(text)
+        sound = self.times(HEAD + WORK)
+        self.assertAlmostEqual(late["classes"][0]["kernels_us"], 1000, delta=5)
+        self.assertAlmostEqual(late["classes"][0]["idle_us"], 3000, delta=10)
+        self.assertEqual(late["kernel"]["alone_us"], sound["kernel"]["alone_us"])
+        self.assertAlmostEqual(late["speedup"], sound["time_us"] / late["time_us"], delta=0.01)  # serial is punctual
+
+    def test_names_are_of_those_that_are_worse(self):
+        nodes = HEAD + 'nodes = 4\nfabric = { use = "ib-ndr", nics = 4 }\n'
+        of = lambda text: {its["ranks"]: its["name"] for its in self.times(nodes + text + WORK)["classes"]}
+        self.assertEqual(of("[straggler.a]\nranks = [0]\n"), {"0-31": None})
+        self.assertEqual(of("[straggler.a]\nranks = [1]\nfactor = 1.2\n[straggler.b]\nranks = [9]\nfactor = 1.2\n").get("9"), "b")
+        shared = of("[straggler.cut]\nranks = [3]\nnics = 0.5\n")
+        self.assertEqual((shared["2"], shared["3"]), (None, "cut"))
+
     def test_a_step_of_many_nodes_waits_for_one_hot_gpu(self):
         shipped = (SOURCE / "configs/experiments/training")
         step = next(path for path in sorted(shipped.glob("*.toml")) if "fsdp" in path.read_text() and "h100" in path.read_text())
@@ -64,12 +81,14 @@ class Stragglers(ScratchTest):
     def test_what_cannot_be_is_refused(self):
         table = "[straggler.hot]\n"
         self.refused(HEAD + table + 'ranks = "0-8"\n' + WORK, r"^job.toml:\d+:\d+: straggler.hot.ranks: there is no rank 8 of 8$")
-        self.refused(HEAD + table + 'ranks = [1, 1]\n' + WORK, r"straggler.hot.ranks: rank 1 is stated to be a straggler twice$")
-        self.refused(HEAD + table + "ranks = [1]\n[straggler.late]\nranks = [1]\n" + WORK, r"straggler.late.ranks: rank 1 .* twice$")
+        self.refused(HEAD + table + 'ranks = [1, 1]\n' + WORK, r"straggler.hot.ranks: rank 1 is listed twice under \[straggler\]$")
+        self.refused(HEAD + table + "ranks = [1]\n[straggler.late]\nranks = [1]\n" + WORK, r"straggler.late.ranks: rank 1 is listed twice")
         self.refused(HEAD + table + "factor = 2\n" + WORK, r"straggler.hot.ranks: is missing$")
         self.refused(HEAD + table + "ranks = [1]\nfactor = 0.5\n" + WORK, r"straggler.hot.factor: must be between 1 and 1000, not 0.5$")
         self.refused(HEAD + table + "ranks = [1]\nlinks = 0\n" + WORK, r"straggler.hot.links: must be between 0.001 and 1, not 0$")
         self.refused(HEAD + table + "ranks = [1]\nnics = 0.5\n" + WORK, r"straggler.hot.nics: there is one node, whose ranks use no NIC$")
+        self.refused(HEAD.replace("h100-sxm-8", "gh200-1") + table + "ranks = [0]\nlinks = 0.5\n" + WORK.replace(', { all_reduce = "1 MiB" }', ""),
+                     r"straggler.hot.links: there is one GPU in a node")
         self.refused(HEAD + table + "ranks = [1]\nfaktor = 2\n" + WORK, r"straggler.hot.faktor: .*did you mean 'factor'\?")
 
 

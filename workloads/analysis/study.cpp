@@ -298,6 +298,7 @@ class Study {
     const std::vector<Seconds> bounds = bounds_by_draw(strategy);
     result.lower_bound = bounds[middle.draw];
     check_bounds(strategy, samples, bounds);
+    if (result.estimate) result.estimate->low = std::max(result.estimate->low, result.lower_bound);
 
     result.speedup = serial / result.time;
     result.ideal_speedup = alone_sum_ / alone_longest_;

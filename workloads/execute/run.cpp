@@ -170,6 +170,9 @@ class Run {
     return plan;
   }
 
+  /// Of what runs by itself nobody is late: the reference is what it takes.
+  Seconds lateness(int rank) const { return is_isolated() ? Seconds{} : cluster_.condition(rank).late; }
+
   /// Those that stand for others are the last of them to launch: whatever takes all ranks waits for that one.
   std::vector<Seconds> launches() const {
     const ClusterSetup& setup = cluster_.setup();
@@ -177,7 +180,7 @@ class Run {
         launch_delays(cluster_.spec().gpu.host.launch_skew, cluster_.ranks(), setup.gpu.seed);
     if (setup.folded) std::swap(launches.front(), *std::ranges::max_element(launches));
     for (int rank = 0; rank < cluster_.ranks(); ++rank)
-      launches[static_cast<std::size_t>(rank)] += cluster_.condition(rank).late;
+      launches[static_cast<std::size_t>(rank)] += lateness(rank);
     if (!setup.classes) return launches;
     for (int rank = 0; rank < cluster_.ranks(); ++rank) {
       Seconds& last = launches[static_cast<std::size_t>(cluster_.stand_in(rank))];
@@ -194,7 +197,7 @@ class Run {
       EventTable& events = events_.emplace_back(simulation_, program_, program_.script_of(rank), rank);
       HostThread* const host = make_host(events, rank, its);
       for (const StreamContext& context : contexts_)
-        programs_.emplace_back(cluster_, context, events, host, rank, its);
+        programs_.emplace_back(cluster_, context, events, host, rank, lateness(rank), its);
     }
   }
 
@@ -249,11 +252,10 @@ class Run {
   void add_classes(RunResult& result) {
     const ClusterSetup& setup = cluster_.setup();
     std::vector<RankRanges> ranges = partition_of(cluster_.ranks(), setup.folded, setup.classes.get()).ranges();
-    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place)
       result.classes.push_back({.name = class_name(cluster_.simulated_rank(place)),
                                 .ranks = std::move(ranges[static_cast<std::size_t>(place)]),
                                 .times = step_breakdown(operations_of(place), result.time)});
-    }
     if (!setup.classes) return;
     const double spread = std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity());
     constexpr double kRounding = 1e-9;
@@ -274,11 +276,10 @@ class Run {
 
   std::string classes_note(const RunResult& result) const {
     const std::size_t classes = result.classes.size();
-    std::string note = classes == 1
-                           ? fmt::format("one rank is simulated for {} alike", cluster_.ranks())
-                           : fmt::format("one rank is simulated for each of {} classes of the {} ranks",
-                                         classes, cluster_.ranks());
-    note += fmt::format(", with {} flows", result.flows);
+    const std::string which =
+        classes == 1 ? fmt::format("{} alike", cluster_.ranks())
+                     : fmt::format("each of {} classes of the {} ranks", classes, cluster_.ranks());
+    std::string note = fmt::format("one rank is simulated for {}, with {} flows", which, result.flows);
     if (result.inequity > 0.0)
       note += fmt::format(
           "; loads that differ by up to {:.0f} % within them are averaged, so that times are estimates",
@@ -299,11 +300,13 @@ class Run {
     return timed;
   }
 
+  /// Whether one side or stream runs by itself.
+  bool is_isolated() const { return setup_.filter != OperationFilter::all || setup_.only_stream.has_value(); }
+
   /// A host sees the end of one stream in any case; only of several must it gather the ends.
   Seconds host_join(const std::vector<SideSpan>& streams) const {
-    const bool isolated = setup_.filter != OperationFilter::all || setup_.only_stream.has_value();
     const bool beside = std::ranges::count_if(streams, &SideSpan::any) > 1 && !strategy_.serial;
-    return beside && !isolated ? cluster_.spec().gpu.host.join : Seconds{};
+    return beside && !is_isolated() ? cluster_.spec().gpu.host.join : Seconds{};
   }
 
   /// Of the messages of one launch: what the rank sends or what it receives, whichever is more.

@@ -46,9 +46,10 @@ struct SimulatedClass {
   bool operator==(const SimulatedClass&) const = default;
 };
 
-/// What is known of a time that was not simulated whole, or with averaged loads.
+/// How far a time may be off that was not simulated whole, or with averaged loads. No bound: it follows from
+/// the greatest spread of what was averaged, and from how much periods that were simulated differ.
 struct Estimate {
-  Seconds low, high;   ///< between which it is
+  Seconds low, high;
   std::string method;  ///< how it was found
 
   bool operator==(const Estimate&) const = default;

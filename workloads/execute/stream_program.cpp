@@ -13,7 +13,7 @@
 namespace c3::inline workloads {
 
 StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
-                             HostThread* host, int rank, Seconds launch)
+                             HostThread* host, int rank, Seconds late, Seconds launch)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
       context_(context),
@@ -22,6 +22,7 @@ StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, Eve
       events_(events),
       host_(host),
       rank_(rank),
+      late_(late),
       launch_(launch),
       name_(cluster.setup().folded ? fmt::format("stream '{}'", context.name())
                                    : fmt::format("stream '{}' of rank {}", context.name(), rank)),
@@ -33,6 +34,8 @@ Task StreamProgram::run(Event* first) {
     co_await *first;
     is_first_ = false;
   }
+  // A rank that begins late is not busy until then.
+  if (simulation_.now() < late_) co_await simulation_.sleep(late_ - simulation_.now());
   for (std::size_t i = 0; i < operations_.size(); ++i)
     co_await take_turn(i);
   ended_.set();

@@ -40,8 +40,9 @@ struct StreamContext {
 class StreamProgram {
  public:
   /// Operations wait for \p host to launch them; where it is null they are all launched at date \p launch.
+  /// \param late date at which the rank begins, before which it does nothing
   StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, HostThread* host, int rank,
-                Seconds launch);
+                Seconds late, Seconds launch);
 
   const std::string& name() const { return name_; }
   /// Runs all operations; \p first (may be null) must be set before. `ended()` is set after the last.
@@ -81,6 +82,7 @@ class StreamProgram {
   EventTable& events_;
   HostThread* host_;
   int rank_;
+  Seconds late_;
   Seconds launch_;
   std::string name_;
   bool is_first_ = true;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -251,7 +252,9 @@ class Progress {
       if (has_ended(other) || !rank(other).has_begun[other.stream]) return false;
       return operation(other).work == operation(place).work;
     };
-    return *std::ranges::find_if_not(members, has_joined);
+    const auto absent = std::ranges::find_if_not(members, has_joined);
+    if (absent == members.end()) throw std::logic_error("waiting_cycle: nobody is absent");
+    return *absent;
   }
 
   const Program& program_;
@@ -273,6 +276,7 @@ std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& st
   std::map<Place, std::size_t> seen;  // and the way on which it was
   std::size_t way = 0;
   for (const Place start : progress.waiting()) {
+    checkpoint();
     ++way;
     std::vector<StreamWait> waits;
     for (std::optional<Place> next = start; next && !progress.has_ended(*next);) {
