@@ -76,6 +76,35 @@ TEST_CASE("a collective waits for the GPU that comes last, and moves at the pace
   CHECK((beside - sound).value == near((1.0_ms + (paced - 1.0) * alone).value, 1e-3));
 }
 
+TEST_CASE("a ring told as edges takes as long as step by step, with a slow GPU as without") {
+  for (const double slow : {1.0, 2.0}) {
+    for (const Bytes bytes : {1.0_MiB, 64.0_MiB}) {
+      CAPTURE(slow);
+      CAPTURE(bytes);
+      FabricSpec fabric = one_switch(8);
+      fabric.nic.one_way = fabric.nic.both_ways = 4000.0_GBps;  // channels limit
+      ClusterSpec two = nodes_of_eight(2, false, fabric);
+      for (LinkSpec* link : {&two.node.link, &two.node.pcie})
+        link->one_way = link->both_ways = 4000.0_GBps;
+      two.library.link_payload = two.node.link.both_ways;
+      two.library.clock_share = 1.0;
+      two.stragglers = {{"hot", {3}, {.factor = slow}}};
+      const CollectiveCall gather{.kind = CollectiveKind::all_gather, .bytes = bytes};
+      const auto at_grain = [&](CollectiveGrain grain) {
+        Experiment experiment;
+        experiment.cluster = two;
+        experiment.program = program_of({{"s", {{"gather", gather}}}}, 16);
+        experiment.measure.collective_grain = grain;
+        experiment.measure.fold = Fold::none;
+        Strategy ring = kStrategy;
+        ring.streams["s"].method.algorithm = Algorithm::ring;
+        return run_once(experiment, ring, {}).time;
+      };
+      CHECK(at_grain(CollectiveGrain::edge) / at_grain(CollectiveGrain::step) == near(1.0, 0.02));
+    }
+  }
+}
+
 TEST_CASE("a rank with half of its links halves what a ring moves, whoever sends") {
   const CollectiveCall shift{.kind = CollectiveKind::send_receive, .bytes = 256.0_MiB};
   for (const bool mesh : {false, true}) {

@@ -248,7 +248,7 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std:
     const int rank = cluster_.stand_in(src);
     if (pace.senders.empty() || pace.senders.back().first != rank) pace.senders.emplace_back(rank, of_channels);
     pace.senders.back().second = std::min(pace.senders.back().second, of_channels);
-    spec.bound = std::min(spec.bound, of_channels);
+    spec.bound = std::min(spec.bound, of_channels * usual_speed(rank));
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
   spec.demands = demands;
@@ -287,10 +287,25 @@ FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
   return spec;
 }
 
+double CuCollective::channel_speed(double slower) const {
+  return 1.0 / (1.0 - library_.clock_share + library_.clock_share * slower);
+}
+
 double CuCollective::clock_factor(int rank) const {
   const CoreClock& clock = cluster_.gpu(rank).clock(plan_.stream);
-  const double slower = clock.boost() / clock.current();
-  return 1.0 / (1.0 - library_.clock_share + library_.clock_share * slower);
+  return channel_speed(clock.boost() / clock.current());
+}
+
+double CuCollective::usual_speed(int rank) const {
+  const double slower = cluster_.gpu(rank).slower();
+  return slower == 1.0 ? 1.0 : channel_speed(slower);
+}
+
+double CuCollective::bound_at_boost(const Pace& pace) {
+  double bound = pace.links;
+  for (const auto& [rank, of_channels] : pace.senders)
+    bound = std::min(bound, of_channels);
+  return bound;
 }
 
 double CuCollective::bound_now(const Pace& pace) const {
@@ -326,7 +341,7 @@ void CuCollective::find_turns(Group& group) const {
     for (const Leg& whole : flow.legs) {
       const Leg leg = share(group, whole);
       if (leg.bytes.value <= 0.0) continue;
-      const Seconds at_channels = leg.bytes / lane_rate(group, leg.lane, leg.src);
+      const Seconds at_channels = leg.bytes / (lane_rate(group, leg.lane, leg.src) * usual_speed(leg.src));
       const std::vector<Demand> demands = path(leg, per_byte);
       if (leg.shares == nullptr) {
         edges.add(leg.lane, leg.op, at_channels, demands, demands, 1.0);
@@ -375,7 +390,9 @@ PlannedFlow CuCollective::step_of(const Leg& leg) const {
 
 FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
   Pace pace;
-  return collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
+  FlowSpec spec = collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
+  spec.bound = bound_at_boost(pace);
+  return spec;
 }
 
 ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) {

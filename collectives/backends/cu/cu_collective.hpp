@@ -98,11 +98,16 @@ class CuCollective final : public CollectiveRun, private Completion {
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
-  /// At boost clock. \param pace what its bound is the least of
+  /// The flow while nothing lowers clocks below what each GPU usually has.
+  /// \param pace is set to what bounds it at any clock, for bound_now()
   FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands, Pace& pace) const;
   double bound_now(const Pace& pace) const;
+  static double bound_at_boost(const Pace& pace);
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
-  double clock_factor(int rank) const;
+  /// Of a channel whose clock is that many times slower than boost, relative to boost.
+  double channel_speed(double slower) const;
+  double clock_factor(int rank) const;  ///< the same, now
+  double usual_speed(int rank) const;   ///< the same, of a GPU on which nothing else runs
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
   void rebound_flows(int rank);
 
