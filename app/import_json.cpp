@@ -120,7 +120,7 @@ std::string import_json(const ImportReport& report) {
                 {"step_us", us(row.step)},
                 {"to_end_of_gpu_work_us", row.gpu.count > 0 ? Json(us(row.gpu)) : Json(nullptr)}};
   };
-  const auto straggler = [](const Straggler& late) {
+  const auto straggler = [](const LateRank& late) {
     return Json{{"rank", late.rank},
                 {"last", late.last},
                 {"mean_late_us", us(late.mean_late)},

@@ -137,7 +137,7 @@ ImportTable stragglers_table(const ImportReport& report) {
                     .title = "who arrives last at collectives",
                     .columns = {"rank", "last", "mean late [ms]", "worst late [ms]"},
                     .rows = {}};
-  for (const Straggler& straggler : report.stragglers)
+  for (const LateRank& straggler : report.stragglers)
     table.rows.push_back({fmt::format("{}", straggler.rank), fmt::format("{}", straggler.last),
                           ms(straggler.mean_late), ms(straggler.worst_late)});
   return table;

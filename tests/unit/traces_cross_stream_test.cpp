@@ -15,7 +15,7 @@ constexpr const char* kNccl = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
 struct NamedEdge {
   std::string source;
   std::string destination;
-  Provenance provenance;
+  EdgeProvenance provenance;
   friend bool operator==(const NamedEdge&, const NamedEdge&) = default;
 };
 
@@ -49,7 +49,7 @@ TEST_CASE("a recorded wait leads from the last work before the record to the nex
   text.launch("a3", 20, 112, 50, 4, 7).call("cudaStreamWaitEvent", 30, 1, 5).launch("b", 40, 115, 5, 6, 20);
   text.event("cuda_sync", "Stream Wait Event", 31, 1, R"("pid":0,"tid":20)",
              R"("stream":20,"wait_on_stream":7,"wait_on_cuda_event_record_corr_id":3,"correlation":5)");
-  CHECK(edges_of(text) == std::vector<NamedEdge>{{"a2", "b", Provenance::recorded}});
+  CHECK(edges_of(text) == std::vector<NamedEdge>{{"a2", "b", EdgeProvenance::recorded}});
 }
 
 TEST_CASE("a stream does not need an edge to itself") {
@@ -76,8 +76,8 @@ TEST_CASE("sequence numbers lead from compute to the collective and from it to w
   text.op("record_param_comms", 10, 20, issue(337)).launch(kNccl, 15, 65, 100, 2, 20);
   text.launch("beside", 40, 62, 30, 3, 7);
   text.op("record_param_comms", 50, 5, wait(337)).launch("after", 60, 170, 30, 4, 7);
-  CHECK(edges_of(text) ==
-        std::vector<NamedEdge>{{"before", kNccl, Provenance::issue}, {kNccl, "after", Provenance::wait}});
+  CHECK(edges_of(text) == std::vector<NamedEdge>{{"before", kNccl, EdgeProvenance::issue},
+                                                 {kNccl, "after", EdgeProvenance::wait}});
 }
 
 TEST_CASE("a wait for a collective that launched nothing adds no edge") {
@@ -91,7 +91,7 @@ TEST_CASE("a wait call without metadata: the next launch waits for the latest co
   TraceText text;
   text.launch(kNccl, 0, 10, 100, 1, 20).call("cudaStreamWaitEvent", 20, 1, 2).launch("after", 30, 115, 5, 3, 7);
   text.launch("free", 40, 121, 5, 4, 7);
-  CHECK(edges_of(text) == std::vector<NamedEdge>{{kNccl, "after", Provenance::inferred}});
+  CHECK(edges_of(text) == std::vector<NamedEdge>{{kNccl, "after", EdgeProvenance::inferred}});
 }
 
 TEST_CASE("an inferred source that ends after the destination has started is refuted") {
@@ -104,6 +104,6 @@ TEST_CASE("without any wait call, work that starts right behind a collective wai
   TraceText text;
   text.launch("before", 0, 10, 20, 1, 7).launch(kNccl, 5, 35, 100, 2, 20);
   text.launch("behind", 40, 150, 5, 3, 7).launch("later", 45, 300, 5, 4, 7);
-  CHECK(edges_of(text) == std::vector<NamedEdge>{{"before", kNccl, Provenance::inferred},
-                                                 {kNccl, "behind", Provenance::inferred}});
+  CHECK(edges_of(text) == std::vector<NamedEdge>{{"before", kNccl, EdgeProvenance::inferred},
+                                                 {kNccl, "behind", EdgeProvenance::inferred}});
 }

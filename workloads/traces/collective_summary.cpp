@@ -32,7 +32,7 @@ void add_stragglers(const std::map<int, std::vector<Picoseconds>>& late, ImportR
                                  .mean_late = {sum.count / static_cast<std::int64_t>(times.size())},
                                  .worst_late = std::ranges::max(times)});
   }
-  std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &Straggler::last);
+  std::ranges::stable_sort(report.stragglers, std::ranges::greater{}, &LateRank::last);
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ class EdgeFinder {
  private:
   const TraceEvent& activity(std::uint32_t index) const { return rank_.trace.activities[index]; }
 
-  void add(std::uint32_t source, std::uint32_t destination, Provenance provenance) {
+  void add(std::uint32_t source, std::uint32_t destination, EdgeProvenance provenance) {
     if (source == kNoIndex || destination == kNoIndex || source == destination) return;
     if (activity(source).track == activity(destination).track) return;  // in order without it
     if (!known_.emplace(source, destination).second) return;
-    if (provenance != Provenance::issue) waits_.insert(destination);
+    if (provenance != EdgeProvenance::issue) waits_.insert(destination);
     edges_.push_back({.source = source, .destination = destination, .provenance = provenance});
   }
 
@@ -65,7 +65,7 @@ class EdgeFinder {
           from == kNoIndex || to == kNoIndex)
         continue;
       add(rank_.order.last_before(from, rank_.trace.calls[record->second].start),
-          rank_.order.first_from(to, rank_.trace.calls[wait->second].start), Provenance::recorded);
+          rank_.order.first_from(to, rank_.trace.calls[wait->second].start), EdgeProvenance::recorded);
     }
   }
 
@@ -118,11 +118,11 @@ class EdgeFinder {
         const std::uint32_t collective = rank_.collectives[kernel->second].activity;
         if (issue.sequence) latest.emplace(*issue.sequence, collective);
         if (issue.sequence)
-          add(last_before(compute_queues(collective), op.start), collective, Provenance::issue);
+          add(last_before(compute_queues(collective), op.start), collective, EdgeProvenance::issue);
       } else if (issue.sequence) {
         const auto waited = latest.find(*issue.sequence);
         if (waited == latest.end()) continue;  // it launched nothing, or before the window
-        add(waited->second, first_from(compute_queues(waited->second), op.start), Provenance::wait);
+        add(waited->second, first_from(compute_queues(waited->second), op.start), EdgeProvenance::wait);
       }
     }
   }
@@ -150,12 +150,12 @@ class EdgeFinder {
 
   void infer(std::uint32_t destination) {
     if (is_collective_[destination]) {
-      add(source_for(destination, false), destination, Provenance::inferred);
+      add(source_for(destination, false), destination, EdgeProvenance::inferred);
       return;
     }
     const std::uint32_t collective = source_for(destination, true);
     add(collective != kNoIndex ? collective : source_for(destination, false), destination,
-        Provenance::inferred);
+        EdgeProvenance::inferred);
   }
 
   bool is_stream_wait(const TraceEvent& call) const {
@@ -202,7 +202,7 @@ class EdgeFinder {
       if (is_collective_[i]) infer(i);
       const std::uint32_t source = is_collective_[i] ? kNoIndex : source_for(i, true, true);
       if (source != kNoIndex && activity(i).start <= activity(source).end() + kStartsBehind)
-        add(source, i, Provenance::inferred);
+        add(source, i, EdgeProvenance::inferred);
     }
   }
 

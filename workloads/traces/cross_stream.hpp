@@ -11,7 +11,7 @@
 namespace c3::inline traces {
 
 /// How an edge is known.
-enum class Provenance : std::uint8_t {
+enum class EdgeProvenance : std::uint8_t {
   recorded,  ///< a synchronisation record (`cuda_sync`) has both ends
   issue,     ///< c10d issued the collective behind the compute stream
   wait,      ///< c10d made the stream wait for the collective of this sequence number
@@ -21,7 +21,7 @@ enum class Provenance : std::uint8_t {
 struct CrossStreamEdge {
   std::uint32_t source = kNoIndex;       ///< activity that must end first
   std::uint32_t destination = kNoIndex;  ///< activity on another queue
-  Provenance provenance = Provenance::inferred;
+  EdgeProvenance provenance = EdgeProvenance::inferred;
 
   friend bool operator==(const CrossStreamEdge&, const CrossStreamEdge&) = default;
 };

@@ -89,7 +89,7 @@ struct BoundRow {
   Picoseconds gpu;   ///< from the start of the step to the end of the last GPU work, of the longest rank
 };
 
-struct Straggler {
+struct LateRank {
   int rank = 0;
   std::size_t last = 0;   ///< collectives that it was the last to start
   Picoseconds mean_late;  ///< over those: behind the median of the other ranks
@@ -108,7 +108,7 @@ struct ImportReport {
   EdgeCounts edges;
   std::vector<UnexplainedLag> unexplained;  ///< by kernel, the longest in sum first
   std::vector<BoundRow> bounds;             ///< the first is as recorded
-  std::vector<Straggler> stragglers;        ///< the most frequent first
+  std::vector<LateRank> stragglers;         ///< the most frequent first
   Picoseconds true_cost;                    ///< of all instances, without waiting
   Picoseconds end_spread_median;            ///< of the ranks of an instance
   Picoseconds end_spread_worst;

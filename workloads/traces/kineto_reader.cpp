@@ -209,7 +209,7 @@ class KinetoReader final : public JsonPieces {
                                            .sequence = number_or_nothing(texts.sequence)});
   }
 
-  std::uint32_t thread(HostThread found) {
+  std::uint32_t thread(TraceThread found) {
     const auto key = std::pair(found.process, found.thread);
     const auto [place, is_new] = threads_.emplace(key, static_cast<std::uint32_t>(trace_.threads.size()));
     if (is_new) trace_.threads.push_back(std::move(found));

@@ -74,13 +74,13 @@ void add_edges(const std::vector<Rank>& ranks, const RunGraph& run, EdgeCounts& 
       ++counts.launch;
       if (rank.order.predecessor(activity) != kNoIndex) ++counts.stream;
     }
-    const auto of = [&](Provenance provenance) {
+    const auto of = [&](EdgeProvenance provenance) {
       return static_cast<std::size_t>(std::ranges::count(rank.edges, provenance, &CrossStreamEdge::provenance));
     };
-    counts.recorded += of(Provenance::recorded);
-    counts.issue += of(Provenance::issue);
-    counts.wait += of(Provenance::wait);
-    counts.inferred += of(Provenance::inferred);
+    counts.recorded += of(EdgeProvenance::recorded);
+    counts.issue += of(EdgeProvenance::issue);
+    counts.wait += of(EdgeProvenance::wait);
+    counts.inferred += of(EdgeProvenance::inferred);
     for (const HostWait& wait : rank.waits)
       ++counts.host_waits[static_cast<std::size_t>(wait.reason)];
     counts.resumes += run.ranks[i].resumes;

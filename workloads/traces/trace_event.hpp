@@ -45,7 +45,7 @@ struct TraceEvent {
 };
 
 /// A process and a thread in it, as the file spells them.
-struct HostThread {
+struct TraceThread {
   std::string process;
   std::string thread;
 };
@@ -99,7 +99,7 @@ struct Trace {
   bool has_shapes = false;     ///< "record_shapes"
   std::vector<GpuProperties> gpus;
   TextPool texts;
-  std::vector<HostThread> threads;
+  std::vector<TraceThread> threads;
   std::vector<GpuQueue> queues;
   std::vector<TraceEvent> ops;
   std::vector<TraceEvent> annotations;
