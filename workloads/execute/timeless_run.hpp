@@ -1,0 +1,112 @@
+#pragma once
+/// A program played on all ranks without time: how far each stream comes, and for what it then waits.
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// A stream of a rank.
+struct StreamPlace {
+  int rank;
+  std::size_t stream;
+
+  auto operator<=>(const StreamPlace&) const = default;
+};
+
+/// Every operation begins and ends as soon as those before it allow: those of its stream, events, members of a
+/// collective, the other end of a message, the launch by its host. Room in a launch queue and turns in a
+/// hardware queue hold up nobody here.
+class TimelessRun {
+ public:
+  /// \p program must outlive it. \throws InfeasibleError as enqueue_order
+  TimelessRun(const Program& program, const Strategy& strategy, int ranks);
+
+  void run();
+
+  /// Streams that have not ended.
+  std::vector<StreamPlace> waiting() const;
+  bool has_ended(StreamPlace place) const { return at(place) == operations(place).size(); }
+  /// Position of its next operation.
+  std::size_t at(StreamPlace place) const { return rank(place).at[place.stream]; }
+  /// After run(): for what \p place waits, which has not ended; nullopt: for an event that nobody records.
+  std::optional<StreamPlace> blocker_of(StreamPlace place);
+
+ private:
+  /// Where a script's events are recorded, and when its host launches what.
+  struct ScriptIndex {
+    explicit ScriptIndex(const Script& its);
+    const Script* script;
+    std::vector<std::optional<std::size_t>> recorder;  ///< by event: the stream
+    std::vector<std::vector<std::size_t>> step_of;     ///< by stream and operation, of the host
+  };
+  struct Rank {
+    const ScriptIndex* script;
+    std::vector<std::size_t> at = {};    ///< by stream
+    std::vector<bool> has_begun = {};    ///< by stream: that operation
+    std::vector<bool> recorded = {};     ///< by event
+    std::size_t launched = 0;            ///< steps of the host that are done
+    std::size_t launches = 0, ends = 0;  ///< operations that the host has launched, and those that have ended
+  };
+  /// How calls group ranks, the same for all that do so alike.
+  struct Grouping {
+    std::vector<std::vector<int>> members;  ///< by group
+    std::vector<std::size_t> of_rank;       ///< group
+  };
+  struct CallState {
+    std::shared_ptr<const Grouping> grouping;
+    std::vector<std::size_t> joined = {};  ///< by group: how many have
+
+    bool is_complete(std::size_t group) const { return joined[group] == grouping->members[group].size(); }
+  };
+  /// Messages from one rank to another.
+  struct Channel {
+    int sent = 0, received = 0;
+  };
+  using ChannelKey = std::tuple<CommunicatorId, int, int>;  ///< communicator, source, target
+
+  static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+  const Rank& rank(StreamPlace place) const { return ranks_[index(place.rank)]; }
+  const std::vector<Operation>& operations(StreamPlace place) const {
+    return rank(place).script->script->streams[place.stream];
+  }
+  const Operation& operation(StreamPlace place) const { return operations(place)[at(place)]; }
+  const std::optional<HostProgram>& host(StreamPlace place) const { return rank(place).script->script->host; }
+  std::size_t group_of(StreamPlace place, CallId call) const {
+    return calls_[call].grouping->of_rank[index(place.rank)];
+  }
+
+  std::shared_ptr<const Grouping> grouping_of(CallId call) const;
+  bool launch(int rank);
+  bool advance(StreamPlace place);
+  bool may_begin(StreamPlace place) const;
+  void begin(StreamPlace place);
+  bool may_end(StreamPlace place) const;
+  std::optional<StreamPlace> predecessor_of(StreamPlace place) const;
+  std::optional<StreamPlace> recorder_of(EventId event, StreamPlace place) const;
+  int peer(const Exchange& exchange, StreamPlace place, const Message& message) const;
+  ChannelKey channel_of(const Exchange& exchange, StreamPlace place, const Message& message) const;
+  std::optional<int> absent_peer(StreamPlace place, const Exchange& exchange) const;
+  int absent_member(StreamPlace place, CallId call);
+
+  const Program& program_;
+  bool serial_;
+  std::vector<std::size_t> order_;  ///< of streams
+  std::vector<ScriptIndex> scripts_;
+  std::vector<Rank> ranks_;
+  std::vector<CallState> calls_;
+  std::map<ChannelKey, Channel> channels_;
+  std::map<StreamPlace, std::vector<int>> numbers_;       ///< of the messages of an exchange that has begun
+  std::map<std::pair<CallId, std::size_t>, int> absent_;  ///< by call and group, as they were asked for
+  std::vector<int> awake_;                                ///< ranks that may go on
+};
+
+}  // namespace c3::workloads
