@@ -20,17 +20,13 @@
 namespace c3::inline workloads {
 namespace {
 
-/// One repetition of a strategy: which draw and seed, and how long it took.
+/// One repetition of a strategy.
 struct Sample {
   std::size_t draw = 0;  ///< position in Study::experiments_
   std::uint64_t seed = 0;
-  Seconds time, kernels, collectives;
-  std::vector<Seconds> streams;
-  std::vector<std::string> notes = {};
-  std::vector<SimulatedClass> classes = {};
-  bool is_shortened = false;
-  std::uint64_t flows = 0;
-  std::optional<Estimate> estimate = std::nullopt;
+  RunResult run;  ///< without records
+
+  Seconds time() const { return run.time; }
 };
 
 /// Whether \p experiment sets stream beside stream, and not kernels beside collectives.
@@ -85,7 +81,7 @@ class Study {
     // Every speedup needs the first serial strategy, or without one the isolated runs in turn.
     std::optional<Best> serial_best;
     if (serial != experiment.strategies.end()) serial_best = best_of(*serial);
-    const Seconds serial_time = serial_best ? percentile(serial_best->samples, 50).time : alone_sum_;
+    const Seconds serial_time = serial_best ? percentile(serial_best->samples, 50).time() : alone_sum_;
 
     StudyResult result{experiment.name, experiment.measure.seed, conditions_of(experiment), {}};
     for (const Strategy& strategy : experiment.strategies) {
@@ -195,21 +191,10 @@ class Study {
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
     begin_run(series.bound);
-    const RunResult run = run_step(experiments_[draw], *series.strategy, series.setup);
-    Sample sample{.draw = draw,
-                  .seed = series.setup.seed,
-                  .time = run.time,
-                  .kernels = run.kernels.duration(),
-                  .collectives = run.collectives.duration(),
-                  .streams = {},
-                  .notes = run.notes,
-                  .classes = run.classes,
-                  .is_shortened = run.is_shortened,
-                  .flows = run.flows,
-                  .estimate = run.estimate};
-    for (const SideSpan& span : run.streams)
-      sample.streams.push_back(span.duration());
-    series.samples.push_back(std::move(sample));
+    Sample& sample = series.samples.emplace_back(
+        Sample{draw, series.setup.seed, run_step(experiments_[draw], *series.strategy, series.setup)});
+    RunResult& run = sample.run;
+    run.records = {};
     has_kernels_ = has_kernels_ || run.kernels.any;
     has_collectives_ = has_collectives_ || run.collectives.any;
     end_run(series.part);
@@ -240,7 +225,7 @@ class Study {
     set_ideal(parts);
   }
 
-  static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time; }
+  static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time(); }
 
   /// All \p parts at once, none hindering another.
   void set_ideal(const std::vector<std::vector<Sample>>& parts) {
@@ -265,7 +250,7 @@ class Study {
     Best best;
     for (Series& series : partitions) {
       std::vector<Sample> samples = by_time(complete(series));
-      if (best.samples.empty() || percentile(samples, 50).time < percentile(best.samples, 50).time)
+      if (best.samples.empty() || percentile(samples, 50).time() < percentile(best.samples, 50).time())
         best = {std::move(samples), series.setup.cus};
     }
     return best;
@@ -283,17 +268,17 @@ class Study {
     const Experiment& experiment = experiments_[middle.draw];
     StrategyResult result;
     result.name = strategy.name;
-    result.time = middle.time;
+    result.time = middle.time();
     if (samples.size() > 1) {
-      result.spread = TimeSpread{percentile(samples, 5).time, percentile(samples, 95).time};
+      result.spread = TimeSpread{percentile(samples, 5).time(), percentile(samples, 95).time()};
     }
     result.recorded_seed = middle.seed;
-    result.notes = middle.notes;
+    result.notes = middle.run.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
-    result.classes = middle.classes;
-    result.flows = middle.flows;
-    result.estimate = middle.estimate;
+    result.classes = middle.run.classes;
+    result.flows = middle.run.flows;
+    result.estimate = middle.run.estimate;
     if (experiment.training) result.step = step_result(experiment, middle);
     const std::vector<Seconds> bounds = bounds_by_draw(strategy);
     result.lower_bound = bounds[middle.draw];
@@ -304,10 +289,11 @@ class Study {
     result.ideal_speedup = alone_sum_ / alone_longest_;
     if (result.ideal_speedup > 1.0)
       result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
-    if (has_kernels_) result.kernel = {alone_kernels_, middle.kernels};
-    if (has_collectives_) result.collective = {alone_collectives_, middle.collectives};
+    if (has_kernels_) result.kernel = {alone_kernels_, middle.run.kernels.duration()};
+    if (has_collectives_) result.collective = {alone_collectives_, middle.run.collectives.duration()};
     for (std::size_t i = 0; i < alone_streams_.size(); ++i)
-      result.streams.push_back({experiment.program.streams[i], {alone_streams_[i], middle.streams[i]}});
+      result.streams.push_back(
+          {experiment.program.streams[i], {alone_streams_[i], middle.run.streams[i].duration()}});
     result.cus = cus;
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.program.streams[i]).cus.is_swept()) result.best_cus = cus[i];
@@ -319,11 +305,11 @@ class Study {
   static StepResult step_result(const Experiment& experiment, const Sample& sample) {
     const StepFacts& facts = *experiment.step;
     return {.facts = facts,
-            .is_shortened = sample.is_shortened,
-            .times = sample.classes.front().times,
-            .tokens_per_second = static_cast<double>(facts.tokens) / sample.time.value,
-            .mfu = facts.model_flops / facts.peak / sample.time,
-            .hfu = facts.hardware_flops / facts.peak / sample.time,
+            .is_shortened = sample.run.is_shortened,
+            .times = sample.run.classes.front().times,
+            .tokens_per_second = static_cast<double>(facts.tokens) / sample.time().value,
+            .mfu = facts.model_flops / facts.peak / sample.time(),
+            .hfu = facts.hardware_flops / facts.peak / sample.time(),
             .gpus = experiment.cluster.ranks()};
   }
 
@@ -341,9 +327,9 @@ class Study {
                            const std::vector<Seconds>& bounds) {
     for (const Sample& sample : samples) {
       const Seconds bound = bounds[sample.draw];
-      if (sample.time >= bound) continue;
+      if (sample.time() >= bound) continue;
       throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s",
-                                         strategy.name, sample.time.value, bound.value));
+                                         strategy.name, sample.time().value, bound.value));
     }
   }
 
