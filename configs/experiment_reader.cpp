@@ -146,15 +146,14 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
     if (has_streams)
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
-    experiment.training = read_training(root, sampling, ranks);
+    TrainingSetup setup = read_training(root, sampling, ranks);
+    if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
   }
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
     experiment.program.streams = {slug_rule().example};
     if (has_streams) read_streams(root, layer, ranks);
-  } else if (trains) {
-    compose_training(experiment);
-  } else {
+  } else if (!trains) {
     experiment.program = read_streams(root, layer, ranks);
   }
 }

@@ -1,11 +1,20 @@
 #include "workloads/experiment.hpp"
 
+#include <utility>
+
 #include "gpu/kernels/operator_class.hpp"
 
 namespace c3::inline workloads {
 
 int usual_seeds(const Experiment& experiment) {
-  return experiment.training || experiment.cluster.nodes > 1 ? 1 : 8;
+  return experiment.family || experiment.cluster.nodes > 1 ? 1 : 8;
+}
+
+void set_step(Experiment& experiment, std::shared_ptr<const ProgramFamily> family) {
+  WrittenStep step = family->write(experiment.cluster);
+  experiment.program = std::move(step.program);
+  experiment.step = std::move(step.facts);
+  experiment.family = SharedFamily(std::move(family));
 }
 
 KernelGrain grain_of(const Measure& measure, const Operator& op) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,8 @@
 #include "gpu/kernel_launch.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/program/program.hpp"
-#include "workloads/training/setup.hpp"
-#include "workloads/training/step_facts.hpp"
+#include "workloads/program/program_family.hpp"
+#include "workloads/program/step_facts.hpp"
 
 namespace c3::inline workloads {
 
@@ -83,15 +84,19 @@ struct Experiment {
   Program program;
   std::vector<Strategy> strategies;  ///< in file order
   Measure measure;
-  std::optional<TrainingSetup> training = std::nullopt;  ///< of which the program is one step
-  std::optional<StepFacts> step = std::nullopt;          ///< of that step
+  SharedFamily family = {};                      ///< of a step: its author, who can write it at other sizes
+  std::optional<StepFacts> step = std::nullopt;  ///< of a step: what is known before it is simulated
 
   bool operator==(const Experiment&) const = default;
 };
 
-/// Repetitions of \p experiment unless it says how many: 8, and 1 of a training step or of several nodes, whose
-/// runs take long and average over many kernels.
+/// Repetitions of \p experiment unless it says how many: 8, and 1 of a step with a family or of several nodes,
+/// whose runs take long and average over many kernels.
 int usual_seeds(const Experiment& experiment);
+
+/// Makes \p experiment the step that \p family writes: its program, facts and family.
+/// \throws std::invalid_argument where the author cannot write it
+void set_step(Experiment& experiment, std::shared_ptr<const ProgramFamily> family);
 
 /// At which grain \p op runs.
 KernelGrain grain_of(const Measure& measure, const Operator& op);

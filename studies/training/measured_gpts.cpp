@@ -73,7 +73,7 @@ std::vector<MeasuredGpt> read_measured_gpts(const std::filesystem::path& file,
 Experiment step_of(const MeasuredGpt& row, const Experiment& frame) {
   Experiment step = frame;
   step.cluster.node.gpus = row.gpus;
-  TrainingSetup& setup = *step.training;
+  TrainingSetup setup = training_of(frame);
   setup.model.hidden = row.hidden;
   setup.model.ffn = 4 * row.hidden;
   setup.model.heads = setup.model.kv_heads = row.heads;
@@ -83,7 +83,7 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame) {
   setup.tensor_parallel = row.tensor_parallel;
   setup.micro_batch = row.micro_batch;
   setup.micro_batches = row.global_batch / (row.micro_batch * (row.gpus / row.tensor_parallel));
-  compose_training(step);
+  set_training(step, std::move(setup));
   return step;
 }
 

@@ -14,6 +14,7 @@
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/models/transformer.hpp"
+#include "workloads/training/training_step.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -163,7 +164,7 @@ Bytes closed_form_memory(const TrainingSetup& setup, int ranks) {
 StudySection memory_section(const PublishedFigures& published) {
   const Experiment experiment =
       load("llama3_8b_fsdp8.toml", {R"(training.recompute="full")", "measure.seeds=1"});
-  const Bytes closed = closed_form_memory(*experiment.training, experiment.cluster.ranks());
+  const Bytes closed = closed_form_memory(training_of(experiment), experiment.cluster.ranks());
   const MemoryPeak& peak = experiment.step->memory;
   StudySection section{.heading = "Memory of LLaMA 3 8B, FSDP over 8, full recomputation: tensors at the peak",
                        .lines = {},

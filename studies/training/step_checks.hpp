@@ -9,6 +9,7 @@
 #include "studies/study.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/experiment.hpp"
+#include "workloads/training/setup.hpp"
 
 namespace c3::inline studies {
 

@@ -25,11 +25,12 @@ Experiment with_slow_host(const ExperimentFile& file) {
        {"layer_forward", &Framework::layer_forward},
        {"layer_backward", &Framework::layer_backward}}};
   Experiment slow = file.make(std::nullopt);
+  TrainingSetup setup = training_of(slow);
   for (const auto& [key, time] : kTimes) {
     const RangeEnd end{"framework." + std::string(key), true};
-    slow.training->framework.*time = file.make_at(end).training->framework.*time;
+    setup.framework.*time = training_of(file.make_at(end)).framework.*time;
   }
-  compose_training(slow);
+  set_training(slow, std::move(setup));
   return slow;
 }
 

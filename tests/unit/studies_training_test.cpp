@@ -10,6 +10,7 @@
 #include "studies/training/step_checks.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "workloads/training/training_step.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -90,8 +91,8 @@ TEST_CASE("a row sets model, ranks and batches of the frame") {
                                    .measured = 1.0_ms},
                                   frame);
   CHECK(step.cluster.ranks() == 4);
-  CHECK(step.training->model.ffn == 8192);
-  CHECK(step.training->micro_batches == 8);  // 32 sequences, 2 at once on each of 2 data-parallel ranks
+  CHECK(training_of(step).model.ffn == 8192);
+  CHECK(training_of(step).micro_batches == 8);  // 32 sequences, 2 at once on each of 2 data-parallel ranks
   CHECK(step.step->tokens == 32 * 1024);
 }
 
@@ -111,7 +112,7 @@ TEST_CASE("memory of LLaMA 3 8B is what a count of its tensors says") {
   // bf16 2.10 GB, twice.
   const Experiment step =
       ExperimentFile::load(experiment_of_study("training", "llama3_8b_fsdp8.toml")).make(std::nullopt);
-  const Bytes counted = closed_form_memory(*step.training, step.cluster.ranks());
+  const Bytes counted = closed_form_memory(training_of(step), step.cluster.ranks());
   CHECK(counted.value ==
         doctest::Approx(12.045e9 + 25.216e9 + 4.429e9 + 4.203e9 + 0.537e9 + 0.436e9).epsilon(1e-3));
 }

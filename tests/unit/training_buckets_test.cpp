@@ -34,7 +34,7 @@ std::vector<double> bytes(const std::vector<CollectiveCall>& calls) {
   return all;
 }
 
-std::size_t kernels(const TrainingStep& step, const std::string& stream, const std::string& end) {
+std::size_t kernels(const WrittenStep& step, const std::string& stream, const std::string& end) {
   const std::vector<Placed> found = named(step, stream, "");
   return static_cast<std::size_t>(
       std::ranges::count_if(found, [&](const Placed& placed) { return placed.name.ends_with(end); }));
@@ -46,7 +46,7 @@ TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, th
   // In fp32 262,144 and 6,553,600 numbers. Layers of 3,146,752 are ready after each other: the first bucket
   // goes with layer 3, the second with layer 1, the third with the root (1,024,512), and 242,176 numbers are
   // left.
-  const TrainingStep step = training_step(with(llama_setup(4), Sharding::none), kRanks);
+  const WrittenStep step = training_step(with(llama_setup(4), Sharding::none), kRanks);
   const auto calls = calls_of(step, "gradients", CollectiveKind::all_reduce);
   CHECK(bytes(calls) == std::vector<double>{1 << 20, 25 << 20, 25 << 20, 4.0 * 242'176});
   CHECK(bytes_of(calls) == Bytes{4.0 * kLlama});
@@ -63,7 +63,7 @@ TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, th
 TEST_CASE("ZeRO scatters the same buckets, and gathers parameters as they are kept") {
   // ZeRO keeps fp32 parameters here: 25 MiB of them at once.
   for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients}) {
-    const TrainingStep step = training_step(with(llama_setup(4), sharding), kRanks);
+    const WrittenStep step = training_step(with(llama_setup(4), sharding), kRanks);
     const auto scattered = calls_of(step, "gradients", CollectiveKind::reduce_scatter);
     CHECK(bytes(scattered) == std::vector<double>{1 << 20, 25 << 20, 25 << 20, 4.0 * 242'176});
     CHECK(calls_of(step, "gradients", CollectiveKind::all_reduce).empty());
@@ -79,7 +79,7 @@ TEST_CASE("ZeRO scatters the same buckets, and gathers parameters as they are ke
 
 TEST_CASE("DDP and ZeRO-1 reduce once a step, ZeRO-2 each micro-batch") {
   const auto count = [](Sharding sharding, std::int64_t micro_batches) {
-    const TrainingStep step = training_step(with(llama_setup(4), sharding, micro_batches), kRanks);
+    const WrittenStep step = training_step(with(llama_setup(4), sharding, micro_batches), kRanks);
     return calls_of(step, "gradients", CollectiveKind::all_reduce).size() +
            calls_of(step, "gradients", CollectiveKind::reduce_scatter).size();
   };
@@ -96,7 +96,7 @@ TEST_CASE("DDP and ZeRO-1 reduce once a step, ZeRO-2 each micro-batch") {
 }
 
 TEST_CASE("a framework that does not overlap reduces when the backward pass is over") {
-  const TrainingStep step = training_step(with(gpt_setup(), Sharding::none), kRanks);
+  const WrittenStep step = training_step(with(gpt_setup(), Sharding::none), kRanks);
   const HappensBefore before(step);
   const Placed last = named(step, "compute", "embedding").back();
   const std::vector<Placed> reduced = named(step, "gradients", "");
@@ -107,7 +107,7 @@ TEST_CASE("a framework that does not overlap reduces when the backward pass is o
 
 TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all are before the optimizer") {
   for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::gradients}) {
-    const TrainingStep step = training_step(with(llama_setup(4), sharding, 2), kRanks);
+    const WrittenStep step = training_step(with(llama_setup(4), sharding, 2), kRanks);
     const HappensBefore before(step);
     const Placed update = named(step, "compute", "adam").front();
     const std::vector<Placed> filled = named(step, "compute", "bucket"),
@@ -141,7 +141,7 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
     CHECK(host_waits() == 0);
     setup.framework.syncs = true;
     CHECK(host_waits() == 1);
-    const TrainingStep step = training_step(setup, kRanks);
+    const WrittenStep step = training_step(setup, kRanks);
     const auto seen =
         std::ranges::find_if(host_of(step).steps, [](const auto& its) { return its.waits_for.has_value(); });
     // It waits before it launches the update, after all sums over ranks and, of a norm, before the scaling.
@@ -158,7 +158,7 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
 }
 
 TEST_CASE("parameters are gathered when the optimizer has updated them") {
-  const TrainingStep step = training_step(with(gpt_setup(), Sharding::optimizer), kRanks);
+  const WrittenStep step = training_step(with(gpt_setup(), Sharding::optimizer), kRanks);
   const HappensBefore before(step);
   CHECK(before(named(step, "compute", "adam").back().place, named(step, "all_gather", "").front().place));
 }
@@ -196,7 +196,7 @@ TEST_CASE("ZeRO-3 has a share of everything but of what is gathered") {
 
 TEST_CASE("fp32 parameters are cast for each layer, which keeps the copy until its gradients are made") {
   // 4 bytes of parameters, 2 of the copy that computes; fp16 parameters are what computes.
-  const TrainingStep step = training_step(with(llama_setup(4), Sharding::none, 2), kRanks);
+  const WrittenStep step = training_step(with(llama_setup(4), Sharding::none, 2), kRanks);
   CHECK(kernels(step, "compute", " cast") == 2 * 5);
   CHECK(step.facts.memory.of(MemoryClass::weights) == Bytes{6.0 * kLlama});
   CHECK(kernels(training_step(with(gpt_setup(), Sharding::none), kRanks), "compute", " cast") == 0);

@@ -29,13 +29,13 @@ TrainingSetup sharded(std::int64_t layers = 4, int prefetch = 1, bool one_commun
   return setup;
 }
 
-std::vector<Placed> gathers(const TrainingStep& step) {
+std::vector<Placed> gathers(const WrittenStep& step) {
   std::vector<Placed> found = named(step, "all_gather", "");
   std::erase_if(found, [](const Placed& placed) { return kernel_of(*placed.operation) != nullptr; });
   return found;
 }
 
-std::vector<Placed> copies_out(const TrainingStep& step) {
+std::vector<Placed> copies_out(const WrittenStep& step) {
   std::vector<Placed> found = named(step, "compute", "");
   std::erase_if(found, [](const Placed& placed) { return !placed.name.ends_with("copy out"); });
   return found;
@@ -43,7 +43,7 @@ std::vector<Placed> copies_out(const TrainingStep& step) {
 
 /// Buffers that a gather may find in use: of units gathered before it of which nothing says that they have been
 /// copied out.
-std::ptrdiff_t most_buffers_beside(const TrainingStep& step) {
+std::ptrdiff_t most_buffers_beside(const WrittenStep& step) {
   const HappensBefore before(step);
   const std::vector<Placed> gathered = gathers(step), copied = copies_out(step);
   REQUIRE(gathered.size() == copied.size());
@@ -85,7 +85,7 @@ TEST_CASE(
   TrainingSetup setup = sharded();
   for (const int micro_batches : {1, 3}) {
     setup.micro_batches = micro_batches;
-    const TrainingStep step = training_step(setup, kRanks);
+    const WrittenStep step = training_step(setup, kRanks);
     const auto calls = calls_of(step, "reduce_scatter", CollectiveKind::reduce_scatter);
     CHECK(calls.size() == static_cast<std::size_t>(5 * micro_batches));
     CHECK(bytes_of(calls) == Bytes{4.0} * static_cast<double>(micro_batches * (4 * kLayer + kRoot)));
@@ -107,7 +107,7 @@ TEST_CASE("a layer's products never run before its parameters have been copied o
     TrainingSetup setup = sharded();
     setup.micro_batches = 2;
     setup.recompute = recompute;
-    const TrainingStep step = training_step(setup, kRanks);
+    const WrittenStep step = training_step(setup, kRanks);
     const HappensBefore before(step);
     const std::vector<Placed> gathered = gathers(step), copied = copies_out(step);
     REQUIRE(gathered.size() == copied.size());
@@ -172,7 +172,7 @@ TEST_CASE("memory has the gather buffers that are in use: one without prefetch, 
 
 TEST_CASE("backward, the next layers are gathered behind the copy of this one, before its products") {
   const auto launched = [](int prefetch) {
-    const TrainingStep step = training_step(sharded(4, prefetch), kRanks);
+    const WrittenStep step = training_step(sharded(4, prefetch), kRanks);
     std::vector<std::string> ranges;
     for (const Placed& gather : gathers(step)) {
       if (gather.range.starts_with("backward"))
@@ -193,7 +193,7 @@ TEST_CASE(
     "all") {
   TrainingSetup setup = sharded();
   setup.micro_batches = 2;
-  const TrainingStep step = training_step(setup, kRanks);
+  const WrittenStep step = training_step(setup, kRanks);
   const HappensBefore before(step);
   std::vector<Placed> copied = named(step, "compute", ""), scattered = named(step, "reduce_scatter", "");
   const Placed first_update = named(step, "compute", "adam").front();
@@ -219,7 +219,7 @@ TEST_CASE(
   for (const bool one : {true, false}) {
     TrainingSetup setup = sharded(4, 1, one);
     setup.micro_batches = 2;
-    const TrainingStep step = training_step(setup, kRanks);
+    const WrittenStep step = training_step(setup, kRanks);
     const HappensBefore before(step);
     std::vector<OperationPlace> launched;
     for (const HostStep& host : host_of(step).steps) {
@@ -274,7 +274,7 @@ TEST_CASE("on one rank nothing is gathered, scattered or summed") {
        {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
     TrainingSetup setup = sharded();
     setup.sharding = sharding;
-    const TrainingStep step = training_step(setup, 1);
+    const WrittenStep step = training_step(setup, 1);
     CHECK(step.program.streams.size() == 1);
     CHECK(named(step, "compute", "adam").size() == 5);
   }

@@ -92,14 +92,14 @@ inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks
 inline StepBlock head_kernels(const TrainingSetup& setup) { return model_blocks(setup).head; }
 
 /// Operations of the stream with this name; none where there is no such stream.
-inline const std::vector<Operation>& operations_of(const TrainingStep& step, const std::string& stream) {
+inline const std::vector<Operation>& operations_of(const WrittenStep& step, const std::string& stream) {
   static const std::vector<Operation> none;
   const auto number = step.program.stream_named(stream);
   return number ? step.program.scripts.front().streams[*number] : none;
 }
 
 /// Calls of one kind, in the order of their stream.
-inline std::vector<CollectiveCall> calls_of(const TrainingStep& step, const std::string& stream,
+inline std::vector<CollectiveCall> calls_of(const WrittenStep& step, const std::string& stream,
                                             CollectiveKind kind) {
   std::vector<CollectiveCall> calls;
   for (const Operation& operation : operations_of(step, stream)) {
@@ -109,7 +109,7 @@ inline std::vector<CollectiveCall> calls_of(const TrainingStep& step, const std:
   return calls;
 }
 
-inline const HostProgram& host_of(const TrainingStep& step) { return *step.program.scripts.front().host; }
+inline const HostProgram& host_of(const WrittenStep& step) { return *step.program.scripts.front().host; }
 
 inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
   Bytes sum;
@@ -122,7 +122,7 @@ inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
 /// because it was launched earlier.
 class HappensBefore {
  public:
-  explicit HappensBefore(const TrainingStep& step) {
+  explicit HappensBefore(const WrittenStep& step) {
     const Script& script = step.program.scripts.front();
     std::map<EventId, std::size_t> records;
     for (const std::vector<Operation>& stream : script.streams) {
@@ -177,7 +177,7 @@ struct Placed {
 };
 
 /// Operations of \p stream whose name begins with \p name, in order.
-inline std::vector<Placed> named(const TrainingStep& step, const std::string& stream, const std::string& name) {
+inline std::vector<Placed> named(const WrittenStep& step, const std::string& stream, const std::string& name) {
   std::vector<Placed> found;
   const std::vector<Operation>& operations = operations_of(step, stream);
   for (std::size_t i = 0; i < operations.size(); ++i) {

@@ -39,7 +39,7 @@ struct Counts {
 };
 
 Counts counts(const TrainingSetup& setup) {
-  const TrainingStep step = training_step(setup, kRanks);
+  const WrittenStep step = training_step(setup, kRanks);
   const auto of = [&](const char* stream, CollectiveKind kind) { return calls_of(step, stream, kind).size(); };
   return {of("tensor", CollectiveKind::all_reduce), of("tensor", CollectiveKind::reduce_scatter),
           of("tensor_gather", CollectiveKind::all_gather)};
@@ -50,23 +50,22 @@ std::vector<Placed> in_range(std::vector<Placed> placed, const std::string& rang
   return placed;
 }
 
-double flops(const TrainingStep& step) { return step.facts.hardware_flops.value; }
+double flops(const WrittenStep& step) { return step.facts.hardware_flops.value; }
 
 Experiment experiment_of(const TrainingSetup& setup, const std::string& system) {
   Experiment experiment;
   experiment.name = "tensor-parallel";
   experiment.cluster = load_cluster(system);
-  experiment.training = setup;
   experiment.measure.loss_split = false;
   experiment.measure.exact = true;
-  compose_training(experiment);
+  set_training(experiment, setup);
   return experiment;
 }
 
 }  // namespace
 
 TEST_CASE("a layer has four all-reduces, the logits' gradient one, of all tokens times the hidden width") {
-  const TrainingStep step = training_step(parallel(false), kRanks);
+  const WrittenStep step = training_step(parallel(false), kRanks);
   const auto calls = calls_of(step, "tensor", CollectiveKind::all_reduce);
   CHECK(calls.size() == 4 * kLayers + 1);
   for (const CollectiveCall& call : calls) {
@@ -93,7 +92,7 @@ TEST_CASE(
   // of weights (arXiv 2205.05198, section 4.2.2). PyTorch has kept these.
   CHECK(counts(parallel(true)) == Counts{0, 4 * kLayers + 1, 4 * kLayers + 1 + 2 * kLayers + 1});
   CHECK(counts(parallel(true, KernelStyle::eager)) == Counts{0, 4 * kLayers + 1, 4 * kLayers + 1});
-  const TrainingStep step = training_step(parallel(true), kRanks);
+  const WrittenStep step = training_step(parallel(true), kRanks);
   for (const CollectiveCall& call : calls_of(step, "tensor_gather", CollectiveKind::all_gather))
     CHECK(call.bytes == kHidden);
   for (const CollectiveCall& call : calls_of(step, "tensor", CollectiveKind::reduce_scatter))
@@ -125,7 +124,7 @@ TEST_CASE("what follows a sum waits for it, and products wait for what is gather
       CAPTURE(overlaps);
       TrainingSetup setup = parallel(sequence);
       setup.framework.overlaps_tensor = overlaps;
-      const TrainingStep step = training_step(setup, kRanks);
+      const WrittenStep step = training_step(setup, kRanks);
       const HappensBefore before(step);
       const auto check_sum = [&](const std::string& range, const std::string& part, const std::string& next) {
         const std::vector<Placed> sums = in_range(named(step, "tensor", part), range);
@@ -155,7 +154,7 @@ TEST_CASE("what follows a sum waits for it, and products wait for what is gather
 TEST_CASE(
     "gradients of weights wait for inputs that are gathered again, gradients of inputs do not, nor for the "
     "sum") {
-  const TrainingStep step = training_step(parallel(true), kRanks);
+  const WrittenStep step = training_step(parallel(true), kRanks);
   const HappensBefore before(step);
   const std::string range = "backward, layer 1";
   const auto again = in_range(named(step, "tensor_gather", "mlp.gate_up"), range);
@@ -173,9 +172,9 @@ TEST_CASE(
     "asynchronous tensor parallelism splits products and collectives, and changes neither flops nor bytes") {
   for (const bool sequence : {false, true}) {
     TrainingSetup setup = parallel(sequence);
-    const TrainingStep whole = training_step(setup, kRanks);
+    const WrittenStep whole = training_step(setup, kRanks);
     setup.async_chunks = 4;
-    const TrainingStep parts = training_step(setup, kRanks);
+    const WrittenStep parts = training_step(setup, kRanks);
     CHECK(flops(parts) == near(flops(whole)));
     CHECK(parts.facts.model_flops == whole.facts.model_flops);
     for (const char* stream : {"tensor", "tensor_gather"}) {
@@ -208,7 +207,7 @@ TEST_CASE("what makes a sum's data is the product right before it, which writes 
       TrainingSetup setup = parallel(true);
       setup.framework.overlaps_tensor = overlaps;
       setup.async_chunks = chunks;
-      const TrainingStep step = training_step(setup, kRanks);
+      const WrittenStep step = training_step(setup, kRanks);
       const std::vector<Placed> sums = named(step, "tensor", "");
       CHECK(sums.size() >= 4 * kLayers + 1);
       for (const Placed& sum : sums) {

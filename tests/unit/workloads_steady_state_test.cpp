@@ -29,10 +29,9 @@ Experiment step_of(TrainingSetup setup, bool exact = false) {
   experiment.name = "step";
   experiment.cluster = mi300x_like_cluster(4);
   experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.training = setup;
   experiment.measure.exact = exact;
   experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-  compose_training(experiment);
+  set_training(experiment, setup);
   return experiment;
 }
 
@@ -109,7 +108,7 @@ TEST_CASE(
   RunSetup setup;
   setup.observer = &recording;
   CHECK(run_step(experiment, kDefault, setup).notes.empty());
-  CHECK(abridged(experiment).training->model.layers == 8);
+  CHECK(abridged(experiment).family->size() == StepSize{8, 1});
 }
 
 TEST_CASE("layers that do not repeat in equal times are all simulated, and a note says so") {

@@ -33,9 +33,8 @@ Experiment step_of(const TrainingSetup& setup) {
   experiment.name = "step";
   experiment.cluster = mi300x_like_cluster();
   experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.training = setup;
   experiment.measure.exact = true;
-  compose_training(experiment);
+  set_training(experiment, setup);
   return experiment;
 }
 

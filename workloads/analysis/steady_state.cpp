@@ -9,8 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "workloads/training/training_step.hpp"
-
 namespace c3::inline workloads {
 namespace {
 
@@ -29,15 +27,16 @@ struct Sizes {
   }
 };
 
-Sizes layers_of(const TrainingSetup& setup) {
-  // Every so many layers are alike where only one of so many is recomputed: what is left out is whole periods.
-  const std::int64_t period = std::max<std::int64_t>(2, setup.recompute_every);
-  const std::int64_t rest = setup.model.layers % period;
+Sizes layers_of(const ProgramFamily& family) {
+  const std::int64_t layers = family.size().layers;
+  // What is left out is whole periods.
+  const std::int64_t period = std::max<std::int64_t>(2, family.layer_period());
+  const std::int64_t rest = layers % period;
   const std::int64_t fewest = rest == 0 ? 2 * period : period + rest;
-  return {{fewest, fewest + period, fewest + 2 * period}, setup.model.layers};
+  return {{fewest, fewest + period, fewest + 2 * period}, layers};
 }
 
-Sizes micro_batches_of(const TrainingSetup& setup) { return {{2, 3, 4}, setup.micro_batches}; }
+Sizes micro_batches_of(const ProgramFamily& family) { return {{2, 3, 4}, family.size().micro_batches}; }
 
 /// "8 of 32 layers and 4 of 16 micro-batches"
 std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
@@ -48,11 +47,9 @@ std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
   return of_layers + (of_layers.empty() || of_batches.empty() ? "" : " and ") + of_batches;
 }
 
-Experiment resized(const Experiment& experiment, std::int64_t layers, std::int64_t micro_batches) {
+Experiment resized(const Experiment& experiment, const StepSize& size) {
   Experiment smaller = experiment;
-  smaller.training->model.layers = layers;
-  smaller.training->micro_batches = micro_batches;
-  compose_training(smaller);
+  set_step(smaller, experiment.family->at(size));
   return smaller;
 }
 
@@ -103,8 +100,8 @@ class SteadyState {
       : experiment_(experiment),
         strategy_(strategy),
         setup_(setup),
-        layers_(layers_of(*experiment.training)),
-        micro_batches_(micro_batches_of(*experiment.training)) {}
+        layers_(layers_of(*experiment.family)),
+        micro_batches_(micro_batches_of(*experiment.family)) {}
 
   bool is_shortened() const { return layers_.is_shortened() || micro_batches_.is_shortened(); }
 
@@ -140,12 +137,10 @@ class SteadyState {
   }
 
   const RunResult& simulated(std::int64_t layers, std::int64_t micro_batches) {
-    const auto key = std::pair(layers, micro_batches);
-    auto found = runs_.find(key);
-    if (found == runs_.end()) {
-      const Experiment smaller = resized(experiment_, layers, micro_batches);
-      found = runs_.emplace(key, run_once(smaller, strategy_, setup_)).first;
-    }
+    const StepSize size{layers, micro_batches};
+    auto found = runs_.find(size);
+    if (found == runs_.end())
+      found = runs_.emplace(size, run_once(resized(experiment_, size), strategy_, setup_)).first;
     return found->second;
   }
 
@@ -179,13 +174,13 @@ class SteadyState {
   const Strategy& strategy_;
   const RunSetup& setup_;
   Sizes layers_, micro_batches_;
-  std::map<std::pair<std::int64_t, std::int64_t>, RunResult> runs_;
+  std::map<StepSize, RunResult> runs_;
 };
 
 }  // namespace
 
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
-  if (!experiment.training || experiment.measure.exact || setup.observer != nullptr)
+  if (!experiment.family || experiment.measure.exact || setup.observer != nullptr)
     return run_once(experiment, strategy, setup);
   SteadyState steady(experiment, strategy, setup);
   if (!steady.is_shortened()) return run_once(experiment, strategy, setup);
@@ -198,13 +193,13 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
 }
 
 std::string abridged_part(const Experiment& experiment) {
-  return part_text(layers_of(*experiment.training), micro_batches_of(*experiment.training));
+  return part_text(layers_of(*experiment.family), micro_batches_of(*experiment.family));
 }
 
 Experiment abridged(const Experiment& experiment) {
-  const Sizes layers = layers_of(*experiment.training);
-  const Sizes micro_batches = micro_batches_of(*experiment.training);
-  return resized(experiment, layers.last(), micro_batches.last());
+  const Sizes layers = layers_of(*experiment.family);
+  const Sizes micro_batches = micro_batches_of(*experiment.family);
+  return resized(experiment, {layers.last(), micro_batches.last()});
 }
 
 }  // namespace c3::workloads

@@ -173,7 +173,7 @@ class Study {
   /// For the progress only: what makes an experiment infeasible is reported by its simulation.
   LowerBound bound_if_known(const Strategy& strategy) const {
     const Experiment& experiment = experiments_.front();
-    if (experiment.training && !experiment.measure.exact) return {};  // shorter steps may be simulated
+    if (experiment.family && !experiment.measure.exact) return {};  // shorter steps may be simulated
     try {
       return lower_bound(experiment, strategy);
     } catch (const InfeasibleError&) {
@@ -279,7 +279,7 @@ class Study {
     result.classes = middle.run.classes;
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
-    if (experiment.training) result.step = step_result(experiment, middle);
+    if (experiment.step) result.step = step_result(experiment, middle);
     const std::vector<Seconds> bounds = bounds_by_draw(strategy);
     result.lower_bound = bounds[middle.draw];
     check_bounds(strategy, samples, bounds);

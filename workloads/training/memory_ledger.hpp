@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workloads/training/memory_pool.hpp"
-#include "workloads/training/step_facts.hpp"
+#include "workloads/program/step_facts.hpp"
 
 namespace c3::inline workloads {
 

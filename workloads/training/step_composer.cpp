@@ -36,14 +36,14 @@ StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
           setup, units_, {.size = ranks / setup.tensor_parallel, .stride = setup.tensor_parallel}, program_)),
       layers_(static_cast<std::size_t>(setup.model.layers)) {}
 
-TrainingStep StepComposer::compose() {
+WrittenStep StepComposer::compose() {
   begin("start", HostPass::forward);
   data_parallel_->begin_step();
   for (std::int64_t i = 0; i < setup_.micro_batches; ++i)
     micro_batch(i);
   micro_batch_.clear();
   optimizer();
-  TrainingStep step;
+  WrittenStep step;
   step.facts.tokens = setup_.tokens() * setup_.micro_batches * ranks_ / setup_.tensor_parallel;
   step.facts.model_flops = model_flops_;
   step.facts.hardware_flops = hardware_flops_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/training/composed_step.hpp"
+#include "workloads/program/program_family.hpp"
 #include "workloads/training/data_parallel.hpp"
 #include "workloads/training/model_blocks.hpp"
 #include "workloads/training/step_program.hpp"
@@ -18,7 +18,7 @@ namespace c3::inline workloads {
 class StepComposer {
  public:
   StepComposer(const TrainingSetup& setup, int ranks);
-  TrainingStep compose();
+  WrittenStep compose();
 
  private:
   using Tensor = MemoryLedger::Tensor;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "workloads/training/step_composer.hpp"
 
@@ -34,19 +36,55 @@ void check(const TrainingSetup& setup, int ranks) {
 
 }  // namespace
 
-TrainingStep training_step(const TrainingSetup& setup, int ranks) {
+WrittenStep training_step(const TrainingSetup& setup, int ranks) {
   check(setup, ranks);
   return StepComposer(setup, ranks).compose();
 }
 
-void compose_training(Experiment& experiment) {
-  const TrainingSetup& setup = *experiment.training;
-  const GpuSpec& gpu = experiment.cluster.gpu;
-  TrainingStep step = training_step(setup, experiment.cluster.ranks());
-  step.facts.peak = matrix_rate(gpu, setup.dtype).peak;
-  step.facts.memory_size = gpu.hbm.size - setup.framework.reserved;
-  experiment.program = std::move(step.program);
-  experiment.step = std::move(step.facts);
+namespace {
+
+class TrainingFamily : public ProgramFamily {
+ public:
+  explicit TrainingFamily(TrainingSetup setup) : setup_(std::move(setup)) {}
+
+  const TrainingSetup& setup() const { return setup_; }
+  StepSize size() const override { return {setup_.model.layers, setup_.micro_batches}; }
+  std::int64_t layer_period() const override { return setup_.recompute_every; }
+
+  std::shared_ptr<const ProgramFamily> at(const StepSize& size) const override {
+    TrainingSetup setup = setup_;
+    setup.model.layers = size.layers;
+    setup.micro_batches = size.micro_batches;
+    return std::make_shared<const TrainingFamily>(std::move(setup));
+  }
+
+  WrittenStep write(const ClusterSpec& cluster) const override {
+    WrittenStep step = training_step(setup_, cluster.ranks());
+    step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
+    step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
+    return step;
+  }
+
+  bool writes_same(const ProgramFamily& other) const override {
+    const auto* const training = dynamic_cast<const TrainingFamily*>(&other);
+    return training != nullptr && training->setup_ == setup_;
+  }
+
+ private:
+  TrainingSetup setup_;
+};
+
+}  // namespace
+
+void set_training(Experiment& experiment, TrainingSetup setup) {
+  set_step(experiment, std::make_shared<const TrainingFamily>(std::move(setup)));
+}
+
+const TrainingSetup& training_of(const Experiment& experiment) {
+  const auto* const training =
+      experiment.family ? dynamic_cast<const TrainingFamily*>(&*experiment.family) : nullptr;
+  if (training == nullptr) throw std::logic_error("training_of: the experiment is not a training step");
+  return training->setup();
 }
 
 }  // namespace c3::workloads

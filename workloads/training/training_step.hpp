@@ -3,17 +3,24 @@
 /// what it needs of memory.
 
 #include "workloads/experiment.hpp"
-#include "workloads/training/composed_step.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
 
 /// From the first kernel of the first micro-batch's forward pass until parameters are updated. Tensor-parallel
 /// ranks are neighbours, data-parallel ones are `tensor_parallel` apart.
+/// The program has one script, with a host. Streams: `compute`; `all_gather` and `reduce_scatter` of sharded
+/// parameters, or `gradients` of buckets; `tensor` of sums over tensor-parallel ranks, `tensor_gather`,
+/// `vocabulary` of the embedding and the loss; `norm` of the gradients' norm. Only those that have work. The
+/// facts lack `peak` and `memory_size`, which are the GPU's.
 /// \throws std::invalid_argument, naming what does not divide or is not known of the model.
-TrainingStep training_step(const TrainingSetup& setup, int ranks);
+WrittenStep training_step(const TrainingSetup& setup, int ranks);
 
-/// Gives \p experiment the streams, host and facts of its `training`.
-void compose_training(Experiment& experiment);
+/// Makes \p experiment, whose cluster is set, the training step \p setup: its program, facts and family.
+/// \throws as training_step
+void set_training(Experiment& experiment, TrainingSetup setup);
+
+/// What \p experiment trains. \pre set_training has made it a training step
+const TrainingSetup& training_of(const Experiment& experiment);
 
 }  // namespace c3::workloads

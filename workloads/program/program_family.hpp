@@ -1,0 +1,72 @@
+#pragma once
+/// Programs of one author that differ in size only: the same step with fewer layers or micro-batches.
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "collectives/cluster.hpp"
+#include "workloads/program/program.hpp"
+#include "workloads/program/step_facts.hpp"
+
+namespace c3::inline workloads {
+
+/// How often the two things that repeat within a step do.
+struct StepSize {
+  std::int64_t layers = 1;
+  std::int64_t micro_batches = 1;
+
+  auto operator<=>(const StepSize&) const = default;
+};
+
+/// A step as its author writes it.
+struct WrittenStep {
+  Program program;
+  StepFacts facts;
+};
+
+/// A step whose author can write it at other sizes, too. Analysis asks, for example, for the short steps from
+/// which the time of a long one follows, and need not know who the author is. Immutable, so that copies of an
+/// experiment share it.
+class ProgramFamily {
+ public:
+  virtual ~ProgramFamily() = default;
+
+  /// Of the step that write() writes.
+  virtual StepSize size() const = 0;
+  /// Layers after which the pattern of layers repeats, 1 or more: 4 where every fourth is recomputed.
+  virtual std::int64_t layer_period() const = 0;
+  /// The same step at another size.
+  virtual std::shared_ptr<const ProgramFamily> at(const StepSize& size) const = 0;
+  /// \throws std::invalid_argument naming what the author cannot write of this size or for this cluster
+  virtual WrittenStep write(const ClusterSpec& cluster) const = 0;
+  /// Whether \p other writes the same steps.
+  virtual bool writes_same(const ProgramFamily& other) const = 0;
+
+ protected:
+  ProgramFamily() = default;
+  ProgramFamily(const ProgramFamily&) = default;
+  ProgramFamily& operator=(const ProgramFamily&) = default;
+};
+
+/// A family that copies of its owner share, or none.
+class SharedFamily {
+ public:
+  SharedFamily() = default;
+  explicit SharedFamily(std::shared_ptr<const ProgramFamily> family) : family_(std::move(family)) {}
+
+  explicit operator bool() const { return family_ != nullptr; }
+  const ProgramFamily& operator*() const { return *family_; }
+  const ProgramFamily* operator->() const { return family_.get(); }
+
+  bool operator==(const SharedFamily& other) const {
+    if (family_ == nullptr || other.family_ == nullptr) return family_ == other.family_;
+    return family_->writes_same(*other.family_);
+  }
+
+ private:
+  std::shared_ptr<const ProgramFamily> family_;
+};
+
+}  // namespace c3::workloads
