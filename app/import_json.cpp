@@ -126,9 +126,23 @@ std::string import_json(const ImportReport& report) {
                 {"mean_late_us", us(late.mean_late)},
                 {"worst_late_us", us(late.worst_late)}};
   };
+  const auto join = [](const ExecutionJoin& joined) {
+    return Json{{"rank", json_or_null(joined.rank)},
+                {"file", joined.file},
+                {"by", joined.by_record_id ? "rf_id" : "order"},
+                {"nodes", joined.nodes},
+                {"operators", joined.ops},
+                {"joined", joined.joined},
+                {"shapes_added", joined.shapes_added},
+                {"shapes_same", joined.shapes_same},
+                {"shapes_differ", joined.shapes_differ},
+                {"collectives_added", joined.collectives_added}};
+  };
   const Json json{
       {"schema_version", kJsonSchemaVersion},
+      {"format", "Kineto trace"},
       {"ranks", list_of(report.ranks, rank_json)},
+      {"execution_traces", list_of(report.joins, join)},
       {"missing_ranks", report.missing_ranks},
       {"classes", list_of(report.classes, work_class)},
       {"collectives", collectives_json(report)},

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "app/usage_error.hpp"
 #include "results/csv_line.hpp"
 
 namespace c3::inline app {
@@ -44,6 +46,23 @@ ImportTable ranks_table(const ImportReport& report) {
          fmt::format("{}", rank.graph_launches), ms(rank.gpu_time),
          fmt::format("{:.1f}", 100.0 * ratio(rank.time_with_shapes, rank.gpu_time)), ms(rank.step),
          us(rank.clock_offset) + (rank.clock_corrected ? " corrected" : ""), rank.file});
+  return table;
+}
+
+ImportTable joins_table(const ImportReport& report) {
+  ImportTable table{.name = "joins",
+                    .title = "execution traces joined with the Kineto trace of their rank",
+                    .columns = {"rank", "nodes", "operators", "joined [%]", "joined by", "shapes added",
+                                "shapes alike", "shapes that differ", "collectives added", "file"},
+                    .rows = {}};
+  for (const ExecutionJoin& join : report.joins)
+    table.rows.push_back({number(join.rank), fmt::format("{}", join.nodes), fmt::format("{}", join.ops),
+                          fmt::format("{:.2f}", join.ops == 0 ? 0.0
+                                                              : 100.0 * static_cast<double>(join.joined) /
+                                                                    static_cast<double>(join.ops)),
+                          join.by_record_id ? "rf_id" : "order", fmt::format("{}", join.shapes_added),
+                          fmt::format("{}", join.shapes_same), fmt::format("{}", join.shapes_differ),
+                          fmt::format("{}", join.collectives_added), join.file});
   return table;
 }
 
@@ -164,44 +183,43 @@ ImportTable errors_table(const ImportReport& report) {
 
 using MakeTable = ImportTable (*)(const ImportReport&);
 
-struct TableEntry {
-  std::string_view name;
-  MakeTable make;
-};
-
 constexpr std::array kTables{
-    TableEntry{"ranks", ranks_table},
-    TableEntry{"classes", classes_table},
-    TableEntry{"collectives", collectives_table},
-    TableEntry{"unspecified", unspecified_table},
-    TableEntry{"stragglers", stragglers_table},
-    TableEntry{"edges", edges_table},
-    TableEntry{"unexplained", unexplained_table},
-    TableEntry{"bounds", bounds_table},
-    TableEntry{"errors", errors_table},
+    MakeTable{ranks_table},       MakeTable{joins_table},       MakeTable{classes_table},
+    MakeTable{collectives_table}, MakeTable{unspecified_table}, MakeTable{stragglers_table},
+    MakeTable{edges_table},       MakeTable{unexplained_table}, MakeTable{bounds_table},
+    MakeTable{errors_table},
 };
 
 }  // namespace
 
-std::vector<std::string> import_table_names() {
-  std::vector<std::string> names;
-  for (const TableEntry& entry : kTables)
-    names.emplace_back(entry.name);
-  return names;
-}
-
 std::vector<ImportTable> import_tables(const ImportReport& report) {
   std::vector<ImportTable> tables;
-  for (const TableEntry& entry : kTables)
-    tables.push_back(entry.make(report));
+  for (const MakeTable make : kTables)
+    tables.push_back(make(report));
   return tables;
 }
 
-std::string import_csv(const ImportReport& report, const std::string& table) {
-  const auto* const entry = std::ranges::find(kTables, table, &TableEntry::name);
-  const ImportTable made = entry->make(report);
-  std::string csv = csv_line(made.columns);
-  for (const Row& row : made.rows)
+std::vector<std::string> import_table_names() {
+  std::vector<std::string> names;
+  for (const auto& tables : {import_tables(ImportReport{}), import_tables(NodeGraphReport{})}) {
+    for (const ImportTable& table : tables) {
+      if (std::ranges::find(names, table.name) == names.end()) names.emplace_back(table.name);
+    }
+  }
+  return names;
+}
+
+std::string import_csv(const std::vector<ImportTable>& tables, const std::string& name) {
+  const auto table = std::ranges::find(tables, name, &ImportTable::name);
+  if (table == tables.end()) {
+    std::vector<std::string_view> names;
+    for (const ImportTable& other : tables)
+      names.push_back(other.name);
+    throw UsageError(fmt::format("--csv {}: these traces do not have such a table; they have {}", name,
+                                 fmt::join(names, ", ")));
+  }
+  std::string csv = csv_line(table->columns);
+  for (const Row& row : table->rows)
     csv += csv_line(row);
   return csv;
 }

@@ -1,11 +1,12 @@
 #pragma once
-/// The tables of an import report, for the terminal and as CSV.
+/// What is reported on traces: tables for the terminal and as CSV, and JSON.
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "workloads/traces/import_report.hpp"
+#include "workloads/traces/node_graph_report.hpp"
 
 namespace c3::inline app {
 
@@ -16,19 +17,26 @@ struct ImportTable {
   std::vector<std::vector<std::string>> rows;  ///< whole texts, "-" where nothing is known
 };
 
-/// What --csv takes.
+/// What --csv takes: tables of either report.
 std::vector<std::string> import_table_names();
 
-/// All of them, also those without rows.
+/// All tables of a report, also those without rows.
 std::vector<ImportTable> import_tables(const ImportReport& report);
+std::vector<ImportTable> import_tables(const NodeGraphReport& report);
 
-/// The tables that have rows, with long names cut and a sentence where one is needed.
+/// A table for a terminal: long names cut, without columns that say nothing, and with as many rows as fit.
+std::string terminal_text(const ImportTable& table);
+
+/// The tables that have rows, with a sentence where one is needed.
 std::string import_text(const ImportReport& report);
+std::string import_text(const NodeGraphReport& report);
 
-/// One table with a heading of its columns, units in brackets.
-std::string import_csv(const ImportReport& report, const std::string& table);
+/// The table \p name of \p tables with a heading of its columns, units in brackets.
+/// \throws UsageError if it is a table of the other report
+std::string import_csv(const std::vector<ImportTable>& tables, const std::string& name);
 
 /// Everything, times in us.
 std::string import_json(const ImportReport& report);
+std::string import_json(const NodeGraphReport& report);
 
 }  // namespace c3::app

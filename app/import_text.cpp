@@ -21,14 +21,15 @@ std::string cut(const std::string& text) {
   return text.substr(0, kHalf) + ".." + text.substr(text.size() - kHalf);
 }
 
-/// Without the GPU, which overview() names, and the columns in which every row has "-" or "0".
-std::string table_text(const ImportTable& table) {
+}  // namespace
+
+std::string terminal_text(const ImportTable& table) {
   std::vector<std::size_t> shown;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const bool says_nothing = std::ranges::all_of(table.rows, [&](const auto& row) {
-      return row[column] == "-" || row[column] == "0" || row[column] == "0.0";
+      return row[column] == "-" || row[column] == "0" || row[column] == "0.0" || row[column] == "0.000";
     });
-    if (!says_nothing && table.columns[column] != "GPU") shown.push_back(column);
+    if (!says_nothing && table.columns[column] != "GPU") shown.push_back(column);  // overview() names the GPU
   }
   const auto cells = [&](const std::vector<std::string>& row) {
     std::vector<std::string> kept;
@@ -45,6 +46,8 @@ std::string table_text(const ImportTable& table) {
     result += fmt::format("and {} more; --csv {} prints all\n", table.rows.size() - rows, table.name);
   return result;
 }
+
+namespace {
 
 std::string overview(const ImportReport& report) {
   std::set<std::string> gpus;
@@ -114,7 +117,7 @@ std::string import_text(const ImportReport& report) {
   std::string text = overview(report);
   for (const ImportTable& table : import_tables(report)) {
     if (table.rows.empty()) continue;
-    text += fmt::format("\n{}\n{}{}", table.title, table_text(table), notes_of(table, report));
+    text += fmt::format("\n{}\n{}{}", table.title, terminal_text(table), notes_of(table, report));
   }
   return text;
 }

@@ -1,25 +1,36 @@
 #include "app/trace_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "files/io_error.hpp"
+#include "files/tar_members.hpp"
 #include "files/unpacked_file.hpp"
+#include "workloads/traces/chakra/chakra_reader.hpp"
+#include "workloads/traces/execution/execution_reader.hpp"
+#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/execution/rank_match.hpp"
+#include "workloads/traces/file_rank.hpp"
 #include "workloads/traces/kineto_reader.hpp"
-#include "workloads/traces/trace_error.hpp"
+#include "workloads/traces/rank_set.hpp"
+#include "workloads/traces/trace_format.hpp"
 
 namespace c3::inline app {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// What is damaged in such a file is an error; any other file of a folder may be none of ours.
 bool is_named_like_a_trace(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
+  constexpr std::array<std::string_view, 6> kEndings{".json", ".json.gz", ".et", ".et.gz", ".tar.gz", ".tgz"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
@@ -27,48 +38,162 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (is_named_like_a_trace(entry->path()) && entry->is_regular_file()) files.push_back(entry->path());
+    if (entry->is_regular_file()) files.push_back(entry->path());
   }
   if (error) throw IoError(folder.string(), "read", error.message());
   std::ranges::sort(files);
   return files;
 }
 
-Trace read_trace(const fs::path& path) {
-  UnpackedFile file(path);
-  return read_kineto(path.string(), [&file](std::span<char> part) { return file.read(part); });
-}
-
-void read_folder(const fs::path& folder, TraceFiles& files) {
-  const std::size_t before = files.ranks.size();
-  std::vector<std::string> others;
-  for (const fs::path& path : files_in(folder)) {
-    try {
-      files.ranks.emplace_back(read_trace(path));
-    } catch (const OtherFormatError&) {
-      others.push_back(path.filename().string());
+class TraceReader {
+ public:
+  void read_path(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      read_folder(path);
+    } else {
+      read_file(path);
     }
   }
-  if (files.ranks.size() == before)
-    throw IoError(folder.string(), "import", "it holds no Kineto traces whose names end in .json or .json.gz");
-  if (!others.empty())
-    files.notes.push_back(
-        fmt::format("{}: PyTorch execution traces are left out: {}", folder.string(), fmt::join(others, ", ")));
-}
+
+  TraceFiles take(bool allow_missing) {
+    refuse_mixture();
+    if (kinetos_.empty()) {
+      order_executions(allow_missing);
+      check_chakras(allow_missing);
+    } else {
+      join_executions();
+      for (Trace& trace : kinetos_) {
+        if (!trace.rank && kinetos_.size() > 1) trace.rank = rank_in_name(trace.file);
+      }
+      for (Trace& trace : kinetos_)
+        files_.ranks.emplace_back(std::move(trace));
+      order_ranks(files_.ranks, allow_missing);
+      std::ranges::stable_sort(files_.joins, {},
+                               [](const ExecutionJoin& join) { return join.rank.value_or(0); });
+    }
+    return std::move(files_);
+  }
+
+ private:
+  std::size_t count() const { return kinetos_.size() + executions_.size() + files_.chakras.size(); }
+
+  void read_folder(const fs::path& folder) {
+    const std::size_t before = count();
+    for (const fs::path& path : files_in(folder)) {
+      try {
+        read_file(path);
+      } catch (const UnknownFormatError&) {
+        if (is_named_like_a_trace(path)) throw;
+      }
+    }
+    if (count() == before) throw IoError(folder.string(), "import", "it holds no traces");
+  }
+
+  void read_file(const fs::path& path) {
+    UnpackedFile file(path);
+    read(path.string(), [&file](std::span<char> part) { return file.read(part); });
+  }
+
+  void read(const std::string& name, ByteSource bytes) {
+    PeekedSource source(std::move(bytes));
+    const TraceFormat format = format_of(name, source);
+    const ByteSource all = [&source](std::span<char> part) { return source.read(part); };
+    switch (format) {
+      case TraceFormat::kineto:
+        kinetos_.push_back(read_kineto(name, all));
+        break;
+      case TraceFormat::execution:
+        executions_.push_back(read_execution_trace(name, all));
+        break;
+      case TraceFormat::chakra:
+        files_.chakras.push_back(read_chakra(name, all));
+        break;
+      case TraceFormat::chakra_json:
+        files_.chakras.push_back(read_chakra_json(name, all));
+        break;
+      case TraceFormat::tar:
+        read_archive(name, all);
+        break;
+    }
+  }
+
+  void read_archive(const std::string& archive, const ByteSource& bytes) {
+    if (is_in_archive_)
+      throw TraceError({.file = archive, .rank = {}, .event = {}},
+                       "it is an archive in an archive: unpack it first");
+    is_in_archive_ = true;
+    TarMembers members(bytes, archive);
+    const std::size_t before = count();
+    while (members.next())
+      read(archive + "/" + members.name(), [&members](std::span<char> part) { return members.read(part); });
+    if (count() == before) throw IoError(archive, "import", "it holds no traces");
+    is_in_archive_ = false;
+  }
+
+  void refuse_mixture() const {
+    const auto refuse = [](const std::string& file, TraceFormat format, const std::string& other) {
+      throw TraceSetError(
+          {.file = file, .rank = {}, .event = {}},
+          fmt::format("it is a {}, and {} is not: give Kineto traces, with or without the execution "
+                      "traces of the same ranks, or traces of one format",
+                      name_of(format), other));
+    };
+    if (files_.chakras.empty()) return;
+    if (!kinetos_.empty()) refuse(files_.chakras.front().file, TraceFormat::chakra, kinetos_.front().file);
+    if (!executions_.empty())
+      refuse(files_.chakras.front().file, TraceFormat::chakra, executions_.front().file);
+  }
+
+  void join_executions() {
+    const std::vector<std::uint32_t> matches = match_ranks(kinetos_, executions_);
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < executions_.size(); ++i) {
+      if (matches[i] == kNoIndex) {
+        others.push_back(executions_[i].file);
+      } else {
+        files_.joins.push_back(complete_from(executions_[i], kinetos_[matches[i]]));
+      }
+    }
+    if (!others.empty())
+      files_.notes.push_back(fmt::format(
+          "execution traces without a Kineto trace of their rank are left out: {}", fmt::join(others, ", ")));
+  }
+
+  void order_executions(bool allow_missing) {
+    std::vector<RankFile> ranks;
+    for (ExecutionTrace& trace : executions_) {
+      trace.rank = rank_of(trace);
+      ranks.push_back({.file = trace.file, .rank = trace.rank, .world_size = trace.world_size});
+    }
+    check_ranks(ranks, allow_missing);
+    std::ranges::stable_sort(executions_, {},
+                             [](const ExecutionTrace& trace) { return trace.rank.value_or(0); });
+    files_.executions = std::move(executions_);
+  }
+
+  void check_chakras(bool allow_missing) {
+    std::vector<RankFile> ranks;
+    for (ChakraTrace& trace : files_.chakras) {
+      if (!trace.rank) trace.rank = rank_in_name(trace.file);
+      ranks.push_back({.file = trace.file, .rank = trace.rank, .world_size = std::nullopt});
+    }
+    check_ranks(ranks, allow_missing);
+  }
+
+  std::vector<Trace> kinetos_;
+  std::vector<ExecutionTrace> executions_;
+  TraceFiles files_;
+  bool is_in_archive_ = false;
+};
 
 }  // namespace
 
-TraceFiles read_traces(const std::vector<std::string>& paths) {
-  TraceFiles files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-      read_folder(path, files);
-    } else {
-      files.ranks.emplace_back(read_trace(path));
-    }
-  }
-  return files;
+TraceFiles read_traces(const std::vector<std::string>& paths, bool allow_missing) {
+  TraceReader reader;
+  for (const std::string& path : paths)
+    reader.read_path(path);
+  return reader.take(allow_missing);
 }
 
 }  // namespace c3::app

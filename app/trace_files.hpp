@@ -4,17 +4,28 @@
 #include <string>
 #include <vector>
 
+#include "workloads/traces/chakra/chakra_trace.hpp"
+#include "workloads/traces/execution/execution_trace.hpp"
+#include "workloads/traces/import_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
 namespace c3::inline app {
 
+/// Traces of one run: Kineto traces, or execution traces alone, or Chakra traces alone.
 struct TraceFiles {
-  std::vector<Rank> ranks;         ///< in the order of reading
-  std::vector<std::string> notes;  ///< files of folders that were left out, and why
+  std::vector<Rank> ranks;                 ///< Kineto traces, completed from their execution traces; by rank
+  std::vector<ExecutionJoin> joins;        ///< what was completed; by rank
+  std::vector<ExecutionTrace> executions;  ///< if there are no Kineto traces; by rank
+  std::vector<ChakraTrace> chakras;        ///< in the order of reading
+  std::vector<std::string> notes;          ///< what was left out, and why
 };
 
-/// Of a folder, the files that end in .json or .json.gz, in alphabetical order, without those that are PyTorch
-/// execution traces. \throws IoError, TraceError
-TraceFiles read_traces(const std::vector<std::string>& paths);
+/// Formats are recognised by content. Of a folder, all files are looked at in alphabetical order; those of no
+/// format that is read are passed over, unless their names end as those of traces do. tar archives are read
+/// member by member.
+/// \param allow_missing accept some but not all ranks of the job
+/// \throws IoError, TraceError, and TraceSetError for ranks that are there twice or missing, and for formats
+/// that do not go together
+TraceFiles read_traces(const std::vector<std::string>& paths, bool allow_missing);
 
 }  // namespace c3::app

@@ -95,12 +95,10 @@ class Import(ScratchTest):
         rows = list(csv.DictReader(io.StringIO(c3sim("import", ".", "--csv", "classes", folder=self.folder).stdout)))
         self.assertEqual({row["class"]: row["count"] for row in rows}, {"gemm": "4", "collective": "4"})
 
-    def test_execution_traces_in_a_folder_are_left_out_with_a_note(self):
-        self.write_run()
-        self.write("et_0.json", {"schema": "1.0.1", "nodes": []})
-        done = c3sim("import", ".", folder=self.folder)
-        self.assertEqual((done.returncode, done.stderr), (0, "note: .: PyTorch execution traces are left out: et_0.json\n"))
-        self.assertEqual(c3sim("import", ".", "-q", folder=self.folder).stderr, "")
+    def test_a_rank_is_taken_from_the_name_of_a_file_that_does_not_say_it(self):
+        for rank in (0, 1):
+            self.write(f"trace_rank{rank}.json", {key: value for key, value in trace(rank).items() if key != "distributedInfo"})
+        self.assertEqual([rank["rank"] for rank in self.report(".")["ranks"]], [0, 1])
 
     def test_what_is_no_trace_is_one_error_that_names_file_and_event(self):
         whole = json.dumps(trace(0)).encode()
@@ -109,19 +107,23 @@ class Import(ScratchTest):
         packed.write_bytes(packed.read_bytes()[:200])
         self.write("foreign.json", {"name": "x", "list": [1, 2]})
         self.write("et.json", {"schema": "1.0.1", "nodes": []})
+        self.write("kineto.json", {"traceEvents": []})
+        self.write("binary", bytes(range(256)))
         self.write("deep.json", b'{"traceEvents":[' + b"[" * 100_000)
         self.write("bad.json", {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": "now", "dur": 1}]})
         self.write("empty.json", b"")
         (self.folder / "folder").mkdir()
         for name, pattern in {"cut.json": r"^c3sim: cut\.json: event \d: the file ends before its JSON does: it is truncated$",
                               "cut.json.gz": r"^c3sim: cut\.json\.gz: cannot unpack: the gzip data ends too early: it is truncated$",
-                              "foreign.json": r"^c3sim: foreign\.json: it has no traceEvents: it is not a Kineto trace$",
-                              "et.json": r"^c3sim: et\.json: .* it is a PyTorch execution trace",
+                              "foreign.json": r"^c3sim: foreign\.json: it has no \"traceEvents\" of a Kineto trace, .* of a Chakra trace$",
+                              "kineto.json": r"^c3sim: kineto\.json: it has no traceEvents: it is not a Kineto trace$",
+                              "et.json": r"^c3sim: et\.json: its \"nodes\" are empty$",
+                              "binary": r"^c3sim: binary: it does not begin with \{ or \[, nor as a Chakra trace does: it is not a trace$",
                               "deep.json": r"^c3sim: deep\.json: event 0: it is nested deeper than 100 levels$",
                               "bad.json": r"^c3sim: bad\.json: event 0: ts: \"now\" is not a number of microseconds$",
                               "empty.json": r"^c3sim: empty\.json: the file ends before",
                               "nowhere.json": r"^c3sim: nowhere\.json: cannot read: No such file or directory$",
-                              "folder": r"^c3sim: folder: cannot import: it holds no Kineto traces"}.items():
+                              "folder": r"^c3sim: folder: cannot import: it holds no traces$"}.items():
             with self.subTest(file=name):
                 self.assert_one_line(c3sim("import", name, folder=self.folder), 74, pattern)
 
@@ -135,7 +137,7 @@ class Import(ScratchTest):
         self.assert_one_line(c3sim("import", "a.json", "c.json", folder=self.folder), 3,
                              r"^c3sim: a\.json: rank 0: 2 of the job's ranks are missing: 2, 3; .*--allow-missing$")
         self.assert_one_line(c3sim("import", "a.json", "none.json", folder=self.folder), 3,
-                             r"^c3sim: none\.json: it has no distributedInfo with a rank")
+                             r"^c3sim: none\.json: neither its content nor its name says of which rank it is")
         self.assertEqual(c3sim("import", "a.json", "c.json", "--allow-missing", folder=self.folder).returncode, 0)
         self.assertEqual(c3sim("import", "none.json", folder=self.folder).returncode, 0)
 

@@ -105,7 +105,8 @@ TEST_CASE("what is no trace is refused with the file and the event") {
   CHECK(refusal("") == "t.json: the file ends before its JSON does: it is truncated");
   CHECK(refusal("hello") == "t.json: it does not begin with { or [: not a JSON trace");
   CHECK(refusal(R"({"a":1})") == "t.json: it has no traceEvents: it is not a Kineto trace");
-  CHECK(refusal(R"({"schema":"1.0.1","nodes":[]})").find("PyTorch execution trace") != std::string::npos);
+  CHECK(refusal(R"({"schema":"1.0.1","nodes":[]})") ==
+        "t.json: it has no traceEvents: it is not a Kineto trace");
   CHECK(refusal("{\"traceEvents\":[" + good + "," + good.substr(0, 40)) ==
         "t.json: event 1: the file ends before its JSON does: it is truncated");
   CHECK(refusal("{\"traceEvents\":[" + good + ",7]}").starts_with("t.json: event 1: it is not a JSON object"));

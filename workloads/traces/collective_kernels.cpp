@@ -11,15 +11,6 @@
 namespace c3::inline traces {
 namespace {
 
-std::optional<std::int64_t> bytes_of(std::optional<std::int64_t> in, std::optional<std::int64_t> out,
-                                     const std::string& dtype) {
-  const std::optional<std::int64_t> size = element_bytes(dtype);
-  std::int64_t bytes = 0;
-  if (!size || (!in && !out)) return std::nullopt;
-  if (__builtin_mul_overflow(*size, std::max(in.value_or(0), out.value_or(0)), &bytes)) return std::nullopt;
-  return bytes;
-}
-
 void read_kernel(const Trace& trace, const CollectiveArguments& from, CollectiveKernel& kernel) {
   kernel.kind = collective_kind(trace.texts.text(from.name));
   kernel.group = group_text(trace, from);
@@ -27,7 +18,7 @@ void read_kernel(const Trace& trace, const CollectiveArguments& from, Collective
   kernel.dtype = trace.texts.text(from.dtype);
   kernel.sequence = from.sequence;
   kernel.group_size = from.group_size;
-  kernel.bytes = bytes_of(from.in_elements, from.out_elements, kernel.dtype);
+  kernel.bytes = collective_bytes(from.in_elements, from.out_elements, kernel.dtype);
 }
 
 void complete(CollectiveKernel& kernel, const CollectiveIssue& issue) {
@@ -40,7 +31,7 @@ void complete(CollectiveKernel& kernel, const CollectiveIssue& issue) {
   kernel.splits = issue.splits;
   if (!kernel.sequence) kernel.sequence = issue.sequence;
   if (!kernel.group_size) kernel.group_size = issue.group_size;
-  if (!kernel.bytes) kernel.bytes = bytes_of(issue.in_elements, issue.out_elements, kernel.dtype);
+  if (!kernel.bytes) kernel.bytes = collective_bytes(issue.in_elements, issue.out_elements, kernel.dtype);
 }
 
 }  // namespace

@@ -70,4 +70,14 @@ std::optional<std::int64_t> element_bytes(std::string_view dtype) {
   return found->bytes;
 }
 
+std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elements,
+                                             std::optional<std::int64_t> out_elements, std::string_view dtype) {
+  const std::optional<std::int64_t> size = element_bytes(dtype);
+  std::int64_t bytes = 0;
+  if (!size || (!in_elements && !out_elements)) return std::nullopt;
+  if (__builtin_mul_overflow(*size, std::max(in_elements.value_or(0), out_elements.value_or(0)), &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
 }  // namespace c3::traces

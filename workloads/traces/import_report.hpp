@@ -96,8 +96,23 @@ struct LateRank {
   Picoseconds worst_late;
 };
 
+/// An execution trace that was joined with the Kineto trace of its rank.
+struct ExecutionJoin {
+  std::optional<int> rank;
+  std::string file;           ///< of the execution trace
+  bool by_record_id = false;  ///< else by order on each thread and by name
+  std::size_t nodes = 0;      ///< of the execution trace
+  std::size_t ops = 0;        ///< of the Kineto trace
+  std::size_t joined = 0;     ///< of those
+  std::size_t shapes_added = 0;
+  std::size_t shapes_same = 0;    ///< both traces have shapes, and they agree
+  std::size_t shapes_differ = 0;  ///< both have shapes: the traces are of steps that differ
+  std::size_t collectives_added = 0;
+};
+
 struct ImportReport {
   std::vector<RankSummary> ranks;
+  std::vector<ExecutionJoin> joins;  ///< by rank
   std::vector<int> missing_ranks;
   std::vector<ClassSummary> classes;           ///< the longest first
   std::vector<CollectiveSummary> collectives;  ///< the longest first

@@ -15,8 +15,7 @@ bool is_space(char letter) { return letter == ' ' || letter == '\n' || letter ==
 
 class Splitter {
  public:
-  Splitter(const ByteSource& source, std::string_view array, JsonPieces& pieces)
-      : source_(source), array_(array), pieces_(pieces), chunk_(kChunk) {}
+  Splitter(const ByteSource& source, JsonPieces& pieces) : source_(source), pieces_(pieces), chunk_(kChunk) {}
 
   void split() {
     skip_mark();
@@ -24,7 +23,7 @@ class Splitter {
     if (first == '[') {
       elements();
     } else if (first == '{') {
-      members();
+      if (!members()) return;
     } else {
       fail("it does not begin with { or [: not a JSON trace");
     }
@@ -67,29 +66,32 @@ class Splitter {
     return chunk_[at_++];
   }
 
-  void members() {
+  /// \returns false if the rest is not to be read.
+  bool members() {
     for (;;) {
       char first = next_word();
       if (first == ',') first = next_word();
-      if (first == '}') return;
+      if (first == '}') return true;
       if (first != '"') fail("expected a key in quotation marks");
       --at_;
       std::string key;
       value(&key);
       key = key.substr(1, key.size() - 2);
       if (next_word() != ':') fail(fmt::format("expected a colon after key \"{}\"", key.substr(0, 100)));
-      member(key);
+      const MemberUse use = pieces_.use_of(key);
+      if (use == MemberUse::stop) return false;
+      member(key, use);
     }
   }
 
-  void member(const std::string& key) {
+  void member(const std::string& key, MemberUse use) {
     skip_spaces();
-    if (key == array_ && letter() == '[') {
+    if (use == MemberUse::split && letter() == '[') {
       ++at_;
       elements();
       return;
     }
-    if (!pieces_.wants(key)) return value(nullptr);
+    if (use != MemberUse::keep) return value(nullptr);
     std::string text;
     value(&text);
     pieces_.member(key, text);
@@ -183,7 +185,6 @@ class Splitter {
   }
 
   const ByteSource& source_;
-  std::string_view array_;
   JsonPieces& pieces_;
   std::vector<char> chunk_;
   std::size_t at_ = 0;
@@ -193,8 +194,6 @@ class Splitter {
 
 }  // namespace
 
-void split_json(const ByteSource& source, std::string_view array, JsonPieces& pieces) {
-  Splitter(source, array, pieces).split();
-}
+void split_json(const ByteSource& source, JsonPieces& pieces) { Splitter(source, pieces).split(); }
 
 }  // namespace c3::traces

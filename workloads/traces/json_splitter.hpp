@@ -27,20 +27,27 @@ class SplitError : public std::runtime_error {
   std::optional<std::uint64_t> event_;
 };
 
+/// What is done with the value of a key.
+enum class MemberUse : std::uint8_t {
+  skip,
+  keep,   ///< member() gets it
+  split,  ///< it is an array, and element() gets what is in it; skipped if it is none
+  stop    ///< nothing more is read
+};
+
 /// What becomes of the pieces. Views are valid during the call only.
 class JsonPieces {
  public:
   virtual ~JsonPieces() = default;
   /// An element of the array, \p index from 0, as it stands in the file.
   virtual void element(std::uint64_t index, std::string_view text) = 0;
-  /// \returns whether member() is to get the value of this key; it is skipped otherwise.
-  virtual bool wants(std::string_view key) = 0;
+  virtual MemberUse use_of(std::string_view key) = 0;
   virtual void member(std::string_view key, std::string_view text) = 0;
 };
 
 /// Splits `{"key": value, .., "array": [element, ..], ..}` or `[element, ..]`. The array may be anywhere.
 /// Values are told apart by brackets and quotation marks only, and may be nested 100 deep and 64 MiB long.
 /// \throws SplitError for what ends too early, is no such object, or is deeper or longer.
-void split_json(const ByteSource& source, std::string_view array, JsonPieces& pieces);
+void split_json(const ByteSource& source, JsonPieces& pieces);
 
 }  // namespace c3::traces

@@ -9,35 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
+#include "workloads/traces/event_categories.hpp"
 #include "workloads/traces/event_parser.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 namespace c3::inline traces {
 namespace {
-
-struct Category {
-  std::string_view name;
-  EventKind kind;
-};
-
-/// With the spellings of 2021. Events of other categories do not decide when anything runs.
-constexpr std::array kCategories{
-    Category{"cpu_op", EventKind::op},
-    Category{"Operator", EventKind::op},
-    Category{"user_annotation", EventKind::annotation},
-    Category{"cuda_runtime", EventKind::call},
-    Category{"cuda_driver", EventKind::call},
-    Category{"hip_runtime", EventKind::call},
-    Category{"Runtime", EventKind::call},
-    Category{"Driver", EventKind::call},
-    Category{"kernel", EventKind::kernel},
-    Category{"Kernel", EventKind::kernel},
-    Category{"gpu_memcpy", EventKind::copy},
-    Category{"Memcpy", EventKind::copy},
-    Category{"gpu_memset", EventKind::memset},
-    Category{"Memset", EventKind::memset},
-    Category{"cuda_sync", EventKind::sync_record},
-};
 
 /// 4294967295 is -1 that was written as an unsigned number.
 std::int64_t number_or_unknown(std::string_view text) {
@@ -63,15 +40,16 @@ class KinetoReader final : public JsonPieces {
     position_ = index;
     try {
       add(parser_.parse(text));
-    } catch (const EventSyntaxError& error) {
+    } catch (const JsonSyntaxError& error) {
       fail(fmt::format("it is not a JSON object: {}", error.what()));
     }
   }
 
-  bool wants(std::string_view key) override {
-    is_other_format_ = is_other_format_ || key == "nodes";
-    return key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds" ||
-           key == "record_shapes";
+  MemberUse use_of(std::string_view key) override {
+    if (key == "traceEvents") return MemberUse::split;
+    const bool is_kept = key == "deviceProperties" || key == "distributedInfo" ||
+                         key == "baseTimeNanoseconds" || key == "record_shapes";
+    return is_kept ? MemberUse::keep : MemberUse::skip;
   }
 
   void member(std::string_view key, std::string_view text) override {
@@ -105,29 +83,25 @@ class KinetoReader final : public JsonPieces {
   }
 
   [[noreturn]] void refuse_empty() const {
-    const TracePlace place{.file = trace_.file, .rank = trace_.rank, .event = std::nullopt};
-    if (is_other_format_)
-      throw OtherFormatError(
-          place,
-          "it has \"nodes\" and no traceEvents: it is a PyTorch execution trace, and c3sim reads "
-          "Kineto traces of PyTorch's profiler");
-    throw TraceError(place, "it has no traceEvents: it is not a Kineto trace");
+    throw TraceError({.file = trace_.file, .rank = trace_.rank, .event = std::nullopt},
+                     "it has no traceEvents: it is not a Kineto trace");
   }
 
   void add(const EventTexts& texts) {
-    const auto* const category = std::ranges::find(kCategories, texts.category, &Category::name);
-    if (texts.phase != "X" || category == kCategories.end()) {
+    const std::optional<EventKind> kind = kind_of_category(texts.category);
+    if (texts.phase != "X" || !kind) {
       ++trace_.events_ignored;
       return;
     }
     TraceEvent event;
-    event.kind = category->kind;
+    event.kind = *kind;
     event.position = position_;
     event.name = trace_.texts.id_of(texts.name);
     event.start = start_of(texts.start);
     event.duration = duration_of(texts.duration);
     event.correlation = number_or_unknown(texts.correlation);
     event.external_id = number_or_unknown(texts.external_id);
+    event.record_id = number_or_unknown(texts.record_id);
     add_details(event, texts);
     events_of(event.kind).push_back(event);
   }
@@ -255,7 +229,6 @@ class KinetoReader final : public JsonPieces {
   EventParser parser_;
   WidePicoseconds base_ = 0;
   bool has_origin_ = false;
-  bool is_other_format_ = false;
   std::uint64_t position_ = 0;
   std::map<std::pair<std::string, std::string>, std::uint32_t> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> queues_;
@@ -266,7 +239,7 @@ class KinetoReader final : public JsonPieces {
 Trace read_kineto(const std::string& file, const ByteSource& source) {
   KinetoReader reader(file);
   try {
-    split_json(source, "traceEvents", reader);
+    split_json(source, reader);
   } catch (const SplitError& error) {
     throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
   }

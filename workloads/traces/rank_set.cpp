@@ -1,6 +1,7 @@
 #include "workloads/traces/rank_set.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,8 +12,15 @@
 namespace c3::inline traces {
 namespace {
 
-TracePlace place_of(const Rank& rank) {
-  return {.file = rank.trace.file, .rank = rank.trace.rank, .event = std::nullopt};
+TracePlace place_of(const RankFile& file) {
+  return {.file = file.file, .rank = file.rank, .event = std::nullopt};
+}
+
+std::vector<RankFile> files_of(const std::vector<Rank>& ranks) {
+  std::vector<RankFile> files;
+  for (const Rank& rank : ranks)
+    files.push_back({.file = rank.trace.file, .rank = rank.trace.rank, .world_size = rank.trace.world_size});
+  return files;
 }
 
 std::string listed(const std::vector<int>& numbers) {
@@ -24,33 +32,33 @@ std::string listed(const std::vector<int>& numbers) {
 
 }  // namespace
 
-void order_ranks(std::vector<Rank>& ranks, bool allow_missing) {
-  if (ranks.size() < 2) return;
-  for (const Rank& rank : ranks) {
-    if (!rank.trace.rank)
-      throw TraceSetError(place_of(rank),
-                          "it has no distributedInfo with a rank: only a single file may lack it");
+void check_ranks(std::span<const RankFile> files, bool allow_missing) {
+  if (files.size() < 2) return;
+  std::map<int, const RankFile*> present;
+  for (const RankFile& file : files) {
+    if (!file.rank)
+      throw TraceSetError(place_of(file),
+                          "neither its content nor its name says of which rank it is: only a "
+                          "single file may lack that");
+    const auto [place, is_new] = present.emplace(*file.rank, &file);
+    if (!is_new)
+      throw TraceSetError(place_of(file), fmt::format("{} is of this rank as well", place->second->file));
   }
-  std::ranges::stable_sort(ranks, {}, &Rank::number);
-  const auto twice = std::ranges::adjacent_find(ranks, {}, &Rank::number);
-  if (twice != ranks.end())
-    throw TraceSetError(place_of(*std::next(twice)),
-                        fmt::format("{} is of this rank as well", twice->trace.file));
-  const std::vector<int> missing = missing_ranks(ranks);
+  const std::vector<int> missing = missing_ranks(files);
   if (missing.empty() || allow_missing) return;
   throw TraceSetError(
-      place_of(ranks.front()),
+      place_of(*present.begin()->second),
       fmt::format("{} of the job's ranks are missing: {}; name the files of all ranks or of one, or "
                   "give --allow-missing",
                   missing.size(), listed(missing)));
 }
 
-std::vector<int> missing_ranks(const std::vector<Rank>& ranks) {
+std::vector<int> missing_ranks(std::span<const RankFile> files) {
   int world = 0;
   std::set<int> present;
-  for (const Rank& rank : ranks) {
-    world = std::max(world, rank.trace.world_size.value_or(0));
-    present.insert(rank.number());
+  for (const RankFile& file : files) {
+    world = std::max(world, file.world_size.value_or(0));
+    present.insert(file.rank.value_or(0));
   }
   std::vector<int> missing;
   for (int number = 0; number < world; ++number) {
@@ -58,5 +66,12 @@ std::vector<int> missing_ranks(const std::vector<Rank>& ranks) {
   }
   return missing;
 }
+
+void order_ranks(std::vector<Rank>& ranks, bool allow_missing) {
+  check_ranks(files_of(ranks), allow_missing);
+  std::ranges::stable_sort(ranks, {}, &Rank::number);
+}
+
+std::vector<int> missing_ranks(const std::vector<Rank>& ranks) { return missing_ranks(files_of(ranks)); }
 
 }  // namespace c3::traces

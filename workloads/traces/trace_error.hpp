@@ -13,7 +13,7 @@ namespace c3::inline traces {
 struct TracePlace {
   std::string file;
   std::optional<int> rank;
-  std::optional<std::uint64_t> event;  ///< position in traceEvents, from 0
+  std::optional<std::uint64_t> event;  ///< position among the events or nodes of the file, from 0
 };
 
 /// "FILE: rank R: event E: \p what", without the parts that are not known.
@@ -25,8 +25,8 @@ class TraceError : public std::runtime_error {
   TraceError(const TracePlace& place, const std::string& what) : std::runtime_error(at_place(place, what)) {}
 };
 
-/// A trace of a format that is not read. Exit code 74.
-class OtherFormatError : public TraceError {
+/// A file that is of no format that is read, by its first bytes or keys. Exit code 74.
+class UnknownFormatError : public TraceError {
  public:
   using TraceError::TraceError;
 };

@@ -34,7 +34,8 @@ struct TraceEvent {
   Picoseconds duration;
   std::int64_t correlation = kUnknown;  ///< a call and the GPU work that it launched have the same
   std::int64_t external_id = kUnknown;
-  std::uint64_t position = 0;  ///< in traceEvents, for messages
+  std::int64_t record_id = kUnknown;  ///< "Record function id": an execution trace has the same
+  std::uint64_t position = 0;         ///< in traceEvents, for messages
   TextId name = 0;
   std::uint32_t track = kNoIndex;       ///< in threads, or in queues
   std::uint32_t details = kNoIndex;     ///< in op_details or sync_details

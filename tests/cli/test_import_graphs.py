@@ -1,0 +1,271 @@
+"""c3sim import of graphs of nodes: PyTorch execution traces, beside Kineto traces or alone, and Chakra traces."""
+
+import csv
+import gzip
+import io
+import json
+import tarfile
+import unittest
+
+from command import ScratchTest, c3sim
+
+
+def node(number, name, parent, inputs=(), record=None, **more):
+    """Of schema 1.0.1; inputs are (value, shape, type)."""
+    values, shapes, types = ([list(column) for column in zip(*inputs)] or [[], [], []])
+    return {"id": number, "name": name, "rf_id": number if record is None else record, "parent": parent, "fw_parent": 0, "seq_id": -1,
+            "scope": 0, "tid": 1, "fw_tid": 0, "op_schema": f"{name}(..)" if "::" in name else "", "inputs": values,
+            "input_shapes": shapes, "input_types": types, "outputs": [], "output_shapes": [], "output_types": [], **more}
+
+
+def tensor(number, *dims, kind="float"):
+    elements = 1
+    for size in dims:
+        elements *= size
+    return [number, number + 1, 0, elements, 4, "cuda:0"], list(dims), f"Tensor({kind})"
+
+
+def tensor_list(number, *dims):
+    value, shape, kind = tensor(number, *dims)
+    return [value], [shape], f"GenericList[{kind}]"
+
+
+def execution_trace(rank=None):
+    """Two products and an all-reduce of 4 KiB."""
+    nodes = [node(1, "[pytorch|profiler|execution_trace|process]", 1), node(2, "[pytorch|profiler|execution_trace|thread]", 1),
+             node(3, "aten::linear", 2, [tensor(20, 8, 16), tensor(22, 32, 16)]),
+             node(4, "aten::addmm", 3, [tensor(20, 8, 16), tensor(22, 32, 16), (1, [], "Int")]),
+             node(5, "record_param_comms", 2, [tensor_list(24, 4, 256), (7, [], "Int"), (["0", "default_pg"], [[], []], "Tuple[String,String]"),
+                                               (rank or 0, [], "Int"), ("allreduce", [], "String"), ([], [], "GenericList[]"),
+                                               ([], [], "GenericList[]"), (0, [], "Int"), (1, [], "Int"), (2, [], "Int")]),
+             node(6, "record_param_comms", 2, [(7, [], "Int"), (["", ""], [[], []], "Tuple[String,String]"), (1, [], "Int"),
+                                               ("wait", [], "String"), ([], [], "GenericList[]"), ([], [], "GenericList[]"), (-1, [], "Int"),
+                                               (-1, [], "Int"), (1, [], "Int")])]
+    return {"schema": "1.0.1", "pid": 100, "nodes": nodes}
+
+
+def kineto(rank, record_ids=False):
+    """The same operators, without shapes, each of 20 us, and the kernels of the product and the all-reduce."""
+    events = []
+    for start, number, name in ((0, 3, "aten::linear"), (5, 4, "aten::addmm"), (100, 5, "record_param_comms")):
+        arguments = {"External id": number} | ({"Record function id": number} if record_ids else {})
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 100 + rank, "tid": 100, "ts": start, "dur": 30 - start % 10 * 2,
+                       "args": arguments})
+    for start, stream, name in ((10, 7, "ampere_gemm"), (110, 20, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")):
+        events += [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100 + rank, "tid": 100, "ts": start, "dur": 5,
+                    "args": {"correlation": start}},
+                   {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": start + 10, "dur": 50,
+                    "args": {"device": 0, "stream": stream, "correlation": start}}]
+    return {"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}
+
+
+def varint(number):
+    text = b""
+    while True:
+        text += bytes([number & 127 | (128 if number > 127 else 0)])
+        number >>= 7
+        if number == 0:
+            return text
+
+
+def field(number, value):
+    """An integer, or bytes of a text or message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value & (1 << 64) - 1)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def message(*fields):
+    text = b"".join(field(number, value) for number, value in fields)
+    return varint(len(text)) + text
+
+
+def chakra_node(number, name, kind, duration, data=(), control=(), **attributes):
+    """Integers of attributes take turns through int64, uint64 and int32."""
+    values = [field(1, key.encode()) + (field(27, int(value)) if isinstance(value, bool) else field((9, 13, 7)[i % 3], value))
+              for i, (key, value) in enumerate(attributes.items())]
+    return message((1, number), (2, name.encode()), (3, kind), *((4, other) for other in control), *((5, other) for other in data),
+                   (7, duration), (99, b"of a later schema"), *((10, value) for value in values))
+
+
+def chakra(*nodes):
+    return message((1, b"1.0.0"), (2, field(1, b"schema") + field(29, b"1.0.1"))) + b"".join(nodes)
+
+
+def chakra_step():
+    """80 us: an operator, its kernel, and the collective behind it. Node 4 is an operator that only calls a collective."""
+    return chakra(chakra_node(1, "aten::mm", 4, 10, is_cpu_op=True, tid=1),
+                  chakra_node(2, "ampere_gemm", 4, 30, data=[1], is_cpu_op=False, tid=7),
+                  chakra_node(3, "ncclKernel_AllReduce", 7, 40, data=[2], control=[999], is_cpu_op=False, comm_type=0, comm_size=4096, pg_name=0),
+                  chakra_node(4, "c10d::allreduce_", 7, 5, data=[1], is_cpu_op=True, tid=1))
+
+
+class Graphs(ScratchTest):
+    def write(self, name, content):
+        text = content if isinstance(content, bytes) else json.dumps(content).encode()
+        (self.folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+        return name
+
+    def report(self, *arguments):
+        done = c3sim("import", *arguments, "--json", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def refuse(self, content, pattern, code=74):
+        self.assert_one_line(c3sim("import", self.write("t", content), folder=self.folder), code, "^c3sim: t: " + pattern)
+
+    def test_an_execution_trace_alone(self):
+        report = self.report(self.write("t.anything", execution_trace()))
+        self.assertEqual((report["format"], report["ranks"][0]["schema"]), ("PyTorch execution trace", "1.0.1"))
+        self.assertEqual({row["name"]: (row["count"], row["with_shapes"]) for row in report["operators"]},
+                         {"gemm": (1, 1), "collective": (1, 1)})
+        collectives = report["collectives"]
+        self.assertEqual([collectives[key] for key in ("issued", "specified", "waits", "waits_paired")], [1, 1, 1, 1])
+        self.assertEqual(collectives["alike"], [{"kind": "all_reduce", "dtype": "float", "bytes": 4096, "group": "0", "group_size": 2,
+                                                 "splits": None, "count": 1, "time_us": 0}])
+        text = c3sim("import", "t.anything", folder=self.folder).stdout
+        self.assertIn("1 PyTorch execution trace, 6 nodes\n", text)
+        self.assertIn("1 of 1 collectives have a known kind, size and group\n1 of 1 waits have their collective\n", text)
+
+    def test_beside_kineto_traces_it_gives_shapes_and_collectives(self):
+        for rank in (0, 1):
+            self.write(f"kineto_{rank}.json", kineto(rank))
+            self.write(f"et_{rank}.json.gz", execution_trace(rank) | {"pid": 100 + rank})
+        (self.folder / "README.txt").write_text("not a trace")
+        alone = self.report("kineto_0.json", "kineto_1.json")
+        self.assertEqual(alone["collectives"]["specified"], 0)
+        self.assertEqual(alone["ranks"][0]["gpu_time_with_shapes_us"], 0)
+        self.assertEqual(alone["execution_traces"], [])
+        report = self.report(".")
+        self.assertEqual([join["file"] for join in report["execution_traces"]], ["./et_0.json.gz", "./et_1.json.gz"])
+        self.assertEqual([report["execution_traces"][0][key] for key in ("rank", "by", "operators", "joined", "shapes_added", "collectives_added")],
+                         [0, "order", 3, 3, 3, 1])
+        self.assertEqual(report["ranks"][0]["gpu_time_with_shapes_us"], 100)
+        self.assertEqual((report["collectives"]["specified"], report["collectives"]["matched_by_sequence"]), (2, 1))
+        self.assertEqual(report["collectives"]["alike"][0]["bytes"], 4096)
+        self.assertIn("execution traces joined with the Kineto trace of their rank\n", c3sim("import", ".", folder=self.folder).stdout)
+
+    def test_they_are_joined_by_record_function_id_where_both_have_it(self):
+        self.write("kineto.json", kineto(0, record_ids=True))
+        self.write("et.json", execution_trace())
+        join = self.report("kineto.json", "et.json")["execution_traces"][0]
+        self.assertEqual((join["by"], join["joined"]), ("rf_id", 3))
+        # Other ids, so of another step: by order.
+        other = execution_trace()
+        for entry in other["nodes"]:
+            entry["rf_id"] += 1000
+        self.write("et.json", other)
+        join = self.report("kineto.json", "et.json")["execution_traces"][0]
+        self.assertEqual((join["by"], join["joined"]), ("order", 3))
+
+    def test_execution_traces_of_other_ranks_are_left_out_with_a_note(self):
+        self.write("kineto_0.json", kineto(0))
+        self.write("et_1.json", execution_trace(1) | {"pid": 9})
+        done = c3sim("import", ".", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "note: execution traces without a Kineto trace of their rank are left out: ./et_1.json\n"))
+        self.assertEqual(c3sim("import", ".", "-q", folder=self.folder).stderr, "")
+
+    def test_chakra_counts_only_what_communicates(self):
+        self.write("plain.et", chakra_step())
+        self.write("packed", gzip.compress(chakra_step()))
+        with tarfile.open(self.folder / "archive.tar.gz", "w:gz") as archive:
+            archive.add(self.folder / "plain.et", arcname="run/plain.et")
+        report = self.report("plain.et")
+        self.assertEqual(report["format"], "Chakra trace")
+        self.assertEqual(report["ranks"][0]["schema"], "1.0.1")
+        self.assertEqual(report["collectives"]["alike"], [{"kind": "all_reduce", "dtype": None, "bytes": 4096, "group": "0",
+                                                           "group_size": None, "splits": None, "count": 1, "time_us": 40}])
+        self.assertEqual(report["collectives"]["specified"], 1)
+        self.assertEqual(report["times"], {"host_us": 15, "compute_us": 30, "communication_us": 40})
+        self.assertEqual(report["critical_path"], {"host_us": 10, "compute_us": 30, "communication_us": 40})
+        self.assertEqual({row["dependency"]: row["count"] for row in report["dependencies"]},
+                         {"control": 1, "data": 3, "on a node that is not in the file": 1})
+        for name in ("packed", "archive.tar.gz"):
+            same = self.report(name)
+            self.assertEqual(same["ranks"][0].pop("file"), name + ("/run/plain.et" if "tar" in name else ""))
+            self.assertEqual({**same, "ranks": 0}, {**report, "ranks": 0})
+
+    def test_chakra_in_json_is_the_same(self):
+        nodes = [{"Id": 1, "Name": "aten::mm", "NodeType": 4, "data_deps": [], "runtime": 10, "is_cpu_op": True},
+                 {"id": "2", "name": "gemm", "type": "COMP_NODE", "dataDeps": ["1"], "durationMicros": "30", "is_cpu_op": False},
+                 {"Id": 3, "Name": "nccl", "NodeType": 7, "data_deps": [2], "runtime": 40, "is_cpu_op": False, "comm_type": 2, "comm_size": 8}]
+        report = self.report(self.write("t", {"workload_graph": nodes, "ngpus": 8}))
+        self.assertEqual(report["critical_path"], {"host_us": 10, "compute_us": 30, "communication_us": 40})
+        self.assertEqual([row["kind"] for row in report["collectives"]["alike"]], ["all_gather"])
+
+    def test_every_table_is_printed_as_csv(self):
+        self.write("et.json", execution_trace())
+        self.write("t.et", chakra_step())
+        for file in ("et.json", "t.et"):
+            for table in ("ranks", "nodes", "operators", "collectives", "dependencies", "times"):
+                with self.subTest(file=file, table=table):
+                    done = c3sim("import", file, "--csv", table, folder=self.folder)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    rows = list(csv.reader(io.StringIO(done.stdout)))
+                    self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        self.assert_one_line(c3sim("import", "et.json", "--csv", "stragglers", folder=self.folder), 2,
+                             r"^c3sim: --csv stragglers: these traces do not have such a table; they have ranks, nodes, ")
+
+    def test_damaged_execution_traces_are_one_error_with_the_node(self):
+        whole = json.dumps(execution_trace()).encode()
+        self.refuse(whole[:700], r"event \d: the file ends before its JSON does: it is truncated$")
+        self.refuse({"nodes": [{"name": "x"}]}, r"event 0: it has no id that is an integer from 0$")
+        self.refuse({"nodes": [node(4, "a", 0), node(4, "b", 0)]}, r"event 1: event 0 has the id 4 as well$")
+        self.refuse({"nodes": [node(4, "a", 5), node(5, "b", 4)]}, r"event \d: this node and its parents form a ring$")
+        self.refuse(b'{"nodes":[' + b"[" * 100_000, r"event 0: it is nested deeper than 100 levels$")
+        self.refuse({"nodes": [7]}, r"event 0: it is not a JSON object$")
+        packed = gzip.compress(whole)
+        self.refuse(packed[:len(packed) // 2], r"cannot unpack: the gzip data ends too early: it is truncated$")
+
+    def test_damaged_chakra_traces_are_one_error_with_the_node(self):
+        whole = chakra_step()
+        self.refuse(whole[:-3], r"event 3: the file ends inside a message: it is truncated$")
+        self.refuse(chakra(message((1, 1)), b"\x04\xff\xff\xff\xff"), r"event 1: it is not a Chakra node$")
+        self.refuse(chakra(b"\xff" * 11), r"event 0: the length of a message has more than 10 bytes: it is not a Chakra trace$")
+        self.refuse(chakra(varint(1 << 40)), r"event 0: a message of 1099511627776 bytes is longer than 64 MiB$")
+        self.refuse(chakra(chakra_node(1, "a", 4, 1), chakra_node(1, "b", 4, 1)), r"event 1: event 0 has the id 1 as well$")
+        self.refuse(chakra(chakra_node(1, "a", 4, 1, data=[2]), chakra_node(2, "b", 4, 1, data=[1])),
+                    r"event 0: the nodes of this trace wait for each other in a ring$", 3)
+        self.refuse(chakra(chakra_node(1, "a", 4, 1 << 60)), r"event 0: duration_micros: \d+ us is more than 50 days$")
+        self.refuse(chakra(), r"it has no nodes$")
+        self.refuse({"workload_graph": [{"Name": "x"}]}, r"event 0: it has no id$")
+        self.refuse({"workload_graph": [{"Id": -1}]}, r'event 0: "-1" is not an id, which is an integer from 0$')
+
+    def test_formats_and_ranks_that_do_not_fit_together_are_refused(self):
+        self.write("kineto.json", kineto(0))
+        self.write("et.json", execution_trace())
+        self.write("t.et", chakra_step())
+        for other in ("kineto.json", "et.json"):
+            self.assert_one_line(c3sim("import", other, "t.et", folder=self.folder), 3,
+                                 rf"^c3sim: t\.et: it is a Chakra trace, and {other} is not: ")
+        for name in ("a", "b"):
+            self.write(name, execution_trace())
+        self.assert_one_line(c3sim("import", "a", "b", folder=self.folder), 3, r"^c3sim: b: rank 0: a is of this rank as well$")
+        self.assert_one_line(c3sim("import", "kineto.json", "a", "b", folder=self.folder), 3,
+                             r"^c3sim: b: rank 0: a is the execution trace of this rank as well$")
+        self.assert_one_line(c3sim("import", "t.et", "t.et", folder=self.folder), 3, r"neither its content nor its name says")
+        big = execution_trace(5)
+        big["nodes"][4]["inputs"][-1] = 8
+        self.write("b", big)
+        for name in ("a",):
+            small = execution_trace(1)
+            small["nodes"][4]["inputs"][-1] = 8
+            self.write(name, small)
+        self.assert_one_line(c3sim("import", "a", "b", folder=self.folder), 3, r"^c3sim: a: rank 1: 6 of the job's ranks are missing: 0, 2, 3, ")
+        self.assertEqual(c3sim("import", "a", "b", "--allow-missing", folder=self.folder).returncode, 0)
+
+    def test_a_damaged_archive_is_refused(self):
+        self.write("t.et", chakra_step())
+        with tarfile.open(self.folder / "whole.tar", "w") as archive:
+            archive.add(self.folder / "t.et", arcname="t.et")
+        whole = (self.folder / "whole.tar").read_bytes()
+        self.refuse(whole[:600], r"cannot unpack: the tar archive ends too early: it is truncated$")
+        self.refuse(whole[:100] + b"\x01" + whole[101:], r"cannot unpack: a header of the tar archive is damaged$")
+        with tarfile.open(self.folder / "twice.tar", "w") as archive:
+            archive.add(self.folder / "whole.tar", arcname="whole.tar")
+        self.assert_one_line(c3sim("import", "twice.tar", folder=self.folder), 74, r"it is an archive in an archive: unpack it first$")
+
+
+if __name__ == "__main__":
+    unittest.main()
