@@ -113,10 +113,83 @@ class SingleRanks(unittest.TestCase):
             for name in PAIRS:
                 self.assertGreaterEqual(shaped(report(TRACES / f"tracelens/{gpu}_{name}.json.gz")["ranks"][0]), 0.99)
 
-    def test_a_folder_is_read_without_its_execution_traces(self):
-        done = c3sim(TRACES / "megatron_tp8_a100", "--csv", "ranks")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual([row["rank"] for row in csv.DictReader(io.StringIO(done.stdout))], list("01234567"))
+
+class ExecutionTraces(unittest.TestCase):
+    def test_operators_and_collectives(self):
+        # nodes, GEMMs with shapes, collectives issued = specified, waits paired
+        known = {"megatron_tp8_a100/et_0": (5424, 241, 85, 85), "pytorch_et/linear_et": (931, 62, 0, 0),
+                 "pytorch_et/resnet_1gpu_et_1.0.3": (14391, 9, 21, 6), "pytorch_et/resnet_2gpu_et_1.1.0": (14392, 9, 21, 6)}
+        for name, (nodes, gemms, collectives, waits) in known.items():
+            with self.subTest(trace=name):
+                found = report(TRACES / f"{name}.json.gz")
+                self.assertEqual(found["ranks"][0]["nodes"], nodes)
+                classes = {row["name"]: (row["count"], row["with_shapes"]) for row in found["operators"]}
+                self.assertEqual(classes["gemm"], (gemms, gemms))
+                self.assertEqual([found["collectives"][key] for key in ("issued", "specified", "waits", "waits_paired")],
+                                 [collectives, collectives, waits, waits])
+                self.assertEqual({row["dependency"]: row["count"] for row in found["dependencies"]}["node in its parent"], nodes - 1)
+
+    def test_ranks_are_known(self):
+        for name, rank in {"resnet_1gpu_et_1.0.3": 0, "resnet_2gpu_et_1.1.0": 1}.items():
+            self.assertEqual(report(TRACES / f"pytorch_et/{name}.json.gz")["ranks"][0]["rank"], rank)
+        ranks = report(*(TRACES / f"megatron_tp8_a100/et_{rank}.json.gz" for rank in (3, 1, 0, 2)))["ranks"]
+        self.assertEqual([rank["rank"] for rank in ranks], [0, 1, 2, 3])
+
+    def test_bytes_of_collectives(self):
+        # The gradients of ResNet-50, 25,557,032 floats, three times.
+        rows = report(TRACES / "pytorch_et/resnet_2gpu_et_1.1.0.json.gz")["collectives"]["alike"]
+        self.assertEqual(sum(row["bytes"] * row["count"] for row in rows if row["kind"] == "all_reduce"), 3 * 4 * 25_557_032)
+        rows = report(TRACES / "megatron_tp8_a100/et_0.json.gz")["collectives"]["alike"]
+        self.assertEqual([(row["bytes"], row["count"]) for row in rows], [(67_108_864, 81), (32_768, 3), (4, 1)])
+
+    def test_a_folder_of_kineto_and_execution_traces_is_joined_by_rank(self):
+        joined = report(TRACES / "megatron_tp8_a100")
+        self.assertEqual([join["rank"] for join in joined["execution_traces"]], list(range(8)))
+        for rank, join in enumerate(joined["execution_traces"]):
+            self.assertTrue(join["file"].endswith(f"et_{rank}.json.gz"))
+            # Kineto recorded the shapes of the same step itself: all that are joined agree.
+            self.assertEqual((join["joined"], join["shapes_same"], join["shapes_differ"]), (join["operators"], 4287, 0))
+        alone = report(*MEGATRON)
+        for key in ("edges", "stragglers", "bounds", "replay"):
+            self.assertEqual(joined[key], alone[key])
+        self.assertEqual(joined["collectives"]["specified"], 672)
+
+    def test_shapes_that_kineto_lacks(self):
+        # (Kineto, execution trace): share of GPU time with shapes before and after.
+        for kineto, execution in (("pytorch_et/linear_kineto", "pytorch_et/linear_et"),
+                                  ("hta/a100_simple_add_kineto", "hta/a100_simple_add_et")):
+            with self.subTest(trace=kineto):
+                kineto, execution = TRACES / f"{kineto}.json.gz", TRACES / f"{execution}.json.gz"
+                self.assertEqual(shaped(report(kineto)["ranks"][0]), 0)
+                joined = report(kineto, execution)
+                join = joined["execution_traces"][0]
+                print(f"{kineto.name}: {join['joined']} of {join['operators']} operators joined, "
+                      f"{100 * shaped(joined['ranks'][0]):.2f} % of GPU time with shapes")
+                self.assertGreaterEqual(join["joined"] / join["operators"], 0.99)
+                self.assertGreaterEqual(shaped(joined["ranks"][0]), 0.99)
+
+
+class Chakra(unittest.TestCase):
+    def test_only_seven_of_twenty_one_nodes_communicate(self):
+        found = report(TRACES / "chakra/feeder_tests_trace.tar.gz")
+        self.assertEqual(found["ranks"][0]["nodes"], 3664)
+        rows = found["collectives"]["alike"]
+        self.assertEqual(sum(row["count"] for row in rows), 7)
+        self.assertEqual({row["name"]: row["count"] for row in found["nodes"]}["operator of the host that calls a collective"], 14)
+        # The gradients of ResNet-50 once, and 53,120 floats and 53 integers of 8 B of the buffers.
+        self.assertEqual(sum(row["bytes"] for row in rows if row["kind"] == "all_reduce"), 4 * 25_557_032)
+        self.assertEqual(sorted(row["bytes"] for row in rows if row["kind"] == "broadcast"), [53 * 8, 53_120 * 4])
+
+    def test_durations(self):
+        found = report(TRACES / "chakra/feeder_tests_trace.tar.gz")
+        self.assertEqual(sum(found["times"].values()), 381_795)
+        self.assertEqual(found["times"]["communication_us"], 36_715)
+        self.assertEqual(sum(found["critical_path"].values()), 46_140)
+
+    def test_json(self):
+        found = report(TRACES / "chakra/small_chakra.0.json.gz")
+        self.assertEqual(found["ranks"][0] | {"file": ""}, {"rank": 0, "file": "", "schema": None, "nodes": 7, "threads": 0})
+        self.assertEqual([row["kind"] for row in found["collectives"]["alike"]], ["broadcast"])
 
 
 if __name__ == "__main__":
