@@ -14,7 +14,7 @@
 #include "files/unpacked_file.hpp"
 #include "workloads/traces/chakra/chakra_reader.hpp"
 #include "workloads/traces/execution/execution_reader.hpp"
-#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/execution/operator_list_file.hpp"
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/file_rank.hpp"
 #include "workloads/traces/kineto_reader.hpp"
@@ -62,21 +62,22 @@ class TraceReader {
       order_executions(allow_missing);
       check_chakras(allow_missing);
     } else {
-      join_executions();
       for (Trace& trace : kinetos_) {
         if (!trace.rank && kinetos_.size() > 1) trace.rank = rank_in_name(trace.file);
       }
+      std::ranges::stable_sort(kinetos_, {}, [](const Trace& trace) { return trace.rank.value_or(0); });
+      join_executions();
       for (Trace& trace : kinetos_)
         files_.ranks.emplace_back(std::move(trace));
       order_ranks(files_.ranks, allow_missing);
-      std::ranges::stable_sort(files_.joins, {},
-                               [](const ExecutionJoin& join) { return join.rank.value_or(0); });
     }
     return std::move(files_);
   }
 
  private:
-  std::size_t count() const { return kinetos_.size() + executions_.size() + files_.chakras.size(); }
+  std::size_t count() const {
+    return kinetos_.size() + executions_.size() + files_.chakras.size() + files_.lists.size();
+  }
 
   void read_folder(const fs::path& folder) {
     const std::size_t before = count();
@@ -112,6 +113,9 @@ class TraceReader {
       case TraceFormat::chakra_json:
         files_.chakras.push_back(read_chakra_json(name, all));
         break;
+      case TraceFormat::operators:
+        files_.lists.push_back({.file = name, .list = read_operator_list(name, all)});
+        break;
       case TraceFormat::tar:
         read_archive(name, all);
         break;
@@ -131,29 +135,36 @@ class TraceReader {
     is_in_archive_ = false;
   }
 
+  /// Chakra traces and operator lists stand alone.
   void refuse_mixture() const {
-    const auto refuse = [](const std::string& file, TraceFormat format, const std::string& other) {
-      throw TraceSetError(
-          {.file = file, .rank = {}, .event = {}},
-          fmt::format("it is a {}, and {} is not: give Kineto traces, with or without the execution "
-                      "traces of the same ranks, or traces of one format",
-                      name_of(format), other));
-    };
-    if (files_.chakras.empty()) return;
-    if (!kinetos_.empty()) refuse(files_.chakras.front().file, TraceFormat::chakra, kinetos_.front().file);
-    if (!executions_.empty())
-      refuse(files_.chakras.front().file, TraceFormat::chakra, executions_.front().file);
+    std::vector<std::pair<TraceFormat, std::string>> first;  // file of each format
+    if (!kinetos_.empty()) first.emplace_back(TraceFormat::kineto, kinetos_.front().file);
+    if (!executions_.empty()) first.emplace_back(TraceFormat::execution, executions_.front().file);
+    if (!files_.chakras.empty()) first.emplace_back(TraceFormat::chakra, files_.chakras.front().file);
+    if (!files_.lists.empty()) first.emplace_back(TraceFormat::operators, files_.lists.front().file);
+    const auto& last = first.empty() ? std::pair(TraceFormat::kineto, std::string()) : first.back();
+    if (first.size() < 2 || last.first == TraceFormat::execution) return;
+    throw TraceSetError(
+        {.file = last.second, .rank = {}, .event = {}},
+        fmt::format("it is of the format {}, and {} is not: give Kineto traces, with or without the "
+                    "execution traces of the same ranks, or files of one format",
+                    name_of(last.first), first.front().second));
   }
 
+  /// In the order of the Kineto traces.
   void join_executions() {
     const std::vector<std::uint32_t> matches = match_ranks(kinetos_, executions_);
     std::vector<std::string> others;
     for (std::size_t i = 0; i < executions_.size(); ++i) {
-      if (matches[i] == kNoIndex) {
-        others.push_back(executions_[i].file);
-      } else {
-        files_.joins.push_back(complete_from(executions_[i], kinetos_[matches[i]]));
-      }
+      if (matches[i] == kNoIndex) others.push_back(executions_[i].file);
+    }
+    for (std::uint32_t rank = 0; rank < kinetos_.size(); ++rank) {
+      const auto match = std::ranges::find(matches, rank);
+      if (match == matches.end()) continue;
+      ExecutionTrace& execution = executions_[static_cast<std::size_t>(match - matches.begin())];
+      KinetoJoin join = join_with_kineto(kinetos_[rank], execution);
+      files_.joins.push_back(complete_from(execution, join, kinetos_[rank]));
+      files_.joined.push_back({.execution = std::move(execution), .join = std::move(join), .rank = rank});
     }
     if (!others.empty())
       files_.notes.push_back(fmt::format(

@@ -6,17 +6,34 @@
 
 #include "workloads/traces/chakra/chakra_trace.hpp"
 #include "workloads/traces/execution/execution_trace.hpp"
+#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
 namespace c3::inline app {
 
-/// Traces of one run: Kineto traces, or execution traces alone, or Chakra traces alone.
+/// An execution trace and the Kineto trace of its rank.
+struct JoinedRank {
+  ExecutionTrace execution;
+  KinetoJoin join;
+  std::size_t rank = 0;  ///< in TraceFiles::ranks
+};
+
+/// An operator list, and the file that it was read from.
+struct OperatorListFile {
+  std::string file;
+  OperatorList list;
+};
+
+/// Traces of one run: Kineto traces, or execution traces alone, or Chakra traces alone; or operator lists.
 struct TraceFiles {
   std::vector<Rank> ranks;                 ///< Kineto traces, completed from their execution traces; by rank
   std::vector<ExecutionJoin> joins;        ///< what was completed; by rank
+  std::vector<JoinedRank> joined;          ///< in the same order
   std::vector<ExecutionTrace> executions;  ///< if there are no Kineto traces; by rank
   std::vector<ChakraTrace> chakras;        ///< in the order of reading
+  std::vector<OperatorListFile> lists;     ///< in the order of reading
   std::vector<std::string> notes;          ///< what was left out, and why
 };
 

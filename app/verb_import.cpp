@@ -10,11 +10,13 @@
 #include "app/exit_code.hpp"
 #include "app/import_tables.hpp"
 #include "app/notes.hpp"
+#include "app/operator_list_output.hpp"
 #include "app/trace_files.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
 #include "workloads/traces/chakra/chakra_report.hpp"
 #include "workloads/traces/execution/execution_report.hpp"
+#include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/make_report.hpp"
 
 namespace c3::inline app {
@@ -26,6 +28,7 @@ struct ImportOptions {
   bool json = false;
   bool allow_missing = false;
   bool quiet = false;
+  OperatorListOptions operators;
 };
 
 template <class Report>
@@ -38,8 +41,20 @@ void print_report(const ImportOptions& options, const Report& report) {
   }
 }
 
+/// Lists of several files, as if put behind each other.
+NodeGraphReport report_on(const std::vector<OperatorListFile>& lists) {
+  OperatorList all = lists.front().list;
+  for (std::size_t i = 1; i < lists.size(); ++i)
+    all = concatenated(std::move(all), lists[i].list);
+  return make_report(all, lists.front().file);
+}
+
 int import_traces(const ImportOptions& options) {
   TraceFiles files = read_traces(options.files, options.allow_missing);
+  if (!options.operators.file.empty()) {
+    for (std::string& note : write_operator_list(files, options.operators))
+      files.notes.push_back(std::move(note));
+  }
   if (!options.quiet) print_notes(files.notes);
   if (!files.ranks.empty()) {
     ImportReport report = make_report(files.ranks);
@@ -47,10 +62,37 @@ int import_traces(const ImportOptions& options) {
     print_report(options, report);
   } else if (!files.executions.empty()) {
     print_report(options, make_report(files.executions));
-  } else {
+  } else if (!files.chakras.empty()) {
     print_report(options, make_report(files.chakras));
+  } else {
+    print_report(options, report_on(files.lists));
   }
   return kExitOk;
+}
+
+void add_list_options(Command& verb, OperatorListOptions& options) {
+  const std::string group = "Operator list";
+  Option& file = verb.add_option("--operators", options.file,
+                                 "Write what each rank runs, in order, as a benchmark that stands alone");
+  file.type_name("FILE").group(group);
+  verb.add_flag("--obfuscate", options.obfuscate, "Replace names that are not PyTorch's own")
+      .needs(file)
+      .group(group);
+  verb.add_option("--drop", options.drop, "Leave out the operators of this class")
+      .type_name("CLASS")
+      .one_of({kWorkClassNames.begin(), kWorkClassNames.end()})
+      .one_word()
+      .needs(file)
+      .group(group);
+  verb.add_option("--repeat", options.repeat, "Run the list so many times in turn")
+      .in_range(1, 1000)
+      .needs(file)
+      .group(group);
+  verb.add_option("--scale-to", options.ranks, "For so many ranks, if all ranks are alike (data parallelism)")
+      .type_name("RANKS")
+      .in_range(1, 100'000)
+      .needs(file)
+      .group(group);
 }
 
 }  // namespace
@@ -72,18 +114,20 @@ void add_import_verb(Command& app, VerbAction& action) {
       "    rank, which they give shapes and collectives that it lacks\n"
       "  PyTorch execution traces or Chakra traces alone: nodes by kind, operators by class, collectives,\n"
       "    dependencies; of Chakra traces also durations and the critical path\n"
-      "Nothing is written.\n\n"
+      "  operator lists, which --operators writes: operators by class, collectives\n\n"
       "Examples:\n"
       "  c3sim import traces/\n"
       "  c3sim import rank0.json.gz rank1.json.gz --json\n"
       "  c3sim import rank0.json.gz --csv unexplained\n"
       "  c3sim import kineto.json.gz execution_trace.json.gz\n"
-      "  c3sim import chakra.0.et");
+      "  c3sim import chakra.0.et\n"
+      "  c3sim import traces/ --operators step.json --obfuscate");
   verb.add_option("FILES", options->files, "Traces, or folders of them").required();
   Option& csv = verb.add_option("--csv", options->csv, "Print this table whole, as CSV");
   csv.type_name("TABLE").one_of(import_table_names());
   verb.add_flag("--json", options->json, "Print one JSON object").excludes(csv);
   verb.add_flag("--allow-missing", options->allow_missing, "Accept some, but not all, ranks of a job");
+  add_list_options(verb, options->operators);
   verb.when_parsed([&app, &action, options] {
     options->quiet = app.was_given("--quiet");
     action = [options] { return import_traces(*options); };

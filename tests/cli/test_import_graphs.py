@@ -118,6 +118,43 @@ class Graphs(ScratchTest):
         self.assert_one_line(c3sim("import", "et.json", "--csv", "stragglers", folder=self.folder), 2,
                              r"^c3sim: --csv stragglers: these traces do not have such a table; they have ranks, nodes, ")
 
+    def test_an_operator_list_stands_alone(self):
+        for rank in (0, 1):
+            self.write(f"kineto_{rank}.json", kineto(rank))
+            self.write(f"et_{rank}.json", execution_trace(rank) | {"pid": 100 + rank})
+        done = c3sim("import", ".", "--operators", "list", "--json", folder=self.folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.splitlines()[0], "note: rank 0: listed operators launched 100.00 % of the GPU work by count, 100.00 % by time")
+        report = self.report("list")
+        self.assertEqual((report["format"], len(report["ranks"]), report["ranks"][0]["nodes"]), ("operator list", 2, 3))
+        self.assertEqual({row["name"]: (row["count"], row["time_us"]) for row in report["operators"]}, {"gemm": (2, 100), "collective": (2, 100)})
+        self.assertEqual([report["collectives"][key] for key in ("issued", "specified", "waits", "waits_paired")], [2, 2, 2, 2])
+        # Obfuscated, it has the same figures; repeated and without a class, others.
+        c3sim("import", "list", "--operators", "hidden", "--obfuscate", folder=self.folder)
+        hidden = self.report("hidden")
+        for key in ("operators", "nodes"):
+            self.assertEqual(hidden[key], report[key])
+        c3sim("import", "list", "list", "--operators", "long", "--repeat", "3", "--drop", "collective", "--scale-to", "4", folder=self.folder)
+        self.assertEqual([(row["name"], row["count"]) for row in self.report("long")["operators"]], [("gemm", 2 * 3 * 4)])
+        self.assertEqual(self.report("list", "list")["ranks"][0]["nodes"], 6)
+
+    def test_what_cannot_be_listed_is_refused(self):
+        self.write("kineto.json", kineto(0))
+        self.write("et.json", execution_trace())
+        for arguments, code, pattern in ((["kineto.json", "--operators", "x"], 2, r"--operators requires PyTorch execution traces or operator lists"),
+                                         (["et.json", "--obfuscate"], 2, r"--obfuscate"),
+                                         (["et.json", "--operators", "x", "--drop", "magic"], 2, r"--drop"),
+                                         (["et.json", "--operators", "x", "--repeat", "0"], 2, r"--repeat"),
+                                         (["et.json", "--operators", "x", "--drop", "collective", "--scale-to", "100000", "--repeat", "1000"], 2,
+                                          r"--scale-to and --repeat make a list of 100 million operators; at most 20 are written"),
+                                         (["et.json", "--operators", "et.json"], 2, r"et\.json"),
+                                         (["et.json", "--operators", "nowhere/x"], 74, r"nowhere/x"),
+                                         (["et.json", "--operators", "x", "--scale-to", "3"], 3, r"only those over all ranks can be scaled")):
+            with self.subTest(arguments=arguments):
+                self.assert_one_line(c3sim("import", *arguments, folder=self.folder), code, "^c3sim: .*" + pattern)
+                self.assertFalse((self.folder / "x").exists())
+        self.refuse({"format": "c3sim operators", "version": 9, "operators": []}, r"version 9 is not read, only version 1$")
+
     def test_damaged_execution_traces_are_one_error_with_the_node(self):
         whole = json.dumps(execution_trace()).encode()
         self.refuse(whole[:700], r"event \d: the file ends before its JSON does: it is truncated$")
@@ -149,7 +186,7 @@ class Graphs(ScratchTest):
         self.write("t.et", chakra_step())
         for other in ("kineto.json", "et.json"):
             self.assert_one_line(c3sim("import", other, "t.et", folder=self.folder), 3,
-                                 rf"^c3sim: t\.et: it is a Chakra trace, and {other} is not: ")
+                                 rf"^c3sim: t\.et: it is of the format Chakra trace, and {other} is not: ")
         for name in ("a", "b"):
             self.write(name, execution_trace())
         self.assert_one_line(c3sim("import", "a", "b", folder=self.folder), 3, r"^c3sim: b: rank 0: a is of this rank as well$")

@@ -85,7 +85,8 @@ TEST_CASE("operators get shapes and collectives that Kineto did not record, and 
           .call("cudaLaunchKernel", 22, 1, 1)
           .kernel("ncclDevKernel_Generic", 30, 10, 1)
           .read();
-  const ExecutionJoin join = complete_from(text.read(), trace);
+  const ExecutionTrace execution_trace = text.read();
+  const ExecutionJoin join = complete_from(execution_trace, join_with_kineto(trace, execution_trace), trace);
   CHECK(join.joined == 3);
   CHECK(join.shapes_added == 2);
   CHECK(join.shapes_differ == 1);

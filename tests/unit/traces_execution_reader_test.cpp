@@ -257,6 +257,17 @@ TEST_CASE("GPU operators are the innermost ones with a class, on a GPU") {
   CHECK(classes == std::vector<WorkClass>{WorkClass::gemm, WorkClass::gemm, WorkClass::vector});
 }
 
+TEST_CASE("a compiled kernel without arguments stands for itself only where nothing around it has any") {
+  ExecutionText text;
+  text.node(3, "Torch-Compiled Region", 1).node(4, "triton_poi_fused_add_0", 3);
+  text.node(5, "GeLUFunction", 1, {tensor_text(7, 64)}).node(6, "triton_poi_fused_tanh_0", 5);
+  const ExecutionTrace trace = text.read();
+  const std::vector<GpuOperator> operators = gpu_operators(trace);
+  REQUIRE(operators.size() == 2);
+  CHECK(trace.nodes[operators[0].node].id == 4);
+  CHECK(trace.nodes[operators[1].node].id == 5);
+}
+
 TEST_CASE("classes of operators") {
   CHECK(operator_class("aten::_scaled_mm") == WorkClass::gemm);
   CHECK(operator_class("aten::cudnn_convolution") == WorkClass::convolution);

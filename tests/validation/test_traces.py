@@ -4,7 +4,10 @@ import csv
 import io
 import json
 import os
+import pathlib
+import re
 import subprocess
+import tempfile
 import unittest
 
 from measured_data import DATA, skip_without
@@ -167,6 +170,41 @@ class ExecutionTraces(unittest.TestCase):
                       f"{100 * shaped(joined['ranks'][0]):.2f} % of GPU time with shapes")
                 self.assertGreaterEqual(join["joined"] / join["operators"], 0.99)
                 self.assertGreaterEqual(shaped(joined["ranks"][0]), 0.99)
+
+
+class OperatorLists(unittest.TestCase):
+    """Benchmarks from execution traces (Mystique)."""
+
+    def test_coverage_and_class_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.json"
+            done = c3sim(TRACES / "megatron_tp8_a100", "--operators", path, "--json")
+            shares = [tuple(map(float, re.findall(r"([\d.]+) %", note))) for note in done.stderr.splitlines()]
+            print("Megatron, listed by count and by time [%]:", shares)
+            self.assertEqual(len(shares), 8)
+            for by_count, by_time in shares:
+                self.assertGreaterEqual(by_count, 95)
+                self.assertGreaterEqual(by_time, 90)
+            kernels = {row["class"]: row["time_us"] for row in json.loads(done.stdout)["classes"]}
+            plain = report(path)
+            listed = {row["name"]: row["time_us"] for row in plain["operators"]}
+            print("class times, listed and of kernels [us]:", listed, kernels)
+            # Kernels and operators are classed by other names; memsets of products count as theirs.
+            for work in ("gemm", "vector", "collective"):
+                self.assertAlmostEqual(listed[work] / kernels[work], 1, delta=0.15)
+            hidden = pathlib.Path(folder) / "hidden.json"
+            self.assertEqual(c3sim(path, "--operators", hidden, "--obfuscate", "--json").returncode, 0)
+            for key in ("operators", "collectives"):
+                self.assertEqual(report(hidden)[key], plain[key])
+
+    def test_of_an_execution_trace_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.json"
+            trace = TRACES / "pytorch_et/resnet_2gpu_et_1.1.0.json.gz"
+            self.assertEqual(c3sim(trace, "--operators", path).returncode, 0)
+            alone, listed = report(trace), report(path)
+            for key in ("operators", "collectives"):
+                self.assertEqual(listed[key], alone[key])
 
 
 class Chakra(unittest.TestCase):

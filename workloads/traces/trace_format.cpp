@@ -17,6 +17,7 @@ class FirstKeys final : public JsonPieces {
     if (key == "traceEvents") format = TraceFormat::kineto;
     if (key == "nodes") format = TraceFormat::execution;
     if (key == "workload_graph") format = TraceFormat::chakra_json;
+    if (key == "operators") format = TraceFormat::operators;
     return format ? MemberUse::stop : MemberUse::skip;
   }
 
@@ -102,8 +103,8 @@ TraceFormat json_format(const std::string& file, std::string bytes, PeekedSource
   if (keys.format) return *keys.format;
   throw UnknownFormatError(
       {.file = file, .rank = {}, .event = {}},
-      "it has no \"traceEvents\" of a Kineto trace, no \"nodes\" of a PyTorch execution trace "
-      "and no \"workload_graph\" of a Chakra trace");
+      "it has no \"traceEvents\" of a Kineto trace, no \"nodes\" of a PyTorch execution trace, no "
+      "\"operators\" of an operator list and no \"workload_graph\" of a Chakra trace");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ enum class TraceFormat : std::uint8_t {
   execution,    ///< PyTorch execution trace: {"schema": .., "nodes": [..]}
   chakra,       ///< protobuf
   chakra_json,  ///< {"workload_graph": [..]}
+  operators,    ///< an operator list of c3sim: {"format": .., "operators": [..]}
   tar           ///< an archive of traces
 };
 
@@ -27,6 +28,8 @@ constexpr std::string_view name_of(TraceFormat format) {
     case TraceFormat::chakra:
     case TraceFormat::chakra_json:
       return "Chakra trace";
+    case TraceFormat::operators:
+      return "operator list";
     case TraceFormat::tar:
       break;
   }

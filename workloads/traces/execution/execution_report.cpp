@@ -7,8 +7,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "workloads/traces/collective_issues.hpp"
+#include <fmt/format.h>
+
 #include "workloads/traces/execution/operator_class.hpp"
+#include "workloads/traces/execution/operator_list_file.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -24,6 +26,82 @@ std::string_view kind_of(const ExecutionTrace& trace, const ExecutionNode& node)
   if (trace.name_of(node).starts_with("[pytorch|profiler|")) return "process or thread";
   return node.schema != 0 ? "operator" : "range or function without schema";
 }
+
+/// By count, the most frequent first.
+std::vector<NodeCount> sorted(std::map<std::string, NodeCount>& counts) {
+  std::vector<NodeCount> all;
+  for (auto& [name, count] : counts) {
+    count.name = name;
+    all.push_back(count);
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &NodeCount::count);
+  return all;
+}
+
+/// Operators and collectives of lists.
+class ListCounts {
+ public:
+  void add(const RankOperators& list) {
+    std::set<std::int64_t> issued;
+    for (const ListedOperator& found : list.operators) {
+      if (found.collective) add_collective(found, issued);
+      if (found.collective && found.collective->is_wait) continue;
+      NodeCount& count = operators_[std::string(name_of(found.work))];
+      ++count.count;
+      if (found.has_shapes() || (found.collective && found.collective->bytes)) ++count.with_shapes;
+      count.time += found.gpu_time.value_or(Picoseconds{});
+    }
+  }
+
+  void take(NodeGraphReport& report) {
+    report.operators = sorted(operators_);
+    for (auto& [key, collective] : collectives_)
+      report.collectives.push_back(std::move(collective));
+    std::ranges::stable_sort(report.collectives, std::ranges::greater{}, [](const NodeCollective& collective) {
+      return static_cast<double>(collective.bytes.value_or(0)) * static_cast<double>(collective.count);
+    });
+    report.collectives_issued = issued_;
+    report.collectives_specified = specified_;
+    report.waits = waits_;
+    report.waits_paired = waits_paired_;
+  }
+
+ private:
+  void add_collective(const ListedOperator& found, std::set<std::int64_t>& issued) {
+    const ListedCollective& collective = *found.collective;
+    if (collective.is_wait) {
+      ++waits_;
+      if (collective.sequence && issued.contains(*collective.sequence)) ++waits_paired_;
+      return;
+    }
+    if (collective.sequence) issued.insert(*collective.sequence);
+    ++issued_;
+    if (!collective.kind.empty() && collective.bytes && collective.group_size) ++specified_;
+    // Addresses of groups differ from rank to rank.
+    const NodeCollective row{.kind = collective.kind,
+                             .dtype = collective.dtype,
+                             .group = collective.has_group_name ? collective.group : "",
+                             .splits = collective.splits,
+                             .bytes = collective.bytes,
+                             .group_size = collective.group_size,
+                             .count = 0,
+                             .time = {}};
+    const auto key = std::tuple(row.kind, row.dtype, row.group, row.splits, row.bytes, row.group_size);
+    NodeCollective& sum = collectives_.emplace(key, row).first->second;
+    ++sum.count;
+    sum.time += found.gpu_time.value_or(Picoseconds{});
+  }
+
+  using CollectiveKey = std::tuple<std::string, std::string, std::string, std::string,
+                                   std::optional<std::int64_t>, std::optional<std::int64_t>>;
+
+  std::map<std::string, NodeCount> operators_;
+  std::map<CollectiveKey, NodeCollective> collectives_;
+  std::size_t issued_ = 0;
+  std::size_t specified_ = 0;
+  std::size_t waits_ = 0;
+  std::size_t waits_paired_ = 0;
+};
 
 class ReportMaker {
  public:
@@ -41,77 +119,20 @@ class ReportMaker {
                              .schema = trace.schema,
                              .nodes = trace.nodes.size(),
                              .threads = threads.size()});
-    const std::vector<GpuOperator> operators = gpu_operators(trace);
-    add_operators(trace, operators);
-    add_collectives(trace);
-    add_dependencies(trace, operators);
+    counts_.add(list_operators(trace, 0));
+    add_dependencies(trace, gpu_operators(trace));
   }
 
   NodeGraphReport take() {
     report_.format = "PyTorch execution trace";
-    report_.kinds = by_count(kinds_);
-    report_.operators = by_count(operators_);
-    for (auto& [key, collective] : collectives_)
-      report_.collectives.push_back(std::move(collective));
-    std::ranges::stable_sort(report_.collectives, std::ranges::greater{}, [](const NodeCollective& collective) {
-      return static_cast<double>(collective.bytes.value_or(0)) * static_cast<double>(collective.count);
-    });
+    report_.kinds = sorted(kinds_);
+    counts_.take(report_);
     for (std::size_t i = 0; i < dependencies_.size(); ++i)
       report_.dependencies.push_back({.dependency = std::string(kDependencies[i]), .count = dependencies_[i]});
     return std::move(report_);
   }
 
  private:
-  static std::vector<NodeCount> by_count(std::map<std::string, NodeCount>& counts) {
-    std::vector<NodeCount> sorted;
-    for (auto& [name, count] : counts) {
-      count.name = name;
-      sorted.push_back(count);
-    }
-    std::ranges::stable_sort(sorted, std::ranges::greater{}, &NodeCount::count);
-    return sorted;
-  }
-
-  void add_operators(const ExecutionTrace& trace, const std::vector<GpuOperator>& operators) {
-    for (const GpuOperator& found : operators) {
-      NodeCount& count = operators_[std::string(name_of(found.work))];
-      ++count.count;
-      if (has_shapes(trace, trace.nodes[found.node])) ++count.with_shapes;
-    }
-  }
-
-  void add_collectives(const ExecutionTrace& trace) {
-    for (const ExecutionCollective& collective : trace.collectives) {
-      if (collective.is_wait) {
-        ++report_.waits;
-        if (collective.partner != kNoIndex) ++report_.waits_paired;
-        continue;
-      }
-      NodeCollective found = described(trace, collective);
-      ++report_.collectives_issued;
-      if (!found.kind.empty() && found.bytes && found.group_size) ++report_.collectives_specified;
-      // Addresses of groups differ from rank to rank.
-      const std::string group = collective.arguments.group != 0 ? found.group : "";
-      const auto key = std::tuple(found.kind, found.dtype, group, found.splits, found.bytes, found.group_size);
-      ++collectives_.emplace(key, std::move(found)).first->second.count;
-    }
-  }
-
-  static NodeCollective described(const ExecutionTrace& trace, const ExecutionCollective& collective) {
-    const CollectiveArguments& arguments = collective.arguments;
-    const auto text = [&](TextId id) -> const std::string& { return trace.texts.text(id); };
-    const std::string& in = text(arguments.in_split);
-    const std::string& out = text(arguments.out_split);
-    return {.kind = collective_kind(text(arguments.name)),
-            .dtype = text(arguments.dtype),
-            .group = text(arguments.group),
-            .splits = in.size() > 2 || out.size() > 2 ? in + " > " + out : "",  // "[]": equal shares
-            .bytes = collective_bytes(arguments.in_elements, arguments.out_elements, text(arguments.dtype)),
-            .group_size = arguments.group_size,
-            .count = 0,
-            .time = {}};
-  }
-
   void add_dependencies(const ExecutionTrace& trace, const std::vector<GpuOperator>& operators) {
     auto& [parents, missing, forward, waits, storages] = dependencies_;
     parents += trace.nodes.size() - static_cast<std::size_t>(std::ranges::count(trace.parents, kNoIndex));
@@ -148,13 +169,9 @@ class ReportMaker {
       "wait to its collective, by sequence number",
       "GPU operator to the last one that gave a storage it takes"};
 
-  using CollectiveKey = std::tuple<std::string, std::string, std::string, std::string,
-                                   std::optional<std::int64_t>, std::optional<std::int64_t>>;
-
   NodeGraphReport report_;
   std::map<std::string, NodeCount> kinds_;
-  std::map<std::string, NodeCount> operators_;
-  std::map<CollectiveKey, NodeCollective> collectives_;
+  ListCounts counts_;
   std::array<std::size_t, kDependencies.size()> dependencies_{};
 };
 
@@ -165,6 +182,25 @@ NodeGraphReport make_report(const std::vector<ExecutionTrace>& ranks) {
   for (const ExecutionTrace& trace : ranks)
     maker.add(trace);
   return maker.take();
+}
+
+NodeGraphReport make_report(const OperatorList& list, const std::string& file) {
+  NodeGraphReport report;
+  report.format = "operator list";
+  ListCounts counts;
+  for (const RankOperators& rank : list.ranks) {
+    std::set<std::int64_t> threads;
+    for (const ListedOperator& found : rank.operators)
+      threads.insert(found.thread);
+    report.files.push_back({.rank = rank.rank,
+                            .file = file,
+                            .schema = fmt::format("{}", kOperatorListVersion),
+                            .nodes = rank.operators.size(),
+                            .threads = threads.size()});
+    counts.add(rank);
+  }
+  counts.take(report);
+  return report;
 }
 
 }  // namespace c3::traces

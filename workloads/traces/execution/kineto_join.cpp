@@ -201,8 +201,7 @@ KinetoJoin join_with_kineto(const Trace& kineto, const ExecutionTrace& execution
   return {.node_of_op = joined_by_order(kineto, execution), .by_record_id = false};
 }
 
-ExecutionJoin complete_from(const ExecutionTrace& execution, Trace& kineto) {
-  const KinetoJoin join = join_with_kineto(kineto, execution);
+ExecutionJoin complete_from(const ExecutionTrace& execution, const KinetoJoin& join, Trace& kineto) {
   ExecutionJoin counts;
   counts.rank = kineto.rank;
   counts.file = execution.file;

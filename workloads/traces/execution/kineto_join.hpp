@@ -23,8 +23,8 @@ struct KinetoJoin {
 KinetoJoin join_with_kineto(const Trace& kineto, const ExecutionTrace& execution);
 
 /// Adds to the operators of \p kineto the shapes, types and values of their inputs, and the metadata of
-/// collectives, where it lacks them. What Kineto recorded itself stays. \returns what was joined, for the
-/// report
-ExecutionJoin complete_from(const ExecutionTrace& execution, Trace& kineto);
+/// collectives, where it lacks them. What Kineto recorded itself stays.
+/// \param join that of both. \returns what was joined, for the report
+ExecutionJoin complete_from(const ExecutionTrace& execution, const KinetoJoin& join, Trace& kineto);
 
 }  // namespace c3::traces

@@ -23,7 +23,8 @@ struct GpuOperator {
 };
 
 /// The innermost nodes with a class, by id. Those with tensors have one on a GPU. Collectives are those that
-/// were issued, not waited for.
+/// were issued, not waited for. Compiled kernels (triton_), which have no arguments, stand for themselves only
+/// where nothing around them has any.
 std::vector<GpuOperator> gpu_operators(const ExecutionTrace& trace);
 
 }  // namespace c3::traces

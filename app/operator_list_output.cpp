@@ -1,0 +1,97 @@
+#include "app/operator_list_output.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/usage_error.hpp"
+#include "files/temporary_file.hpp"
+#include "workloads/traces/execution/operator_list_changes.hpp"
+#include "workloads/traces/execution/operator_list_file.hpp"
+
+namespace c3::inline app {
+namespace {
+
+struct MadeList {
+  OperatorList list;
+  std::vector<std::string> notes;
+};
+
+std::string coverage_note(int rank, const OperatorCoverage& coverage) {
+  const auto percent = [](auto part, auto whole) {
+    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return fmt::format("rank {}: listed operators launched {:.2f} % of the GPU work by count, {:.2f} % by time",
+                     rank, percent(coverage.covered, coverage.activities),
+                     percent(coverage.covered_time.count, coverage.time.count));
+}
+
+/// With the times of the Kineto traces.
+MadeList from_joined(const TraceFiles& files) {
+  MadeList made;
+  for (const JoinedRank& joined : files.joined) {
+    const Rank& kineto = files.ranks[joined.rank];
+    RankOperators& rank = made.list.ranks.emplace_back(list_operators(joined.execution, kineto.number()));
+    const OperatorCoverage coverage = add_times(rank, joined.execution, kineto.trace, kineto.join, joined.join);
+    made.notes.push_back(coverage_note(rank.rank, coverage));
+  }
+  return made;
+}
+
+MadeList from_lists(const std::vector<OperatorListFile>& lists) {
+  MadeList made{.list = lists.front().list, .notes = {}};
+  for (std::size_t i = 1; i < lists.size(); ++i)
+    made.list = concatenated(std::move(made.list), lists[i].list);
+  return made;
+}
+
+MadeList list_of(const TraceFiles& files) {
+  if (!files.lists.empty()) return from_lists(files.lists);
+  if (!files.joined.empty()) return from_joined(files);
+  MadeList made;
+  for (const ExecutionTrace& trace : files.executions)
+    made.list.ranks.push_back(list_operators(trace, trace.rank.value_or(0)));
+  if (made.list.ranks.empty())
+    throw UsageError("--operators requires PyTorch execution traces or operator lists; there are none");
+  return made;
+}
+
+/// Before a list becomes longer than memory is.
+void refuse_too_long(const OperatorList& list, const OperatorListOptions& options) {
+  constexpr double kMost = 2e7;
+  double operators = 0.0;
+  for (const RankOperators& rank : list.ranks)
+    operators += static_cast<double>(rank.operators.size());
+  if (options.ranks > 0 && !list.ranks.empty())
+    operators *= static_cast<double>(options.ranks) / static_cast<double>(list.ranks.size());
+  operators *= options.repeat;
+  if (operators > kMost)
+    throw UsageError(
+        fmt::format("--scale-to and --repeat make a list of {:.0f} million operators; at most 20 are written",
+                    operators * 1e-6));
+}
+
+OperatorList changed(OperatorList list, const OperatorListOptions& options) {
+  for (const std::string& name : options.drop) {
+    const auto* const work = std::ranges::find(kWorkClassNames, name);
+    list = dropped(std::move(list), static_cast<WorkClass>(work - kWorkClassNames.begin()));
+  }
+  refuse_too_long(list, options);
+  if (options.ranks > 0) list = scaled(list, options.ranks);
+  if (options.repeat > 1) list = repeated(list, options.repeat);
+  return options.obfuscate ? obfuscated(std::move(list)) : list;
+}
+
+}  // namespace
+
+std::vector<std::string> write_operator_list(const TraceFiles& files, const OperatorListOptions& options) {
+  MadeList made = list_of(files);
+  const OperatorList list = changed(std::move(made.list), options);
+  TemporaryFile file(options.file);
+  file.append(operator_list_text(list));
+  file.rename_to_target();
+  return made.notes;
+}
+
+}  // namespace c3::app

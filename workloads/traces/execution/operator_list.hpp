@@ -1,0 +1,79 @@
+#pragma once
+/// \file
+/// A benchmark from execution traces: what each rank runs on its GPU, in order, standing alone.
+/// The idea is that of Mystique (Liang et al., "Mystique: Enabling Accurate and Scalable Generation of
+/// Production AI Benchmarks", ISCA 2023): operators with shapes and types reproduce a job without its code and
+/// its data.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/traces/execution/execution_trace.hpp"
+#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/trace_join.hpp"
+
+namespace c3::inline traces {
+
+/// A collective that is issued, or waited for.
+struct ListedCollective {
+  bool is_wait = false;
+  std::string kind;             ///< all_reduce, ..; empty: not known
+  std::string dtype;            ///< c10's name
+  std::string group;            ///< the process group
+  bool has_group_name = false;  ///< the group's text is the same on all ranks; an address else (schema 1.0.1)
+  std::string splits;           ///< "in > out" of an all-to-all with unequal shares
+  std::optional<std::int64_t> bytes;  ///< of the larger side, in and out, of one rank
+  std::optional<std::int64_t> group_size;
+  std::optional<std::int64_t> sequence;  ///< a wait has that of its collective
+
+  friend bool operator==(const ListedCollective&, const ListedCollective&) = default;
+};
+
+struct ListedOperator {
+  WorkClass work = WorkClass::other;
+  std::int64_t thread = 0;  ///< of the host that issues it, counted from 1
+  std::string name;
+  std::string dims;      ///< as in OpDetails: "[[4, 8], []]"
+  std::string types;     ///< as in OpDetails
+  std::string concrete;  ///< as in OpDetails
+  std::optional<ListedCollective> collective;
+  std::optional<Picoseconds> gpu_time;  ///< recorded, mean of its occurrences; nothing without a Kineto trace
+
+  bool has_shapes() const { return dims.find_first_of("0123456789") != std::string::npos; }
+  friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
+};
+
+struct RankOperators {
+  int rank = 0;
+  std::vector<ListedOperator> operators;  ///< in the order in which they began
+
+  friend bool operator==(const RankOperators&, const RankOperators&) = default;
+};
+
+/// By rank.
+struct OperatorList {
+  std::vector<RankOperators> ranks;
+
+  friend bool operator==(const OperatorList&, const OperatorList&) = default;
+};
+
+/// How much of the GPU work of a Kineto trace is that of listed operators.
+struct OperatorCoverage {
+  std::size_t activities = 0;
+  std::size_t covered = 0;
+  Picoseconds time;
+  Picoseconds covered_time;
+};
+
+/// The GPU operators of \p trace and its waits for collectives; \p rank as its rank.
+RankOperators list_operators(const ExecutionTrace& trace, int rank);
+
+/// Gives the operators of \p list, made from \p execution, the mean time of the GPU work that they launched in
+/// \p kineto. Work of an operator that is not listed belongs to the listed one around it.
+OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Trace& kineto,
+                           const TraceJoin& launches, const KinetoJoin& join);
+
+}  // namespace c3::traces
