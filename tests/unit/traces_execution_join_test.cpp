@@ -110,6 +110,37 @@ TEST_CASE("operators get shapes and collectives that Kineto did not record, and 
   CHECK(kernel.is_specified());
 }
 
+TEST_CASE("of a collective that Kineto recorded in part, only the rest is added") {
+  // Versions of 2024 have no sequence number in Kineto.
+  const ExecutionTrace execution_trace =
+      ExecutionText("1.0.3-chakra.0.0.4")
+          .node(5, "record_param_comms", 1,
+                {tensors_text(7, 64),
+                 int_text(9),
+                 {R"(["0","default_pg"])", "[[],[]]", "Tuple[String,String]"},
+                 int_text(1),
+                 string_text("allreduce"),
+                 list_text({}),
+                 list_text({}),
+                 int_text(0),
+                 int_text(1),
+                 int_text(2)})
+          .read();
+  Trace trace = TraceText()
+                    .op("record_param_comms", 20, 5,
+                        R"("Collective name":"allreduce","dtype":"Float","In msg nelems":100,"Group size":2,)"
+                        R"("Process Group Name":"7")")
+                    .read();
+  const KinetoJoin join = join_with_kineto(trace, execution_trace);
+  CHECK(complete_from(execution_trace, join, trace).collectives_added == 1);
+  const CollectiveArguments& arguments = trace.collective_arguments[trace.ops[0].collective];
+  CHECK(arguments.sequence == 9);
+  CHECK(arguments.in_elements == 100);
+  CHECK(trace.texts.text(arguments.group) == "7");
+  CHECK(arguments.ranks == 0);
+  CHECK(complete_from(execution_trace, join, trace).collectives_added == 0);
+}
+
 TEST_CASE("threads are joined with the one that ran the same operators") {
   ExecutionText text;
   text.node(3, "aten::a", 1, {tensor_text(7, 1)}, {}, 1).node(4, "aten::x", 1, {tensor_text(7, 2)}, {}, 2);

@@ -176,15 +176,41 @@ class Completion {
   }
 
   void add_collective(TraceEvent& op, const ExecutionCollective& collective) {
-    if (op.collective != kNoIndex) return;
-    CollectiveArguments arguments = collective.arguments;
-    for (TextId* const text :
-         {&arguments.name, &arguments.dtype, &arguments.group, &arguments.group_description, &arguments.ranks,
-          &arguments.in_split, &arguments.out_split})
-      *text = translated(*text);
-    op.collective = static_cast<std::uint32_t>(kineto_.collective_arguments.size());
-    kineto_.collective_arguments.push_back(arguments);
-    ++counts_.collectives_added;
+    if (op.collective == kNoIndex) {
+      op.collective = static_cast<std::uint32_t>(kineto_.collective_arguments.size());
+      kineto_.collective_arguments.emplace_back();
+    }
+    if (fill(kineto_.collective_arguments[op.collective], collective.arguments)) ++counts_.collectives_added;
+  }
+
+  /// What \p ours lacks; the group only as a whole, which its name and its ranks are.
+  /// \returns whether there was anything
+  bool fill(CollectiveArguments& ours, const CollectiveArguments& theirs) {
+    bool is_new = false;
+    const auto text = [&](TextId CollectiveArguments::*member) {
+      if (ours.*member != 0 || theirs.*member == 0) return;
+      ours.*member = translated(theirs.*member);
+      is_new = true;
+    };
+    const auto number = [&](std::optional<std::int64_t> CollectiveArguments::*member) {
+      if (ours.*member || !(theirs.*member)) return;
+      ours.*member = theirs.*member;
+      is_new = true;
+    };
+    if (ours.group == 0) {
+      text(&CollectiveArguments::group);
+      text(&CollectiveArguments::group_description);
+      text(&CollectiveArguments::ranks);
+    }
+    text(&CollectiveArguments::name);
+    text(&CollectiveArguments::dtype);
+    text(&CollectiveArguments::in_split);
+    text(&CollectiveArguments::out_split);
+    number(&CollectiveArguments::in_elements);
+    number(&CollectiveArguments::out_elements);
+    number(&CollectiveArguments::group_size);
+    number(&CollectiveArguments::sequence);
+    return is_new;
   }
 
   const ExecutionTrace& execution_;

@@ -13,6 +13,7 @@ namespace {
 using Elements = std::span<const std::uint32_t>;
 
 constexpr std::size_t kWindow = 48;       // elements in which a common subsequence is looked for
+constexpr std::size_t kStride = 8;        // elements from one search in vain to the next
 constexpr std::size_t kAgreement = 4;     // elements in a row with which it has done its work
 constexpr std::size_t kAnchor = 8;        // elements of a run from which to begin
 constexpr std::size_t kLongestRun = 256;  // looked at, to choose among places
@@ -63,6 +64,8 @@ class Alignment {
 
   /// Follows the longest common subsequence of the next elements, up to where a few agree in a row.
   bool go_around() {
+    if (at_ < next_search_) return false;
+    next_search_ = at_ + kStride;
     const std::size_t size = std::min(kWindow, recorded_.size() - at_);
     // [i][j] of the recorded elements from i and the pattern's from j.
     std::array<std::array<std::uint8_t, kWindow + 1>, kWindow + 1> longest{};
@@ -74,6 +77,7 @@ class Alignment {
       }
     }
     if (2 * std::size_t{longest[0][0]} < size) return false;
+    next_search_ = at_;
     std::size_t in_a_row = 0;
     for (std::size_t i = 0, j = 0; i < size && j < kWindow && in_a_row < kAgreement;) {
       if (recorded_[at_] == element(0)) {
@@ -126,6 +130,7 @@ class Alignment {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> runs_;
   std::size_t at_ = 0;
   std::size_t place_ = 0;
+  std::size_t next_search_ = 0;
 };
 
 }  // namespace
