@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "app/import_cells.hpp"
 #include "app/import_tables.hpp"
 #include "base/json.hpp"
 #include "results/schema.hpp"
@@ -7,22 +8,7 @@
 namespace c3::inline app {
 namespace {
 
-template <class T>
-Json json_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json json_or_null(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
-
 double us(Picoseconds time) { return time.microseconds(); }
-
-template <class Items, class Convert>
-Json list_of(const Items& items, Convert convert) {
-  Json list = Json::array();
-  for (const auto& item : items)
-    list.push_back(convert(item));
-  return list;
-}
 
 Json rank_json(const RankSummary& rank) {
   return {{"rank", json_or_null(rank.rank)},
@@ -73,8 +59,8 @@ Json collectives_json(const ImportReport& report) {
           {"true_cost_us", matched > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
           {"end_spread_median_us", matched > 0 ? Json(us(report.end_spread_median)) : Json(nullptr)},
           {"end_spread_worst_us", matched > 0 ? Json(us(report.end_spread_worst)) : Json(nullptr)},
-          {"alike", list_of(report.collectives, collective_json)},
-          {"unspecified", list_of(report.unspecified, unspecified)}};
+          {"alike", json_list(report.collectives, collective_json)},
+          {"unspecified", json_list(report.unspecified, unspecified)}};
 }
 
 Json edges_json(const EdgeCounts& edges) {
@@ -100,7 +86,7 @@ Json errors_json(const StartErrors& errors) {
   };
   return {{"step_us", us(errors.step)},          {"step_error", errors.step_error},
           {"start_error_median", errors.median}, {"start_error_p95", errors.p95},
-          {"start_error_worst", errors.worst},   {"ranks", list_of(errors.steps, step)}};
+          {"start_error_worst", errors.worst},   {"ranks", json_list(errors.steps, step)}};
 }
 
 }  // namespace
@@ -141,15 +127,15 @@ std::string import_json(const ImportReport& report) {
   const Json json{
       {"schema_version", kJsonSchemaVersion},
       {"format", "Kineto trace"},
-      {"ranks", list_of(report.ranks, rank_json)},
-      {"execution_traces", list_of(report.joins, join)},
+      {"ranks", json_list(report.ranks, rank_json)},
+      {"execution_traces", json_list(report.joins, join)},
       {"missing_ranks", report.missing_ranks},
-      {"classes", list_of(report.classes, work_class)},
+      {"classes", json_list(report.classes, work_class)},
       {"collectives", collectives_json(report)},
-      {"stragglers", list_of(report.stragglers, straggler)},
+      {"stragglers", json_list(report.stragglers, straggler)},
       {"edges", edges_json(report.edges)},
-      {"unexplained", list_of(report.unexplained, lag)},
-      {"bounds", list_of(report.bounds, bound)},
+      {"unexplained", json_list(report.unexplained, lag)},
+      {"bounds", json_list(report.bounds, bound)},
       {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
                       {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
   return json.dump(2) + "\n";

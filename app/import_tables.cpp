@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/import_cells.hpp"
 #include "app/usage_error.hpp"
 #include "results/csv_line.hpp"
 
@@ -14,22 +15,12 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-constexpr std::string_view kUnknownText = "-";
-
-std::string ms(Picoseconds time) { return fmt::format("{:.3f}", time.milliseconds()); }
 std::string us(Picoseconds time) { return fmt::format("{:.1f}", time.microseconds()); }
 std::string percent(double share) { return fmt::format("{:.4f}", 100.0 * share); }
 
 double ratio(Picoseconds part, Picoseconds whole) {
   return whole.count == 0 ? 0.0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
 }
-
-template <class T>
-std::string number(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : std::string(kUnknownText);
-}
-
-std::string text(const std::string& value) { return value.empty() ? std::string(kUnknownText) : value; }
 
 ImportTable ranks_table(const ImportReport& report) {
   ImportTable table{.name = "ranks",
@@ -40,11 +31,11 @@ ImportTable ranks_table(const ImportReport& report) {
                     .rows = {}};
   for (const RankSummary& rank : report.ranks)
     table.rows.push_back(
-        {number(rank.rank), text(rank.gpu), rank.units > 0 ? fmt::format("{}", rank.units) : "-",
+        {cell(rank.rank), cell(rank.gpu), rank.units > 0 ? fmt::format("{}", rank.units) : "-",
          fmt::format("{}", rank.streams), fmt::format("{}", rank.threads), fmt::format("{}", rank.steps),
          fmt::format("{}", rank.ops), fmt::format("{}", rank.activities), fmt::format("{}", rank.launched),
-         fmt::format("{}", rank.graph_launches), ms(rank.gpu_time),
-         fmt::format("{:.1f}", 100.0 * ratio(rank.time_with_shapes, rank.gpu_time)), ms(rank.step),
+         fmt::format("{}", rank.graph_launches), ms_cell(rank.gpu_time),
+         fmt::format("{:.1f}", 100.0 * ratio(rank.time_with_shapes, rank.gpu_time)), ms_cell(rank.step),
          us(rank.clock_offset) + (rank.clock_corrected ? " corrected" : ""), rank.file});
   return table;
 }
@@ -56,7 +47,7 @@ ImportTable joins_table(const ImportReport& report) {
                                 "shapes alike", "shapes that differ", "collectives added", "file"},
                     .rows = {}};
   for (const ExecutionJoin& join : report.joins)
-    table.rows.push_back({number(join.rank), fmt::format("{}", join.nodes), fmt::format("{}", join.ops),
+    table.rows.push_back({cell(join.rank), fmt::format("{}", join.nodes), fmt::format("{}", join.ops),
                           fmt::format("{:.2f}", join.ops == 0 ? 0.0
                                                               : 100.0 * static_cast<double>(join.joined) /
                                                                     static_cast<double>(join.ops)),
@@ -76,7 +67,7 @@ ImportTable classes_table(const ImportReport& report) {
     all += summary.time;
   for (const ClassSummary& summary : report.classes)
     table.rows.push_back({std::string(name_of(summary.work)), fmt::format("{}", summary.count),
-                          ms(summary.time), fmt::format("{:.1f}", 100.0 * ratio(summary.time, all))});
+                          ms_cell(summary.time), fmt::format("{:.1f}", 100.0 * ratio(summary.time, all))});
   return table;
 }
 
@@ -87,10 +78,10 @@ ImportTable collectives_table(const ImportReport& report) {
                                 "true cost [ms]", "splits"},
                     .rows = {}};
   for (const CollectiveSummary& summary : report.collectives)
-    table.rows.push_back({text(summary.kind), text(summary.dtype), number(summary.bytes),
-                          number(summary.group_size), fmt::format("{}", summary.kernels),
-                          fmt::format("{}", summary.instances), ms(summary.recorded),
-                          summary.instances > 0 ? ms(summary.cost) : "-", text(summary.splits)});
+    table.rows.push_back({cell(summary.kind), cell(summary.dtype), cell(summary.bytes),
+                          cell(summary.group_size), fmt::format("{}", summary.kernels),
+                          fmt::format("{}", summary.instances), ms_cell(summary.recorded),
+                          summary.instances > 0 ? ms_cell(summary.cost) : "-", cell(summary.splits)});
   return table;
 }
 
@@ -100,7 +91,7 @@ ImportTable unspecified_table(const ImportReport& report) {
                     .columns = {"kernel", "rank", "event", "not known", "launched"},
                     .rows = {}};
   for (const UnspecifiedCollective& collective : report.unspecified)
-    table.rows.push_back({collective.kernel, number(collective.rank), fmt::format("{}", collective.event),
+    table.rows.push_back({collective.kernel, cell(collective.rank), fmt::format("{}", collective.event),
                           collective.missing, collective.before_window ? "before the recording" : "in it"});
   return table;
 }
@@ -135,7 +126,7 @@ ImportTable unexplained_table(const ImportReport& report) {
                     .columns = {"kernel", "count", "lag [ms]", "worst [ms]"},
                     .rows = {}};
   for (const UnexplainedLag& lag : report.unexplained)
-    table.rows.push_back({lag.kernel, fmt::format("{}", lag.count), ms(lag.total), ms(lag.worst)});
+    table.rows.push_back({lag.kernel, fmt::format("{}", lag.count), ms_cell(lag.total), ms_cell(lag.worst)});
   return table;
 }
 
@@ -145,9 +136,9 @@ ImportTable bounds_table(const ImportReport& report) {
                     .columns = {"change", "step [ms]", "of recorded [%]", "to the end of GPU work [ms]"},
                     .rows = {}};
   for (const BoundRow& row : report.bounds)
-    table.rows.push_back({row.change, ms(row.step),
+    table.rows.push_back({row.change, ms_cell(row.step),
                           fmt::format("{:.2f}", 100.0 * ratio(row.step, report.bounds.front().step)),
-                          row.gpu.count > 0 ? ms(row.gpu) : "-"});
+                          row.gpu.count > 0 ? ms_cell(row.gpu) : "-"});
   return table;
 }
 
@@ -158,7 +149,7 @@ ImportTable stragglers_table(const ImportReport& report) {
                     .rows = {}};
   for (const LateRank& straggler : report.stragglers)
     table.rows.push_back({fmt::format("{}", straggler.rank), fmt::format("{}", straggler.last),
-                          ms(straggler.mean_late), ms(straggler.worst_late)});
+                          ms_cell(straggler.mean_late), ms_cell(straggler.worst_late)});
   return table;
 }
 

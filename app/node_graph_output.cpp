@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <optional>
-
 #include <fmt/format.h>
 
+#include "app/import_cells.hpp"
 #include "app/import_tables.hpp"
 #include "base/json.hpp"
 #include "results/schema.hpp"
@@ -10,23 +8,13 @@
 namespace c3::inline app {
 namespace {
 
-constexpr std::string_view kUnknownText = "-";
-
-std::string text(const std::string& value) { return value.empty() ? std::string(kUnknownText) : value; }
-std::string ms(Picoseconds time) { return fmt::format("{:.3f}", time.milliseconds()); }
-
-template <class T>
-std::string number(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : std::string(kUnknownText);
-}
-
 ImportTable ranks_table(const NodeGraphReport& report) {
   ImportTable table{.name = "ranks",
                     .title = "ranks",
                     .columns = {"rank", "schema", "nodes", "threads and streams", "file"},
                     .rows = {}};
   for (const NodeGraphFile& file : report.files)
-    table.rows.push_back({number(file.rank), text(file.schema), fmt::format("{}", file.nodes),
+    table.rows.push_back({cell(file.rank), cell(file.schema), fmt::format("{}", file.nodes),
                           fmt::format("{}", file.threads), file.file});
   return table;
 }
@@ -36,8 +24,8 @@ ImportTable counts_table(std::string_view name, std::string_view title, const st
   ImportTable table{
       .name = name, .title = title, .columns = {column, "count", "with shapes", "time [ms]"}, .rows = {}};
   for (const NodeCount& count : counts)
-    table.rows.push_back(
-        {count.name, fmt::format("{}", count.count), fmt::format("{}", count.with_shapes), ms(count.time)});
+    table.rows.push_back({count.name, fmt::format("{}", count.count), fmt::format("{}", count.with_shapes),
+                          ms_cell(count.time)});
   return table;
 }
 
@@ -47,9 +35,10 @@ ImportTable collectives_table(const NodeGraphReport& report) {
                     .columns = {"kind", "type", "bytes", "group", "ranks", "count", "time [ms]", "splits"},
                     .rows = {}};
   for (const NodeCollective& collective : report.collectives)
-    table.rows.push_back({text(collective.kind), text(collective.dtype), number(collective.bytes),
-                          text(collective.group), number(collective.group_size),
-                          fmt::format("{}", collective.count), ms(collective.time), text(collective.splits)});
+    table.rows.push_back({cell(collective.kind), cell(collective.dtype), cell(collective.bytes),
+                          cell(collective.group), cell(collective.group_size),
+                          fmt::format("{}", collective.count), ms_cell(collective.time),
+                          cell(collective.splits)});
   return table;
 }
 
@@ -67,7 +56,8 @@ ImportTable times_table(const NodeGraphReport& report) {
                     .columns = {"of", "host [ms]", "GPU compute [ms]", "communication [ms]", "sum [ms]"},
                     .rows = {}};
   const auto add = [&](const std::string& of, const NodeTimes& times) {
-    table.rows.push_back({of, ms(times.host), ms(times.compute), ms(times.communication), ms(times.sum())});
+    table.rows.push_back(
+        {of, ms_cell(times.host), ms_cell(times.compute), ms_cell(times.communication), ms_cell(times.sum())});
   };
   if (report.times) add("all nodes", *report.times);
   if (report.critical) add("critical path", *report.critical);
@@ -96,21 +86,6 @@ std::string notes_of(const ImportTable& table, const NodeGraphReport& report) {
            "host are "
            "not in a Chakra trace\n";
   return "";
-}
-
-Json json_or_null(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
-
-template <class T>
-Json json_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-template <class Items, class Convert>
-Json list_of(const Items& items, Convert convert) {
-  Json list = Json::array();
-  for (const auto& item : items)
-    list.push_back(convert(item));
-  return list;
 }
 
 Json times_json(const std::optional<NodeTimes>& times) {
@@ -169,15 +144,15 @@ std::string import_json(const NodeGraphReport& report) {
   };
   const Json json{{"schema_version", kJsonSchemaVersion},
                   {"format", report.format},
-                  {"ranks", list_of(report.files, file)},
-                  {"nodes", list_of(report.kinds, count)},
-                  {"operators", list_of(report.operators, count)},
+                  {"ranks", json_list(report.files, file)},
+                  {"nodes", json_list(report.kinds, count)},
+                  {"operators", json_list(report.operators, count)},
                   {"collectives", Json{{"issued", report.collectives_issued},
                                        {"specified", report.collectives_specified},
                                        {"waits", report.waits},
                                        {"waits_paired", report.waits_paired},
-                                       {"alike", list_of(report.collectives, collective)}}},
-                  {"dependencies", list_of(report.dependencies, dependency)},
+                                       {"alike", json_list(report.collectives, collective)}}},
+                  {"dependencies", json_list(report.dependencies, dependency)},
                   {"times", times_json(report.times)},
                   {"critical_path", times_json(report.critical)},
                   {"busiest_thread", times_json(report.busiest)}};

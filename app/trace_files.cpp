@@ -146,9 +146,9 @@ class TraceReader {
     if (first.size() < 2 || last.first == TraceFormat::execution) return;
     throw TraceSetError(
         {.file = last.second, .rank = {}, .event = {}},
-        fmt::format("it is of the format {}, and {} is not: give Kineto traces, with or without the "
-                    "execution traces of the same ranks, or files of one format",
-                    name_of(last.first), first.front().second));
+        fmt::format("it is a {}, and {} is a {}: give Kineto traces, with or without the execution "
+                    "traces of the same ranks, or files of one format",
+                    name_of(last.first), first.front().second, name_of(first.front().first)));
   }
 
   /// In the order of the Kineto traces.

@@ -186,7 +186,7 @@ class Graphs(ScratchTest):
         self.write("t.et", chakra_step())
         for other in ("kineto.json", "et.json"):
             self.assert_one_line(c3sim("import", other, "t.et", folder=self.folder), 3,
-                                 rf"^c3sim: t\.et: it is of the format Chakra trace, and {other} is not: ")
+                                 rf"^c3sim: t\.et: it is a Chakra trace, and {other} is a ")
         for name in ("a", "b"):
             self.write(name, execution_trace())
         self.assert_one_line(c3sim("import", "a", "b", folder=self.folder), 3, r"^c3sim: b: rank 0: a is of this rank as well$")

@@ -69,9 +69,7 @@ void read_arguments(const Trace& trace, const CollectiveArguments& from, Collect
   issue.group = group_text(trace, from);
   issue.has_group_name = !issue.group.empty();
   issue.dtype = trace.texts.text(from.dtype);
-  const std::string& in = trace.texts.text(from.in_split);
-  const std::string& out = trace.texts.text(from.out_split);
-  if (in.size() > 2 || out.size() > 2) issue.splits = in + " > " + out;  // "[]": equal shares
+  issue.splits = split_text(trace.texts.text(from.in_split), trace.texts.text(from.out_split));
   issue.sequence = from.sequence;
   issue.group_size = from.group_size;
   issue.in_elements = from.in_elements;

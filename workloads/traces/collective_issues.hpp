@@ -44,6 +44,9 @@ std::string collective_kind(std::string_view text);
 /// Bytes of an element of c10's \p dtype (Float, BFloat16, c10::Half, float, ..); nothing for unknown ones.
 std::optional<std::int64_t> element_bytes(std::string_view dtype);
 
+/// "in > out" of the split sizes of an all-to-all; empty for equal shares, which are "[]".
+std::string split_text(const std::string& in, const std::string& out);
+
 /// Bytes of the larger side of a collective, of one rank. Nothing if its type or both sides are not known.
 std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elements,
                                              std::optional<std::int64_t> out_elements, std::string_view dtype);

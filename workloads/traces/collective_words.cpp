@@ -70,6 +70,10 @@ std::optional<std::int64_t> element_bytes(std::string_view dtype) {
   return found->bytes;
 }
 
+std::string split_text(const std::string& in, const std::string& out) {
+  return in.size() > 2 || out.size() > 2 ? in + " > " + out : "";
+}
+
 std::optional<std::int64_t> collective_bytes(std::optional<std::int64_t> in_elements,
                                              std::optional<std::int64_t> out_elements, std::string_view dtype) {
   const std::optional<std::int64_t> size = element_bytes(dtype);

@@ -1,6 +1,7 @@
 #include "workloads/traces/json_tree.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <simdjson.h>
 
@@ -46,6 +47,13 @@ std::size_t JsonView::size() const {
   return count;
 }
 
+std::optional<std::int64_t> JsonView::integer() const {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text().data(), text().data() + text().size(), number);
+  if (text().empty() || error != std::errc{} || end != text().data() + text().size()) return std::nullopt;
+  return number;
+}
+
 JsonView JsonView::operator[](std::string_view key) const {
   if (!is(JsonKind::object)) return {};
   for (const JsonView member : *this) {
@@ -62,7 +70,8 @@ struct JsonTree::Library {
   void add(std::string_view key, ondemand::value value, int left) {
     const std::size_t at = items.size();
     items.push_back({.key = key, .text = {}, .end = 0, .kind = JsonKind::null});
-    const ondemand::json_type type = value.type();
+    ondemand::json_type type{};
+    if (value.type().get(type) != simdjson::SUCCESS) type = ondemand::json_type::number;  // inf, NaN
     if (type == ondemand::json_type::array) {
       items[at].kind = JsonKind::array;
       ondemand::array array = value.get_array();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ class JsonView {
   Iterator end() const { return {items_, items_ == nullptr ? 0 : items_[at_].end}; }
   bool empty() const { return begin() == end(); }
   std::size_t size() const;
+  /// Of a number, or of a text that is one; nothing for anything else.
+  std::optional<std::int64_t> integer() const;
   /// A member of an object; null if there is none.
   JsonView operator[](std::string_view key) const;
 
@@ -73,7 +76,8 @@ class JsonTree {
   JsonTree& operator=(const JsonTree&) = delete;
 
   /// Raw control characters count as spaces and bytes that are not UTF-8 as question marks: names of kernels
-  /// hold such. The caller has bounded the nesting. \throws JsonSyntaxError
+  /// hold such. Numbers may be inf, NaN and the like, as execution traces have them. The caller has bounded the
+  /// nesting. \throws JsonSyntaxError
   JsonView parse(std::string_view json);
 
  private:

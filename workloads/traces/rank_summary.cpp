@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace c3::inline traces {
 namespace {
 
-/// "[[4, 8], []]" has shapes, "[[], []]" has none.
 bool has_shapes(const Rank& rank, std::uint32_t op) {
   const std::uint32_t details = rank.trace.ops[op].details;
-  if (details == kNoIndex) return false;
-  return std::ranges::any_of(rank.trace.texts.text(rank.trace.op_details[details].dims),
-                             [](unsigned char letter) { return std::isdigit(letter) != 0; });
+  return details != kNoIndex && has_sizes(rank.trace.texts.text(rank.trace.op_details[details].dims));
 }
 
 /// Of each activity: a collective of known size.

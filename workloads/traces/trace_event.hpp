@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/traces/picoseconds.hpp"
@@ -62,6 +63,11 @@ struct OpDetails {
   TextId types = 0;     ///< "Input type"
   TextId concrete = 0;  ///< "Concrete Inputs"
 };
+
+/// "[[4, 8], []]" has sizes, "[[], []]" has none.
+inline bool has_sizes(std::string_view dims) {
+  return dims.find_first_of("0123456789") != std::string_view::npos;
+}
 
 /// What a kernel of a collective, or the operator that issued it, says of it. Absent: not recorded.
 struct CollectiveArguments {

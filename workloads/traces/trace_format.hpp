@@ -29,7 +29,7 @@ constexpr std::string_view name_of(TraceFormat format) {
     case TraceFormat::chakra_json:
       return "Chakra trace";
     case TraceFormat::operators:
-      return "operator list";
+      return "c3sim operator list";
     case TraceFormat::tar:
       break;
   }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -23,14 +22,9 @@ std::string plain(std::string_view key) {
   return letters;
 }
 
-/// Also of numbers that are written as texts, as protobuf's JSON does with 64 bits.
 std::optional<std::int64_t> integer_in(JsonView value) {
   if (value.is(JsonKind::flag)) return value.text() == "true" ? 1 : 0;
-  std::int64_t number = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return value.integer();
 }
 
 ChakraType type_in(JsonView value) {

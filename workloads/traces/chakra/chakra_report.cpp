@@ -80,7 +80,7 @@ class ReportMaker {
   static void count(NodeCount& into, const ChakraTrace& trace, const ChakraNode& node) {
     ++into.count;
     into.time += node.duration;
-    if (trace.texts.text(node.shapes).find_first_of("0123456789") != std::string::npos) ++into.with_shapes;
+    if (has_sizes(trace.texts.text(node.shapes))) ++into.with_shapes;
   }
 
   static std::vector<NodeCount> by_time(std::map<std::string, NodeCount>& counts) {

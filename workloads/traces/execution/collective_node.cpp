@@ -1,7 +1,6 @@
 #include "workloads/traces/execution/collective_node.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
@@ -12,16 +11,8 @@
 namespace c3::inline traces {
 namespace {
 
-std::optional<std::int64_t> number_in(JsonView value) {
-  std::int64_t number = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::int64_t> count_in(JsonView value) {
-  const std::optional<std::int64_t> number = number_in(value);
+  const std::optional<std::int64_t> number = value.integer();
   return number && *number >= 0 ? number : std::nullopt;
 }
 

@@ -1,7 +1,6 @@
 #include "workloads/traces/execution/execution_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,14 +14,6 @@
 
 namespace c3::inline traces {
 namespace {
-
-std::optional<std::int64_t> number_in(JsonView value) {
-  std::int64_t number = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 class ExecutionReader final : public JsonPieces {
  public:
@@ -78,9 +69,9 @@ class ExecutionReader final : public JsonPieces {
     if (!json.is(JsonKind::object)) fail("it is not a JSON object");
     const NodeJson node_json(json);
     const auto number = [&](std::string_view name, std::int64_t otherwise) {
-      return number_in(node_json.attribute(name)).value_or(otherwise);
+      return node_json.attribute(name).integer().value_or(otherwise);
     };
-    const std::optional<std::int64_t> id = number_in(node_json["id"]);
+    const std::optional<std::int64_t> id = node_json["id"].integer();
     if (!id || *id < 0) fail("it has no id that is an integer from 0");
     ExecutionNode node{.id = *id,
                        .parent = parent_in(node_json),
@@ -105,7 +96,7 @@ class ExecutionReader final : public JsonPieces {
     JsonView parent = node["ctrl_deps"];
     if (parent.is(JsonKind::null)) parent = node["parent"];
     if (parent.is(JsonKind::array)) parent = parent.empty() ? JsonView() : *parent.begin();
-    return number_in(parent).value_or(kUnknown);
+    return parent.integer().value_or(kUnknown);
   }
 
   void add_collective(ExecutionNode& node, const NodeJson& json) {
@@ -131,7 +122,7 @@ class ExecutionReader final : public JsonPieces {
                        json["dur"].text().substr(0, 100)));
     node.gpu_work = static_cast<std::uint32_t>(trace_.gpu_work.size());
     trace_.gpu_work.push_back(
-        {.kind = *kind, .stream = number_in(json["args"]["stream"]).value_or(kUnknown), .duration = *narrow});
+        {.kind = *kind, .stream = json["args"]["stream"].integer().value_or(kUnknown), .duration = *narrow});
   }
 
   void sort_nodes() {

@@ -16,7 +16,7 @@ namespace c3::inline traces {
 namespace {
 
 bool has_shapes(const ExecutionTrace& trace, const ExecutionNode& node) {
-  return trace.texts.text(node.inputs.texts.dims).find_first_of("0123456789") != std::string::npos;
+  return has_sizes(trace.texts.text(node.inputs.texts.dims));
 }
 
 std::string_view kind_of(const ExecutionTrace& trace, const ExecutionNode& node) {

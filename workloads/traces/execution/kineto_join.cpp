@@ -122,8 +122,6 @@ std::optional<std::vector<std::uint32_t>> joined_by_id(const Trace& kineto, cons
   return node_of_op;
 }
 
-bool has_dims(const std::string& dims) { return dims.find_first_of("0123456789") != std::string::npos; }
-
 /// Where both have dimensions of an argument, they are the same.
 bool agree(const std::string& ours, const std::string& theirs) {
   if (ours == theirs) return true;
@@ -163,7 +161,7 @@ class Completion {
     const std::string& dims = execution_.texts.text(inputs.dims);
     if (op.details != kNoIndex) {
       const std::string& recorded = kineto_.texts.text(kineto_.op_details[op.details].dims);
-      if (has_dims(recorded) && has_dims(dims))
+      if (has_sizes(recorded) && has_sizes(dims))
         ++(agree(recorded, dims) ? counts_.shapes_same : counts_.shapes_differ);
       return;
     }
@@ -172,7 +170,7 @@ class Completion {
     kineto_.op_details.push_back({.dims = translated(inputs.dims),
                                   .types = translated(inputs.types),
                                   .concrete = translated(inputs.concrete)});
-    if (has_dims(dims)) ++counts_.shapes_added;
+    if (has_sizes(dims)) ++counts_.shapes_added;
   }
 
   void add_collective(TraceEvent& op, const ExecutionCollective& collective) {

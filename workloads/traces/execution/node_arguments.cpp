@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/json.hpp"
 
 namespace c3::inline traces {
 namespace {
-
-std::int64_t number_in(JsonView value) {
-  std::int64_t number = 0;
-  const std::string_view text = value.text();
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 /// "Tensor(float)" is "float"; anything else is not a tensor.
 std::optional<std::string_view> tensor_type(std::string_view type) {
@@ -131,7 +123,7 @@ class ArgumentReader {
                                   &ExecutionTensor::elements, &ExecutionTensor::element_bytes};
     std::size_t place = 0;
     for (const JsonView member : value) {
-      if (place < kMembers.size()) tensor.*kMembers[place] = number_in(member);
+      if (place < kMembers.size()) tensor.*kMembers[place] = member.integer().value_or(0);
       if (place == kMembers.size()) tensor.device = trace_.texts.id_of(member.text());
       ++place;
     }

@@ -21,15 +21,13 @@ std::vector<GpuOperator> listed_nodes(const ExecutionTrace& trace) {
 ListedCollective listed(const ExecutionTrace& trace, const ExecutionCollective& collective) {
   const CollectiveArguments& arguments = collective.arguments;
   const auto text = [&](TextId id) -> const std::string& { return trace.texts.text(id); };
-  const std::string& in = text(arguments.in_split);
-  const std::string& out = text(arguments.out_split);
   const TextId group = arguments.group != 0 ? arguments.group : collective.group_address;
   return {.is_wait = collective.is_wait,
           .kind = collective.is_wait ? "" : collective_kind(text(arguments.name)),
           .dtype = collective.is_wait ? "" : text(arguments.dtype),
           .group = text(group),
           .has_group_name = arguments.group != 0,
-          .splits = in.size() > 2 || out.size() > 2 ? in + " > " + out : "",  // "[]": equal shares
+          .splits = split_text(text(arguments.in_split), text(arguments.out_split)),
           .bytes = collective_bytes(arguments.in_elements, arguments.out_elements, text(arguments.dtype)),
           .group_size = arguments.group_size,
           .sequence = arguments.sequence};

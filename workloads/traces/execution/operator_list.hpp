@@ -42,7 +42,7 @@ struct ListedOperator {
   std::optional<ListedCollective> collective;
   std::optional<Picoseconds> gpu_time;  ///< recorded, mean of its occurrences; nothing without a Kineto trace
 
-  bool has_shapes() const { return dims.find_first_of("0123456789") != std::string::npos; }
+  bool has_shapes() const { return has_sizes(dims); }
   friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
 };
 

@@ -1,7 +1,6 @@
 #include "workloads/traces/execution/operator_list_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -69,13 +68,10 @@ std::string text_of(int rank, const ListedOperator& found) {
   return members.object();
 }
 
-std::optional<std::int64_t> number_in(JsonView value) {
-  std::int64_t number = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || number < 0)
-    return std::nullopt;
-  return number;
+/// From 0.
+std::optional<std::int64_t> count_in(JsonView value) {
+  const std::optional<std::int64_t> number = value.integer();
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 class ListReader final : public JsonPieces {
@@ -123,7 +119,7 @@ class ListReader final : public JsonPieces {
   [[noreturn]] void fail(const std::string& what) const { throw TraceError(place_, what); }
 
   std::int64_t needed(JsonView json, std::string_view key) const {
-    const std::optional<std::int64_t> number = number_in(json[key]);
+    const std::optional<std::int64_t> number = count_in(json[key]);
     if (!number) fail(fmt::format("{}: \"{}\" is not an integer from 0", key, json[key].text().substr(0, 100)));
     return *number;
   }
@@ -172,9 +168,9 @@ class ListReader final : public JsonPieces {
             .group = std::string(name.text().empty() ? json["group_address"].text() : name.text()),
             .has_group_name = !name.text().empty(),
             .splits = std::string(json["splits"].text()),
-            .bytes = number_in(json["bytes"]),
-            .group_size = number_in(json["group_size"]),
-            .sequence = number_in(json["sequence"])};
+            .bytes = count_in(json["bytes"]),
+            .group_size = count_in(json["group_size"]),
+            .sequence = count_in(json["sequence"])};
   }
 
   TracePlace place_;
