@@ -73,6 +73,21 @@ TRACE = """{"distributedInfo": {"rank": 0, "world_size": 2}, "deviceProperties":
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 100, "dur": 55, "args": {"correlation": 3}}]}
 """
 
+NODES = """{"schema": "1.0.1", "pid": 1, "nodes": [
+{"id": 1, "name": "thread", "parent": 1, "tid": 1, "inputs": [], "input_shapes": [], "input_types": []},
+{"id": 2, "name": "aten::mm", "rf_id": 5, "parent": 1, "tid": 1, "op_schema": "mm", "inputs": [[7, 8, 0, 64, 4, "cuda:0"], -inf, [1, 2]],
+"input_shapes": [[8, 8], [], [[], []]], "input_types": ["Tensor(float)", "Double", "GenericList[Int,Int]"]},
+{"id": 3, "name": "record_param_comms", "parent": 1, "tid": 1, "inputs": [[[7, 8, 0, 64, 4, "cuda:0"]], 1, 99, 0, "allreduce", [], [], 2],
+"input_shapes": [[[64]], [], [], [], [], [], [], []],
+"input_types": ["GenericList[Tensor(float)]", "Int", "Int", "Int", "String", "GenericList[]", "GenericList[]", "Int"]}]}
+"""
+OPERATORS = """{"format": "c3sim operators", "version": 1, "operators": [
+{"rank": 0, "thread": 1, "class": "gemm", "name": "aten::mm", "dims": [[8, 8]], "types": ["float"], "concrete": [""], "gpu_time_us": 1.5},
+{"rank": 0, "thread": 1, "class": "collective", "name": "record_param_comms", "wait": false, "kind": "all_reduce", "group_size": 1, "sequence": 3}
+]}
+"""
+CHAKRA_GRAPH = '{"workload_graph": [{"Id": 1, "Name": "x", "NodeType": 4, "runtime": 5}, {"Id": 2, "NodeType": 7, "data_deps": [1], "comm_size": 8}]}'
+
 TEXTS = {
     "traces/rank0.json": TRACE,
     "traces/rank1.json": TRACE.replace('"rank": 0', '"rank": 1'),
@@ -82,6 +97,16 @@ TEXTS = {
     "traces/empty.json": "",
     "traces/foreign.json": '{"a": 1}',
     "traces/execution.json": '{"schema": "1.0.1", "nodes": []}',
+    "traces/nodes_0.json": NODES,
+    "traces/nodes_ring.json": NODES.replace('"id": 2, "name": "aten::mm", "rf_id": 5, "parent": 1', '"id": 2, "name": "x", "parent": 2').replace(
+        '"id": 1, "name": "thread", "parent": 1', '"id": 1, "name": "x", "parent": 3'),
+    "traces/nodes_cut.json": NODES[:300],
+    "traces/operators.json": OPERATORS,
+    "traces/operators_later.json": OPERATORS.replace('"version": 1', '"version": 2'),
+    "traces/graph.json": CHAKRA_GRAPH,
+    "traces/graph_ring.json": CHAKRA_GRAPH.replace('"runtime": 5', '"data_deps": [2]'),
+    "traces/both/kineto_0.json": TRACE.replace('"world_size": 2', '"world_size": 1'),
+    "traces/both/et_0.json": NODES,
     "traces/deep.json": '{"traceEvents": [' + "[" * 100_000,
     "traces/far.json": TRACE.replace("20.125", "9e15"),
     "traces/huge.json": TRACE.replace("20.125", "9" * 5000),
@@ -130,6 +155,10 @@ BYTES = {
     "traces/packed_cut.json.gz": gzip.compress(TRACE.encode())[:150],
     "traces/name.json": TRACE.replace("gemm", "g\x01mm").encode("latin-1") + b" ",
     "traces/binary.json": bytes(range(256)) * 16,
+    # Metadata of version 1.0.0; node 1, of type 4; node 2, of type 7, which depends on 1 and has comm_size 8.
+    "traces/chakra.0.et": b"\x07\x0a\x051.0.0" + b"\x09\x08\x01\x12\x01x\x18\x04\x38\x05" + b"\x15\x08\x02\x18\x07\x28\x01"
+                          + b"\x52\x0d\x0a\x09comm_size\x48\x08",
+    "traces/chakra_cut.et": b"\x07\x0a\x051.0.0" + b"\x09\x08\x01",
     "exp/latin1.toml": 'name = "caf\xe9"\n'.encode("latin-1") + EXPERIMENT.encode(),
     "exp/binary.toml": bytes(range(256)) * 16,
     "csv/latin1.csv": b"op,m,n,k,dtype\ngemm,\xe9,1,1,bf16\n",
@@ -213,7 +242,7 @@ def add_sweeps(folder, seed):
 def build(folder, seed):
     """Makes `folder`/in."""
     inputs = pathlib.Path(folder) / "in"
-    for name in ("exp", "csv", "h5", "data/collectives", "sweeps", "traces/run", *FOLDERS):
+    for name in ("exp", "csv", "h5", "data/collectives", "sweeps", "traces/run", "traces/both", *FOLDERS):
         (inputs / name).mkdir(parents=True)
     for name, text in TEXTS.items():
         (inputs / name).write_text(text, encoding="utf-8", newline="")
