@@ -29,6 +29,17 @@ ImportTable counts_table(std::string_view name, std::string_view title, const st
   return table;
 }
 
+ImportTable shapes_table(const NodeGraphReport& report) {
+  ImportTable table{.name = "shapes",
+                    .title = "GPU operators by shapes of their inputs",
+                    .columns = {"operator", "class", "count", "time [ms]", "dimensions", "types"},
+                    .rows = {}};
+  for (const OperatorShapes& shapes : report.shapes)
+    table.rows.push_back({shapes.name, shapes.work, fmt::format("{}", shapes.count), ms_cell(shapes.time),
+                          cell(shapes.dims), cell(shapes.types)});
+  return table;
+}
+
 ImportTable collectives_table(const NodeGraphReport& report) {
   ImportTable table{.name = "collectives",
                     .title = "collectives",
@@ -101,6 +112,7 @@ std::vector<ImportTable> import_tables(const NodeGraphReport& report) {
   return {ranks_table(report),
           counts_table("nodes", "nodes by kind", "kind", report.kinds),
           counts_table("operators", "GPU operators by class", "class", report.operators),
+          shapes_table(report),
           collectives_table(report),
           dependencies_table(report),
           times_table(report)};
@@ -129,6 +141,14 @@ std::string import_json(const NodeGraphReport& report) {
                 {"with_shapes", nodes.with_shapes},
                 {"time_us", nodes.time.microseconds()}};
   };
+  const auto shapes = [](const OperatorShapes& alike) {
+    return Json{{"operator", alike.name},
+                {"class", alike.work},
+                {"dims", json_or_null(alike.dims)},
+                {"types", json_or_null(alike.types)},
+                {"count", alike.count},
+                {"time_us", alike.time.microseconds()}};
+  };
   const auto collective = [](const NodeCollective& alike) {
     return Json{{"kind", json_or_null(alike.kind)},
                 {"dtype", json_or_null(alike.dtype)},
@@ -147,6 +167,7 @@ std::string import_json(const NodeGraphReport& report) {
                   {"ranks", json_list(report.files, file)},
                   {"nodes", json_list(report.kinds, count)},
                   {"operators", json_list(report.operators, count)},
+                  {"shapes", json_list(report.shapes, shapes)},
                   {"collectives", Json{{"issued", report.collectives_issued},
                                        {"specified", report.collectives_specified},
                                        {"waits", report.waits},

@@ -164,11 +164,25 @@ class TraceReader {
       ExecutionTrace& execution = executions_[static_cast<std::size_t>(match - matches.begin())];
       KinetoJoin join = join_with_kineto(kinetos_[rank], execution);
       files_.joins.push_back(complete_from(execution, join, kinetos_[rank]));
+      note_doubts(files_.joins.back());
       files_.joined.push_back({.execution = std::move(execution), .join = std::move(join), .rank = rank});
     }
     if (!others.empty())
       files_.notes.push_back(fmt::format(
           "execution traces without a Kineto trace of their rank are left out: {}", fmt::join(others, ", ")));
+  }
+
+  void note_doubts(const ExecutionJoin& join) {
+    if (2 * join.joined < join.ops)
+      files_.notes.push_back(
+          fmt::format("{}: only {} of {} operators of the Kineto trace are in it: it may be of "
+                      "another run",
+                      join.file, join.joined, join.ops));
+    if (join.shapes_differ > 0)
+      files_.notes.push_back(
+          fmt::format("{}: {} operators have other shapes in the Kineto trace, which are kept: it "
+                      "may be of a step with other shapes",
+                      join.file, join.shapes_differ));
   }
 
   void order_executions(bool allow_missing) {

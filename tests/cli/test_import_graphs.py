@@ -30,6 +30,8 @@ class Graphs(ScratchTest):
         self.assertEqual((report["format"], report["ranks"][0]["schema"]), ("PyTorch execution trace", "1.0.1"))
         self.assertEqual({row["name"]: (row["count"], row["with_shapes"]) for row in report["operators"]},
                          {"gemm": (1, 1), "collective": (1, 1)})
+        self.assertEqual(report["shapes"], [{"operator": "aten::addmm", "class": "gemm", "dims": "[[8, 16], [32, 16], []]",
+                                             "types": '["float", "float", "Scalar"]', "count": 1, "time_us": 0}])
         collectives = report["collectives"]
         self.assertEqual([collectives[key] for key in ("issued", "specified", "waits", "waits_paired")], [1, 1, 1, 1])
         self.assertEqual(collectives["alike"], [{"kind": "all_reduce", "dtype": "float", "bytes": 4096, "group": "0", "group_size": 2,
@@ -77,6 +79,18 @@ class Graphs(ScratchTest):
                          (0, "note: execution traces without a Kineto trace of their rank are left out: ./et_1.json\n"))
         self.assertEqual(c3sim("import", ".", "-q", folder=self.folder).stderr, "")
 
+    def test_an_execution_trace_of_another_run_is_doubted(self):
+        self.write("kineto.json", kineto(0))
+        self.write("et.json", {"nodes": [node(3, "aten::relu", 1)]})
+        self.assertEqual(c3sim("import", "kineto.json", "et.json", folder=self.folder).stderr,
+                         "note: et.json: only 0 of 3 operators of the Kineto trace are in it: it may be of another run\n")
+        shaped = kineto(0)
+        shaped["traceEvents"][1]["args"] |= {"Input Dims": [[4, 4]], "Input type": ["float"], "Concrete Inputs": [""]}
+        self.write("kineto.json", shaped)
+        self.write("et.json", execution_trace())
+        self.assertEqual(c3sim("import", "kineto.json", "et.json", folder=self.folder).stderr,
+                         "note: et.json: 1 operators have other shapes in the Kineto trace, which are kept: it may be of a step with other shapes\n")
+
     def test_chakra_counts_only_what_communicates(self):
         self.write("plain.et", chakra_step())
         self.write("packed", gzip.compress(chakra_step()))
@@ -109,7 +123,7 @@ class Graphs(ScratchTest):
         self.write("et.json", execution_trace())
         self.write("t.et", chakra_step())
         for file in ("et.json", "t.et"):
-            for table in ("ranks", "nodes", "operators", "collectives", "dependencies", "times"):
+            for table in ("ranks", "nodes", "operators", "shapes", "collectives", "dependencies", "times"):
                 with self.subTest(file=file, table=table):
                     done = c3sim("import", file, "--csv", table, folder=self.folder)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -29,6 +29,16 @@ struct NodeCount {
   Picoseconds time;  ///< sum of durations; 0 where nodes have none
 };
 
+/// GPU operators of one name with the same inputs, over all files.
+struct OperatorShapes {
+  std::string work;  ///< class
+  std::string name;
+  std::string dims;   ///< of the inputs, as in OpDetails; as the file spells them in Chakra traces
+  std::string types;  ///< of the inputs, as in OpDetails; empty in Chakra traces
+  std::size_t count = 0;
+  Picoseconds time;
+};
+
 /// Collectives that are alike, over all files.
 struct NodeCollective {
   std::string kind;
@@ -59,6 +69,7 @@ struct NodeGraphReport {
   std::vector<NodeGraphFile> files;
   std::vector<NodeCount> kinds;
   std::vector<NodeCount> operators;         ///< by class, of operators that do GPU work
+  std::vector<OperatorShapes> shapes;       ///< by time, then by count; without collectives
   std::vector<NodeCollective> collectives;  ///< by bytes in all, largest first
   std::size_t collectives_issued = 0;
   std::size_t collectives_specified = 0;  ///< kind, bytes and group are known

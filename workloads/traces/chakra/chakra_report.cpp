@@ -7,6 +7,7 @@
 
 #include "workloads/traces/chakra/critical_path.hpp"
 #include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/shape_counts.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -42,9 +43,7 @@ class ReportMaker {
       count(kinds_[std::string(kind_of(node))], trace, node);
       add_time(times_, node);
       if (node.thread) add_time(threads[*node.thread], node);
-      if (place_of(node) == ChakraPlace::compute)
-        count(operators_[std::string(name_of(work_class(EventKind::kernel, trace.texts.text(node.name))))],
-              trace, node);
+      if (place_of(node) == ChakraPlace::compute) add_operator(trace, node);
       if (node.is_communication()) add_collective(trace, node);
       control_ += node.control_dependencies;
       data_ += node.data_dependencies;
@@ -66,6 +65,7 @@ class ReportMaker {
     report_.format = "Chakra trace";
     report_.kinds = by_time(kinds_);
     report_.operators = by_time(operators_);
+    report_.shapes = shapes_.take();
     for (auto& [key, collective] : collectives_)
       report_.collectives.push_back(std::move(collective));
     std::ranges::stable_sort(report_.collectives, std::ranges::greater{}, &NodeCollective::time);
@@ -77,6 +77,18 @@ class ReportMaker {
   }
 
  private:
+  void add_operator(const ChakraTrace& trace, const ChakraNode& node) {
+    const std::string& name = trace.texts.text(node.name);
+    const std::string work(name_of(work_class(EventKind::kernel, name)));
+    count(operators_[work], trace, node);
+    shapes_.add({.work = work,
+                 .name = name,
+                 .dims = trace.texts.text(node.shapes),
+                 .types = "",
+                 .count = 1,
+                 .time = node.duration});
+  }
+
   static void count(NodeCount& into, const ChakraTrace& trace, const ChakraNode& node) {
     ++into.count;
     into.time += node.duration;
@@ -113,6 +125,7 @@ class ReportMaker {
   NodeGraphReport report_;
   std::map<std::string, NodeCount> kinds_;
   std::map<std::string, NodeCount> operators_;
+  ShapeCounts shapes_;
   std::map<std::tuple<std::string, std::string, std::optional<std::int64_t>>, NodeCollective> collectives_;
   std::size_t control_ = 0;
   std::size_t data_ = 0;

@@ -11,6 +11,7 @@
 
 #include "workloads/traces/execution/operator_class.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/shape_counts.hpp"
 
 namespace c3::inline traces {
 namespace {
@@ -50,11 +51,19 @@ class ListCounts {
       ++count.count;
       if (found.has_shapes() || (found.collective && found.collective->bytes)) ++count.with_shapes;
       count.time += found.gpu_time.value_or(Picoseconds{});
+      if (!found.collective)
+        shapes_.add({.work = std::string(name_of(found.work)),
+                     .name = found.name,
+                     .dims = found.dims,
+                     .types = found.types,
+                     .count = 1,
+                     .time = found.gpu_time.value_or(Picoseconds{})});
     }
   }
 
   void take(NodeGraphReport& report) {
     report.operators = sorted(operators_);
+    report.shapes = shapes_.take();
     for (auto& [key, collective] : collectives_)
       report.collectives.push_back(std::move(collective));
     std::ranges::stable_sort(report.collectives, std::ranges::greater{}, [](const NodeCollective& collective) {
@@ -96,6 +105,7 @@ class ListCounts {
                                    std::optional<std::int64_t>, std::optional<std::int64_t>>;
 
   std::map<std::string, NodeCount> operators_;
+  ShapeCounts shapes_;
   std::map<CollectiveKey, NodeCollective> collectives_;
   std::size_t issued_ = 0;
   std::size_t specified_ = 0;
