@@ -82,21 +82,37 @@ class TraceReader {
   void read_folder(const fs::path& folder) {
     const std::size_t before = count();
     for (const fs::path& path : files_in(folder)) {
-      try {
+      if (is_named_like_a_trace(path)) {
         read_file(path);
-      } catch (const UnknownFormatError&) {
-        if (is_named_like_a_trace(path)) throw;
+      } else {
+        read_if_trace(path);
       }
     }
     if (count() == before) throw IoError(folder.string(), "import", "it holds no traces");
   }
 
-  void read_file(const fs::path& path) {
-    UnpackedFile file(path);
-    read(path.string(), [&file](std::span<char> part) { return file.read(part); });
+  /// A file of a folder, of any name.
+  void read_if_trace(const fs::path& path) {
+    const auto leave_out = [&](const std::exception& error) {
+      files_.notes.push_back(fmt::format("left out: {}", error.what()));
+    };
+    try {
+      read_file(path);
+    } catch (const UnknownFormatError&) {  // none of ours
+    } catch (const TraceError& error) {
+      leave_out(error);
+    } catch (const IoError& error) {
+      leave_out(error);
+    }
   }
 
-  void read(const std::string& name, ByteSource bytes) {
+  void read_file(const fs::path& path) {
+    UnpackedFile file(path);
+    read(
+        path.string(), [&file](std::span<char> part) { return file.read(part); }, /*is_member=*/false);
+  }
+
+  void read(const std::string& name, ByteSource bytes, bool is_member) {
     PeekedSource source(std::move(bytes));
     const TraceFormat format = format_of(name, source);
     const ByteSource all = [&source](std::span<char> part) { return source.read(part); };
@@ -117,22 +133,22 @@ class TraceReader {
         files_.lists.push_back({.file = name, .list = read_operator_list(name, all)});
         break;
       case TraceFormat::tar:
+        if (is_member)
+          throw TraceError({.file = name, .rank = {}, .event = {}},
+                           "it is an archive in an archive: unpack it first");
         read_archive(name, all);
         break;
     }
   }
 
   void read_archive(const std::string& archive, const ByteSource& bytes) {
-    if (is_in_archive_)
-      throw TraceError({.file = archive, .rank = {}, .event = {}},
-                       "it is an archive in an archive: unpack it first");
-    is_in_archive_ = true;
     TarMembers members(bytes, archive);
     const std::size_t before = count();
     while (members.next())
-      read(archive + "/" + members.name(), [&members](std::span<char> part) { return members.read(part); });
+      read(
+          archive + "/" + members.name(), [&members](std::span<char> part) { return members.read(part); },
+          /*is_member=*/true);
     if (count() == before) throw IoError(archive, "import", "it holds no traces");
-    is_in_archive_ = false;
   }
 
   /// Chakra traces and operator lists stand alone.
@@ -209,7 +225,6 @@ class TraceReader {
   std::vector<Trace> kinetos_;
   std::vector<ExecutionTrace> executions_;
   TraceFiles files_;
-  bool is_in_archive_ = false;
 };
 
 }  // namespace

@@ -38,8 +38,8 @@ struct TraceFiles {
 };
 
 /// Formats are recognised by content. Of a folder, all files are looked at in alphabetical order; those of no
-/// format that is read are passed over, unless their names end as those of traces do. tar archives are read
-/// member by member.
+/// format that is read are passed over, and damaged ones are left out with a note, unless their names end as
+/// those of traces do. tar archives are read member by member.
 /// \param allow_missing accept some but not all ranks of the job
 /// \throws IoError, TraceError, and TraceSetError for ranks that are there twice or missing, and for formats
 /// that do not go together

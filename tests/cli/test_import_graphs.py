@@ -217,6 +217,17 @@ class Graphs(ScratchTest):
         self.assert_one_line(c3sim("import", "a", "b", folder=self.folder), 3, r"^c3sim: a: rank 1: 6 of the job's ranks are missing: 0, 2, 3, ")
         self.assertEqual(c3sim("import", "a", "b", "--allow-missing", folder=self.folder).returncode, 0)
 
+    def test_of_a_folder_only_files_named_like_traces_must_be_whole(self):
+        self.write("whole", kineto(0) | {"distributedInfo": {"rank": 0, "world_size": 1}})
+        self.write("notes.txt", b"not a trace")
+        self.write("half", json.dumps(kineto(1)).encode()[:300])
+        done = c3sim("import", ".", "--csv", "ranks", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, "note: left out: ./half: event 1: the file ends before its JSON does: it is truncated\n"))
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        (self.folder / "half").rename(self.folder / "half.json")
+        self.assert_one_line(c3sim("import", ".", folder=self.folder), 74, r"^c3sim: \./half\.json: event 1: the file ends")
+
     def test_a_damaged_archive_is_refused(self):
         self.write("t.et", chakra_step())
         with tarfile.open(self.folder / "whole.tar", "w") as archive:
