@@ -185,6 +185,7 @@ constexpr std::array kTables{
 
 std::vector<ImportTable> import_tables(const ImportReport& report) {
   std::vector<ImportTable> tables;
+  tables.reserve(kTables.size());
   for (const MakeTable make : kTables)
     tables.push_back(make(report));
   return tables;
@@ -204,6 +205,7 @@ std::string import_csv(const std::vector<ImportTable>& tables, const std::string
   const auto table = std::ranges::find(tables, name, &ImportTable::name);
   if (table == tables.end()) {
     std::vector<std::string_view> names;
+    names.reserve(tables.size());
     for (const ImportTable& other : tables)
       names.push_back(other.name);
     throw UsageError(fmt::format("--csv {}: these traces do not have such a table; they have {}", name,

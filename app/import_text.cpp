@@ -33,6 +33,7 @@ std::string terminal_text(const ImportTable& table) {
   }
   const auto cells = [&](const std::vector<std::string>& row) {
     std::vector<std::string> kept;
+    kept.reserve(shown.size());
     for (const std::size_t column : shown)
       kept.push_back(cut(row[column]));
     return kept;

@@ -42,6 +42,7 @@ std::vector<Sequence> sequences_of(const ExecutionTrace& trace, SharedNames& nam
     thread.items.push_back(i);
   }
   std::vector<Sequence> sequences;
+  sequences.reserve(threads.size());
   for (auto& [number, thread] : threads)
     sequences.push_back(std::move(thread));
   return sequences;
@@ -88,6 +89,7 @@ std::vector<std::uint32_t> joined_by_order(const Trace& kineto, const ExecutionT
   SharedNames numbers;
   const std::vector<Sequence> nodes = sequences_of(execution, numbers);
   std::vector<std::unordered_set<std::uint32_t>> names;
+  names.reserve(nodes.size());
   for (const Sequence& thread : nodes)
     names.emplace_back(thread.names.begin(), thread.names.end());
   for (const Sequence& thread : sequences_of(kineto, numbers)) {
