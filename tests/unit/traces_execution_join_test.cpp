@@ -171,6 +171,20 @@ TEST_CASE("record function ids join only operators of the same name") {
   CHECK(join.node_of_op == Numbers{2, 1, kNone});
 }
 
+TEST_CASE("steps that record function ids do not reach are joined by order") {
+  ExecutionText text;
+  text.node(3, "aten::a", 1).node(4, "aten::b", 1).node(5, "aten::c", 1);
+  TraceText recorded;
+  for (int step = 0; step < 2; ++step) {
+    for (int i = 0; i < 3; ++i)
+      recorded.op(fmt::format("aten::{}", "abc"[i]), 10 * step + i, 1,
+                  fmt::format(R"("Record function id":{})", 100 * step + 3 + i));
+  }
+  const KinetoJoin join = join_with_kineto(recorded.read(), text.read());
+  CHECK(join.by_record_id);
+  CHECK(join.node_of_op == Numbers{0, 1, 2, 0, 1, 2});
+}
+
 TEST_CASE("files are of one rank by content, else by process, else by name") {
   const auto match = [](const std::vector<ExecutionTrace>& executions) {
     std::vector<Trace> kinetos;

@@ -296,6 +296,13 @@ TEST_CASE("what is not an execution trace is refused, with the node") {
         "t.json: event 0: it is nested deeper than 100 levels");
 }
 
+TEST_CASE("an execution trace of thousands of threads is refused") {
+  ExecutionText text;
+  for (int i = 0; i <= 4096; ++i)
+    text.node(i + 1, "x", 0, {}, {}, i);
+  CHECK(refusal(text.text()) == "t.json: event 4096: more than 4096 threads in one trace");
+}
+
 TEST_CASE("an execution trace that ends anywhere is refused, never read past its end") {
   for (const std::string& schema : kSchemas) {
     const std::string whole =

@@ -1,6 +1,7 @@
 #include "workloads/traces/execution/execution_reader.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,6 +90,8 @@ class ExecutionReader final : public JsonPieces {
     if (node_json["name"].text() == "record_param_comms") add_collective(node, node_json);
     if (node_json["name"].text() == "## process_group:init ##") add_groups(node_json);
     add_gpu_work(node, node_json);
+    threads_.insert(node.thread);
+    if (threads_.size() > kMostThreads) fail(fmt::format("more than {} threads in one trace", kMostThreads));
     trace_.nodes.push_back(node);
   }
 
@@ -178,10 +181,12 @@ class ExecutionReader final : public JsonPieces {
     }
   }
 
-  static constexpr int kDeepest = 100;  // as deep as json_splitter lets through
+  static constexpr std::size_t kMostThreads = 4096;  // of a file that is meant to take long
+  static constexpr int kDeepest = 100;               // as deep as json_splitter lets through
 
   ExecutionTrace trace_;
   JsonTree tree_{kDeepest};
+  std::set<std::int64_t> threads_;
   bool has_nodes_ = false;
   std::uint64_t position_ = 0;
 };

@@ -222,9 +222,14 @@ class Completion {
 }  // namespace
 
 KinetoJoin join_with_kineto(const Trace& kineto, const ExecutionTrace& execution) {
-  if (auto by_id = joined_by_id(kineto, execution))
-    return {.node_of_op = std::move(*by_id), .by_record_id = true};
-  return {.node_of_op = joined_by_order(kineto, execution), .by_record_id = false};
+  KinetoJoin join{.node_of_op = joined_by_order(kineto, execution), .by_record_id = false};
+  const auto by_id = joined_by_id(kineto, execution);
+  if (!by_id) return join;
+  join.by_record_id = true;
+  for (std::size_t op = 0; op < by_id->size(); ++op) {
+    if ((*by_id)[op] != kNoIndex) join.node_of_op[op] = (*by_id)[op];
+  }
+  return join;
 }
 
 ExecutionJoin complete_from(const ExecutionTrace& execution, const KinetoJoin& join, Trace& kineto) {

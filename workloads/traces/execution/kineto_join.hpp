@@ -17,9 +17,9 @@ struct KinetoJoin {
   bool by_record_id = false;
 };
 
-/// Joins by "Record function id" where at least half of the nodes are found so, with the same name; else thread
-/// by thread in order of time and by name, as the two are often recorded in different steps. The steps of a
-/// Kineto trace of many steps are all joined with the one of the execution trace.
+/// Joins by "Record function id" where at least half of the nodes are found so, with the same name; what is
+/// left, or all, thread by thread in order of time and by name, as the two are often recorded in different
+/// steps. The steps of a Kineto trace of many steps are all joined with the one of the execution trace.
 KinetoJoin join_with_kineto(const Trace& kineto, const ExecutionTrace& execution);
 
 /// Adds to the operators of \p kineto the shapes, types and values of their inputs, and the metadata of
