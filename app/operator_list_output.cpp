@@ -22,9 +22,18 @@ std::string coverage_note(int rank, const OperatorCoverage& coverage) {
   const auto percent = [](auto part, auto whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };
-  return fmt::format("rank {}: listed operators launched {:.2f} % of the GPU work by count, {:.2f} % by time",
-                     rank, percent(coverage.covered, coverage.activities),
-                     percent(coverage.covered_time.count, coverage.time.count));
+  std::string note =
+      fmt::format("rank {}: listed operators launched {:.2f} % of the GPU work by count, {:.2f} % by time",
+                  rank, percent(coverage.covered, coverage.activities),
+                  percent(coverage.covered_time.count, coverage.time.count));
+  constexpr std::size_t kMost = 3;
+  for (std::size_t i = 0; i < std::min(kMost, coverage.rest.size()); ++i) {
+    const NodeCount& rest = coverage.rest[i];
+    note += fmt::format("{} {} of {} ({:.3f} ms)", i == 0 ? "; the rest is" : ",", rest.count,
+                        rest.name.substr(0, 60), rest.time.milliseconds());
+  }
+  if (coverage.rest.size() > kMost) note += fmt::format(" and {} other names", coverage.rest.size() - kMost);
+  return note;
 }
 
 /// With the times of the Kineto traces.

@@ -257,6 +257,18 @@ TEST_CASE("GPU operators are the innermost ones with a class, on a GPU") {
   CHECK(classes == std::vector<WorkClass>{WorkClass::gemm, WorkClass::gemm, WorkClass::vector});
 }
 
+TEST_CASE("an operator of the backward pass that clears its output is one, and so is the clearing") {
+  ExecutionText text;
+  text.node(3, "aten::nll_loss_backward", 1, {tensor_text(7, 64)})
+      .node(4, "aten::zero_", 3, {tensor_text(8, 64)});
+  text.node(5, "aten::softmax", 1, {tensor_text(7, 64)}).node(6, "aten::_softmax", 5, {tensor_text(7, 64)});
+  const ExecutionTrace trace = text.read();
+  std::vector<std::int64_t> ids;
+  for (const GpuOperator& found : gpu_operators(trace))
+    ids.push_back(trace.nodes[found.node].id);
+  CHECK(ids == std::vector<std::int64_t>{3, 4, 6});
+}
+
 TEST_CASE("a compiled kernel without arguments stands for itself only where nothing around it has any") {
   ExecutionText text;
   text.node(3, "Torch-Compiled Region", 1).node(4, "triton_poi_fused_add_0", 3);

@@ -96,6 +96,8 @@ TEST_CASE("operators get the mean time of what they launched, over all occurrenc
   CHECK(coverage.covered == 4);
   CHECK(coverage.time.count == 43'000'000);
   CHECK(coverage.covered_time.count == 38'000'000);
+  REQUIRE(coverage.rest.size() == 1);
+  CHECK(coverage.rest.front().name == "stray");
 }
 
 TEST_CASE("a list is the same when it was written and read") {

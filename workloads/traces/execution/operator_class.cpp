@@ -146,6 +146,14 @@ bool can_be_on_gpu(const ExecutionTrace& trace, const ExecutionNode& node) {
   return is_on_gpu(trace, node.inputs) || is_on_gpu(trace, node.outputs);
 }
 
+/// Operators that launch a kernel and call others as well, such as to clear its output: nll_loss_backward,
+/// _softmax_backward_data, nll_loss_forward.
+bool has_own_kernel(const std::string& name) {
+  if (!name.starts_with("aten::") || name.starts_with("aten::linear") || name.starts_with("aten::matmul"))
+    return false;
+  return name.find("_backward") != std::string::npos || name.ends_with("_forward");
+}
+
 /// A compiled kernel, which has no arguments in a trace, and none around it that has.
 bool is_compiled_alone(const ExecutionTrace& trace, std::uint32_t node,
                        const std::vector<std::optional<WorkClass>>& classes) {
@@ -173,8 +181,8 @@ std::vector<GpuOperator> gpu_operators(const ExecutionTrace& trace) {
   }
   std::vector<GpuOperator> operators;
   for (std::uint32_t i = 0; i < trace.nodes.size(); ++i) {
-    const bool is_innermost = classes[i] && !is_around[i];
-    if (is_innermost || is_compiled_alone(trace, i, classes))
+    const bool is_listed = classes[i] && (!is_around[i] || has_own_kernel(trace.name_of(trace.nodes[i])));
+    if (is_listed || is_compiled_alone(trace, i, classes))
       operators.push_back({.node = i, .work = classes[i].value_or(WorkClass::vector)});
   }
   return operators;

@@ -22,7 +22,8 @@ struct GpuOperator {
   WorkClass work = WorkClass::other;
 };
 
-/// The innermost nodes with a class, by id. Those with tensors have one on a GPU. Collectives are those that
+/// The innermost nodes with a class, and those of `aten::` with `_backward` or `_forward` in their name, which
+/// launch a kernel and call others; by id. Those with tensors have one on a GPU. Collectives are those that
 /// were issued, not waited for. Compiled kernels (triton_), which have no arguments, stand for themselves only
 /// where nothing around them has any.
 std::vector<GpuOperator> gpu_operators(const ExecutionTrace& trace);

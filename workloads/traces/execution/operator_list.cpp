@@ -1,6 +1,8 @@
 #include "workloads/traces/execution/operator_list.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "workloads/traces/collective_issues.hpp"
 #include "workloads/traces/execution/operator_class.hpp"
@@ -79,12 +81,18 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
   }
   std::vector<Picoseconds> times(list.operators.size());
   OperatorCoverage coverage;
+  std::map<std::string, NodeCount> rest;
   for (std::uint32_t i = 0; i < kineto.activities.size(); ++i) {
     const Picoseconds duration = kineto.activities[i].duration;
     ++coverage.activities;
     coverage.time += duration;
     const std::uint32_t place = launches.op_of[i] == kNoIndex ? kNoIndex : place_of(launches.op_of[i]);
-    if (place == kNoIndex) continue;
+    if (place == kNoIndex) {
+      NodeCount& count = rest[kineto.name_of(kineto.activities[i])];
+      ++count.count;
+      count.time += duration;
+      continue;
+    }
     ++coverage.covered;
     coverage.covered_time += duration;
     times[place] += duration;
@@ -93,6 +101,11 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
     if (occurrences[place] > 0)
       list.operators[place].gpu_time = Picoseconds{times[place].count / occurrences[place]};
   }
+  for (auto& [name, count] : rest) {
+    count.name = name;
+    coverage.rest.push_back(std::move(count));
+  }
+  std::ranges::stable_sort(coverage.rest, std::ranges::greater{}, &NodeCount::time);
   return coverage;
 }
 

@@ -13,6 +13,7 @@
 #include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/execution/kineto_join.hpp"
 #include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/node_graph_report.hpp"
 #include "workloads/traces/trace_join.hpp"
 
 namespace c3::inline traces {
@@ -66,6 +67,7 @@ struct OperatorCoverage {
   std::size_t covered = 0;
   Picoseconds time;
   Picoseconds covered_time;
+  std::vector<NodeCount> rest;  ///< GPU work of no listed operator, by name, the longest first
 };
 
 /// The GPU operators of \p trace and its waits for collectives; \p rank as its rank.
