@@ -223,6 +223,20 @@ TEST_CASE("the process groups of a job are read where a trace lists them") {
   CHECK(trace.groups[1].ranks == std::vector<std::int64_t>{1, 3});
 }
 
+TEST_CASE("ranks of a listed group need no even distances") {
+  // Group 5 has ranks 1, 4 and 6 of the job; first rank and stride would say 1, 4, 7.
+  const ExecutionTrace trace =
+      ExecutionText("1.1.0-chakra.0.0.4")
+          .node(4, "## process_group:init ##", 1,
+                {string_text(R"([{\"pg_name\": \"5\", \"ranks\": [1, 4, 6], \"group_size\": 3}])")})
+          .node(5, "record_param_comms", 1,
+                {tensors_text(7, 64), int_text(7), group_text_of("5", "TP"), int_text(2),
+                 string_text("allreduce"), list_text({}), list_text({}), int_text(1), int_text(3), int_text(3)})
+          .read();
+  CHECK(trace.texts.text(collective_of(trace).arguments.ranks) == "[1, 4, 6]");
+  CHECK(trace.rank == 6);
+}
+
 TEST_CASE("GPU work that a linker appended is told from operators") {
   const ExecutionTrace trace =
       ExecutionText()

@@ -130,22 +130,6 @@ void read_named(const NodeJson& node, ExecutionCollective& collective, TextPool&
   count("global_rank_stride", collective.rank_stride);
 }
 
-/// "[0, 2, 4]", as Kineto writes it. Longer lists are cut off there, so they are not written.
-std::string ranks_text(const ExecutionCollective& collective) {
-  constexpr std::int64_t kMost = 30;
-  const auto size = collective.arguments.group_size;
-  if (!collective.first_rank || !collective.rank_stride || !size || *size < 2 || *size > kMost) return "";
-  std::vector<std::int64_t> ranks;
-  for (std::int64_t i = 0; i < *size; ++i) {
-    std::int64_t rank = 0;
-    if (__builtin_mul_overflow(i, *collective.rank_stride, &rank) ||
-        __builtin_add_overflow(rank, *collective.first_rank, &rank))
-      return "";
-    ranks.push_back(rank);
-  }
-  return fmt::format("[{}]", fmt::join(ranks, ", "));
-}
-
 }  // namespace
 
 ExecutionCollective read_collective(const NodeJson& node, const ExecutionArguments& inputs,
@@ -164,7 +148,6 @@ ExecutionCollective read_collective(const NodeJson& node, const ExecutionArgumen
     arguments.in_elements.reset();
     arguments.out_elements.reset();
   }
-  arguments.ranks = trace.texts.id_of(ranks_text(collective));
   return collective;
 }
 

@@ -57,6 +57,7 @@ class ExecutionReader final : public JsonPieces {
     sort_nodes();
     link_parents();
     pair_waits(trace_.collectives);
+    complete_groups(trace_);
     set_rank(trace_);
     return std::move(trace_);
   }

@@ -12,6 +12,10 @@ namespace c3::inline traces {
 /// The groups of a JSON array [{"pg_name", "pg_desc", "ranks", "group_size", ..}, ..]; none of anything else.
 std::vector<ExecutionGroup> read_groups(std::string_view json);
 
+/// Gives the collectives of \p trace what its list of groups says: sizes, and which ranks of the job are in
+/// them; without a list, the ranks by first one and stride.
+void complete_groups(ExecutionTrace& trace);
+
 /// Sets rank and world size from the collectives of the largest group, where they say which of the job's ranks
 /// are in it.
 void set_rank(ExecutionTrace& trace);
