@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/joined_numbers.hpp"
 #include "collectives/rank_conditions.hpp"
 #include "engine/errors.hpp"
 
@@ -60,23 +61,28 @@ const GroupClasses& Cluster::group_classes(const CollectiveCall& call) {
   return group_classes_.emplace_back(call, make_group_classes(call)).second;
 }
 
+// Groups that share a class of ranks begin and end together, whatever else is in them.
 GroupClasses Cluster::make_group_classes(const CollectiveCall& call) const {
-  std::map<std::vector<int>, std::size_t> numbers;
-  std::vector<std::vector<std::vector<int>>> groups;
-  GroupClasses made;
+  const RankPartition& classes = *setup_.classes;
+  const auto class_of = [&](int rank) { return static_cast<std::size_t>(classes.class_of(rank)); };
+  JoinedNumbers joined(static_cast<std::size_t>(classes.classes()));
+  std::vector<std::vector<int>> groups;
   for (const CollectiveCall& of_group : calls_by_group(call, ranks())) {
-    std::vector<int> members = members_of(of_group, ranks());
-    std::vector<int> content;
-    content.reserve(members.size());
-    for (const int rank : members)
-      content.push_back(setup_.classes->class_of(rank));
-    std::ranges::sort(content);
-    const std::size_t number = numbers.try_emplace(std::move(content), groups.size()).first->second;
-    if (number == groups.size()) groups.emplace_back();
-    made.number_of.push_back(number);
-    groups[number].push_back(std::move(members));
+    groups.push_back(members_of(of_group, ranks()));
+    for (const int rank : groups.back())
+      joined.join(class_of(groups.back().front()), class_of(rank));
   }
-  for (auto& of_class : groups)
+  std::map<std::size_t, std::size_t> numbers;  // by what their classes are joined to
+  std::vector<std::vector<std::vector<int>>> of_classes;
+  GroupClasses made;
+  for (std::vector<int>& members : groups) {
+    const std::size_t number =
+        numbers.try_emplace(joined.find(class_of(members.front())), of_classes.size()).first->second;
+    if (number == of_classes.size()) of_classes.emplace_back();
+    made.number_of.push_back(number);
+    of_classes[number].push_back(std::move(members));
+  }
+  for (auto& of_class : of_classes)
     made.all.push_back(std::make_shared<const std::vector<std::vector<int>>>(std::move(of_class)));
   return made;
 }

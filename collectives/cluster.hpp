@@ -23,8 +23,8 @@ struct ClusterSetup {
   LinkFolding folding = LinkFolding::mean;  ///< with classes
 };
 
-/// The groups of ranks in which a call runs, in classes: groups of a class have as many members of each class
-/// of ranks, and the first stands for all.
+/// The groups of ranks in which a call runs, in classes: groups that share a class of ranks, directly or
+/// through others, begin and end together. Most often they have as many members of each class of ranks.
 struct GroupClasses {
   std::vector<std::size_t> number_of;  ///< by group
   std::vector<std::shared_ptr<const std::vector<std::vector<int>>>> all;

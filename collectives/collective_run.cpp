@@ -11,16 +11,10 @@ namespace c3::inline collectives {
 
 namespace {
 
-/// Ranks that are simulated for \p members, each once.
-std::vector<int> simulated_for(const Cluster& cluster, const std::vector<int>& members) {
+/// Ranks that are simulated for the members, each once.
+std::vector<int> simulated_for(const Cluster& cluster, const CollectiveSchedule& schedule) {
   if (cluster.setup().folded) return {0};
-  if (!cluster.setup().classes) return members;
-  std::vector<int> ranks;
-  for (const int member : members) {
-    const int rank = cluster.stand_in(member);
-    if (std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
-  }
-  return ranks;
+  return cluster.setup().classes ? schedule.stand_ins : schedule.graph.members;
 }
 
 }  // namespace
@@ -33,7 +27,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       rings_(schedule_->rings),
       graph_(schedule_->graph),
       planned_(schedule_->flows),
-      simulated_(simulated_for(cluster, graph_.members)),
+      simulated_(simulated_for(cluster, *schedule_)),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
       done_(simulation_, "the end of " + plan_.name),

@@ -17,6 +17,15 @@ std::vector<std::pair<int, int>> positions_of(const std::vector<int>& group, int
   return positions;
 }
 
+std::vector<int> classes_of(const std::vector<int>& group, const RankPartition& ranks) {
+  std::vector<int> classes;
+  classes.reserve(group.size());
+  for (const int rank : group)
+    classes.push_back(ranks.class_of(rank));
+  std::ranges::sort(classes);
+  return classes;
+}
+
 bool is_in_switch(TransferOp op) {
   return op == TransferOp::switch_reduce || op == TransferOp::switch_multicast ||
          op == TransferOp::switch_all_reduce;
@@ -24,11 +33,12 @@ bool is_in_switch(TransferOp op) {
 
 }  // namespace
 
-std::vector<AlikeGroups> by_position(const AlikeGroups& groups, int node_gpus) {
-  std::map<std::vector<std::pair<int, int>>, std::size_t> numbers;
+std::vector<AlikeGroups> by_kind(const AlikeGroups& groups, const RankPartition& ranks, int node_gpus) {
+  std::map<std::pair<std::vector<int>, std::vector<std::pair<int, int>>>, std::size_t> numbers;
   std::vector<AlikeGroups> kinds;
   for (const std::vector<int>& group : groups) {
-    const auto [found, is_new] = numbers.try_emplace(positions_of(group, node_gpus), kinds.size());
+    const auto [found, is_new] =
+        numbers.try_emplace({classes_of(group, ranks), positions_of(group, node_gpus)}, kinds.size());
     if (is_new) kinds.emplace_back();
     kinds[found->second].push_back(group);
   }

@@ -12,18 +12,19 @@
 
 namespace c3::inline collectives {
 
-/// Groups in which members of equal places have equal positions on their nodes, so that a graph of the first is
-/// one of each.
+/// Groups of as many ranks of each class, in which members of equal places have equal positions on their nodes,
+/// so that a graph of the first is one of each.
 using AlikeGroups = std::vector<std::vector<int>>;
 
-/// Sorts \p groups by where their members are, in the order of the first of each kind.
-std::vector<AlikeGroups> by_position(const AlikeGroups& groups, int node_gpus);
+/// Sorts \p groups by the classes of their members and by where they are, in the order of the first of each
+/// kind.
+std::vector<AlikeGroups> by_kind(const AlikeGroups& groups, const RankPartition& ranks, int node_gpus);
 
 /// Makes one leg of all edges of a class: those between ranks of the same two classes, on one lane, within
 /// nodes or between them. What they load is told to the interconnect; a member's memory gets the mean.
 class EdgeFolding final : public LegFolding {
  public:
-  /// \p groups as by_position sorts them; transfers are those of the first of each kind. All must outlive it.
+  /// \p groups as by_kind sorts them; transfers are those of the first of each kind. All must outlive it.
   EdgeFolding(Interconnect& links, const RankPartition& ranks, const std::vector<AlikeGroups>& groups);
 
   Key key_of(int src, int dst) const override;

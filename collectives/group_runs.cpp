@@ -1,5 +1,7 @@
 #include "collectives/group_runs.hpp"
 
+#include <algorithm>
+
 #include "collectives/backends/backend.hpp"
 
 namespace c3::inline collectives {
@@ -21,12 +23,12 @@ GroupRuns::GroupRuns(Cluster& cluster, const CollectiveCall& call, const AnyJoin
   }
 }
 
-// The first group of a class runs for all.
+// The first group of a class is run, for all.
 void GroupRuns::make_by_class(Cluster& cluster, const CollectiveCall& call, const AnyJoins& any_joins,
                               const PlanOf& plan_of) {
   classes_ = &cluster.group_classes(call);
   for (const auto& groups : classes_->all) {
-    if (any_joins && !any_joins(groups->front())) {
+    if (any_joins && std::ranges::none_of(*groups, any_joins)) {
       runs_.push_back(nullptr);
       continue;
     }

@@ -104,6 +104,21 @@ TransferGraph graph_of_kinds(const CollectivePlan& plan, const ClusterSpec& clus
   return all;
 }
 
+/// Of all \p groups, each once.
+std::vector<int> stand_ins_of(const AlikeGroups& groups, const RankPartition& classes) {
+  std::vector<bool> has_come(static_cast<std::size_t>(classes.classes()));
+  std::vector<int> ranks;
+  for (const std::vector<int>& group : groups) {
+    for (const int rank : group) {
+      const int number = classes.class_of(rank);
+      if (has_come[static_cast<std::size_t>(number)]) continue;
+      has_come[static_cast<std::size_t>(number)] = true;
+      ranks.push_back(classes.representative(number));
+    }
+  }
+  return ranks;
+}
+
 /// Rings move at one pace unless edges are asked for: their edges wait for one another.
 CollectiveGrain class_grain(const CollectivePlan& plan, const TransferGraph& graph) {
   if (plan.grain == CollectiveGrain::edge || plan.grain == CollectiveGrain::gang) return plan.grain;
@@ -116,8 +131,9 @@ CollectiveGrain class_grain(const CollectivePlan& plan, const TransferGraph& gra
 CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const ClusterSpec& cluster,
                                        Interconnect& links, const RankPartition& classes) {
   const AlikeGroups groups = plan.groups ? *plan.groups : AlikeGroups{members_of(plan.call, cluster.ranks())};
-  const std::vector<AlikeGroups> kinds = by_position(groups, cluster.node.gpus);
+  const std::vector<AlikeGroups> kinds = by_kind(groups, classes, cluster.node.gpus);
   CollectiveSchedule schedule;
+  schedule.stand_ins = stand_ins_of(groups, classes);
   schedule.graph = graph_of_kinds(plan, cluster, form_of(plan, cluster, /*folded=*/false), kinds);
   schedule.grain = class_grain(plan, schedule.graph);
   EdgeFolding folding(links, classes, kinds);

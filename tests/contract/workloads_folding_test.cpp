@@ -14,6 +14,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/random_programs.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/program/rank_classes.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -108,6 +109,31 @@ TEST_CASE("a hundred programs in which nodes hand on what they make fold, and ta
     CHECK(factor(mean, experiment) == 8.0);
     check_folded(experiment, run(experiment, Fold::none), mean);
   }
+}
+
+TEST_CASE("a hundred pipelines with slow ranks take as long, though ranks of a class send to unlike ones") {
+  int merged = 0;
+  double sum = 0.0;
+  for (std::uint32_t seed = 5000; seed < 5100; ++seed) {
+    CAPTURE(seed);
+    RandomPrograms random(seed);
+    const ClusterSpec cluster = random.cluster();
+    const Experiment experiment = experiment_of(cluster, random.pipeline(cluster));
+    const RunResult mean = run(experiment, Fold::mean);
+    const int met = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus).classes();
+    CHECK(std::ssize(mean.classes) <= met);
+    merged += std::ssize(mean.classes) < met ? 1 : 0;
+    sum += factor(mean, experiment);
+    CHECK(mean.inequity == 0.0);
+    const RunResult all = run(experiment, Fold::none);
+    CHECK(mean.time.value == near(all.time.value, 1e-9));
+    check_activity(all, mean, 1e-9 * all.time + 2e-12_s);
+    check_folded(experiment, all, mean);
+  }
+  CHECK(merged > 50);
+  CHECK(merged < 95);
+  MESSAGE(merged << " have fewer classes than by whom ranks meet; folded " << sum / 100.0
+                 << " times in the mean");
 }
 
 TEST_CASE("a hundred programs of which some ranks do more take as long, folded or not") {

@@ -92,6 +92,51 @@ class RandomPrograms {
     return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
   }
 
+  /// A pipeline with a stage on each of \p cluster's nodes, tensor-parallel groups of two or four ranks, and a
+  /// rank or two that have more to do in their passes; ranks of a group may wait for one another before they
+  /// send, or not.
+  Program pipeline(const ClusterSpec& cluster) {
+    const int tensor = coin() ? 2 : 4;
+    const auto sum_in = [this](RankGroups groups) {
+      return CollectiveCall{.kind = CollectiveKind::all_reduce, .bytes = bytes(), .groups = groups};
+    };
+    const CollectiveCall sum = sum_in({tensor, 1}), reduce = sum_in({8 / tensor, tensor});
+    const Pass forward{kernel(), bytes(), below(4) > 0}, backward{kernel(), bytes(), coin()};
+    const Seconds more{5e-5 * (1 + below(8))};
+    const bool slow_forward = coin(), slow_backward = !slow_forward || coin(), reduces = coin();
+    const int micro_batches = 1 + below(3), slow = below(cluster.ranks()), also_slow = below(cluster.ranks());
+    std::vector<WrittenRanks> written;
+    for (int stage = 0; stage < cluster.nodes; ++stage) {
+      const auto pass = [&](std::vector<WrittenOperation>& operations, Pass its, int from) {
+        const auto exists = [&](int other) { return other >= 0 && other < cluster.nodes; };
+        if (exists(stage + from))
+          operations.push_back({"take", WrittenExchange{"pp", {{from, its.handed, false}}}});
+        operations.push_back({"work", its.work});
+        if (its.waits) operations.push_back({"sum", sum});
+        if (exists(stage - from))
+          operations.push_back({"give", WrittenExchange{"pp", {{-from, its.handed, true}}}});
+      };
+      for (const bool is_slow : {false, true}) {
+        std::vector<int> ranks;
+        for (int rank = 8 * stage; rank < 8 * (stage + 1); ++rank) {
+          if ((rank == slow || rank == also_slow) == is_slow) ranks.push_back(rank);
+        }
+        if (ranks.empty()) continue;
+        Pass down = forward, up = backward;
+        if (is_slow && slow_forward) down.work.duration += more;
+        if (is_slow && slow_backward) up.work.duration += more;
+        std::vector<WrittenOperation> operations;
+        for (int i = 0; i < micro_batches; ++i)
+          pass(operations, down, -1);
+        for (int i = 0; i < micro_batches; ++i)
+          pass(operations, up, 1);
+        if (reduces) operations.push_back({"reduce", reduce});
+        written.push_back({is_slow ? "slow" : "stage", ranks, {{"s", operations}}});
+      }
+    }
+    return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
+  }
+
   /// All ranks' streams with operations that only some run: a kernel, a reduction within some nodes.
   std::vector<WrittenStream> uneven(const ClusterSpec& cluster) {
     std::vector<WrittenStream> streams = symmetric(cluster);
@@ -121,6 +166,12 @@ class RandomPrograms {
   }
 
  private:
+  struct Pass {
+    TimedKernel work;
+    Bytes handed;  ///< to the next stage
+    bool waits;    ///< for its tensor-parallel group, before it hands on
+  };
+
   std::mt19937 random_;
 };
 

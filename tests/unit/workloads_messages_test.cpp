@@ -14,6 +14,7 @@
 #include "workloads/analysis/lower_bound.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/program/check_messages.hpp"
+#include "workloads/program/common_dates.hpp"
 #include "workloads/program/program_builder.hpp"
 #include "workloads/program/rank_classes.hpp"
 
@@ -64,12 +65,17 @@ std::string refusal(const Experiment& experiment) {
   return {};
 }
 
+struct Passes {
+  Seconds forward = kForward, backward = kBackward;
+  bool gathers_backward = false;  ///< ranks of a pair wait for each other after a backward pass, too
+};
+
 /// Writes the script of one stage of 1F1B (Narayanan et al., SC 2021), as Megatron-LM runs it: as many forward
 /// passes ahead as stages follow, then one backward pass for each forward pass.
 class StageWriter {
  public:
-  StageWriter(ProgramBuilder& builder, CommunicatorId pipeline, int stage, int micro_batches, Seconds forward)
-      : builder_(builder), stream_(builder.stream("s")), pipeline_(pipeline), stage_(stage), forward_(forward) {
+  StageWriter(ProgramBuilder& builder, CommunicatorId pipeline, int stage, int micro_batches, Passes passes)
+      : builder_(builder), stream_(builder.stream("s")), pipeline_(pipeline), stage_(stage), passes_(passes) {
     const int ahead = std::min(kStages - 1 - stage, micro_batches);
     for (int i = 0; i < ahead; ++i) {
       messages({kFromLast});
@@ -93,12 +99,18 @@ class StageWriter {
 
  private:
   void forward_pass() {
-    builder_.timed(stream_, "forward", {forward_});
+    builder_.timed(stream_, "forward", {passes_.forward});
+    gather();
+  }
+  void backward_pass() {
+    builder_.timed(stream_, "backward", {passes_.backward});
+    if (passes_.gathers_backward) gather();
+  }
+  void gather() {
     CollectiveCall call{.kind = CollectiveKind::all_gather, .bytes = Bytes{2.0}};
     call.groups = RankGroups{2, 1};
     builder_.collective(stream_, "tensor", call);
   }
-  void backward_pass() { builder_.timed(stream_, "backward", {kBackward}); }
 
   /// Those of them that have a stage at the other end.
   void messages(std::vector<Message> all) {
@@ -112,12 +124,12 @@ class StageWriter {
   ProgramBuilder::Stream stream_;
   CommunicatorId pipeline_;
   int stage_;
-  Seconds forward_;
+  Passes passes_;
 };
 
-/// 4 stages of 4 ranks, of which pairs work together. \param slow ranks of it compute forward passes in \p
-/// their_forward.
-Program pipeline(int micro_batches, const std::vector<int>& slow = {}, Seconds their_forward = kForward) {
+/// 4 stages of 4 ranks, of which pairs work together. \param slow ranks of it, whose passes are \p theirs
+Program pipeline(int micro_batches, const std::vector<int>& slow = {}, Passes theirs = {}) {
+  const Passes usual_passes{.gathers_backward = theirs.gathers_backward};
   ProgramBuilder builder;
   const CommunicatorId stages = builder.communicator("pp", {kStages, kRanks / kStages});
   for (int stage = 0; stage < kStages; ++stage) {
@@ -126,10 +138,10 @@ Program pipeline(int micro_batches, const std::vector<int>& slow = {}, Seconds t
       if (std::ranges::find(slow, rank) == slow.end()) usual.push_back(rank);
     }
     builder.begin_script(usual);
-    StageWriter(builder, stages, stage, micro_batches, kForward);
+    StageWriter(builder, stages, stage, micro_batches, usual_passes);
     if (std::ssize(usual) == 4) continue;
     builder.begin_script(slow);
-    StageWriter(builder, stages, stage, micro_batches, their_forward);
+    StageWriter(builder, stages, stage, micro_batches, theirs);
   }
   return builder.take(kRanks);
 }
@@ -180,7 +192,7 @@ TEST_CASE("1F1B over free links takes (stages - 1 + micro-batches) x (forward + 
 TEST_CASE("a straggler delays its pair, and through it its pipeline, and no other") {
   // Rank 5 (stage 1, pair 4 5; pipelines 0 4 8 12 and 1 5 9 13) needs 1 ms more for each of three forward
   // passes.
-  const Experiment slow = on_free_links(pipeline(3, {5}, kForward + 1.0_ms));
+  const Experiment slow = on_free_links(pipeline(3, {5}, {.forward = kForward + 1.0_ms}));
   Recording recording;
   run_once(slow, by_engines(), {.observer = &recording});
   const auto end_of = [&](int rank) {
@@ -200,9 +212,39 @@ TEST_CASE("a straggler delays its pair, and through it its pipeline, and no othe
   CHECK(end_of(0) == near(usual + 1e-3, 1e-9));
   CHECK(end_of(1) == near(usual + 1e-3, 1e-9));
   CHECK(end_of(3) == near(usual, 1e-9));
-  // In each stage the two ranks of its pipelines differ from each other and from the others.
+}
+
+TEST_CASE("a straggler in a pipeline makes five classes more: its pair in each stage, and itself") {
   CHECK(rank_classes(pipeline(3), kRanks, 4).classes() == kStages);
-  CHECK(rank_classes(slow.program, kRanks, 4).classes() == 3 * kStages);
+  // By whom they meet, in each stage the two ranks of its pipelines differ from each other and from the others;
+  // but 4 and 5 gather together before they send.
+  const Program slow = pipeline(3, {5}, {.forward = kForward + 1.0_ms});
+  const RankPartition met = rank_classes(slow, kRanks, 4);
+  CHECK(met.classes() == 3 * kStages);
+  const RankPartition classes = merge_common_dates(slow, met, 4);
+  CHECK(classes.classes() == kStages + 5);
+  CHECK(classes.ranges()[0] == RankRanges{{0, 2}});
+  CHECK(classes.ranges()[2] == RankRanges{{4, 5}});
+  CHECK(classes.ranges()[3] == RankRanges{{5, 6}});
+  // Where the kernel before it sends back is the slow one, ranks 0 and 1 differ; stages 2 and 3, which have
+  // sent all they had by then, are not concerned.
+  const Program slow_backward = pipeline(3, {5}, {.backward = kBackward + 1.0_ms});
+  CHECK(merge_common_dates(slow_backward, met, 4).classes() == 3 + 3 + 1 + 1);
+}
+
+TEST_CASE("what is stated of a rank keeps its peers apart only where it changes their dates") {
+  const Program program = pipeline(3, {}, {.gathers_backward = true});
+  std::vector<std::uint32_t> hot(kRanks);
+  hot[5] = 1;
+  const RankPartition met = rank_classes(program, kRanks, 4, hot);
+  CHECK(met.classes() == 3 * kStages);
+  const auto merged = [&](const RankDifferences& differences) {
+    return merge_common_dates(program, met, 4, differences).classes();
+  };
+  CHECK(merged({.all = hot, .begins = {}, .kernels = hot, .transfers = {}}) == kStages + 5);
+  CHECK(merged({.all = hot, .begins = {}, .kernels = hot, .transfers = hot}) == 3 * kStages);
+  // Its first receive is late, so that 1 sends later than 0; 4 and 5 then gather together.
+  CHECK(merged({.all = hot, .begins = hot, .kernels = {}, .transfers = {}}) == 3 + 3 + 2 + 2);
 }
 
 TEST_CASE("a ring of sends that wait for their receivers is a deadlock that names ranks") {

@@ -7,6 +7,8 @@
 #include "collectives/rank_conditions.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"
+#include "workloads/program/common_dates.hpp"
+#include "workloads/program/message_ways.hpp"
 #include "workloads/program/rank_classes.hpp"
 
 namespace c3::inline workloads {
@@ -37,13 +39,19 @@ bool runs_on_channels(const Experiment& experiment, const Strategy& strategy) {
   });
 }
 
+/// Whether all GPUs of a node see alike links.
+bool gpus_are_alike(const ClusterSpec& cluster) {
+  const int gpus = cluster.node.gpus;
+  const int nics = cluster.fabric->nics_per_node;
+  return is_symmetric(cluster.node) && (gpus % nics == 0 || nics % gpus == 0);
+}
+
 /// What tells ranks apart beside their programs: what is stated of them and, on nodes whose GPUs have unlike
 /// links, the GPU.
 std::vector<std::uint32_t> hardware_apart(const ClusterSpec& cluster) {
   std::vector<std::uint32_t> apart = numbered_conditions(cluster);
+  if (gpus_are_alike(cluster)) return apart;
   const int gpus = cluster.node.gpus;
-  const int nics = cluster.fabric->nics_per_node;
-  if (is_symmetric(cluster.node) && (gpus % nics == 0 || nics % gpus == 0)) return apart;
   apart.resize(static_cast<std::size_t>(cluster.ranks()));
   for (std::size_t rank = 0; rank < apart.size(); ++rank)
     apart[rank] = apart[rank] * static_cast<std::uint32_t>(gpus) +
@@ -51,19 +59,41 @@ std::vector<std::uint32_t> hardware_apart(const ClusterSpec& cluster) {
   return apart;
 }
 
-bool sends_to_itself(const Program& program, const RankPartition& classes) {
-  bool found = false;
-  for (int number = 0; number < classes.classes(); ++number) {
-    const int rank = classes.representative(number);
-    for_each_operation(program.script_of(rank), [&](const Operation& operation) {
-      const auto* exchange = std::get_if<Exchange>(&operation.work);
-      if (exchange == nullptr) return;
-      const RankGroups& groups = program.communicators[exchange->communicator].groups;
-      for (const Message& message : exchange->messages)
-        found |= classes.class_of(peer_of(groups, rank, message.offset)) == number;
-    });
+/// By rank, equal numbers for equal conditions.
+std::vector<std::uint32_t> numbered(const std::vector<RankCondition>& conditions) {
+  std::vector<RankCondition> known;
+  std::vector<std::uint32_t> numbers;
+  for (const RankCondition& condition : conditions) {
+    const auto found = std::ranges::find(known, condition);
+    numbers.push_back(static_cast<std::uint32_t>(found - known.begin()));
+    if (found == known.end()) known.push_back(condition);
   }
-  return found;
+  return numbers;
+}
+
+/// A lower clock slows kernels and, where channels depend on it, transfers.
+RankDifferences differences_of(const ClusterSpec& cluster, std::vector<std::uint32_t> apart) {
+  std::vector<RankCondition> begins = rank_conditions(cluster), kernels = begins, transfers = begins;
+  for (std::size_t rank = 0; rank < begins.size(); ++rank) {
+    begins[rank] = {.late = begins[rank].late};
+    kernels[rank] = {.factor = kernels[rank].factor};
+    transfers[rank].late = {};
+    if (cluster.library.clock_share == 0.0) transfers[rank].factor = 1.0;
+  }
+  std::vector<std::uint32_t> of_transfers = gpus_are_alike(cluster) ? numbered(transfers) : apart;
+  return {std::move(apart), numbered(begins), numbered(kernels), std::move(of_transfers)};
+}
+
+bool sends_to_itself(const Program& program, const RankPartition& classes) {
+  for (const MessageWay& way : message_ways(program)) {
+    const RankGroups& groups = program.communicators[way.communicator].groups;
+    for (int rank = 0; rank < classes.ranks(); ++rank) {
+      if (way.sends[program.script_number(rank)] &&
+          classes.class_of(peer_of(groups, rank, way.offset)) == classes.class_of(rank))
+        return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -88,8 +118,12 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
   if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
-  auto partition = std::make_shared<const RankPartition>(rank_classes(
-      experiment.program, cluster.ranks(), cluster.node.gpus, apart.empty() ? hardware_apart(cluster) : apart));
+  const std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
+  RankPartition classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);
+  // What each link carries tells ranks apart whose peers are unlike, so that exact folding would undo it.
+  if (experiment.measure.fold == Fold::mean)
+    classes = merge_common_dates(experiment.program, classes, cluster.node.gpus, differences_of(cluster, told));
+  auto partition = std::make_shared<const RankPartition>(std::move(classes));
   if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))
     return nullptr;
   return partition;

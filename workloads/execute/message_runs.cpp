@@ -4,43 +4,67 @@
 
 #include <utility>
 
+#include "base/joined_numbers.hpp"
 #include "collectives/backends/backend.hpp"
 
 namespace c3::inline workloads {
-
-std::pair<int, int> MessageRuns::ends_of(const Communicator& over, int rank, const Message& message) const {
-  const int peer = peer_of(over.groups, rank, message.offset);
-  const int source = message.sends ? rank : peer;
-  const int offset = message.sends ? message.offset : -message.offset;
-  const int sender = cluster_.stand_in(source);
-  return {sender, peer_of(over.groups, sender, offset)};
+MessageRuns::MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of)
+    : cluster_(cluster), program_(program), plan_of_(std::move(plan_of)) {
+  if (!cluster.setup().classes) return;
+  for (const MessageWay& way : message_ways(program))
+    ways_.emplace(std::pair(way.communicator, way.offset), way_of(way));
 }
 
-std::vector<std::vector<int>> MessageRuns::pairs_of(const Communicator& over, std::pair<int, int> ends) const {
-  const auto [source, target] = ends;
-  int offset = 1;
-  while (peer_of(over.groups, source, offset) != target)
-    ++offset;
+// A class that sends to several, or receives from several, does so to all of them at the same dates.
+MessageRuns::Way MessageRuns::way_of(const MessageWay& way) const {
+  const RankGroups& groups = program_.communicators[way.communicator].groups;
   const RankPartition& classes = *cluster_.setup().classes;
-  std::vector<std::vector<int>> pairs;
-  for (int rank = 0; rank < classes.ranks(); ++rank) {
-    if (classes.stand_in(rank) == source) pairs.push_back({rank, peer_of(over.groups, rank, offset)});
-  }
-  return pairs;
+  const auto sender = [&](int rank) { return static_cast<std::size_t>(classes.class_of(rank)); };
+  const auto receiver = [&](int rank) { return static_cast<std::size_t>(classes.classes()) + sender(rank); };
+  JoinedNumbers joined(2 * static_cast<std::size_t>(classes.classes()));
+  const auto for_each_pair = [&](const auto& visit) {
+    for (int rank = 0; rank < classes.ranks(); ++rank) {
+      if (way.sends[program_.script_number(rank)]) visit(rank, peer_of(groups, rank, way.offset));
+    }
+  };
+  for_each_pair([&](int source, int target) { joined.join(sender(source), receiver(target)); });
+  Way made;
+  std::map<std::size_t, std::size_t> channels;  // by what their classes are joined to
+  std::vector<std::vector<std::vector<int>>> pairs;
+  for_each_pair([&](int source, int target) {
+    const auto [found, is_new] = channels.try_emplace(joined.find(sender(source)), pairs.size());
+    if (is_new) pairs.emplace_back();
+    pairs[found->second].push_back({source, target});
+    made.channel_from.emplace(classes.stand_in(source), static_cast<int>(found->second));
+    made.channel_to.emplace(classes.stand_in(target), static_cast<int>(found->second));
+  });
+  for (auto& of_channel : pairs)
+    made.pairs.push_back(std::make_shared<const std::vector<std::vector<int>>>(std::move(of_channel)));
+  return made;
 }
 
-CollectivePlan MessageRuns::plan_of(const Communicator& over, std::pair<int, int> ends, Channel& channel,
-                                    Bytes bytes, std::size_t stream) const {
-  const auto [source, target] = ends;
+MessageRuns::Name MessageRuns::name_of(CommunicatorId communicator, int rank, const Message& message) const {
+  const Communicator& over = program_.communicators[communicator];
+  const int offset = offset_of(over, message);
+  if (!cluster_.setup().classes)
+    return {communicator, offset, message.sends ? rank : peer_of(over.groups, rank, message.offset)};
+  const Way& way = ways_.at({communicator, offset});
+  return {communicator, offset, (message.sends ? way.channel_from : way.channel_to).at(rank)};
+}
+
+CollectivePlan MessageRuns::plan_of(const Name& name, Bytes bytes, std::size_t stream) const {
+  const auto [communicator, offset, channel] = name;
+  const Communicator& over = program_.communicators[communicator];
+  std::shared_ptr<const std::vector<std::vector<int>>> pairs;
+  if (cluster_.setup().classes)
+    pairs = ways_.at({communicator, offset}).pairs[static_cast<std::size_t>(channel)];
+  const int source = pairs ? pairs->front()[0] : channel;
+  const int target = peer_of(over.groups, source, offset);
   CollectiveCall call{.kind = CollectiveKind::all_to_all_v, .ranks = {source, target}};
   call.sends = {Bytes{}, bytes, Bytes{}, Bytes{}};
-  std::string name = fmt::format("{} {} to {}", program_.names[over.name], source, target);
-  CollectivePlan plan = plan_of_(stream, std::move(name), std::move(call));
-  if (cluster_.setup().classes) {
-    if (!channel.pairs)
-      channel.pairs = std::make_shared<const std::vector<std::vector<int>>>(pairs_of(over, ends));
-    plan.groups = channel.pairs;
-  }
+  CollectivePlan plan =
+      plan_of_(stream, fmt::format("{} {} to {}", program_.names[over.name], source, target), std::move(call));
+  plan.groups = std::move(pairs);
   return plan;
 }
 
@@ -53,12 +77,10 @@ void MessageRuns::plan_ahead() {
       for (const Operation& operation : script.streams[stream]) {
         const auto* exchange = std::get_if<Exchange>(&operation.work);
         if (exchange == nullptr) continue;
-        const Communicator& over = program_.communicators[exchange->communicator];
         for (const Message& message : exchange->messages) {
-          if (!message.sends) continue;
-          const std::pair<int, int> ends = ends_of(over, rank, message);
-          Channel& channel = channels_[{exchange->communicator, ends.first, ends.second}];
-          cluster_.schedules().of(plan_of(over, ends, channel, message.bytes, stream));
+          if (message.sends)
+            cluster_.schedules().of(
+                plan_of(name_of(exchange->communicator, rank, message), message.bytes, stream));
         }
       }
     }
@@ -67,12 +89,11 @@ void MessageRuns::plan_ahead() {
 
 CollectiveRun& MessageRuns::next(CommunicatorId communicator, int rank, const Message& message,
                                  std::size_t stream) {
-  const Communicator& over = program_.communicators[communicator];
-  const std::pair<int, int> ends = ends_of(over, rank, message);
-  Channel& channel = channels_[{communicator, ends.first, ends.second}];
-  const std::size_t number = message.sends ? channel.sent++ : channel.received++;
+  const Name name = name_of(communicator, rank, message);
+  Channel& channel = channels_[name];
+  const std::size_t number = (message.sends ? channel.sent : channel.received)[rank]++;
   if (number == channel.runs.size())
-    channel.runs.push_back(make_collective(cluster_, plan_of(over, ends, channel, message.bytes, stream)));
+    channel.runs.push_back(make_collective(cluster_, plan_of(name, message.bytes, stream)));
   return *channel.runs[number];
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collectives/collective_run.hpp"
+#include "workloads/program/message_ways.hpp"
 #include "workloads/program/program.hpp"
 
 namespace c3::inline workloads {
@@ -22,8 +23,7 @@ class MessageRuns {
   using PlanOf = std::function<CollectivePlan(std::size_t stream, std::string name, CollectiveCall call)>;
 
   /// \p cluster and \p program must outlive it.
-  MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of)
-      : cluster_(cluster), program_(program), plan_of_(std::move(plan_of)) {}
+  MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of);
 
   /// With classes of ranks: tells what all messages load.
   void plan_ahead();
@@ -31,23 +31,29 @@ class MessageRuns {
   CollectiveRun& next(CommunicatorId communicator, int rank, const Message& message, std::size_t stream);
 
  private:
-  /// From one rank to another.
-  struct Channel {
-    std::shared_ptr<const std::vector<std::vector<int>>> pairs;  ///< with classes of ranks: for which it stands
-    std::deque<std::unique_ptr<CollectiveRun>> runs;             ///< in the order of messages
-    std::size_t sent = 0, received = 0;
+  /// Where messages of one way go: of what is simulated, from whom to whom.
+  struct Way {
+    std::map<int, int> channel_from, channel_to;  ///< by simulated rank that sends, or receives
+    /// By channel, with classes of ranks: all pairs of sender and receiver, those that begin and end together.
+    std::vector<std::shared_ptr<const std::vector<std::vector<int>>>> pairs;
   };
+  /// From one rank to another, or from classes to others.
+  struct Channel {
+    std::deque<std::unique_ptr<CollectiveRun>> runs;  ///< in the order of messages
+    std::map<int, std::size_t> sent, received;        ///< by simulated rank
+  };
+  using Name = std::tuple<CommunicatorId, int, int>;  ///< communicator, offset, and the sender or, with
+                                                      ///< classes, the channel of the way
 
-  /// From the sender, or what stands for it, to its receiver.
-  std::pair<int, int> ends_of(const Communicator& over, int rank, const Message& message) const;
-  CollectivePlan plan_of(const Communicator& over, std::pair<int, int> ends, Channel& channel, Bytes bytes,
-                         std::size_t stream) const;
-  std::vector<std::vector<int>> pairs_of(const Communicator& over, std::pair<int, int> ends) const;
+  Way way_of(const MessageWay& way) const;
+  Name name_of(CommunicatorId communicator, int rank, const Message& message) const;
+  CollectivePlan plan_of(const Name& name, Bytes bytes, std::size_t stream) const;
 
   Cluster& cluster_;
   const Program& program_;
   PlanOf plan_of_;
-  std::map<std::tuple<CommunicatorId, int, int>, Channel> channels_;  ///< by communicator, source, target
+  std::map<std::pair<CommunicatorId, int>, Way> ways_;  ///< by communicator and offset; with classes of ranks
+  std::map<Name, Channel> channels_;
 };
 
 }  // namespace c3::workloads

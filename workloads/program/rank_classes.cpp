@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "engine/interrupt.hpp"
+#include "workloads/program/member_roles.hpp"
+#include "workloads/program/message_ways.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -30,12 +32,17 @@ class Grouping {
   Grouping(int ranks, int node_gpus)
       : node_gpus_(node_gpus), role_(static_cast<std::size_t>(ranks)), group_(role_.size(), kNone) {}
 
-  void add(const std::vector<int>& members) {
-    for (const int rank : members)
-      group_[static_cast<std::size_t>(rank)] = groups_;
+  /// \param roles by member; empty: all have one
+  void add(const std::vector<int>& members, const std::vector<std::uint32_t>& roles = {}) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(members[i]);
+      group_[rank] = groups_;
+      if (roles.empty()) continue;
+      role_[rank] = roles[i];
+      roles_ = std::max(roles_, roles[i] + 1);
+    }
     ++groups_;
   }
-  void set_root(int rank) { role_[static_cast<std::size_t>(rank)] = 1; }
 
   /// Adds to each rank's signature its role, what is in its group on its node, and on all nodes: how many of
   /// each role and colour.
@@ -52,7 +59,7 @@ class Grouping {
       for (std::size_t begin = 0, end = 0; begin < its.size(); begin = end) {
         Signature part;
         for (; end < its.size() && node_of(its[end]) == node_of(its[begin]); ++end)
-          part.push_back(2 * colours[its[end]] + role_[its[end]]);
+          part.push_back(roles_ * colours[its[end]] + role_[its[end]]);
         std::ranges::sort(part);
         const Colour number = on_node.number(part);
         parts[group].push_back(number);
@@ -78,6 +85,7 @@ class Grouping {
 
   int node_gpus_;
   std::vector<Colour> role_;
+  std::uint32_t roles_ = 1;           ///< how many there are
   std::vector<std::uint32_t> group_;  ///< by rank
   std::uint32_t groups_ = 0;
 };
@@ -89,7 +97,8 @@ struct Family {
 
   bool has(const CollectiveCall& other) const {
     const auto root = [](const CollectiveCall& its) { return is_rooted(its.kind) ? its.root : -1; };
-    return call->groups == other.groups && call->ranks == other.ranks && root(*call) == root(other);
+    return call->groups == other.groups && call->ranks == other.ranks && root(*call) == root(other) &&
+           call->sends == other.sends;
   }
 };
 
@@ -115,9 +124,8 @@ std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_g
     for (const CollectiveCall& of_group : calls_by_group(*family.call, ranks)) {
       const std::vector<int> members = members_of(of_group, ranks);
       if (std::ranges::any_of(members, [&](int rank) { return family.joins[program.script_number(rank)]; }))
-        grouping.add(members);
+        grouping.add(members, member_roles(of_group, members));
     }
-    if (is_rooted(family.call->kind)) grouping.set_root(family.call->root);
   }
   Grouping& nodes = groupings.emplace_back(ranks, node_gpus);
   for (int first = 0; first < ranks; first += node_gpus) {
@@ -128,42 +136,19 @@ std::vector<Grouping> groupings_of(const Program& program, int ranks, int node_g
   return groupings;
 }
 
-/// Ranks at one distance in the groups of a communicator, between which messages go.
-struct Distance {
-  CommunicatorId communicator;
-  int offset;
-  std::vector<bool> used;  ///< by script
-};
-
-std::vector<Distance> distances_of(const Program& program) {
-  std::vector<Distance> distances;
-  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
-    for_each_operation(program.scripts[script], [&](const Operation& operation) {
-      const auto* exchange = std::get_if<Exchange>(&operation.work);
-      if (exchange == nullptr) return;
-      for (const Message& message : exchange->messages) {
-        auto its = std::ranges::find_if(distances, [&](const Distance& known) {
-          return known.communicator == exchange->communicator && known.offset == message.offset;
-        });
-        if (its == distances.end())
-          its = distances.insert(
-              its, {exchange->communicator, message.offset, std::vector<bool>(program.scripts.size())});
-        its->used[script] = true;
-      }
-    });
-  }
-  return distances;
-}
-
 /// Adds to each rank's signature the colours of those that it sends to and receives from.
-void sign_peers(const Program& program, const std::vector<Distance>& distances,
-                const std::vector<Colour>& colours, std::vector<Signature>& signatures) {
-  for (const Distance& distance : distances) {
-    const RankGroups& groups = program.communicators[distance.communicator].groups;
+void sign_peers(const Program& program, const std::vector<MessageWay>& ways, const std::vector<Colour>& colours,
+                std::vector<Signature>& signatures) {
+  for (const MessageWay& way : ways) {
+    const RankGroups& groups = program.communicators[way.communicator].groups;
     for (std::size_t rank = 0; rank < colours.size(); ++rank) {
-      if (!distance.used[program.script_number(static_cast<int>(rank))]) continue;
-      const int peer = peer_of(groups, static_cast<int>(rank), distance.offset);
-      signatures[rank].push_back(colours[static_cast<std::size_t>(peer)]);
+      const std::uint32_t script = program.script_number(static_cast<int>(rank));
+      const auto sign = [&](int offset) {
+        const int peer = peer_of(groups, static_cast<int>(rank), offset);
+        signatures[rank].push_back(colours[static_cast<std::size_t>(peer)]);
+      };
+      if (way.sends[script]) sign(way.offset);
+      if (way.receives[script]) sign(-way.offset);
     }
   }
 }
@@ -173,7 +158,7 @@ void sign_peers(const Program& program, const std::vector<Distance>& distances,
 RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
                            const std::vector<std::uint32_t>& apart) {
   const std::vector<Grouping> groupings = groupings_of(program, ranks, node_gpus);
-  const std::vector<Distance> distances = distances_of(program);
+  const std::vector<MessageWay> ways = message_ways(program);
   std::vector<Colour> colours;
   Signatures first;
   for (int rank = 0; rank < ranks; ++rank)
@@ -188,7 +173,7 @@ RankPartition rank_classes(const Program& program, int ranks, int node_gpus,
       checkpoint();
       grouping.sign(colours, signatures);
     }
-    sign_peers(program, distances, colours, signatures);
+    sign_peers(program, ways, colours, signatures);
     Signatures refined;
     for (std::size_t rank = 0; rank < colours.size(); ++rank)
       colours[rank] = refined.number(signatures[rank]);
