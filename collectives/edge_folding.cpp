@@ -45,9 +45,16 @@ std::vector<AlikeGroups> by_kind(const AlikeGroups& groups, const RankPartition&
   return kinds;
 }
 
+bool has_uneven_lanes(const TransferGraph& graph) {
+  std::map<std::pair<int, int>, Bytes> of_lane;  // by stage and lane: of its first transfer
+  return std::ranges::any_of(graph.transfers, [&](const Transfer& t) {
+    return of_lane.try_emplace({t.stage, t.lane}, t.bytes).first->second != t.bytes;
+  });
+}
+
 EdgeFolding::EdgeFolding(Interconnect& links, const RankPartition& ranks,
-                         const std::vector<AlikeGroups>& groups)
-    : links_(links), ranks_(ranks), groups_(groups) {
+                         const std::vector<AlikeGroups>& groups, bool is_uneven)
+    : links_(links), ranks_(ranks), groups_(groups), is_uneven_(is_uneven) {
   for (std::size_t kind = 0; kind < groups.size(); ++kind) {
     const std::vector<int>& first = groups[kind].front();
     for (std::size_t i = 0; i < first.size(); ++i)
@@ -81,6 +88,10 @@ void EdgeFolding::add(LegClass& its, const Leg& leg) {
     its.bytes.push_back(leg.bytes);
     sent_[src] += leg.bytes.value;
     received_[dst] += leg.bytes.value;
+    if (is_uneven_) {
+      sent_on_[leg.lane][src] += leg.bytes.value;
+      received_on_[leg.lane][dst] += leg.bytes.value;
+    }
     if (is_in_switch(leg.op)) {
       add_switch_edges(its, {src, src, leg.lane, leg.bytes, leg.op}, group);
     } else if (leg.op == TransferOp::fabric_all_reduce) {
@@ -136,23 +147,49 @@ Leg EdgeFolding::closed(LegClass its) {
   return leg;
 }
 
+namespace {
+
+/// Over all members of a class.
+struct Moved {
+  double least = 0.0, most = 0.0, sum = 0.0;
+};
+
+/// By class. Members that moved nothing are not listed.
+std::map<int, Moved> by_class(const std::unordered_map<int, double>& moved, const RankPartition& ranks) {
+  std::map<int, std::vector<double>> listed;
+  for (const auto& [rank, bytes] : moved)
+    listed[ranks.class_of(rank)].push_back(bytes);
+  std::map<int, Moved> classes;
+  for (const auto& [number, bytes] : listed) {
+    const auto [least, most] = std::ranges::minmax(bytes);
+    Moved& its = classes[number];
+    its = {std::ssize(bytes) < ranks.members(number) ? 0.0 : least, most, 0.0};
+    for (const double each : bytes)
+      its.sum += each;
+  }
+  return classes;
+}
+
+}  // namespace
+
 double EdgeFolding::inequity() const {
   double greatest = 0.0;
-  for (const auto* moved : {&sent_, &received_}) {
-    std::map<int, std::vector<double>> by_class;
-    for (const auto& [rank, bytes] : *moved)
-      by_class[ranks_.class_of(rank)].push_back(bytes);
-    for (auto& [number, bytes] : by_class) {
-      // Members that moved nothing are not listed; a class with any in the call has all of them in it.
-      const auto [least, most] = std::ranges::minmax(bytes);
-      const auto count = static_cast<double>(ranks_.members(number));
-      double sum = 0.0;
-      for (const double each : bytes)
-        sum += each;
-      const double lowest = static_cast<double>(bytes.size()) < count ? 0.0 : least;
-      if (sum > 0.0) greatest = std::max(greatest, (most - lowest) * count / sum);
+  const auto add = [&](const std::unordered_map<int, double>& moved,
+                       const std::map<int, std::unordered_map<int, double>>& on_lanes) {
+    const std::map<int, Moved> all = by_class(moved, ranks_);
+    const auto add_spread = [&](int number, const Moved& its) {
+      const double sum = all.at(number).sum;
+      if (sum > 0.0) greatest = std::max(greatest, (its.most - its.least) * ranks_.members(number) / sum);
+    };
+    for (const auto& [number, its] : all)
+      add_spread(number, its);
+    for (const auto& [lane, on_lane] : on_lanes) {
+      for (const auto& [number, its] : by_class(on_lane, ranks_))
+        add_spread(number, its);
     }
-  }
+  };
+  add(sent_, sent_on_);
+  add(received_, received_on_);
   return greatest;
 }
 

@@ -20,12 +20,17 @@ using AlikeGroups = std::vector<std::vector<int>>;
 /// kind.
 std::vector<AlikeGroups> by_kind(const AlikeGroups& groups, const RankPartition& ranks, int node_gpus);
 
+/// Whether edges of some lane carry unlike bytes, as those of an all-to-all with a size for each pair do.
+bool has_uneven_lanes(const TransferGraph& graph);
+
 /// Makes one leg of all edges of a class: those between ranks of the same two classes, on one lane, within
 /// nodes or between them. What they load is told to the interconnect; a member's memory gets the mean.
 class EdgeFolding final : public LegFolding {
  public:
   /// \p groups as by_kind sorts them; transfers are those of the first of each kind. All must outlive it.
-  EdgeFolding(Interconnect& links, const RankPartition& ranks, const std::vector<AlikeGroups>& groups);
+  /// \param is_uneven whether edges of a lane carry unlike bytes, see has_uneven_lanes
+  EdgeFolding(Interconnect& links, const RankPartition& ranks, const std::vector<AlikeGroups>& groups,
+              bool is_uneven = false);
 
   Key key_of(int src, int dst) const override;
   std::vector<Leg> fold(const std::vector<Leg>& legs) override;
@@ -33,7 +38,9 @@ class EdgeFolding final : public LegFolding {
   std::deque<LegShares> take_shares() { return std::move(shares_); }
 
   /// The greatest spread, over the mean, of what ranks of a class send and receive in all legs so far: they are
-  /// taken to send and receive that mean. 0 where nothing was averaged.
+  /// taken to send and receive that mean. Of uneven lanes also the spread of what they send and receive on one
+  /// lane, over all that they do: they are then busy with unlike lanes at one time. 0 where nothing was
+  /// averaged.
   double inequity() const;
 
  private:
@@ -58,7 +65,9 @@ class EdgeFolding final : public LegFolding {
   const std::vector<AlikeGroups>& groups_;
   std::unordered_map<int, Place> places_;  ///< by rank, of the first group of each kind
   std::deque<LegShares> shares_;
-  std::unordered_map<int, double> sent_, received_;  ///< bytes by rank
+  bool is_uneven_;
+  std::unordered_map<int, double> sent_, received_;                       ///< bytes by rank
+  std::map<int, std::unordered_map<int, double>> sent_on_, received_on_;  ///< the same by lane, of uneven ones
 };
 
 }  // namespace c3::collectives

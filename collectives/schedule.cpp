@@ -136,7 +136,8 @@ CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const Cluster
   schedule.stand_ins = stand_ins_of(groups, classes);
   schedule.graph = graph_of_kinds(plan, cluster, form_of(plan, cluster, /*folded=*/false), kinds);
   schedule.grain = class_grain(plan, schedule.graph);
-  EdgeFolding folding(links, classes, kinds);
+  const bool is_uneven = plan.call.kind == CollectiveKind::all_to_all_v && has_uneven_lanes(schedule.graph);
+  EdgeFolding folding(links, classes, kinds, is_uneven);
   schedule.flows =
       plan_flows(schedule.graph, schedule.grain, chunks_of(schedule.graph, plan, cluster), &folding);
   links.end_call();

@@ -13,6 +13,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/random_programs.hpp"
+#include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/program/rank_classes.hpp"
 
@@ -60,6 +61,13 @@ void check_activity(const RunResult& explicit_run, const RunResult& folded, Seco
   }
 }
 
+/// By how much \p mean may differ: the spread of what it averages and, as flows of edges show the latency of
+/// one step more or less of it than those of classes do, that of each call.
+double tolerance(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean) {
+  const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
+  return std::max(3e-3, mean.inequity) + step * static_cast<double>(experiment.program.calls.size());
+}
+
 /// Exact folding changes nothing, folding by the mean no more than the spread of what it averages.
 void check_folded(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean,
                   const Strategy& strategy = kStrategy) {
@@ -67,10 +75,7 @@ void check_folded(const Experiment& experiment, const RunResult& explicit_run, c
   const RunResult exact = run(experiment, Fold::exact, strategy);
   CHECK(exact.time.value == near(explicit_run.time.value, 1e-9));
   check_activity(explicit_run, exact, 1e-9 * explicit_run.time + 2e-12_s);
-  // Flows of edges show the latency of one step more or less of it than those of classes do, of each call.
-  const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
-  const double spread =
-      std::max(3e-3, mean.inequity) + step * static_cast<double>(experiment.program.calls.size());
+  const double spread = tolerance(experiment, explicit_run, mean);
   CHECK(std::abs(mean.time / explicit_run.time - 1.0) <= spread);
   check_activity(explicit_run, mean, spread * explicit_run.time);
   int ranks = 0;
@@ -133,6 +138,50 @@ TEST_CASE("a hundred pipelines with slow ranks take as long, though ranks of a c
   CHECK(merged > 50);
   CHECK(merged < 95);
   MESSAGE(merged << " have fewer classes than by whom ranks meet; folded " << sum / 100.0
+                 << " times in the mean");
+}
+
+/// By how much the ranks of a class launch before the last of them, at most.
+Seconds spread_of_launches(const Experiment& experiment, const RunResult& result) {
+  const std::vector<Seconds> launches = launch_delays(
+      experiment.cluster.gpu.host.launch_skew, experiment.cluster.ranks(), experiment.measure.seed << 20U);
+  Seconds spread;
+  for (const SimulatedClass& its : result.classes) {
+    Seconds first{1e9}, last;
+    for (const auto& [begin, end] : its.ranks) {
+      for (int rank = begin; rank < end; ++rank) {
+        first = std::min(first, launches[static_cast<std::size_t>(rank)]);
+        last = std::max(last, launches[static_cast<std::size_t>(rank)]);
+      }
+    }
+    spread = std::max(spread, last - first);
+  }
+  return spread;
+}
+
+TEST_CASE("two hundred programs of stages and of all-to-alls with unlike sizes take as long, folded or not") {
+  double sum = 0.0;
+  int folded = 0, averaged = 0;
+  for (std::uint32_t seed = 6000; seed < 6200; ++seed) {
+    CAPTURE(seed);
+    RandomPrograms random(seed);
+    Experiment experiment = experiment_of(random.cluster(), {});
+    experiment.program = random.mixed(experiment.cluster);
+    const RunResult mean = run(experiment, Fold::mean);
+    const RunResult all = run(experiment, Fold::none);
+    check_folded(experiment, all, mean);
+    sum += factor(mean, experiment);
+    folded += factor(mean, experiment) > 1.0 ? 1 : 0;
+    averaged += mean.inequity > 0.0 ? 1 : 0;
+    // Hosts that are late by chance: a class launches with the last of its ranks, so that nothing ends earlier.
+    experiment.cluster.gpu.host.launch_skew = 20.0_us;
+    const RunResult late = run(experiment, Fold::none), late_mean = run(experiment, Fold::mean);
+    const Seconds rounding = tolerance(experiment, late, late_mean) * late.time;
+    CHECK(late_mean.time.value >= (late.time - rounding).value);
+    CHECK(late_mean.time.value <= (late.time + spread_of_launches(experiment, late_mean) + rounding).value);
+  }
+  CHECK(folded > 150);
+  MESSAGE(folded << " folded, " << averaged << " average loads; folded " << sum / 200.0
                  << " times in the mean");
 }
 

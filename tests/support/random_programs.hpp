@@ -92,6 +92,53 @@ class RandomPrograms {
     return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
   }
 
+  /// An all-to-all of \p groups, or of all ranks, with a size for each pair; some pairs send nothing.
+  CollectiveCall uneven_all_to_all(const ClusterSpec& cluster, std::optional<RankGroups> groups) {
+    CollectiveCall call{.kind = CollectiveKind::all_to_all_v, .groups = groups};
+    const int size = groups ? groups->size : cluster.ranks();
+    const int kinds = 1 + below(3);  // of members, which send alike
+    std::vector<Bytes> sizes;
+    for (int kind = 0; kind < kinds * kinds; ++kind)
+      sizes.push_back(kind > 0 && below(4) == 0 ? Bytes{} : bytes());
+    for (int from = 0; from < size; ++from) {
+      for (int to = 0; to < size; ++to)
+        call.sends.push_back(sizes[static_cast<std::size_t>(from % kinds * kinds + to % kinds)]);
+    }
+    return call;
+  }
+
+  /// Stages that hand on what they make, each with a stream of collectives beside: over all ranks or within
+  /// nodes, all-to-alls with unlike sizes among them.
+  Program mixed(const ClusterSpec& cluster) {
+    const std::optional<RankGroups> node = RankGroups{8, 1};
+    const auto any_call = [&]() -> CollectiveCall {
+      return coin() ? uneven_all_to_all(cluster, coin() ? node : std::nullopt) : call(cluster);
+    };
+    const Bytes handed = bytes();
+    const CollectiveCall within = uneven_all_to_all(cluster, node), beside = any_call(), last = any_call();
+    const TimedKernel other = kernel();
+    const int rounds = 1 + below(3);
+    const bool hands_on = coin();
+    std::vector<WrittenRanks> written;
+    for (int stage = 0; stage < cluster.nodes; ++stage) {
+      std::vector<int> ranks(8);
+      std::iota(ranks.begin(), ranks.end(), 8 * stage);
+      std::vector<WrittenOperation> operations;
+      const TimedKernel work = kernel();
+      for (int round = 0; round < rounds; ++round) {
+        if (hands_on && stage > 0) operations.push_back({"take", WrittenExchange{"pp", {{-1, handed, false}}}});
+        operations.push_back({"work", work});
+        operations.push_back({"exchange", within});
+        if (hands_on && stage + 1 < cluster.nodes)
+          operations.push_back({"give", WrittenExchange{"pp", {{1, handed, true}}}});
+      }
+      operations.push_back({"last", last});
+      written.push_back(
+          {"stage", ranks, {{"s", operations}, {"beside", {{"other", other}, {"call", beside}}}}});
+    }
+    return program_of(written, {{"pp", RankGroups{cluster.nodes, 8}}}, cluster.ranks());
+  }
+
   /// A pipeline with a stage on each of \p cluster's nodes, tensor-parallel groups of two or four ranks, and a
   /// rank or two that have more to do in their passes; ranks of a group may wait for one another before they
   /// send, or not.

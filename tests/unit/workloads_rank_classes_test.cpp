@@ -65,6 +65,19 @@ TEST_CASE("a root differs from the other members of its group") {
   CHECK(rank_classes(program, 8, 8).ranges() == std::vector<RankRanges>{{{0, 2}, {3, 8}}, {{2, 3}}});
 }
 
+TEST_CASE("members of an all-to-all differ where the sizes differ that they send or receive") {
+  CollectiveCall call{.kind = CollectiveKind::all_to_all_v, .groups = RankGroups{4, 1}};
+  call.sends.assign(16, 1.0_MiB);
+  CHECK(rank_classes(with_straggler(16, {}, {call}), 16, 8).classes() == 1);
+  call.sends[1 * 4 + 2] = 2.0_MiB;  // 1 sends more, and 2 receives more
+  CHECK(rank_classes(with_straggler(16, {}, {call}), 16, 8).ranges() ==
+        std::vector<RankRanges>{{{0, 1}, {3, 5}, {7, 9}, {11, 13}, {15, 16}},
+                                {{1, 2}, {5, 6}, {9, 10}, {13, 14}},
+                                {{2, 3}, {6, 7}, {10, 11}, {14, 15}}});
+  call.sends[2 * 4 + 1] = 2.0_MiB;  // and back: the two do the same
+  CHECK(rank_classes(with_straggler(16, {}, {call}), 16, 8).classes() == 2);
+}
+
 TEST_CASE("groups of unlike contents split ranks that run one script") {
   // Pairs (0 1) (2 3) ..: of the ranks 0, 2, 3 that run more, 0 is with one that does not, 2 and 3 are
   // together.

@@ -29,8 +29,8 @@ class Signatures {
   std::map<Signature, Colour> numbers_;
 };
 
-/// What a signature begins with: of what it is.
-enum Kind : Colour { kBegin, kKernel, kCollective, kExchange, kUnknown, kTrace };
+/// What most signatures begin with: of what they are.
+enum Kind : Colour { kBegin, kKernel, kCollective, kExchange, kLoad, kUnknown, kTrace };
 
 void append(Signature& signature, Bytes bytes) {
   const auto bits = std::bit_cast<std::uint64_t>(bytes.value);
@@ -41,6 +41,8 @@ void append(Signature& signature, Bytes bytes) {
 /// The group of a class's representative in a call: what is on each of its nodes, nodes that are alike counted.
 struct GroupContent {
   using Part = std::vector<std::pair<int, Colour>>;  ///< classes and roles
+  Colour role = 0;                                   ///< of the representative
+  Part own;                                          ///< what is on its node
   std::vector<std::pair<Part, Colour>> parts;
   std::vector<int> classes;  ///< each once
 };
@@ -146,7 +148,7 @@ class DateRun {
       const std::optional<Colour> end = end_of(number, operation);
       if (!end) break;
       its.date = *end;
-      its.trace = dates_.number({kTrace, its.trace, its.date});
+      its.trace = dates_.number({kTrace, its.trace, its.date, load_of(number, operation)});
       its.has_begun = false;
       ++its.at;
     }
@@ -189,22 +191,45 @@ class DateRun {
   GroupContent content_of(const CollectiveCall& call, int rank) const {
     std::vector<int> members = call.groups ? group_of(*call.groups, rank) : members_of(call, classes_.ranks());
     const std::vector<Colour> roles = member_roles(call, members);
+    GroupContent content;
     std::map<int, GroupContent::Part> nodes;
     std::set<int> classes;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const int member_class = classes_.class_of(members[i]);
-      nodes[members[i] / node_gpus_].emplace_back(member_class, roles.empty() ? 0 : roles[i]);
+      const Colour role = roles.empty() ? 0 : roles[i];
+      if (members[i] == rank) content.role = role;
+      nodes[members[i] / node_gpus_].emplace_back(member_class, role);
       classes.insert(member_class);
     }
     std::map<GroupContent::Part, Colour> parts;
     for (auto& [node, part] : nodes) {
       std::ranges::sort(part);
-      ++parts[std::move(part)];
+      ++parts[part];
     }
-    return {{parts.begin(), parts.end()}, {classes.begin(), classes.end()}};
+    content.own = std::move(nodes[rank / node_gpus_]);
+    content.parts.assign(parts.begin(), parts.end());
+    content.classes.assign(classes.begin(), classes.end());
+    return content;
   }
 
   Joined& joined(CallId call, int number) { return calls_[{call, content(call, number).classes}]; }
+
+  /// Equal for members whose begins, and speeds, and roles are equal.
+  Colour number_of(const GroupContent::Part& part, const Joined& groups) {
+    Signature members;
+    for (const auto& [member, role] : part)
+      members.push_back(dates_.number({groups.begins.at(member), rank(member).transfers, role}));
+    std::ranges::sort(members);
+    return dates_.number(members);
+  }
+
+  /// What the rank itself moves, which depends on its role and on what is on its node.
+  Colour load_of(int number, const Operation& operation) {
+    const auto* join = std::get_if<JoinCall>(&operation.work);
+    if (join == nullptr) return 0;
+    const GroupContent& its = content(join->call, number);
+    return dates_.number({kLoad, its.role, number_of(its.own, joined(join->call, number))});
+  }
 
   std::optional<Colour> end_of_call(CallId call, int number) {
     Joined& groups = joined(call, number);
@@ -215,16 +240,8 @@ class DateRun {
       if (!groups.begins.contains(member)) return std::nullopt;
     }
     std::vector<Signature> parts;
-    for (const auto& [part, count] : its.parts) {
-      std::vector<Signature> members;
-      for (const auto& [member, role] : part)
-        members.push_back({groups.begins.at(member), rank(member).transfers, role});
-      std::ranges::sort(members);
-      Signature signature{count};
-      for (const Signature& member : members)
-        signature.push_back(dates_.number(member));
-      parts.push_back(std::move(signature));
-    }
+    for (const auto& [part, count] : its.parts)
+      parts.push_back({count, number_of(part, groups)});
     std::ranges::sort(parts);
     Signature all{kCollective, call};
     for (const Signature& part : parts)

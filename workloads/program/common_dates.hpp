@@ -19,7 +19,8 @@ struct RankDifferences {
 };
 
 /// The \p classes of rank_classes, made one where they have a script, differ in nothing, share nodes with the
-/// same ranks, and begin and end every operation at equal dates: what a rank meets matters by its dates alone.
+/// same ranks, have the same part in every call, and begin and end every operation at equal dates: what a rank
+/// meets matters by its dates alone.
 /// Ranks 0 and 1, which reduce together and then send to 4 and 5, are alike also where 5 has more to do than 4,
 /// as long as 4 and 5 reduce together before they receive.
 ///
