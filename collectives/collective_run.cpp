@@ -11,9 +11,12 @@ namespace c3::inline collectives {
 
 namespace {
 
-/// Ranks that are simulated for the members, each once.
-std::vector<int> simulated_for(const Cluster& cluster, const CollectiveSchedule& schedule) {
+/// Ranks that are simulated for all members that take part, each once.
+std::vector<int> simulated_for(const Cluster& cluster, const CollectivePlan& plan,
+                               const CollectiveSchedule& schedule) {
   if (cluster.setup().folded) return {0};
+  if (plan.end != PairEnd::both)
+    return {cluster.stand_in(plan.end == PairEnd::sender ? plan.call.ranks.front() : plan.call.ranks.back())};
   return cluster.setup().classes ? schedule.stand_ins : schedule.graph.members;
 }
 
@@ -27,7 +30,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
       rings_(schedule_->rings),
       graph_(schedule_->graph),
       planned_(schedule_->flows),
-      simulated_(simulated_for(cluster, *schedule_)),
+      simulated_(simulated_for(cluster, plan_, *schedule_)),
       has_joined_(simulated_.size()),
       all_joined_(simulation_),
       done_(simulation_, "the end of " + plan_.name),
@@ -74,7 +77,10 @@ void CollectiveRun::open_activity(int rank, ActivityId parent) {
                                          .work_groups = plan_.backend == Backend::cu ? width_ : 0});
 }
 
-void CollectiveRun::finish() { done_.set(); }
+void CollectiveRun::finish() {
+  if (plan_.end == PairEnd::sender) plan_.buffered->has_come.set();
+  done_.set();
+}
 
 int CollectiveRun::alike() const {
   return plan_.call.groups ? std::min(plan_.call.groups->block(), cluster_.spec().node.gpus) : 0;

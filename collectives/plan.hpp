@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/backends/dma/dma_commands.hpp"
+#include "collectives/buffered_message.hpp"
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
@@ -19,6 +20,9 @@ struct CollectivePlan {
   CollectiveCall call;
   /// With classes of ranks: all groups for which the call's stands, its own first; nullptr: itself alone.
   std::shared_ptr<const std::vector<std::vector<int>>> groups = nullptr;
+  /// Of a message, a call of two ranks: whose part it is, and the message itself unless it is of both.
+  PairEnd end = PairEnd::both;
+  BufferedMessage* buffered = nullptr;
   Backend backend = Backend::cu;
   CollectiveMethod method = {};
   CollectiveGrain grain = CollectiveGrain::edge;

@@ -126,6 +126,9 @@ struct CollectiveLibrarySpec {
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
   /// the last sum. Absent: such copies are not counted.
   std::optional<BytesPerSecond> local_rate = std::nullopt;
+  /// What it keeps for each pair of ranks and direction: a message of no more leaves its sender before it is
+  /// received; 0: none does.
+  Bytes pair_buffer = {};
   Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
   Seconds host_launch;  ///< of the host, for one collective on one GPU
   TunerRules rules = TunerRules::nccl;

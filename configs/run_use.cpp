@@ -47,9 +47,11 @@ RunUse use_of(const Experiment& experiment) {
   RunUse use;
   for_each_operation(experiment.program, [&](const Operation& operation) {
     if (const Operator* op = kernel_of(operation)) use.add(*op);
+    use.messages = use.messages || std::holds_alternative<Exchange>(operation.work);
   });
   for (const Call& call : experiment.program.calls)
     use.add(call.what);
+  if (use.messages) use.add(CollectiveCall{.kind = CollectiveKind::all_to_all_v});
   for (const Strategy& strategy : experiment.strategies) {
     add_backends(use, experiment, strategy);
     use.masks = use.masks || makes_masks(strategy);

@@ -134,6 +134,7 @@ const std::vector<Rule>& rules() {
       {"library.p2p_", [](const Run& run) { return !run.use.in_pairs; }, "no collective sends in pairs"},
       {"library.pair_cu_rate", [](const Run& run) { return !run.use.in_pairs; },
        "no collective sends in pairs"},
+      {"library.pair_buffer", [](const Run& run) { return !run.use.messages; }, "no rank sends messages"},
       {"library.host_launch", launches_from_graph, kFromGraph},
       {"library.eager_gap", launches_from_graph, kFromGraph},
   };

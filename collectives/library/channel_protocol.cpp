@@ -153,9 +153,9 @@ double ChannelProtocol::network_bytes() const {
   return channels_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0;
 }
 
-Seconds ChannelProtocol::base() const {
+Seconds ChannelProtocol::setup() const {
   const auto setup = algorithm_->channels.setup;
-  return (setup != nullptr ? setup(channels_) : channels_.costs.base_latency) + last_slices();
+  return setup != nullptr ? setup(channels_) : channels_.costs.base_latency;
 }
 
 Seconds ChannelProtocol::latency(const PlannedFlow& flow) const {
@@ -203,6 +203,16 @@ Seconds ChannelProtocol::last_slices() const {
   for (int lane = 0; lane < channels_.graph.lanes; ++lane)
     longest = std::max(longest, last_slice(channels_, lane));
   return longest;
+}
+
+LocalCopy ChannelProtocol::copy_out() const {
+  const std::optional<BytesPerSecond>& local_rate = channels_.library().local_rate;
+  LocalCopy copy;
+  for (const Transfer& transfer : channels_.graph.transfers)
+    copy.bytes = std::max(copy.bytes, transfer.bytes);
+  if (local_rate && channels_.protocol == Protocol::simple)
+    copy.time = copy.bytes / (*local_rate * channels_.width);
+  return copy;
 }
 
 std::optional<LocalCopy> ChannelProtocol::local_copy() const {

@@ -56,9 +56,16 @@ class ChannelProtocol {
   BytesPerSecond link_payload() const;
   /// Bytes a NIC sends per payload byte; more than 1 for LL and LL128, which interleave flags.
   double network_bytes() const;
-  /// Time paid once per collective, whatever its steps: launch and set-up, handshakes, and copying the last
-  /// slice. The gap before the collective is not part of it.
-  Seconds base() const;
+  /// Time paid once per collective, whatever its steps: setup() and last_slices(). The gap before the
+  /// collective is not part of it.
+  Seconds base() const { return setup() + last_slices(); }
+  /// Launch, and whatever channels do before their first byte.
+  Seconds setup() const;
+  /// What a receiver does after its last byte, and the ends of a pair to meet.
+  Seconds last_slices() const;
+  /// Of a message that lies in the receiver's buffer: by all channels of the receiver, into its memory. Takes
+  /// no time where the library has no local_rate, and in protocols that flag every word.
+  LocalCopy copy_out() const;
   /// Work on the shard that a rank contributes or keeps: an all-gather that is not in place copies it, a
   /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there
   /// is none, or the library has no local_rate.
@@ -68,7 +75,6 @@ class ChannelProtocol {
 
  private:
   std::optional<Bytes> line_round() const;
-  Seconds last_slices() const;
 
   Algorithm algorithm_;
   ChannelContext channels_;

@@ -60,6 +60,11 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         .optional(),
     quantity<&CollectiveLibrarySpec::local_rate>("local_rate", "payload that one channel copies within its GPU")
         .optional(),
+    quantity<&CollectiveLibrarySpec::pair_buffer>(
+        "pair_buffer",
+        "bytes of messages that leave their sender before they are received, for each pair of ranks")
+        .or_none()
+        .optional(),
     quantity<&CollectiveLibrarySpec::eager_gap>(
         "eager_gap", "time between two collectives that a host launches, beyond a graph's"),
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",

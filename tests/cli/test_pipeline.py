@@ -125,8 +125,11 @@ class Pipeline(ScratchTest):
 
     def test_sends_that_wait_for_each_other_are_a_deadlock(self):
         ring = HEAD.replace("stride = 4", "stride = 1").replace("size = 2", "size = 8")
-        text = ring + f'[[stream]]\nname = "s"\nrun = [{SEND}, {RECEIVE}]\n[strategy.now]\n'
-        done = self.run_text(text)
+        tied = ring + f'[[stream]]\nname = "s"\nrun = [{SEND}, {RECEIVE}]\n[strategy.now]\n'
+        self.assertEqual(self.run_text(tied).returncode, 0)  # 1 MiB fits into a pair's buffer of 4 MiB
+        self.assertEqual(self.run_text(tied, "--set", "library.pair_buffer=0 B").returncode, 4)
+        self.assertEqual(self.run_text(tied + 's.backend = "dma"\n').returncode, 4)
+        done = self.run_text(tied.replace("1 MiB", "5 MiB"))
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("8 streams wait for one another in a circle: stream 's' of rank 0", done.stderr)
         at_once = ('{ exchange = { over = "pp", sends = [{ size = "1 MiB", to = 1 }], '

@@ -141,6 +141,20 @@ TEST_CASE("a hundred pipelines with slow ranks take as long, though ranks of a c
                  << " times in the mean");
 }
 
+TEST_CASE("a hundred programs whose small messages wait in buffers take as long, folded or not") {
+  for (std::uint32_t seed = 7000; seed < 7100; ++seed) {
+    CAPTURE(seed);
+    RandomPrograms random(seed);
+    ClusterSpec cluster = random.cluster();
+    cluster.library.pair_buffer = 4.0_MiB;  // of messages from 64 KiB to 128 MiB
+    const Experiment experiment =
+        experiment_of(cluster, seed % 2 == 0 ? random.stages(cluster) : random.pipeline(cluster));
+    const RunResult mean = run(experiment, Fold::mean);
+    CHECK(factor(mean, experiment) > 1.0);
+    check_folded(experiment, run(experiment, Fold::none), mean);
+  }
+}
+
 /// By how much the ranks of a class launch before the last of them, at most.
 Seconds spread_of_launches(const Experiment& experiment, const RunResult& result) {
   const std::vector<Seconds> launches = launch_delays(

@@ -84,6 +84,17 @@ RankDifferences differences_of(const ClusterSpec& cluster, std::vector<std::uint
   return {std::move(apart), numbered(begins), numbered(kernels), std::move(of_transfers)};
 }
 
+bool has_buffered_messages(const Experiment& experiment) {
+  bool found = false;
+  for_each_operation(experiment.program, [&](const Operation& operation) {
+    const auto* exchange = std::get_if<Exchange>(&operation.work);
+    if (exchange == nullptr) return;
+    for (const Message& message : exchange->messages)
+      found |= is_buffered(Backend::cu, message.bytes, experiment.cluster.library);
+  });
+  return found;
+}
+
 bool sends_to_itself(const Program& program, const RankPartition& classes) {
   for (const MessageWay& way : message_ways(program)) {
     const RankGroups& groups = program.communicators[way.communicator].groups;
@@ -120,8 +131,9 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
   const std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
   RankPartition classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);
-  // What each link carries tells ranks apart whose peers are unlike, so that exact folding would undo it.
-  if (experiment.measure.fold == Fold::mean)
+  // What each link carries tells ranks apart whose peers are unlike, so that exact folding would undo it. A
+  // buffered message is written beside whatever its receiver does.
+  if (experiment.measure.fold == Fold::mean && !has_buffered_messages(experiment))
     classes = merge_common_dates(experiment.program, classes, cluster.node.gpus, differences_of(cluster, told));
   auto partition = std::make_shared<const RankPartition>(std::move(classes));
   if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))

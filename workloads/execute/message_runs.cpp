@@ -90,11 +90,29 @@ void MessageRuns::plan_ahead() {
 CollectiveRun& MessageRuns::next(CommunicatorId communicator, int rank, const Message& message,
                                  std::size_t stream) {
   const Name name = name_of(communicator, rank, message);
-  Channel& channel = channels_[name];
+  Channel& channel = channels_.try_emplace(name, cluster_.spec().library.pair_buffer).first->second;
   const std::size_t number = (message.sends ? channel.sent : channel.received)[rank]++;
-  if (number == channel.runs.size())
-    channel.runs.push_back(make_collective(cluster_, plan_of(name, message.bytes, stream)));
-  return *channel.runs[number];
+  if (number == channel.meetings.size())
+    add_meeting(channel, plan_of(name, message.bytes, stream), message.bytes);
+  const Meeting& meeting = channel.meetings[number];
+  if (!meeting.buffered) return *meeting.sender;
+  if (message.sends) channel.buffer.ask(*meeting.buffered);
+  return message.sends ? *meeting.sender : *meeting.receiver;
+}
+
+void MessageRuns::add_meeting(Channel& channel, const CollectivePlan& plan, Bytes bytes) {
+  Meeting& meeting = channel.meetings.emplace_back();
+  if (!is_buffered(plan.backend, bytes, cluster_.spec().library)) {
+    meeting.sender = make_collective(cluster_, plan);
+    return;
+  }
+  meeting.buffered = std::make_unique<BufferedMessage>(cluster_.simulation(), channel.buffer, bytes, plan.name);
+  CollectivePlan of_end = plan;
+  of_end.buffered = meeting.buffered.get();
+  of_end.end = PairEnd::sender;
+  meeting.sender = make_collective(cluster_, of_end);
+  of_end.end = PairEnd::receiver;
+  meeting.receiver = make_collective(cluster_, std::move(of_end));
 }
 
 }  // namespace c3::workloads

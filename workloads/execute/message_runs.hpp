@@ -17,7 +17,8 @@
 namespace c3::inline workloads {
 
 /// Each message is a collective of two ranks, of which one sends: libraries run them so (ncclSend, ncclRecv).
-/// It is made when the first of the two comes.
+/// It is made when the first of the two comes. Both begin and end together unless the message goes on channels
+/// and fits into the library's buffer of the pair: then each end has a run of its own.
 class MessageRuns {
  public:
   using PlanOf = std::function<CollectivePlan(std::size_t stream, std::string name, CollectiveCall call)>;
@@ -37,10 +38,16 @@ class MessageRuns {
     /// By channel, with classes of ranks: all pairs of sender and receiver, those that begin and end together.
     std::vector<std::shared_ptr<const std::vector<std::vector<int>>>> pairs;
   };
+  struct Meeting {
+    std::unique_ptr<BufferedMessage> buffered;        ///< null: a rendezvous
+    std::unique_ptr<CollectiveRun> sender, receiver;  ///< of a rendezvous the first is of both
+  };
   /// From one rank to another, or from classes to others.
   struct Channel {
-    std::deque<std::unique_ptr<CollectiveRun>> runs;  ///< in the order of messages
-    std::map<int, std::size_t> sent, received;        ///< by simulated rank
+    explicit Channel(Bytes size) : buffer(size) {}
+    MessageBuffer buffer;
+    std::deque<Meeting> meetings;               ///< in the order of messages
+    std::map<int, std::size_t> sent, received;  ///< by simulated rank
   };
   using Name = std::tuple<CommunicatorId, int, int>;  ///< communicator, offset, and the sender or, with
                                                       ///< classes, the channel of the way
@@ -48,6 +55,7 @@ class MessageRuns {
   Way way_of(const MessageWay& way) const;
   Name name_of(CommunicatorId communicator, int rank, const Message& message) const;
   CollectivePlan plan_of(const Name& name, Bytes bytes, std::size_t stream) const;
+  void add_meeting(Channel& channel, const CollectivePlan& plan, Bytes bytes);
 
   Cluster& cluster_;
   const Program& program_;

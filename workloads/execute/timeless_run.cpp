@@ -6,6 +6,7 @@
 
 #include "engine/interrupt.hpp"
 #include "workloads/execute/enqueue_order.hpp"
+#include "workloads/execute/partition.hpp"
 
 namespace c3::inline workloads {
 
@@ -22,8 +23,13 @@ TimelessRun::ScriptIndex::ScriptIndex(const Script& its) : script(&its), recorde
   }
 }
 
-TimelessRun::TimelessRun(const Program& program, const Strategy& strategy, int ranks)
+TimelessRun::TimelessRun(const Program& program, const Strategy& strategy, int ranks,
+                         const CollectiveLibrarySpec* library)
     : program_(program), serial_(strategy.serial), order_(enqueue_order(program, strategy)) {
+  for (const std::string& stream : program.streams) {
+    const bool has_buffers = library != nullptr && policy_of(strategy, stream).backend == Backend::cu;
+    buffers_.push_back(has_buffers ? library->pair_buffer : Bytes{});
+  }
   for (const Script& script : program.scripts)
     scripts_.emplace_back(script);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -148,11 +154,12 @@ void TimelessRun::begin(StreamPlace place) {
     ++call.joined[group];
     if (call.is_complete(group)) std::ranges::copy(call.grouping->members[group], std::back_inserter(awake_));
   } else if (const auto* exchange = std::get_if<Exchange>(&work)) {
-    std::vector<int>& numbers = numbers_[place];
+    std::vector<std::size_t>& numbers = numbers_[place];
     numbers.clear();
     for (const Message& message : exchange->messages) {
-      Channel& channel = channels_[channel_of(*exchange, place, message)];
-      numbers.push_back(message.sends ? channel.sent++ : channel.received++);
+      const ChannelKey key = channel_of(*exchange, place, message);
+      MessageChannel& channel = channels_.try_emplace(key, buffers_[place.stream]).first->second;
+      numbers.push_back(message.sends ? channel.send(message.bytes) : channel.receive());
       awake_.push_back(peer(*exchange, place, message));
     }
   }
@@ -177,12 +184,14 @@ TimelessRun::ChannelKey TimelessRun::channel_of(const Exchange& exchange, Stream
   return {exchange.communicator, message.sends ? place.rank : other, message.sends ? other : place.rank};
 }
 
-/// A rank that has not come for a message of \p exchange, which \p place has begun.
+/// A rank that has not come for a message of \p exchange, which \p place has begun, or for one that takes its
+/// room.
 std::optional<int> TimelessRun::absent_peer(StreamPlace place, const Exchange& exchange) const {
   for (std::size_t i = 0; i < exchange.messages.size(); ++i) {
     const Message& message = exchange.messages[i];
-    const Channel& channel = channels_.at(channel_of(exchange, place, message));
-    if ((message.sends ? channel.received : channel.sent) <= numbers_.at(place)[i])
+    const MessageChannel& channel = channels_.at(channel_of(exchange, place, message));
+    const std::size_t number = numbers_.at(place)[i];
+    if (!(message.sends ? channel.has_left(number) : channel.has_come(number)))
       return peer(exchange, place, message);
   }
   return std::nullopt;

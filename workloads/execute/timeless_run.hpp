@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "workloads/execute/message_channel.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
@@ -28,7 +29,9 @@ struct StreamPlace {
 class TimelessRun {
  public:
   /// \p program must outlive it. \throws InfeasibleError as enqueue_order
-  TimelessRun(const Program& program, const Strategy& strategy, int ranks);
+  /// \param library says which messages leave before they are received; nullptr: none does
+  TimelessRun(const Program& program, const Strategy& strategy, int ranks,
+              const CollectiveLibrarySpec* library = nullptr);
 
   void run();
 
@@ -67,10 +70,6 @@ class TimelessRun {
 
     bool is_complete(std::size_t group) const { return joined[group] == grouping->members[group].size(); }
   };
-  /// Messages from one rank to another.
-  struct Channel {
-    int sent = 0, received = 0;
-  };
   using ChannelKey = std::tuple<CommunicatorId, int, int>;  ///< communicator, source, target
 
   static std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
@@ -103,10 +102,11 @@ class TimelessRun {
   std::vector<ScriptIndex> scripts_;
   std::vector<Rank> ranks_;
   std::vector<CallState> calls_;
-  std::map<ChannelKey, Channel> channels_;
-  std::map<StreamPlace, std::vector<int>> numbers_;       ///< of the messages of an exchange that has begun
-  std::map<std::pair<CallId, std::size_t>, int> absent_;  ///< by call and group, as they were asked for
-  std::vector<int> awake_;                                ///< ranks that may go on
+  std::vector<Bytes> buffers_;  ///< of a pair, by stream: for messages on it
+  std::map<ChannelKey, MessageChannel> channels_;
+  std::map<StreamPlace, std::vector<std::size_t>> numbers_;  ///< of the messages of an exchange that has begun
+  std::map<std::pair<CallId, std::size_t>, int> absent_;     ///< by call and group, as they were asked for
+  std::vector<int> awake_;                                   ///< ranks that may go on
 };
 
 }  // namespace c3::workloads

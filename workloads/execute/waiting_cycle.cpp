@@ -11,8 +11,9 @@
 
 namespace c3::inline workloads {
 
-std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& strategy, int ranks) {
-  TimelessRun played(program, strategy, ranks);
+std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& strategy, int ranks,
+                                      const CollectiveLibrarySpec* library) {
+  TimelessRun played(program, strategy, ranks, library);
   played.run();
   std::map<StreamPlace, std::size_t> seen;  // and the way on which it was
   std::size_t way = 0;

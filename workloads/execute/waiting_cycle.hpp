@@ -24,7 +24,9 @@ struct StreamWait {
 /// \p strategy, whatever its operations take. Found on all \p ranks, whether they are simulated or not, in a
 /// time that grows with their operations. Empty: there is no such circle. What waits for one, or for a rank
 /// that never comes, for CUs, for room in a launch queue or its turn in a hardware queue is not looked for.
-std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& strategy, int ranks);
+/// \param library says which messages leave before they are received; nullptr: none does
+std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& strategy, int ranks,
+                                      const CollectiveLibrarySpec* library = nullptr);
 
 /// One line that names streams, ranks and operations.
 std::string text_of(const std::vector<StreamWait>& waits, const Program& program);

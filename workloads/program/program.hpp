@@ -42,7 +42,8 @@ struct WaitEvent {
 };
 
 /// Bytes to or from the rank \p offset places further in the own group, counted around. A send and its receive
-/// are a rendezvous: both ranks come, then the bytes move, and both continue when they are there. Messages of a
+/// are a rendezvous: both ranks come, then the bytes move, and both continue when they are there. One that fits
+/// into the library's buffer leaves without its receiver, see is_buffered. Messages of a
 /// pair meet in the order in which they are sent and received.
 struct Message {
   int offset = 1;

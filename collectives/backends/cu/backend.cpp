@@ -5,12 +5,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "collectives/backends/cu/buffered_receive.hpp"
 #include "collectives/backends/cu/cu_collective.hpp"
 
 namespace c3::inline collectives {
 namespace {
 
 std::unique_ptr<CollectiveRun> make(Cluster& cluster, CollectivePlan plan) {
+  if (plan.end == PairEnd::receiver) return std::make_unique<BufferedReceive>(cluster, std::move(plan));
   return std::make_unique<CuCollective>(cluster, std::move(plan));
 }
 

@@ -94,7 +94,9 @@ void CuCollective::hold(Group& group) {
 }
 
 Task CuCollective::run_group(Group* group) {
-  co_await simulation_.sleep(protocol_.base());
+  const Seconds base = plan_.end == PairEnd::sender ? protocol_.setup() : protocol_.base();
+  co_await simulation_.sleep(base);
+  if (plan_.buffered != nullptr) co_await plan_.buffered->has_room;
   if (!rings_.empty()) co_await run_rings(group);
   find_turns(*group);
   for (std::size_t i = 0; i < planned_.size(); ++i) {
