@@ -47,7 +47,7 @@ class MessageBuffer {
  public:
   explicit MessageBuffer(Bytes size) : size_(size) {}
 
-  /// \p message, of at most the buffer's size, must outlive the buffer.
+  /// \p message, of at most the buffer's size, must live until it is freed or the run ends.
   void ask(BufferedMessage& message) {
     waiting_.push_back(&message);
     give();

@@ -64,6 +64,44 @@ class Pipeline(ScratchTest):
         self.assertRegex((self.folder / "job.html").read_text(), r"now second</th><td>4-7</td><td>4</td>")
         self.assertIn("no change", c3sim("diff", "job.h5", "job.h5", folder=self.folder).stdout)
 
+    def test_a_straggler_in_a_pipeline_makes_five_classes_more_and_takes_as_long_as_rank_by_rank(self):
+        head = ('schema = 1\nsystem = "h100-sxm-8"\nnodes = 4\nfabric = "ib-ndr"\n'
+                '[communicator]\npp = { size = 4, stride = 8 }\n')
+        gather = '{ all_gather = { size = "8 MiB", groups = { size = 2, stride = 1 } } }'
+        reduce = '{ all_reduce = { size = "64 MiB", groups = { size = 4, stride = 2 } } }'
+
+        def stage(number, forward):
+            def one(key, where, offset):
+                there = 0 <= number + offset < 4
+                return [f'{{ {key} = {{ size = "64 MiB", {where} = {offset}, over = "pp" }} }}'] * there
+
+            down = one("receive", "from", -1) + [f'{{ timed = "{forward}" }}', gather] + one("send", "to", 1)
+            up = one("receive", "from", 1) + ['{ timed = "4 ms" }', gather] + one("send", "to", -1)
+            return 3 * down + 3 * up + [reduce]
+
+        def pipeline(slow):
+            text = head
+            for number in range(4):
+                first, last = 8 * number, 8 * number + 7
+                hot = slow is not None and first <= slow <= last
+                which = f"{first}-{slow - 1},{slow + 1}-{last}" if hot else f"{first}-{last}"
+                text += ranks(f"stage{number}", which, *stage(number, "2 ms"))
+                if hot:
+                    text += ranks("hot", str(slow), *stage(number, "3 ms"))
+            return text + "[strategy.now]\n"
+
+        def now(text, *more):
+            done = self.run_text(text, "--json", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["strategies"][0]
+
+        self.assertEqual(len(now(pipeline(None))["classes"]), 4)
+        folded = now(pipeline(10))
+        self.assertEqual(len(folded["classes"]), 4 + 5)
+        explicit = now(pipeline(10), "--set", 'measure.fold="none"')
+        self.assertEqual(len(explicit["classes"]), 32)
+        self.assertAlmostEqual(folded["time_us"] / explicit["time_us"], 1, delta=1e-3)
+
     def test_a_file_expands_classes_to_ranks(self):
         stages = "".join(ranks(f"node{node}", f"{8 * node}-{8 * node + 7}", *[TIMED] * (node + 1)) for node in range(3))
         head = 'schema = 1\nsystem = "h100-sxm-8"\nnodes = 3\nfabric = "ib-ndr"\n'
