@@ -14,10 +14,12 @@ bool makes_masks(const Strategy& strategy) {
   return false;
 }
 
-/// The backend of every stream that has a collective.
+/// The backend of every stream that has collectives or messages.
 void add_backends(RunUse& use, const Experiment& experiment, const Strategy& strategy) {
-  for (const Call& call : experiment.program.calls) {
-    const auto found = strategy.streams.find(experiment.program.streams[call.stream]);
+  const Program& program = experiment.program;
+  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
+    if (!content_of(program, stream).collectives) continue;
+    const auto found = strategy.streams.find(program.streams[stream]);
     const Backend backend = found == strategy.streams.end() ? Backend::cu : found->second.backend;
     use.channels = use.channels || backend == Backend::cu;
     use.engines = use.engines || backend == Backend::dma;

@@ -175,6 +175,15 @@ class Pipeline(ScratchTest):
         done = self.run_text(ring + f'[[stream]]\nname = "s"\nrun = [{at_once}]\n[strategy.now]\n')
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_messages_make_use_of_the_library(self):
+        text = HEAD + ranks("first", "0-3", SEND) + ranks("second", "4-7", RECEIVE) + "[strategy.now]\n"
+        (self.folder / "job.toml").write_text(text)
+        keys = ["--set", "library.hop_latency=3 us", "--set", "library.pair_buffer=1 MiB"]
+        self.assertNotIn("not used here", c3sim("run", "job.toml", *keys, folder=self.folder).stderr)
+        (self.folder / "job.toml").write_text(HEAD + '[[stream]]\nname = "s"\nrun = [{ all_gather = "1 MiB" }]\n[strategy.now]\n')
+        self.assertRegex(c3sim("run", "job.toml", *keys, folder=self.folder).stderr,
+                         "note: library.pair_buffer: not used here: no rank sends messages\n")
+
     def test_a_schema_and_config_check_know_it(self):
         (self.folder / "job.toml").write_text(HEAD + ranks("a", "0-7", TIMED) + "[strategy.now]\n")
         done = c3sim("config", "check", "job.toml", folder=self.folder)
