@@ -4,87 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "tests/support/near.hpp"
+#include "tests/support/folded_runs.hpp"
 #include "tests/support/random_programs.hpp"
 #include "workloads/execute/launch_skew.hpp"
-#include "workloads/execute/run.hpp"
 #include "workloads/program/rank_classes.hpp"
 
 using namespace c3;
 using namespace c3::literals;
 using namespace c3::test;
-
-namespace {
-
-const Strategy kStrategy{.name = "s", .order = {}, .streams = {}};
-
-Experiment experiment_of(ClusterSpec cluster, Program program) {
-  Experiment experiment;
-  experiment.name = "folding";
-  experiment.cluster = std::move(cluster);
-  experiment.program = std::move(program);
-  return experiment;
-}
-
-RunResult run(Experiment experiment, Fold fold, const Strategy& strategy = kStrategy) {
-  experiment.measure.fold = fold;
-  return run_once(experiment, strategy, {});
-}
-
-double factor(const RunResult& result, const Experiment& experiment) {
-  return static_cast<double>(experiment.cluster.ranks()) / static_cast<double>(result.classes.size());
-}
-
-CollectiveCall call(CollectiveKind kind, Bytes bytes, std::optional<RankGroups> groups = std::nullopt) {
-  return {.kind = kind, .bytes = bytes, .groups = groups};
-}
-
-/// Whether every rank is as busy as the one that stands for it.
-void check_activity(const RunResult& explicit_run, const RunResult& folded, Seconds difference) {
-  for (const SimulatedClass& its : folded.classes) {
-    for (const auto& [begin, end] : its.ranks) {
-      for (int rank = begin; rank < end; ++rank) {
-        CAPTURE(rank);
-        const StepBreakdown& times = explicit_run.classes[static_cast<std::size_t>(rank)].times;
-        CHECK(std::abs((times.kernels - its.times.kernels).value) <= difference.value);
-        CHECK(std::abs((times.communication - its.times.communication).value) <= difference.value);
-        CHECK(std::abs((times.exposed - its.times.exposed).value) <= difference.value);
-      }
-    }
-  }
-}
-
-/// By how much \p mean may differ: the spread of what it averages and, as flows of edges show the latency of
-/// one step more or less of it than those of classes do, that of each call.
-double tolerance(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean) {
-  const double step = experiment.cluster.library.simple.hop_latency / explicit_run.time;
-  return std::max(3e-3, mean.inequity) + step * static_cast<double>(experiment.program.calls.size());
-}
-
-/// Exact folding changes nothing, folding by the mean no more than the spread of what it averages.
-void check_folded(const Experiment& experiment, const RunResult& explicit_run, const RunResult& mean,
-                  const Strategy& strategy = kStrategy) {
-  CHECK(explicit_run.classes.size() == static_cast<std::size_t>(experiment.cluster.ranks()));
-  const RunResult exact = run(experiment, Fold::exact, strategy);
-  CHECK(exact.time.value == near(explicit_run.time.value, 1e-9));
-  check_activity(explicit_run, exact, 1e-9 * explicit_run.time + 2e-12_s);
-  const double spread = tolerance(experiment, explicit_run, mean);
-  CHECK(std::abs(mean.time / explicit_run.time - 1.0) <= spread);
-  check_activity(explicit_run, mean, spread * explicit_run.time);
-  int ranks = 0;
-  for (const SimulatedClass& its : mean.classes)
-    ranks += its.multiplicity();
-  CHECK(ranks == experiment.cluster.ranks());
-}
-
-}  // namespace
 
 TEST_CASE("a hundred programs in which all ranks do the same fold at least four times, and take as long") {
   double least = 1e9, sum = 0.0;
@@ -270,108 +202,6 @@ TEST_CASE(
   }
 }
 
-namespace {
-
-/// What looks alike on all ranks and is not.
-struct Trap {
-  std::string name;
-  ClusterSpec cluster;
-  Program program;
-  Strategy strategy = kStrategy;
-};
-
-Program calls_of(const ClusterSpec& cluster, const std::vector<CollectiveCall>& calls,
-                 const std::vector<int>& slow = {}) {
-  std::vector<WrittenOperation> operations{{"work", TimedKernel{.duration = 20.0_us}}};
-  if (!slow.empty()) operations.push_back({"extra", TimedKernel{.duration = 50.0_us}, slow});
-  for (const CollectiveCall& call : calls)
-    operations.push_back({std::string(name_of(call.kind)), call});
-  return program_of({{"s", operations}}, cluster.ranks());
-}
-
-FabricSpec tree_with(int nics, int leaf_nics, double oversubscription, FabricRouting routing) {
-  FabricSpec fabric = tree_of(FabricTopology::fat_tree, leaf_nics, oversubscription);
-  fabric.nics_per_node = nics;
-  fabric.routing = routing;
-  return fabric;
-}
-
-Program ring_of_messages(const ClusterSpec& cluster, bool together) {
-  const Message give{1, 4.0_MiB, true}, take{-1, 4.0_MiB, false};
-  std::vector<WrittenOperation> operations;
-  if (together) operations = {{"both", WrittenExchange{"all", {give, take}}}};
-  std::vector<int> all(static_cast<std::size_t>(cluster.ranks()));
-  std::iota(all.begin(), all.end(), 0);
-  return program_of({{"", all, {{"s", operations}}}}, {{"all", RankGroups{cluster.ranks(), 1}}},
-                    cluster.ranks());
-}
-
-std::vector<Trap> traps() {
-  std::vector<Trap> traps;
-  const auto add = [&](std::string name, ClusterSpec cluster, const std::vector<CollectiveCall>& calls,
-                       const std::vector<int>& slow = {}) {
-    Program program = calls_of(cluster, calls, slow);
-    traps.push_back({std::move(name), std::move(cluster), std::move(program)});
-  };
-  for (const bool mesh : {false, true}) {
-    const auto nodes = [&](int count, FabricSpec fabric) {
-      return nodes_of_eight(count, mesh, std::move(fabric));
-    };
-    for (const int root : {0, 3, 9, 31})
-      add("root", nodes(4, one_switch(8)), {[&] {
-            CollectiveCall its = call(CollectiveKind::broadcast, 8.0_MiB);
-            its.root = root;
-            return its;
-          }()});
-    add("tree", nodes(4, one_switch(8)), {call(CollectiveKind::all_reduce, 512.0_KiB)});
-    StreamPolicy by_tree;
-    by_tree.method.algorithm = Algorithm::tree;
-    traps.back().strategy.streams.emplace("s", by_tree);
-    add("leaf of one node and a half", nodes(3, tree_with(8, 16, 16.0, FabricRouting::adaptive)),
-        {call(CollectiveKind::send_receive, 32.0_MiB)});
-    add("border of a leaf", nodes(4, tree_with(8, 16, 16.0, FabricRouting::adaptive)),
-        {call(CollectiveKind::all_gather, 32.0_MiB)});
-    add("hash", nodes(4, tree_with(8, 8, 1.0, FabricRouting::ecmp)),
-        {call(CollectiveKind::all_gather, 32.0_MiB)});
-    add("straggler among four", nodes(2, one_switch(8)),
-        {call(CollectiveKind::all_reduce, 8.0_MiB, RankGroups{4, 1}),
-         call(CollectiveKind::all_gather, 8.0_MiB)},
-        {5});
-    add("straggler among nodes", nodes(4, one_switch(8)),
-        {call(CollectiveKind::all_reduce, 8.0_MiB, RankGroups{4, 8})}, {0, 17});
-    add("three NICs for eight GPUs", nodes(2, one_switch(3)), {call(CollectiveKind::all_gather, 32.0_MiB)});
-    add("six NICs for eight GPUs", nodes(4, one_switch(6)),
-        {call(CollectiveKind::all_to_all, 32.0_MiB), call(CollectiveKind::send_receive, 8.0_MiB)});
-    add("groups across nodes", nodes(3, one_switch(8)),
-        {call(CollectiveKind::all_gather, 8.0_MiB, RankGroups{6, 1})});
-    CollectiveCall in_turn = call(CollectiveKind::send_receive, 8.0_MiB);
-    in_turn.ranks = {0, 8, 1, 9, 2, 10, 3, 11};
-    add("every second on another node", nodes(2, one_switch(8)), {in_turn});
-    const ClusterSpec two = nodes(2, one_switch(8));
-    traps.push_back(
-        {"ranks of a class that send to each other", two, ring_of_messages(two, /*together=*/true)});
-  }
-  return traps;
-}
-
-}  // namespace
-
-TEST_CASE("thirty programs that look alike on all ranks split, say what they average, or are not folded") {
-  const std::vector<Trap> all = traps();
-  CHECK(all.size() >= 30);
-  for (const Trap& trap : all) {
-    CAPTURE(trap.name);
-    const Experiment experiment = experiment_of(trap.cluster, trap.program);
-    const RunResult mean = run(experiment, Fold::mean, trap.strategy);
-    const bool is_split = mean.classes.size() > 1;
-    CHECK((is_split || mean.inequity > 0.0));
-    REQUIRE(mean.estimate.has_value() == (mean.inequity > 0.0));
-    if (mean.estimate) CHECK(mean.estimate->high / mean.time == near(1.0 + mean.inequity, 1e-9));
-    if (mean.estimate) CHECK(mean.time / mean.estimate->low == near(1.0 + mean.inequity, 1e-9));
-    check_folded(experiment, run(experiment, Fold::none, trap.strategy), mean, trap.strategy);
-  }
-}
-
 /// Mean of the largest of \p count values of |z|, z standard normal, less that of the smallest; none is
 /// beyond 3.
 double expected_spread(int count) {
@@ -409,24 +239,4 @@ TEST_CASE("ranks that launch late by chance delay a step by the latest of them, 
   const Seconds expected = punctual + expected_spread(cluster.ranks()) * skew;
   MESSAGE("mean of ", kSeeds, " seeds: ", mean / 1.0_us, " us, expected ", expected / 1.0_us, " us");
   CHECK(mean.value == near(expected.value, 5e-3));
-}
-
-TEST_CASE("whatever is folded, numbering nodes otherwise changes nothing") {
-  for (std::uint32_t seed = 3000; seed < 3020; ++seed) {
-    CAPTURE(seed);
-    RandomPrograms random(seed);
-    const ClusterSpec cluster = random.cluster();
-    const auto time_of = [&](int first) {
-      const std::vector<int> slow{first, first + 2};
-      const CollectiveCall sum{
-          .kind = CollectiveKind::all_reduce, .bytes = 8.0_MiB, .groups = RankGroups{8, 1}};
-      const CollectiveCall gather{
-          .kind = CollectiveKind::all_gather, .bytes = 8.0_MiB, .groups = RankGroups{cluster.nodes, 8}};
-      return run(experiment_of(cluster, calls_of(cluster, {sum, gather}, slow)), Fold::mean);
-    };
-    const RunResult first = time_of(0), last = time_of(8 * (cluster.nodes - 1));
-    CHECK(first.time.value == near(last.time.value, 1e-9));
-    CHECK(first.classes.size() == last.classes.size());
-    CHECK(first.classes.size() > 1);
-  }
 }
