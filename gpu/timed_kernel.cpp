@@ -1,5 +1,6 @@
 #include "gpu/timed_kernel.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "gpu/gpu.hpp"
@@ -29,8 +30,14 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
   const Bytes outstanding = bytes * (gpu.spec().hbm.latency / duration);
   if (bytes.value > 0.0) spec.weight = memory.weight(outstanding, 1, bytes, spec.bound);
   spec.activity = activity;
-  RunningFlow flow(simulation, spec);
-  co_await flow;
+  if (kernel.timing == Timing::in_situ) {
+    std::optional<RunningFlow> load;  // others may hold it up; the kernel ends all the same
+    if (bytes.value > 0.0) load.emplace(simulation, spec);
+    co_await simulation.sleep(duration);
+  } else {
+    RunningFlow flow(simulation, spec);
+    co_await flow;
+  }
   simulation.end_activity(activity);
 }
 

@@ -109,7 +109,9 @@ inline std::vector<CollectiveCall> calls_of(const WrittenStep& step, const std::
   return calls;
 }
 
-inline const HostProgram& host_of(const WrittenStep& step) { return *step.program.scripts.front().host; }
+inline const HostThread& host_of(const WrittenStep& step) {
+  return step.program.scripts.front().host->threads.front();
+}
 
 inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
   Bytes sum;
@@ -142,7 +144,7 @@ class HappensBefore {
       }
     }
     std::vector<std::size_t> seen_by_host;
-    for (const HostStep& host : script.host->steps) {
+    for (const HostStep& host : script.host->threads.front().steps) {
       if (host.waits_for) seen_by_host.push_back(records.at(*host.waits_for));
       if (!host.launches) continue;
       std::vector<std::size_t>& before = after_[node(*host.launches)];

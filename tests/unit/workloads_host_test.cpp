@@ -1,7 +1,7 @@
 // Hosts that launch ahead of their GPUs: dates by hand on the round-number cluster.
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
-#include "workloads/execute/host_thread.hpp"
+#include "workloads/execute/host_threads.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,9 +27,9 @@ const GemmShape kTinyGemm = gemm_of_tiles(1, 1, 64);
 
 /// Streams of \p experiment launched in the order of \p launches, each at \p cost.
 HostProgram host_of(const std::vector<OperationPlace>& launches, Seconds cost = kCost) {
-  HostProgram host;
+  HostProgram host{.threads = {{}}};
   for (const OperationPlace& place : launches)
-    host.steps.push_back({.launches = place, .cost = cost});
+    host.threads[0].steps.push_back({.launches = place, .cost = cost});
   return host;
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a full launch queue stops the host until the oldest of its operations
   // that.
   WrittenExperiment experiment = of_kernels(3, kLongGemm);
   experiment.streams.push_back({"other", {{"tiny", kTinyGemm}}});
-  experiment.host->steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
+  experiment.host->threads[0].steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
   const auto launched = [&](int queue) {
     experiment.host->launch_queue = queue;
     return run_once(experiment, in_order(), {}).streams[1].release.value;
@@ -129,9 +129,9 @@ TEST_CASE("the host waits for an event before it goes on") {
   experiment.streams = {{"compute", {{"gemm", kLongGemm}, {"record", WrittenRecord{"done"}}}},
                         {"other", {{"tiny", kTinyGemm}}}};
   experiment.host = host_of({{0, 0}, {0, 1}});
-  experiment.host->steps.push_back({.waits_for = 0});
-  experiment.host->steps.push_back({.cost = kCost});  // work of its own
-  experiment.host->steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
+  experiment.host->threads[0].steps.push_back({.waits_for = 0});
+  experiment.host->threads[0].steps.push_back({.cost = kCost});  // work of its own
+  experiment.host->threads[0].steps.push_back({.launches = OperationPlace{1, 0}, .cost = kCost});
   const double gemm = kCost.value + kLaunch + kLong;
   CHECK(run_once(experiment, in_order(), {}).streams[1].release.value == near(gemm + 2 * kCost.value, 1e-6));
 }
@@ -147,7 +147,7 @@ TEST_CASE("every rank has a host of its own: one that is late launches late") {
 TEST_CASE("a host that waits for ever is named, and so is what waits behind an operation in its queue") {
   WrittenExperiment experiment = of_kernels(1, kTinyGemm);
   experiment.streams.push_back({"idle", {{"wait", WrittenWait{"never"}}}});
-  experiment.host->steps.insert(experiment.host->steps.begin(), HostStep{.waits_for = 0});
+  experiment.host->threads[0].steps.insert(experiment.host->threads[0].steps.begin(), HostStep{.waits_for = 0});
   const std::string host = deadlock_of(experiment);
   INFO(host);
   CHECK(host.find("the host of rank 0 waits for event 'never' of rank 0") != std::string::npos);

@@ -119,7 +119,9 @@ TEST_CASE("streams of a rank that wait for events of each other are a circle, in
 TEST_CASE("a host that waits for what it has not launched is a circle") {
   Program program =
       program_of({{"s", {{"work", TimedKernel{.duration = 1.0_us}}, {"", WrittenRecord{"done"}}}}}, kRanks);
-  const auto host_of = [](std::vector<HostStep> steps) { return HostProgram{.steps = std::move(steps)}; };
+  const auto host_of = [](std::vector<HostStep> steps) {
+    return HostProgram{.threads = {{.steps = std::move(steps)}}};
+  };
   const HostStep launch_work{.launches = OperationPlace{0, 0}}, launch_record{.launches = OperationPlace{0, 1}};
   const HostStep wait{.waits_for = EventId{0}};
   program.scripts[0].host = host_of({launch_work, launch_record, wait});

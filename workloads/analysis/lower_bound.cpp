@@ -131,6 +131,7 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   bool fuses = false;
   for (const CallId number : calls_by_stream(program)) {
     checkpoint();
+    if (program.calls[number].is_timed) continue;
     const Backend backend = policy_of(strategy, program.streams[program.calls[number].stream]).backend;
     traffic += add_call(ranks, program, number, joiners, cluster, backend);
     fuses = fuses || backend == Backend::fused;

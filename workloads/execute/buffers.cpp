@@ -26,6 +26,8 @@ Bytes buffers_of(const CollectiveCall& call, int ranks) {
 }
 
 Bytes taken_by(const Program& program, const Operation& operation, const ClusterSpec& cluster) {
+  const auto* join = std::get_if<JoinCall>(&operation.work);
+  if (join != nullptr && program.calls[join->call].is_timed) return {};
   if (const CollectiveCall* call = program.call_of(operation)) return buffers_of(*call, cluster.ranks());
   const Operator* op = kernel_of(operation);
   return op != nullptr ? describe(program.name_of(operation), *op, cluster.gpu).compulsory : Bytes{};

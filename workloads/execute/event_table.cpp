@@ -13,4 +13,11 @@ EventTable::Entry& EventTable::entry(EventId number) {
   return entry;
 }
 
+void EventTable::record(EventId number, Seconds date, ActivityId after) {
+  Entry& its = entry(number);
+  its.date = date;
+  its.recorded_after = after;
+  its.event->set();
+}
+
 }  // namespace c3::workloads

@@ -21,9 +21,12 @@ class EventTable {
         entries_(script.events.size()) {}
   struct Entry {
     std::unique_ptr<Event> event;
+    Seconds date = {};  ///< of its record
     ActivityId recorded_after = kNoActivity;
   };
   Entry& entry(EventId number);
+  /// \param after what was before it on its stream; a host thread has none
+  void record(EventId number, Seconds date, ActivityId after = kNoActivity);
 
  private:
   Simulation& simulation_;

@@ -18,6 +18,7 @@
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
+#include "workloads/execute/timed_calls.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
 
@@ -73,7 +74,9 @@ class Run {
         contexts_(make_contexts()),
         calls_(
             cluster_, program_, strategy.name,
-            [this](const Call& call) { return contexts_[call.stream].has(OperationFilter::collectives); },
+            [this](const Call& call) {
+              return !call.is_timed && contexts_[call.stream].has(OperationFilter::collectives);
+            },
             [this](CallId call, const CollectiveCall& of_group) { return plan_of(call, of_group); }),
         messages_(cluster_, program_,
                   [this](std::size_t stream, std::string name, CollectiveCall call) {
@@ -82,12 +85,14 @@ class Run {
                     plan.name = std::move(name);
                     return plan;
                   }),
-        fusions_(experiment, strategy, calls_) {
+        fusions_(experiment, strategy, calls_),
+        timed_calls_(cluster_, program_) {
     check_messages(program_, cluster_.ranks());
     for (StreamContext& context : contexts_) {
       context.calls = &calls_;
       context.messages = &messages_;
       context.fusions = &fusions_;
+      context.timed_calls = &timed_calls_;
     }
     messages_.plan_ahead();
     cluster_.fold_links();
@@ -195,17 +200,17 @@ class Run {
       const int rank = cluster_.simulated_rank(place);
       const Seconds its = launch[static_cast<std::size_t>(rank)];
       EventTable& events = events_.emplace_back(simulation_, program_, program_.script_of(rank), rank);
-      HostThread* const host = make_host(events, rank, its);
+      HostThreads* const host = make_host(events, rank, its);
       for (const StreamContext& context : contexts_)
         programs_.emplace_back(cluster_, context, events, host, rank, lateness(rank), its);
     }
   }
 
-  HostThread* make_host(EventTable& events, int rank, Seconds start) {
+  HostThreads* make_host(EventTable& events, int rank, Seconds start) {
     const Script& script = program_.script_of(rank);
     if (!script.host) return hosts_.emplace_back(nullptr).get();
     const HostOrder order = strategy_.serial ? HostOrder::one_by_one : HostOrder::by_queue;
-    hosts_.push_back(std::make_unique<HostThread>(simulation_, script, order, events, rank, start));
+    hosts_.push_back(std::make_unique<HostThreads>(simulation_, program_, script, order, events, rank, start));
     return hosts_.back().get();
   }
 
@@ -216,14 +221,14 @@ class Run {
 
   void spawn() {
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
-      HostThread* const host = hosts_[static_cast<std::size_t>(place)].get();
+      HostThreads* const host = hosts_[static_cast<std::size_t>(place)].get();
       Event* first = nullptr;
       for (const std::size_t stream : order_) {
         StreamProgram& next = program(place, stream);
         simulation_.spawn(next.name(), next.run(first));
         if (strategy_.serial && host == nullptr) first = &next.ended();
       }
-      if (host != nullptr) simulation_.spawn(host->name(), host->run());
+      if (host != nullptr) host->spawn();
     }
   }
 
@@ -245,6 +250,8 @@ class Run {
       for (std::size_t stream = 0; stream < contexts_.size(); ++stream)
         add_records(result, place, stream);
     }
+    for (const std::unique_ptr<HostThreads>& host : hosts_)
+      if (host) std::ranges::copy(host->marks(), std::back_inserter(result.marks));
     add_classes(result);
     return result;
   }
@@ -340,7 +347,7 @@ class Run {
       if (std::holds_alternative<Exchange>(operation.work))
         result.records.push_back(record_of(operation, *its.exchanges().at(i), rank, span));
       const auto* join = std::get_if<JoinCall>(&operation.work);
-      if (join == nullptr) continue;
+      if (join == nullptr || program_.calls[join->call].is_timed) continue;  // how it ran is not known
       const CollectiveRun* run = calls_[join->call].of(rank);
       const CollectivePlan& plan = run->plan();
       result.records.push_back({.name = plan.name,
@@ -369,9 +376,10 @@ class Run {
   CallRuns calls_;
   MessageRuns messages_;
   Fusions fusions_;
-  std::deque<EventTable> events_;                   ///< by simulated rank
-  std::vector<std::unique_ptr<HostThread>> hosts_;  ///< by simulated rank; null where a script has no host
-  std::deque<StreamProgram> programs_;              ///< by simulated rank, then stream
+  TimedCalls timed_calls_;
+  std::deque<EventTable> events_;                    ///< by simulated rank
+  std::vector<std::unique_ptr<HostThreads>> hosts_;  ///< by simulated rank; null where a script has no host
+  std::deque<StreamProgram> programs_;               ///< by simulated rank, then stream
 };
 
 /// By whom ranks meet and, to be exact, by what they load, which depends on the classes that there are.

@@ -55,6 +55,13 @@ struct Estimate {
   bool operator==(const Estimate&) const = default;
 };
 
+/// When a thread of a host came to a step that has a mark.
+struct HostMark {
+  int rank = 0;
+  std::string name;
+  Seconds date;
+};
+
 struct RunResult {
   /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
   /// streams ran beside one another, until its host has seen that.
@@ -67,6 +74,7 @@ struct RunResult {
   double inequity = 0.0;    ///< greatest spread, over the mean, of loads that were averaged within a class
   std::uint64_t flows = 0;  ///< completed
   std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
+  std::vector<HostMark> marks = {};                 ///< of simulated ranks, by rank
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };
 

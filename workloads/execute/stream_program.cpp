@@ -13,7 +13,7 @@
 namespace c3::inline workloads {
 
 StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events,
-                             HostThread* host, int rank, Seconds late, Seconds launch)
+                             HostThreads* host, int rank, Seconds late, Seconds launch)
     : cluster_(cluster),
       simulation_(cluster.simulation()),
       context_(context),
@@ -62,6 +62,15 @@ bool StreamProgram::is_wait(std::size_t index) const {
 
 // Launched early it waits for the gap after what it depends on, before it on the stream or on another; late,
 // for its launch.
+Seconds StreamProgram::recorded_delay(std::size_t index) const {
+  const RecordedLags& lags = *operations_[index].recorded;
+  const Seconds launched =
+      host_ == nullptr ? launch_ : host_->launched(static_cast<std::size_t>(context_.index), index);
+  Seconds begin = std::max(launched + lags.after_launch, awaited_);
+  if (end_) begin = std::max(begin, *end_ + lags.after_stream);
+  return std::max(Seconds{}, begin - simulation_.now());
+}
+
 Seconds StreamProgram::launch_delay(std::size_t index) const {
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds now = simulation_.now();
@@ -97,9 +106,14 @@ void StreamProgram::end_range(std::size_t index) {
 
 Task StreamProgram::run_operation(std::size_t index) {
   const auto& work = operations_[index].work;
-  const Seconds release = simulation_.now();
-  const Seconds delay = launch_delay(index);
+  Seconds release = simulation_.now();
+  Seconds delay = launch_delay(index);
   if ((computes(operations_[index]) || communicates(operations_[index])) && !takes_time(index)) co_return;
+  if (operations_[index].recorded) {  // it was recorded from its start, not from its launch
+    co_await simulation_.sleep(recorded_delay(index));
+    release = simulation_.now();
+    delay = {};
+  }
   if (const Operator* op = kernel_of(operations_[index])) {
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
@@ -107,22 +121,30 @@ Task StreamProgram::run_operation(std::size_t index) {
     co_await run_timed(*timed, index, delay);
     note(index, kernels_, release);
   } else if (const auto* call = std::get_if<JoinCall>(&work)) {
-    ActivityId activity = kNoActivity;
-    const ActivityId before = previous_;
-    CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
-    co_await collective.join(rank_, delay, &activity, open_range_);
-    simulation_.add_dependency(activity, before, DependencyKind::stream_order);
-    previous_ = activity;
-    note(index, collectives_, collective.began(rank_).value_or(release));
+    co_await run_call(*call, index, release, delay);
   } else if (std::holds_alternative<Exchange>(work)) {
     co_await exchange(index, release, delay);
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
-    EventTable::Entry& entry = events_.entry(record->event);
-    entry.recorded_after = previous_;
-    entry.event->set();
+    events_.record(record->event, simulation_.now(), previous_);
   } else {
-    co_await wait_for(std::get<WaitEvent>(work).event);
+    co_await wait_for(std::get<WaitEvent>(work));
   }
+}
+
+Task StreamProgram::run_call(JoinCall call, std::size_t index, Seconds release, Seconds delay) {
+  ActivityId activity = kNoActivity;
+  const ActivityId before = previous_;
+  if (program_.calls[call.call].is_timed) {
+    const Seconds lasts = operations_[index].recorded ? operations_[index].recorded->lasts : Seconds{};
+    co_await context_.timed_calls->join(call.call, rank_, context_.index, lasts, &activity);
+  } else {
+    CollectiveRun& collective = *(*context_.calls)[call.call].of(rank_);
+    co_await collective.join(rank_, delay, &activity, open_range_);
+    release = collective.began(rank_).value_or(release);
+  }
+  simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+  previous_ = activity;
+  note(index, collectives_, release);
 }
 
 // A single message is awaited here, so that a deadlock's report says for whom.
@@ -190,10 +212,10 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
   previous_ = activity;
 }
 
-Task StreamProgram::wait_for(EventId event) {
-  EventTable::Entry& entry = events_.entry(event);
+Task StreamProgram::wait_for(WaitEvent wait) {
+  EventTable::Entry& entry = events_.entry(wait.event);
   const ActivityId activity =
-      simulation_.begin_activity({.name = program_.names[program_.script_of(rank_).events[event]],
+      simulation_.begin_activity({.name = program_.names[program_.script_of(rank_).events[wait.event]],
                                   .kind = ActivityKind::wait,
                                   .gpu = rank_,
                                   .stream = context_.index,
@@ -203,6 +225,7 @@ Task StreamProgram::wait_for(EventId event) {
     co_await *entry.event;
     free_ = simulation_.now();
   }
+  awaited_ = std::max(awaited_, entry.date + wait.lag);
   simulation_.add_dependency(activity, entry.recorded_after, DependencyKind::event);
   simulation_.end_activity(activity);
   if (activity != kNoActivity) previous_ = activity;
@@ -212,6 +235,8 @@ void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
   is_first_ = false;
   const Seconds end = simulation_.now();
   free_ = end;
+  end_ = end;
+  awaited_ = {};
   spans_[index] = {release, end, true};
   side.release = side.any ? std::min(side.release, release) : release;
   side.end = std::max(side.end, end);

@@ -12,10 +12,11 @@
 #include "workloads/execute/call_runs.hpp"
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/fusions.hpp"
-#include "workloads/execute/host_thread.hpp"
+#include "workloads/execute/host_threads.hpp"
 #include "workloads/execute/message_runs.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
+#include "workloads/execute/timed_calls.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
@@ -32,6 +33,7 @@ struct StreamContext {
   const CallRuns* calls = nullptr;
   MessageRuns* messages = nullptr;
   const Fusions* fusions = nullptr;
+  TimedCalls* timed_calls = nullptr;
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
   const std::string& name() const { return program->streams[static_cast<std::size_t>(index)]; }
@@ -41,7 +43,7 @@ class StreamProgram {
  public:
   /// Operations wait for \p host to launch them; where it is null they are all launched at date \p launch.
   /// \param late date at which the rank begins, before which it does nothing
-  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, HostThread* host, int rank,
+  StreamProgram(Cluster& cluster, const StreamContext& context, EventTable& events, HostThreads* host, int rank,
                 Seconds late, Seconds launch);
 
   const std::string& name() const { return name_; }
@@ -66,12 +68,15 @@ class StreamProgram {
   Task take_turn(std::size_t index);
   Task run_operation(std::size_t index);
   Seconds launch_delay(std::size_t index) const;
+  /// The same of one that has RecordedLags.
+  Seconds recorded_delay(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task run_timed(TimedKernel kernel, std::size_t index, Seconds delay);
   /// All messages of the exchange at \p index.
   Task exchange(std::size_t index, Seconds release, Seconds delay);
   KernelLaunch launch_of(std::size_t index, Seconds delay) const;
-  Task wait_for(EventId event);
+  Task run_call(JoinCall call, std::size_t index, Seconds release, Seconds delay);
+  Task wait_for(WaitEvent wait);
   void note(std::size_t index, SideSpan& side, Seconds release);
 
   Cluster& cluster_;
@@ -80,13 +85,15 @@ class StreamProgram {
   const Program& program_;
   const std::vector<Operation>& operations_;
   EventTable& events_;
-  HostThread* host_;
+  HostThreads* host_;
   int rank_;
   Seconds late_;
   Seconds launch_;
   std::string name_;
   bool is_first_ = true;
   std::optional<Seconds> free_;  ///< date at which what its next operation depends on ended; absent: nothing
+  std::optional<Seconds> end_;   ///< of the last kernel or collective
+  Seconds awaited_;              ///< no date before this one for the next, by the lags of events
   ActivityId previous_ = kNoActivity;
   ActivityId open_range_ = kNoActivity;  ///< in which it is
   SideSpan kernels_, collectives_;

@@ -10,16 +10,21 @@
 
 namespace c3::inline workloads {
 
-TimelessRun::ScriptIndex::ScriptIndex(const Script& its) : script(&its), recorder(its.events.size()) {
+TimelessRun::ScriptIndex::ScriptIndex(const Script& its)
+    : script(&its), recorder(its.events.size()), thread(its.events.size()) {
   for (std::size_t stream = 0; stream < its.streams.size(); ++stream) {
-    step_of.emplace_back(its.streams[stream].size(), 0);
+    launch.emplace_back(its.streams[stream].size());
     for (const Operation& operation : its.streams[stream]) {
       if (const auto* record = std::get_if<RecordEvent>(&operation.work)) recorder[record->event] = stream;
     }
   }
   if (!its.host) return;
-  for (std::size_t step = 0; step < its.host->steps.size(); ++step) {
-    if (const auto& place = its.host->steps[step].launches) step_of[place->stream][place->operation] = step;
+  for (std::size_t number = 0; number < its.host->threads.size(); ++number) {
+    const std::vector<HostStep>& steps = its.host->threads[number].steps;
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      if (const auto& place = steps[step].launches) launch[place->stream][place->operation] = {number, step};
+      if (steps[step].records) thread[*steps[step].records] = number;
+    }
   }
 }
 
@@ -37,6 +42,7 @@ TimelessRun::TimelessRun(const Program& program, const Strategy& strategy, int r
     its.at.resize(order_.size());
     its.has_begun.resize(order_.size());
     its.recorded.resize(its.script->recorder.size());
+    if (its.script->script->host) its.done.resize(its.script->script->host->threads.size());
   }
   for (CallId call = 0; call < program.calls.size(); ++call) {
     CallState& state = calls_.emplace_back(CallState{.grouping = grouping_of(call)});
@@ -93,19 +99,31 @@ std::optional<StreamPlace> TimelessRun::blocker_of(StreamPlace place) {
   return StreamPlace{absent_member(place, std::get<JoinCall>(work).call), place.stream};
 }
 
-/// The host's next steps. \return whether there were any
+/// The next steps of the host's threads. \return whether there were any
 bool TimelessRun::launch(int number) {
   Rank& its = ranks_[index(number)];
-  const std::optional<HostProgram>& host = its.script->script->host;
-  const std::size_t before = its.launched;
-  while (host && its.launched < host->steps.size()) {
-    const HostStep& step = host->steps[its.launched];
+  bool any = false;
+  for (bool goes_on = true; goes_on; any |= goes_on) {
+    goes_on = false;
+    for (std::size_t thread = 0; thread < its.done.size(); ++thread)
+      goes_on |= go_on(its, thread);
+  }
+  return any;
+}
+
+bool TimelessRun::go_on(Rank& its, std::size_t thread) {
+  const std::vector<HostStep>& steps = its.script->script->host->threads[thread].steps;
+  std::size_t& done = its.done[thread];
+  const std::size_t before = done;
+  while (done < steps.size()) {
+    const HostStep& step = steps[done];
     if (step.waits_for && !its.recorded[*step.waits_for]) break;
     if (serial_ && step.launches && its.ends < its.launches) break;
     if (step.launches) ++its.launches;
-    ++its.launched;
+    if (step.records) its.recorded[*step.records] = true;
+    ++done;
   }
-  return its.launched > before;
+  return done > before;
 }
 
 /// The stream's next operations. \return whether any has ended
@@ -125,23 +143,41 @@ bool TimelessRun::advance(StreamPlace place) {
 }
 
 bool TimelessRun::may_begin(StreamPlace place) const {
-  if (host(place)) return rank(place).script->step_of[place.stream][at(place)] < rank(place).launched;
+  if (host(place)) {
+    const HostPlace& launch = rank(place).script->launch[place.stream][at(place)];
+    return launch.step < rank(place).done[launch.thread];
+  }
   return !serial_ || place.stream == order_.front() || has_ended(predecessor_of(place).value());
 }
 
 /// The stream of its rank for whose operations the launch of \p place waits; nullopt: for no stream's.
 std::optional<StreamPlace> TimelessRun::predecessor_of(StreamPlace place) const {
   if (!host(place)) return StreamPlace{place.rank, *std::prev(std::ranges::find(order_, place.stream))};
-  const auto& waits_for = host(place)->steps[rank(place).launched].waits_for;
-  if (waits_for && !rank(place).recorded[*waits_for]) return recorder_of(*waits_for, place);
+  return blocker_of_thread(rank(place).script->launch[place.stream][at(place)].thread, place);
+}
+
+/// The stream for which \p thread of the host of the rank of \p place waits, by way of other threads; nullopt:
+/// for none, or threads wait for one another.
+std::optional<StreamPlace> TimelessRun::blocker_of_thread(std::size_t thread, StreamPlace place) const {
+  const Rank& its = rank(place);
+  for (std::size_t others = 0; others < its.done.size(); ++others) {
+    const std::vector<HostStep>& steps = host(place)->threads[thread].steps;
+    const std::optional<EventId> waits_for =
+        its.done[thread] < steps.size() ? steps[its.done[thread]].waits_for : std::nullopt;
+    if (!waits_for || its.recorded[*waits_for]) break;
+    if (!its.script->thread[*waits_for]) return recorder_of(*waits_for, place);
+    thread = *its.script->thread[*waits_for];
+  }
   for (std::size_t stream = 0; stream < order_.size(); ++stream)
-    if (rank(place).has_begun[stream]) return StreamPlace{place.rank, stream};
+    if (its.has_begun[stream]) return StreamPlace{place.rank, stream};
   return std::nullopt;
 }
 
 /// The stream of the rank of \p place that records \p event; nullopt: none does.
 std::optional<StreamPlace> TimelessRun::recorder_of(EventId event, StreamPlace place) const {
-  const std::optional<std::size_t> stream = rank(place).script->recorder[event];
+  const ScriptIndex& script = *rank(place).script;
+  if (script.thread[event]) return blocker_of_thread(*script.thread[event], place);
+  const std::optional<std::size_t> stream = script.recorder[event];
   return stream ? std::optional(StreamPlace{place.rank, *stream}) : std::nullopt;
 }
 

@@ -44,19 +44,24 @@ class TimelessRun {
   std::optional<StreamPlace> blocker_of(StreamPlace place);
 
  private:
+  /// A step of a thread of a host.
+  struct HostPlace {
+    std::size_t thread = 0, step = 0;
+  };
   /// Where a script's events are recorded, and when its host launches what.
   struct ScriptIndex {
     explicit ScriptIndex(const Script& its);
     const Script* script;
     std::vector<std::optional<std::size_t>> recorder;  ///< by event: the stream
-    std::vector<std::vector<std::size_t>> step_of;     ///< by stream and operation, of the host
+    std::vector<std::optional<std::size_t>> thread;    ///< by event: the host's thread that records it
+    std::vector<std::vector<HostPlace>> launch;        ///< by stream and operation: who launches it
   };
   struct Rank {
     const ScriptIndex* script;
     std::vector<std::size_t> at = {};    ///< by stream
     std::vector<bool> has_begun = {};    ///< by stream: that operation
     std::vector<bool> recorded = {};     ///< by event
-    std::size_t launched = 0;            ///< steps of the host that are done
+    std::vector<std::size_t> done = {};  ///< by thread of the host: steps
     std::size_t launches = 0, ends = 0;  ///< operations that the host has launched, and those that have ended
   };
   /// How calls group ranks, the same for all that do so alike.
@@ -85,12 +90,14 @@ class TimelessRun {
 
   std::shared_ptr<const Grouping> grouping_of(CallId call) const;
   bool launch(int rank);
+  bool go_on(Rank& rank, std::size_t thread);
   bool advance(StreamPlace place);
   bool may_begin(StreamPlace place) const;
   void begin(StreamPlace place);
   bool may_end(StreamPlace place) const;
   std::optional<StreamPlace> predecessor_of(StreamPlace place) const;
   std::optional<StreamPlace> recorder_of(EventId event, StreamPlace place) const;
+  std::optional<StreamPlace> blocker_of_thread(std::size_t thread, StreamPlace place) const;
   int peer(const Exchange& exchange, StreamPlace place, const Message& message) const;
   ChannelKey channel_of(const Exchange& exchange, StreamPlace place, const Message& message) const;
   std::optional<int> absent_peer(StreamPlace place, const Exchange& exchange) const;

@@ -37,6 +37,7 @@ struct RecordEvent {
 /// Holds up its stream until the event is recorded.
 struct WaitEvent {
   EventId event = 0;
+  Seconds lag = {};  ///< from then to the start of the next kernel with RecordedLags
 
   bool operator==(const WaitEvent&) const = default;
 };
@@ -60,11 +61,23 @@ struct Exchange {
   bool operator==(const Exchange&) const = default;
 };
 
+/// How long after its causes a kernel or collective started, as somebody recorded it, in place of the GPU's
+/// launch latency and dependent gap. It starts when all of its causes allow it: its launch, the end of what was
+/// before it on its stream, and the events for which that waited since then.
+struct RecordedLags {
+  Seconds after_launch;
+  Seconds after_stream;
+  Seconds lasts = {};  ///< of a timed call: from the arrival of its last member to the end on this rank
+
+  bool operator==(const RecordedLags&) const = default;
+};
+
 struct Operation {
   std::variant<Operator, TimedKernel, JoinCall, Exchange, RecordEvent, WaitEvent> work;
   NameId name = 0;         ///< e.g. of "mlp.gate_up"
   NameId range = 0;        ///< of the timeline to which it belongs, e.g. of "layer 3 forward"
   std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys
+  std::optional<RecordedLags> recorded = std::nullopt;
 
   bool operator==(const Operation&) const = default;
 };
@@ -102,6 +115,8 @@ struct Call {
   NameId name = 0;
   std::size_t stream = 0;
   std::uint64_t draw = 0;  ///< key of its random draws
+  /// Its members wait for each other, and then it lasts as each one's RecordedLags say: it moves nothing.
+  bool is_timed = false;
 
   bool operator==(const Call&) const = default;
 };
@@ -114,19 +129,31 @@ struct Communicator {
   bool operator==(const Communicator&) const = default;
 };
 
-/// One thing that a rank's host does.
+/// One thing that a thread of a rank's host does, in the order of the members.
 struct HostStep {
   std::optional<OperationPlace> launches = std::nullopt;
   std::optional<EventId> waits_for = std::nullopt;
-  Seconds cost = {};  ///< of its time, before the launch
+  Seconds cost = {};                              ///< of its time, after the wait and before the launch
+  Seconds lag = {};                               ///< from the event to the return of the wait for it
+  std::optional<EventId> records = std::nullopt;  ///< for other threads, last
+  NameId mark = 0;                                ///< whose date is of interest; see RunResult::marks
 
   bool operator==(const HostStep&) const = default;
 };
 
-/// The thread of each rank that launches the operations of all streams in one order, ahead of its GPU.
+/// What one thread does, one step after another.
+struct HostThread {
+  std::vector<HostStep> steps = {};
+  NameId name = 0;
+
+  bool operator==(const HostThread&) const = default;
+};
+
+/// The threads of each rank's host. Together they launch every operation of every stream once, ahead of the
+/// GPU; an operation waits for those before it on its stream, whoever launches them.
 struct HostProgram {
-  std::vector<HostStep> steps;  ///< launches every operation of every stream once, those of a stream in order
-  int launch_queue = 1024;      ///< operations launched and not yet ended, after which the host waits
+  std::vector<HostThread> threads = {};
+  int launch_queue = 1024;  ///< operations of a stream launched and not yet ended, after which a thread waits
   int hardware_queues = 0;  ///< streams are dealt into so many, each of which starts operations in the order of
                             ///< launch; 0: one for each stream
 

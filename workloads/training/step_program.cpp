@@ -43,9 +43,9 @@ void StepProgram::host_work(Seconds time) {
 }
 
 Program StepProgram::take() {
-  host_.launch_queue = framework_.launch_queue;
-  host_.hardware_queues = framework_.hardware_queues;
-  builder_.set_host(std::move(host_));
+  HostProgram host{.launch_queue = framework_.launch_queue, .hardware_queues = framework_.hardware_queues};
+  host.threads.push_back(std::move(host_));
+  builder_.set_host(std::move(host));
   return builder_.take();
 }
 

@@ -45,7 +45,7 @@ class StepProgram {
 
   const Framework& framework_;
   ProgramBuilder builder_;
-  HostProgram host_;
+  HostThread host_;
   MemoryLedger memory_;
   std::string range_;
   HostPass pass_ = HostPass::forward;

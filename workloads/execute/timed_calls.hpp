@@ -1,0 +1,37 @@
+#pragma once
+/// Collectives of which only the time is known: members wait for each other, nothing is moved.
+
+#include <map>
+#include <utility>
+
+#include "collectives/cluster.hpp"
+#include "engine/event.hpp"
+#include "workloads/program/program.hpp"
+
+namespace c3::inline workloads {
+
+/// The program's calls that are timed, in each of their groups. Wrong when: what moves beside such a call would
+/// slow it or be slowed by it.
+class TimedCalls {
+ public:
+  /// Both must outlive it. Every rank that is a member must be simulated, or one for all.
+  TimedCalls(Cluster& cluster, const Program& program) : cluster_(cluster), program_(program) {}
+
+  /// Ends \p lasts after the last member of \p rank's group has come. \p activity receives the call's on this
+  /// rank.
+  Task join(CallId call, int rank, int stream, Seconds lasts, ActivityId* activity);
+
+ private:
+  struct Meeting {
+    explicit Meeting(Simulation& simulation, std::string name) : complete(simulation, std::move(name)) {}
+    int missing = 0;
+    Event complete;
+  };
+  Meeting& meeting(CallId call, int rank);
+
+  Cluster& cluster_;
+  const Program& program_;
+  std::map<std::pair<CallId, int>, Meeting> meetings_;  ///< by group
+};
+
+}  // namespace c3::workloads
