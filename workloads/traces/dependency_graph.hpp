@@ -61,15 +61,6 @@ class DependencyGraph {
     edges_.push_back({.lag = lag, .from = from, .to = to, .kind = kind});
   }
 
-  std::size_t points() const { return recorded_.size(); }
-  std::size_t edges() const { return edges_.size(); }
-  Picoseconds recorded(PointId point) const { return recorded_[point]; }
-
-  /// The earliest dates that satisfy all edges: date(to) = max over edges of date(from) + scale x lag. Points
-  /// that no edge leads to take place at date 0. Shape [points]. \throws CycleError
-  std::vector<Picoseconds> replay(const LagScales& scales = {}) const;
-
- private:
   struct Edge {
     Picoseconds lag;
     PointId from;
@@ -77,6 +68,16 @@ class DependencyGraph {
     LagKind kind;
   };
 
+  std::size_t points() const { return recorded_.size(); }
+  /// In the order in which they were added.
+  const std::vector<Edge>& edges() const { return edges_; }
+  Picoseconds recorded(PointId point) const { return recorded_[point]; }
+
+  /// The earliest dates that satisfy all edges: date(to) = max over edges of date(from) + scale x lag. Points
+  /// that no edge leads to take place at date 0. Shape [points]. \throws CycleError
+  std::vector<Picoseconds> replay(const LagScales& scales = {}) const;
+
+ private:
   std::vector<Picoseconds> recorded_;
   std::vector<Edge> edges_;
 };

@@ -44,8 +44,12 @@ class ChainBuilder {
     add_calls();
     add_steps();
     add_resumes();
-    for (std::vector<Mark>& marks : marks_)
+    for (std::vector<Mark>& marks : marks_) {
       link(marks);
+      std::vector<PointId>& points = chain_.threads.emplace_back();
+      for (const Mark& mark : marks)
+        points.push_back(mark.point);
+    }
     return std::move(chain_);
   }
 

@@ -23,6 +23,7 @@ struct StepPoints {
 struct HostChain {
   std::unordered_map<std::uint32_t, CallPoints> calls;  ///< by outermost call: those that launch or wait
   std::vector<StepPoints> steps;                        ///< as Rank::steps
+  std::vector<std::vector<PointId>> threads;            ///< [threads] points in their order; empty: not needed
   std::size_t resumes = 0;  ///< times that a thread went on because another one had ended something
 };
 

@@ -25,6 +25,7 @@ class RankBuilder {
     HostChain chain = add_host_chain(rank_, shift_, graph_);
     calls_ = std::move(chain.calls);
     points_.steps = std::move(chain.steps);
+    points_.threads = std::move(chain.threads);
     points_.resumes = chain.resumes;
     for (const TraceEvent& activity : rank_.trace.activities) {
       points_.starts.push_back(graph_.add_point(activity.start + shift_));

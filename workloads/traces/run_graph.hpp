@@ -21,6 +21,7 @@ struct RankPoints {
   std::vector<PointId> starts;  ///< [activities]
   std::vector<PointId> ends;    ///< [activities]
   std::vector<StepPoints> steps;
+  std::vector<std::vector<PointId>> threads;  ///< [threads] of the host, in their order
   std::vector<Picoseconds> unexplained;  ///< [activities] how much later than all causes it started, if far
   std::size_t resumes = 0;
 };

@@ -1,0 +1,195 @@
+#include "workloads/traces/replay/record_run.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "workloads/traces/run_graph.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+constexpr const char* kBefore = "before the recording";
+
+enum class Role : std::uint8_t { none, host, start, end };
+
+/// What a point of the graph is.
+struct Meaning {
+  Role role = Role::none;
+  std::uint32_t rank = 0;  ///< in the vector of ranks
+  std::uint32_t row = 0;   ///< of its points or of its work
+};
+
+class Recorder {
+ public:
+  explicit Recorder(const std::vector<Rank>& ranks) : ranks_(ranks) {}
+
+  RecordedRun record() {
+    const std::vector<CollectiveInstance> instances = match_collectives(ranks_);
+    const std::vector<Picoseconds> shifts = align_clocks(ranks_, instances).shifts;
+    const RunGraph graph = run_graph(ranks_, instances, shifts);
+    meanings_.resize(graph.graph.points());
+    base_ = first_date(graph.graph);
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      add_rank(rank, graph, shifts[rank]);
+    for (const CollectiveInstance& instance : instances)
+      add_collective(instance);
+    for (const DependencyGraph::Edge& edge : graph.graph.edges())
+      add_edge(edge);
+    for (RecordedRank& rank : run_.ranks)
+      launch_early_work(rank);
+    return std::move(run_);
+  }
+
+ private:
+  TextRow text(const std::string& name) {
+    const auto [known, is_new] = rows_.try_emplace(name, static_cast<TextRow>(run_.names.size()));
+    if (is_new) run_.names.push_back(name);
+    return known->second;
+  }
+
+  static Picoseconds first_date(const DependencyGraph& graph) {
+    std::optional<Picoseconds> first;
+    for (const DependencyGraph::Edge& edge : graph.edges()) {
+      if (edge.from == DependencyGraph::kOrigin) first = std::min(first.value_or(edge.lag), edge.lag);
+    }
+    return first.value_or(Picoseconds{});
+  }
+
+  std::uint32_t stream(const Trace& trace, std::uint32_t queue) {
+    const GpuQueue& its = trace.queues[queue];
+    const bool is_only =
+        std::ranges::all_of(trace.queues, [&](const GpuQueue& other) { return other.device == its.device; });
+    const std::string number = its.stream == kUnknown ? "" : fmt::format("{}", its.stream);
+    const std::string name = is_only ? "stream" + number : fmt::format("gpu{}-stream{}", its.device, number);
+    const auto found = std::ranges::find(run_.streams, name);
+    if (found != run_.streams.end()) return static_cast<std::uint32_t>(found - run_.streams.begin());
+    run_.streams.push_back(name);
+    return static_cast<std::uint32_t>(run_.streams.size() - 1);
+  }
+
+  void add_rank(std::uint32_t number, const RunGraph& graph, Picoseconds shift) {
+    const Rank& rank = ranks_[number];
+    const RankPoints& points = graph.ranks[number];
+    RecordedRank& its = run_.ranks.emplace_back();
+    its.number = rank.number();
+    run_.world_size = std::max(run_.world_size, rank.trace.world_size.value_or(0));
+    if (run_.gpu.empty() && !rank.trace.gpus.empty()) run_.gpu = rank.trace.gpus.front().name;
+    std::vector<std::uint32_t> streams;
+    for (std::uint32_t queue = 0; queue < rank.trace.queues.size(); ++queue)
+      streams.push_back(stream(rank.trace, queue));
+    for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
+      const TraceEvent& activity = rank.trace.activities[i];
+      RecordedWork work;
+      work.name = text(rank.trace.name_of(activity));
+      work.stream = streams[activity.track];
+      work.work_class = work_class(activity.kind, rank.trace.name_of(activity));
+      work.start = activity.start + shift - base_;
+      work.duration = activity.duration;
+      its.work.push_back(work);
+      meanings_[points.starts[i]] = {Role::start, number, i};
+      meanings_[points.ends[i]] = {Role::end, number, i};
+    }
+    for (std::size_t thread = 0; thread < points.threads.size(); ++thread) {
+      if (points.threads[thread].empty()) continue;
+      its.threads.push_back(text(rank.trace.threads[thread].thread));
+      for (const PointId point : points.threads[thread]) {
+        meanings_[point] = {Role::host, number, static_cast<std::uint32_t>(its.points.size())};
+        its.points.push_back({.thread = static_cast<std::uint32_t>(its.threads.size() - 1),
+                              .date = graph.graph.recorded(point) - base_,
+                              .cost = {}});
+      }
+    }
+    for (std::size_t i = 0; i < points.steps.size(); ++i)
+      its.steps.push_back({.name = text(rank.steps[i].name),
+                           .begin = meanings_[points.steps[i].begin].row,
+                           .end = meanings_[points.steps[i].end].row});
+  }
+
+  void add_collective(const CollectiveInstance& instance) {
+    RecordedCollective collective;
+    for (const CollectiveMember& member : instance.members) {
+      const Rank& rank = ranks_[member.rank];
+      const CollectiveKernel& kernel = rank.collectives[member.collective];
+      collective.kind = text(kernel.kind);
+      collective.dtype = text(kernel.dtype);
+      collective.bytes = kernel.bytes.value_or(0);
+      collective.group_size = kernel.group_size.value_or(0);
+      collective.members.push_back(rank.number());
+      RecordedWork& work = run_.ranks[member.rank].work[kernel.activity];
+      work.collective = static_cast<std::uint32_t>(run_.collectives.size());
+      collective.name = work.name;
+    }
+    run_.collectives.push_back(std::move(collective));
+  }
+
+  void add_edge(const DependencyGraph::Edge& edge) {
+    const Meaning& to = meanings_[edge.to];
+    if (to.role == Role::none) return;  // of the last member to arrive
+    const Meaning& from = meanings_[edge.from];
+    RecordedRank& rank = run_.ranks[to.rank];
+    const bool from_origin = edge.from == DependencyGraph::kOrigin;
+    if (to.role == Role::host) {
+      HostPoint& point = rank.points[to.row];
+      const bool follows =
+          from.role == Role::host && from.row + 1 == to.row && rank.points[from.row].thread == point.thread;
+      if (from_origin) {
+        point.cost = edge.lag - base_;
+      } else if (follows) {
+        point.cost = edge.lag;
+      } else {
+        rank.waits.push_back({to.row, from.role == Role::end, from.row, edge.lag});
+      }
+    } else if (to.role == Role::end) {
+      rank.work[to.row].duration = std::max(edge.lag, Picoseconds{});
+    } else if (from.role == Role::host) {
+      rank.work[to.row].launch = from.row;
+      rank.work[to.row].after_launch = edge.lag;
+    } else if (from.role == Role::end && rank.work[from.row].stream == rank.work[to.row].stream) {
+      rank.work[to.row].after_stream = edge.lag;
+    } else if (from.role == Role::end) {
+      rank.edges.push_back({from.row, to.row, edge.lag});
+    }
+  }
+
+  /// Adds the thread that launches what nothing else launches.
+  void launch_early_work(RecordedRank& rank) {
+    std::vector<std::uint32_t> early;
+    for (std::uint32_t i = 0; i < rank.work.size(); ++i) {
+      if (rank.work[i].launch == kNoIndex) early.push_back(i);
+    }
+    if (early.empty()) return;
+    std::ranges::stable_sort(early, {}, [&](std::uint32_t i) { return rank.work[i].start; });
+    rank.threads.push_back(text(kBefore));
+    Picoseconds before;
+    for (const std::uint32_t i : early) {
+      RecordedWork& work = rank.work[i];
+      work.launch = static_cast<std::uint32_t>(rank.points.size());
+      rank.points.push_back({.thread = static_cast<std::uint32_t>(rank.threads.size() - 1),
+                             .date = work.start,
+                             .cost = work.start - before});
+      before = work.start;
+    }
+  }
+
+  const std::vector<Rank>& ranks_;
+  RecordedRun run_;
+  std::unordered_map<std::string, TextRow> rows_ = {{"", 0}};
+  std::vector<Meaning> meanings_;  ///< [points of the graph]
+  Picoseconds base_;
+};
+
+}  // namespace
+
+std::size_t RecordedRun::events() const {
+  std::size_t count = 0;
+  for (const RecordedRank& rank : ranks)
+    count += rank.work.size();
+  return count;
+}
+
+RecordedRun record_run(const std::vector<Rank>& ranks) { return Recorder(ranks).record(); }
+
+}  // namespace c3::traces

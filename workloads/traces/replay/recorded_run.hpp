@@ -1,0 +1,110 @@
+#pragma once
+/// \file
+/// A recorded run in the form in which it is kept and replayed: GPU work, what it waited for, what the threads
+/// of the hosts did between, with exact lags. It is what a program file holds.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "gpu/kernels/operator.hpp"
+#include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/picoseconds.hpp"
+
+namespace c3::inline traces {
+
+/// Row of RecordedRun::names.
+using TextRow = std::uint32_t;
+
+/// A kernel, copy, memset, or a rank's part in a collective.
+struct RecordedWork {
+  TextRow name = 0;
+  std::uint32_t stream = 0;
+  WorkClass work_class = WorkClass::other;
+  Picoseconds start;     ///< recorded date
+  Picoseconds duration;  ///< of a matched collective: from the start of its last member to the end here
+  std::uint32_t launch = kNoIndex;      ///< point of the host at which it is launched
+  Picoseconds after_launch;             ///< its start, at the earliest
+  Picoseconds after_stream;             ///< the same, from the end of what was before it on its stream
+  std::uint32_t collective = kNoIndex;  ///< row of RecordedRun::collectives, if it was matched
+
+  bool operator==(const RecordedWork&) const = default;
+};
+
+/// \p destination starts \p lag after the end of \p source, on another stream, or later.
+struct RecordedEdge {
+  std::uint32_t source = 0;
+  std::uint32_t destination = 0;
+  Picoseconds lag;
+
+  bool operator==(const RecordedEdge&) const = default;
+};
+
+/// A thread of a host comes to it \p cost after its previous point, and after all waits for it.
+struct HostPoint {
+  std::uint32_t thread = 0;  ///< points of a thread are neighbours, in their order
+  Picoseconds date;          ///< recorded
+  Picoseconds cost;
+
+  bool operator==(const HostPoint&) const = default;
+};
+
+/// \p point is \p lag after the end of work, or after a point of another thread, or later.
+struct PointWait {
+  std::uint32_t point = 0;
+  bool for_work = false;     ///< else for a point
+  std::uint32_t source = 0;  ///< row of work or of points
+  Picoseconds lag;
+
+  bool operator==(const PointWait&) const = default;
+};
+
+struct StepSpan {
+  TextRow name = 0;
+  std::uint32_t begin = 0, end = 0;  ///< points
+
+  bool operator==(const StepSpan&) const = default;
+};
+
+struct RecordedRank {
+  int number = 0;
+  std::vector<RecordedWork> work;  ///< those of a stream in its order
+  std::vector<RecordedEdge> edges;
+  std::vector<TextRow> threads;  ///< names
+  std::vector<HostPoint> points;
+  std::vector<PointWait> waits;
+  std::vector<StepSpan> steps;
+
+  bool operator==(const RecordedRank&) const = default;
+};
+
+/// Work of several ranks that waited for each other.
+struct RecordedCollective {
+  TextRow name = 0;
+  TextRow kind = 0;                   ///< as traces call it; empty: not known
+  TextRow dtype = 0;                  ///< c10's name; empty: not known
+  std::int64_t bytes = 0;             ///< of the larger side, in and out, of one rank; 0: not known
+  std::int64_t group_size = 0;        ///< 0: not known
+  std::vector<std::int32_t> members;  ///< numbers of ranks
+
+  bool operator==(const RecordedCollective&) const = default;
+};
+
+/// Dates count from the first of all.
+struct RecordedRun {
+  std::vector<std::string> names = {""};
+  std::vector<std::string> streams;
+  std::vector<RecordedRank> ranks;  ///< by number
+  std::vector<RecordedCollective> collectives;
+  std::string gpu;     ///< as the trace calls it
+  int world_size = 0;  ///< of the job; 0: not known
+
+  const std::string& text(TextRow row) const { return names[row]; }
+  std::size_t events() const;  ///< work of all ranks
+
+  bool operator==(const RecordedRun&) const = default;
+};
+
+}  // namespace c3::traces

@@ -1,0 +1,177 @@
+#include "workloads/traces/replay/replay_program.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/enum_names.hpp"
+#include "engine/errors.hpp"
+#include "workloads/program/program_builder.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+Seconds seconds(Picoseconds time) { return Seconds{static_cast<double>(time.count) * 1e-12}; }
+
+/// A wait that took less than nothing, by two clocks, took nothing.
+Seconds lag_of(Picoseconds lag) { return seconds(std::max(lag, Picoseconds{})); }
+
+/// Writes the script of one rank.
+class ScriptWriter {
+ public:
+  ScriptWriter(const RecordedRun& run, const RecordedRank& rank, Program& program)
+      : run_(run),
+        rank_(rank),
+        program_(program),
+        incoming_(rank.work.size()),
+        event_of_work_(rank.work.size(), kNoIndex),
+        event_of_point_(rank.points.size(), kNoIndex),
+        launches_(rank.points.size()),
+        waits_(rank.points.size()) {}
+
+  Script write() {
+    for (const std::string& name : run_.streams)
+      draw_streams_.push_back(name);
+    script_.streams.resize(run_.streams.size());
+    for (const RecordedEdge& edge : rank_.edges) {
+      incoming_[edge.destination].push_back(&edge);
+      need(event_of_work_[edge.source], rank_.work[edge.source].name);
+    }
+    for (const PointWait& wait : rank_.waits) {
+      waits_[wait.point].push_back(&wait);
+      if (wait.for_work) {
+        need(event_of_work_[wait.source], rank_.work[wait.source].name);
+      } else {
+        need(event_of_point_[wait.source], rank_.threads[rank_.points[wait.source].thread]);
+      }
+    }
+    for (std::uint32_t i = 0; i < rank_.work.size(); ++i)
+      add_work(i);
+    add_host();
+    return std::move(script_);
+  }
+
+ private:
+  /// Gives \p event a number, unless it has one.
+  void need(std::uint32_t& event, NameId name) {
+    if (event != kNoIndex) return;
+    event = static_cast<EventId>(script_.events.size());
+    script_.events.push_back(name);
+  }
+
+  void add(const RecordedWork& work, Operation operation) {
+    std::vector<Operation>& stream = script_.streams[work.stream];
+    launches_[work.launch].push_back({work.stream, stream.size()});
+    stream.push_back(std::move(operation));
+  }
+
+  void add_work(std::uint32_t row) {
+    const RecordedWork& work = rank_.work[row];
+    for (const RecordedEdge* edge : incoming_[row]) {
+      const EventId event = event_of_work_[edge->source];
+      add(work, {.work = WaitEvent{event, lag_of(edge->lag)}, .name = script_.events[event]});
+    }
+    Operation operation{.work = RecordEvent{}, .name = work.name};
+    operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
+    operation.draw = draws_.next(draw_streams_[work.stream], run_.text(work.name));
+    if (work.collective == kNoIndex) {
+      operation.work = TimedKernel{.duration = seconds(work.duration), .timing = Timing::in_situ};
+    } else {
+      operation.work = JoinCall{work.collective};
+      operation.recorded->lasts = seconds(work.duration);
+      Call& call = program_.calls[work.collective];
+      call.stream = work.stream;
+      call.draw = operation.draw;
+    }
+    add(work, std::move(operation));
+    const std::uint32_t event = event_of_work_[row];
+    if (event != kNoIndex) add(work, {.work = RecordEvent{event}, .name = script_.events[event]});
+  }
+
+  void add_host() {
+    HostProgram& host = script_.host.emplace();
+    host.launch_queue = kEndless;
+    for (const TextRow name : rank_.threads)
+      host.threads.push_back({.name = name});
+    for (std::uint32_t i = 0; i < rank_.points.size(); ++i)
+      add_point(host.threads[rank_.points[i].thread].steps, i);
+  }
+
+  void add_point(std::vector<HostStep>& steps, std::uint32_t row) const {
+    steps.push_back({.cost = lag_of(rank_.points[row].cost)});
+    for (const PointWait* wait : waits_[row]) {
+      const EventId event = wait->for_work ? event_of_work_[wait->source] : event_of_point_[wait->source];
+      steps.push_back({.waits_for = event, .lag = lag_of(wait->lag)});
+    }
+    for (const OperationPlace& place : launches_[row]) {
+      if (steps.back().launches) steps.emplace_back();
+      steps.back().launches = place;
+    }
+    if (event_of_point_[row] != kNoIndex) steps.back().records = event_of_point_[row];
+    for (const StepSpan& step : rank_.steps) {
+      if (step.begin != row && step.end != row) continue;
+      if (steps.back().mark != 0) steps.emplace_back();
+      steps.back().mark = step.name;
+    }
+  }
+
+  /// Where the host waited for a place in its queue, the trace has a wait for the work before.
+  static constexpr int kEndless = 1 << 30;
+
+  const RecordedRun& run_;
+  const RecordedRank& rank_;
+  Program& program_;
+  std::vector<std::vector<const RecordedEdge*>> incoming_;  ///< by work
+  std::vector<std::uint32_t> event_of_work_, event_of_point_;
+  std::vector<std::vector<OperationPlace>> launches_;  ///< by point
+  std::vector<std::vector<const PointWait*>> waits_;   ///< by point
+  std::vector<std::string> draw_streams_;
+  DrawKeys draws_;
+  Script script_;
+};
+
+/// A kind of which nothing but its members matters where it is not known: it is timed.
+CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collective) {
+  const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
+  CollectiveCall call{.kind = kind.value_or(CollectiveKind::barrier)};
+  call.bytes = Bytes{static_cast<double>(collective.bytes)};
+  if (call.kind == CollectiveKind::all_to_all_v || collective.bytes == 0) call.kind = CollectiveKind::barrier;
+  call.ranks.assign(collective.members.begin(), collective.members.end());
+  if (is_rooted(call.kind)) call.root = call.ranks.front();
+  return call;
+}
+
+}  // namespace
+
+Program replay_program(const RecordedRun& run, int ranks) {
+  Program program;
+  program.names = run.names;
+  program.streams = run.streams;
+  program.scripts.clear();
+  for (const RecordedCollective& collective : run.collectives)
+    program.calls.push_back({.what = call_of(run, collective), .name = collective.name, .is_timed = true});
+  const bool stands_for_all = run.ranks.size() == 1;
+  int next = 0;  // the first rank that no script is of yet
+  const auto idle_until = [&](int end) {
+    if (next == end) return;
+    program.ranks.push_back({next, end, static_cast<std::uint32_t>(program.scripts.size())});
+    program.scripts.emplace_back().streams.resize(run.streams.size());
+  };
+  for (const RecordedRank& rank : run.ranks) {
+    if (!stands_for_all && rank.number >= ranks)
+      throw InfeasibleError(
+          fmt::format("the trace has rank {}, the system only ranks 0 to {}", rank.number, ranks - 1));
+    if (!stands_for_all) {
+      idle_until(rank.number);
+      program.ranks.push_back(
+          {rank.number, rank.number + 1, static_cast<std::uint32_t>(program.scripts.size())});
+    }
+    program.scripts.push_back(ScriptWriter(run, rank, program).write());
+    next = rank.number + 1;
+  }
+  if (!stands_for_all) idle_until(ranks);
+  return program;
+}
+
+}  // namespace c3::traces

@@ -1,0 +1,17 @@
+#pragma once
+/// \file
+/// A recorded run as a program that the simulator runs.
+
+#include "workloads/program/program.hpp"
+#include "workloads/traces/replay/recorded_run.hpp"
+
+namespace c3::inline traces {
+
+/// The program of a cluster of \p ranks: one stream for each stream of the trace, in every rank; hosts with the
+/// threads of the recording. Work is timed in situ, and a collective of several ranks lasts as recorded from
+/// the arrival of the last one. Ranks that were not recorded do nothing; where one rank was recorded, all do
+/// what it did. Copies and memsets are timed kernels, as they share no link here. \throws InfeasibleError for a
+/// recorded rank that the cluster has not
+Program replay_program(const RecordedRun& run, int ranks);
+
+}  // namespace c3::traces
