@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "app/exit_code.hpp"
+#include "app/import_program.hpp"
 #include "app/import_tables.hpp"
 #include "app/notes.hpp"
 #include "app/operator_list_output.hpp"
 #include "app/trace_files.hpp"
+#include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
+#include "results/shell_word.hpp"
 #include "workloads/traces/chakra/chakra_report.hpp"
 #include "workloads/traces/execution/execution_report.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
@@ -24,7 +27,8 @@ namespace {
 
 struct ImportOptions {
   std::vector<std::string> files;
-  std::string csv;  ///< table; empty: none
+  std::string csv;         ///< table; empty: none
+  ProgramRequest program;  ///< without a folder none is written
   bool json = false;
   bool allow_missing = false;
   bool quiet = false;
@@ -49,12 +53,25 @@ NodeGraphReport report_on(const std::vector<OperatorListFile>& lists) {
   return make_report(all, lists.front().file);
 }
 
+void say_what_was_written(const WrittenProgram& written) {
+  fmt::print(stderr, "wrote {} and {}; simulate it with: c3sim run {}\n", written.program, written.experiment,
+             written.experiment);
+  const ReplayCheck& check = written.check;
+  fmt::print(
+      stderr,
+      "simulated with the recorded times: steps within {:.4f} %, starts of kernels within {:.4f} % (median), "
+      "{:.4f} % (95th percentile) of a step\n",
+      100.0 * check.step_error, 100.0 * check.median, 100.0 * check.p95);
+}
+
 int import_traces(const ImportOptions& options) {
   TraceFiles files = read_traces(options.files, options.allow_missing);
   if (!options.operators.file.empty()) {
     for (std::string& note : write_operator_list(files, options.operators))
       files.notes.push_back(std::move(note));
   }
+  if (!options.program.folder.empty() && files.ranks.empty())
+    throw UsageError("-o needs Kineto traces: other formats have no times of GPU work");
   if (!options.quiet) print_notes(files.notes);
   if (!files.ranks.empty()) {
     ImportReport report = make_report(files.ranks);
@@ -67,6 +84,7 @@ int import_traces(const ImportOptions& options) {
   } else {
     print_report(options, report_on(files.lists));
   }
+  if (!options.program.folder.empty()) say_what_was_written(write_program(files.ranks, options.program));
   return kExitOk;
 }
 
@@ -115,8 +133,11 @@ void add_import_verb(Command& app, VerbAction& action) {
       "  PyTorch execution traces or Chakra traces alone: nodes by kind, operators by class, collectives,\n"
       "    dependencies; of Chakra traces also durations and the critical path\n"
       "  operator lists, which --operators writes: operators by class, collectives\n\n"
+      "With -o, Kineto traces become what c3sim run simulates: program.h5, the recorded run, and\n"
+      "experiment.toml.\n\n"
       "Examples:\n"
       "  c3sim import traces/\n"
+      "  c3sim import traces/ -o replay && c3sim run replay/experiment.toml\n"
       "  c3sim import rank0.json.gz rank1.json.gz --json\n"
       "  c3sim import rank0.json.gz --csv unexplained\n"
       "  c3sim import kineto.json.gz execution_trace.json.gz\n"
@@ -125,11 +146,21 @@ void add_import_verb(Command& app, VerbAction& action) {
   verb.add_option("FILES", options->files, "Traces, or folders of them").required();
   Option& csv = verb.add_option("--csv", options->csv, "Print this table whole, as CSV");
   csv.type_name("TABLE").one_of(import_table_names());
+  Option& folder = verb.add_option("-o,--output", options->program.folder,
+                                   "Write program.h5 and experiment.toml to this folder");
+  folder.type_name("DIR");
+  verb.add_option("--system", options->program.system,
+                  "System on which it is to be simulated (default: one with the trace's GPUs)")
+      .type_name("SYSTEM")
+      .needs(folder);
   verb.add_flag("--json", options->json, "Print one JSON object").excludes(csv);
   verb.add_flag("--allow-missing", options->allow_missing, "Accept some, but not all, ranks of a job");
   add_list_options(verb, options->operators);
   verb.when_parsed([&app, &action, options] {
     options->quiet = app.was_given("--quiet");
+    options->program.command_line = "c3sim import";
+    for (const std::string& file : options->files)
+      options->program.command_line += " " + shell_word(file);
     action = [options] { return import_traces(*options); };
   });
 }

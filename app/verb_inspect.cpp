@@ -13,6 +13,7 @@
 #include "app/verb.hpp"
 #include "base/nearest_name.hpp"
 #include "base/options.hpp"
+#include "results/program_file.hpp"
 #include "results/result_export.hpp"
 #include "results/result_overview.hpp"
 #include "results/result_reader.hpp"
@@ -73,7 +74,18 @@ std::string overview(const ResultReader& file, const InspectOptions& options) {
   return options.json ? overview_json(file, strategies) : overview_text(file, strategies);
 }
 
+/// A program file has one view: what was recorded.
+int inspect_program(const InspectOptions& options) {
+  if (!options.table.empty() || !options.strategy.empty())
+    throw UsageError(options.file +
+                     " is a program of c3sim import: it has no strategies, and no --table of them");
+  const RecordedRun run = read_program_file(options.file);
+  fmt::print("{}", options.json ? program_json(options.file, run) : program_text(options.file, run));
+  return kExitOk;
+}
+
 int inspect(const InspectOptions& options) {
+  if (is_program_file(options.file)) return inspect_program(options);
   const ResultReader file(options.file);
   if (options.csv) {
     print_csv(file, options);
@@ -94,7 +106,8 @@ void add_inspect_verb(Command& app, VerbAction& action) {
       "Examples:\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5\n"
       "  c3sim inspect out/c3_llama70b_mi300x.h5 --strategy dma --table collectives --csv");
-  verb.add_option("FILE", options->file, "Result file (HDF5) of c3sim run").required();
+  verb.add_option("FILE", options->file, "Result file (HDF5) of c3sim run, or program.h5 of c3sim import")
+      .required();
   verb.add_option("--strategy", options->strategy, "Only this strategy (default: all)").type_name("NAME");
   Option& table = verb.add_option("--table", options->table,
                                   "activities, dependencies, collectives, resources, steps, summary, streams,\n"

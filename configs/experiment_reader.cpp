@@ -23,6 +23,7 @@
 #include "configs/stream_reader.hpp"
 #include "configs/sweep_reader.hpp"
 #include "configs/toml_text.hpp"
+#include "configs/trace_reader.hpp"
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
@@ -85,7 +86,7 @@ Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
        {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "training",
-        "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
+        "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -102,6 +103,7 @@ Node resolve(const Node& document) {
   if (root.find("system") == nullptr && root.find("node") == nullptr) {
     throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
   }
+  place_trace(root);
   PeakChanges changes;
   for (const PresetReference& reference : kReferences) {
     if (reference.kind == PresetKind::fabric) name_fabric(root);
@@ -137,9 +139,10 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   return layer;
 }
 
-/// Streams that are written out, or those of a training step.
+/// Streams that are written out, those of a training step, or those of a trace.
 void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
   const bool trains = root.has("training");
+  const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
   if (trains) {
@@ -149,6 +152,10 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
     TrainingSetup setup = read_training(root, sampling, ranks);
     if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
   }
+  if (is_traced && (trains || has_streams))
+    root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
+  if (is_traced) experiment.program = read_trace(root, ranks);
+  if (is_traced && !root.is_rehearsal()) return;
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
     experiment.program.streams = {slug_rule().example};
@@ -231,7 +238,8 @@ TableRule experiment_rule() {
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;
-  rule.at_least_one = {{"system", "node"}, {"stream", "training", "ranks"}, {"model.tokens", "training"}};
+  rule.at_least_one = {
+      {"system", "node"}, {"stream", "training", "ranks", "trace"}, {"model.tokens", "training", "trace"}};
   return rule;
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+/// `c3sim import -o`: a folder with the program of a recorded run, and an experiment that runs it.
+
+#include <string>
+#include <vector>
+
+#include "app/replay_check.hpp"
+#include "workloads/traces/rank_record.hpp"
+
+namespace c3::inline app {
+
+struct ProgramRequest {
+  std::string folder;  ///< made where it is not there
+  std::string system;  ///< preset of nodes; empty: by the GPU of the trace
+  std::string command_line;
+};
+
+struct WrittenProgram {
+  std::string program, experiment;  ///< paths
+  std::string system;
+  int nodes = 1;
+  ReplayCheck check;
+};
+
+/// Writes `program.h5` and `experiment.toml`, and simulates the experiment once. \throws UsageError when the
+/// system of the trace is not known; IoError, OutputConflictError
+WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramRequest& request);
+
+}  // namespace c3::app

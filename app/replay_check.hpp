@@ -1,0 +1,26 @@
+#pragma once
+/// How far the simulator's replay of a recorded run is from the recording.
+
+#include <optional>
+#include <vector>
+
+#include "workloads/experiment.hpp"
+#include "workloads/traces/replay/recorded_run.hpp"
+
+namespace c3::inline app {
+
+/// As shares of the mean recorded step, over the kernels of all ranks, unless it says otherwise.
+struct ReplayCheck {
+  double step_error = 0.0;  ///< largest of all ranks, of the rank's recorded steps
+  double median = 0.0;      ///< of |simulated - recorded start|
+  double p95 = 0.0;
+  double worst = 0.0;
+  double longest_step_us =
+      0.0;  ///< simulated, of all ranks, from their first step's begin to the last one's end
+};
+
+/// Runs \p experiment, whose program is the replay of \p run with recorded times, once under its first
+/// strategy.
+ReplayCheck check_replay(const RecordedRun& run, const Experiment& experiment);
+
+}  // namespace c3::app

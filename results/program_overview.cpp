@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json.hpp"
+#include "results/program_file.hpp"
+#include "results/schema.hpp"
+
+namespace c3::inline results {
+namespace {
+
+struct ClassTotal {
+  std::size_t count = 0;
+  Picoseconds time;
+};
+
+/// By WorkClass, those of a rank.
+std::array<ClassTotal, kWorkClassNames.size()> totals_of(const RecordedRank& rank) {
+  std::array<ClassTotal, kWorkClassNames.size()> totals;
+  for (const RecordedWork& work : rank.work) {
+    ClassTotal& its = totals[static_cast<std::size_t>(work.work_class)];
+    ++its.count;
+    its.time += work.duration;
+  }
+  return totals;
+}
+
+Picoseconds length_of(const RecordedRank& rank) {
+  if (rank.steps.empty()) return {};
+  return rank.points[rank.steps.back().end].date - rank.points[rank.steps.front().begin].date;
+}
+
+}  // namespace
+
+std::string program_text(const std::filesystem::path& path, const RecordedRun& run) {
+  std::string text = fmt::format("{}: a recorded run, schema {} {}\n", path.string(), kProgramFileSchema,
+                                 kProgramFileSchemaVersion);
+  text += fmt::format("GPU {}; {} of {} ranks; streams {}; {} collectives of several ranks\n",
+                      run.gpu.empty() ? "unknown" : run.gpu, run.ranks.size(),
+                      std::max<std::size_t>(run.ranks.size(), static_cast<std::size_t>(run.world_size)),
+                      fmt::join(run.streams, ", "), run.collectives.size());
+  for (const RecordedRank& rank : run.ranks) {
+    text += fmt::format(
+        "rank {}: {} kernels and copies, {} edges between streams, {} threads, {} steps in {:.3f} ms\n",
+        rank.number, rank.work.size(), rank.edges.size(), rank.threads.size(), rank.steps.size(),
+        length_of(rank).milliseconds());
+    const auto totals = totals_of(rank);
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      if (totals[i].count > 0)
+        text += fmt::format("  {:<12} {:>7} {:>12.3f} ms\n", kWorkClassNames[i], totals[i].count,
+                            totals[i].time.milliseconds());
+    }
+  }
+  return text;
+}
+
+std::string program_json(const std::filesystem::path& path, const RecordedRun& run) {
+  Json json = Json::object();
+  json["schema_version"] = kJsonSchemaVersion;
+  json["file"] = path.string();
+  json["file_schema"] = fmt::format("{} {}", kProgramFileSchema, kProgramFileSchemaVersion);
+  json["gpu"] = run.gpu;
+  json["world_size"] = run.world_size;
+  json["streams"] = Json::array();
+  for (const std::string& stream : run.streams)
+    json["streams"].push_back(stream);
+  json["collectives"] = static_cast<std::int64_t>(run.collectives.size());
+  json["ranks"] = Json::array();
+  for (const RecordedRank& rank : run.ranks) {
+    Json its = Json::object();
+    its["rank"] = rank.number;
+    its["work"] = static_cast<std::int64_t>(rank.work.size());
+    its["edges"] = static_cast<std::int64_t>(rank.edges.size());
+    its["threads"] = static_cast<std::int64_t>(rank.threads.size());
+    its["steps"] = static_cast<std::int64_t>(rank.steps.size());
+    its["length_us"] = length_of(rank).microseconds();
+    Json classes = Json::object();
+    const auto totals = totals_of(rank);
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      Json one = Json::object();
+      one["count"] = static_cast<std::int64_t>(totals[i].count);
+      one["time_us"] = totals[i].time.microseconds();
+      if (totals[i].count > 0) classes[std::string(kWorkClassNames[i])] = one;
+    }
+    its["classes"] = classes;
+    json["ranks"].push_back(its);
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace c3::results
