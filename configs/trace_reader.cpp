@@ -33,10 +33,10 @@ void place_trace(Table& root) {
 
 Program read_trace(Section& root, int ranks) {
   Section section = root.table("trace");
-  root.explain("trace", "a recorded run, in place of [[stream]]");
-  section.explain(kKeys);
   const std::string path = section.text("use");
   if (section.has("replay")) section.choice<Replay>("replay");
+  section.explain(kKeys);
+  root.explain("trace", "a recorded run, in place of [[stream]]");
   section.finish();
   if (section.is_rehearsal()) return {};
   std::error_code ignored;

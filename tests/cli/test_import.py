@@ -151,9 +151,130 @@ class Import(ScratchTest):
 
     def test_usage_errors_end_with_2(self):
         self.write_run()
-        for arguments in ([], [".", "--csv", "nosuch"], [".", "--csv", "ranks", "--json"], [".", "-o", "x"]):
+        for arguments in ([], [".", "--csv", "nosuch"], [".", "--csv", "ranks", "--json"], [".", "--system", "h100-sxm-8"]):
             with self.subTest(arguments=arguments):
                 self.assert_one_line(c3sim("import", *arguments, folder=self.folder), 2, r"^c3sim: .+")
+
+
+class Program(ScratchTest):
+    """The program that an import writes, and its replay in the simulator."""
+
+    def write_run(self):
+        for rank in range(2):
+            (self.folder / f"rank{rank}.json").write_text(json.dumps(trace(rank, late=40.0 * rank)))
+
+    def import_run(self, *arguments):
+        self.write_run()
+        return c3sim("import", "rank0.json", "rank1.json", "-o", "replay", *arguments, folder=self.folder)
+
+    def simulate(self, *arguments):
+        done = c3sim("run", "replay/experiment.toml", "-o", "out.h5", "--json", *arguments, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["strategies"]
+
+    def test_a_run_is_written_and_simulated_as_recorded(self):
+        done = self.import_run()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("steps within 0.0000 %, starts of kernels within 0.0000 % (median)", done.stderr)
+        text = (self.folder / "replay/experiment.toml").read_text()
+        self.assertIn('system = "a100-sxm-80gb-8"', text)
+        # The last collective ends 700 us after the first event.
+        self.assertAlmostEqual(self.simulate()[0]["time_us"], 700.0, places=3)
+        # No machine changes what was recorded.
+        self.assertAlmostEqual(self.simulate("--set", "system=mi300x-8")[0]["time_us"], 700.0, places=3)
+
+    def test_a_slow_gpu_takes_longer_for_its_kernels(self):
+        self.import_run()
+        slow = self.simulate("--set", "straggler.hot={ ranks = [0], factor = 4.0 }")
+        # Its second GEMM ends at 410 + 4 x 50 us; the all-reduce behind it takes 190 us, with a latency before.
+        self.assertGreater(slow[0]["time_us"], 800.0)
+        self.assertLess(slow[0]["time_us"], 815.0)
+
+    def test_inspect_shows_what_was_recorded(self):
+        self.import_run()
+        shown = c3sim("inspect", "replay/program.h5", folder=self.folder)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertIn("2 of 2 ranks; streams stream7, stream20; 2 collectives of several ranks", shown.stdout)
+        document = json.loads(c3sim("inspect", "replay/program.h5", "--json", folder=self.folder).stdout)
+        self.assertEqual([rank["work"] for rank in document["ranks"]], [4, 4])
+        self.assertEqual(document["ranks"][0]["classes"]["collective"]["count"], 2)
+        refused = c3sim("inspect", "replay/program.h5", "--table", "activities", folder=self.folder)
+        self.assertEqual(refused.returncode, 2)
+
+    def test_tables_are_readable_with_h5py(self):
+        import h5py
+        self.import_run()
+        with h5py.File(self.folder / "replay/program.h5") as file:
+            self.assertEqual((file.attrs["schema"], file.attrs["schema_version"]), ("c3sim.program", "1.0.0"))
+            names = file["names"].asstr()[:]
+            work = {name: column[:] for name, column in file["work"].items()}
+            self.assertEqual(work["start"].dtype.kind, "i")
+            first = work["rank"] == 0
+            self.assertEqual(sorted(work["duration"][first]), [50_000_000, 50_000_000, 150_000_000, 190_000_000])
+            self.assertEqual(set(names[work["name"]]), {"ampere_gemm", "ncclDevKernel_Generic"})
+            self.assertEqual(list(file["collectives/bytes"][:]), [2048, 2048])
+            self.assertEqual(file["work/start"].attrs["units"], "ps")
+
+    def test_a_damaged_program_is_one_error(self):
+        self.import_run()
+        path = self.folder / "replay/program.h5"
+        whole = path.read_bytes()
+        for damaged in (whole[:-1000], whole[:4000] + b"?" + whole[4001:], b"no HDF5 at all"):
+            path.write_bytes(damaged)
+            for arguments in (("run", "replay/experiment.toml"), ("inspect", "replay/program.h5")):
+                with self.subTest(arguments=arguments, size=len(damaged)):
+                    done = c3sim(*arguments, folder=self.folder)
+                    self.assertEqual(done.returncode, 74, done.stderr)
+                    self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                    self.assertIn("program.h5", done.stderr)
+
+    def test_rows_that_point_to_nothing_are_refused(self):
+        import h5py
+        for table, column, value in (("work", "launch", 1000), ("work", "stream", 7), ("edges", "source", -1), ("work", "duration", -1),
+                                     ("threads", "name", 99), ("members", "rank", 5), ("work", "collective", 1)):
+            self.import_run()
+            path = self.folder / "replay/program.h5"
+            with h5py.File(path, "r+") as file:
+                if len(file[table][column]) == 0:
+                    continue
+                file[table][column][0] = value
+            content = path.read_bytes()
+            path.write_bytes(bytes(512) + content[512:])  # as a file that another program has changed
+            with self.subTest(table=table, column=column):
+                done = c3sim("run", "replay/experiment.toml", folder=self.folder)
+                self.assertEqual(done.returncode, 74, done.stderr)
+                self.assertIn("import the traces again", done.stderr)
+
+    def test_what_is_wrong_in_the_experiment_has_its_place(self):
+        self.import_run()
+        path = self.folder / "replay/experiment.toml"
+        text = path.read_text()
+        for before, after, message in (('"program.h5"', '"absent.h5"', ":8:10: trace.use: "),
+                                       ('"recorded" ', '"frozen" ', ":9:10: trace.replay: "),
+                                       ("[measure]", "[[stream]]\nname = \"s\"\nrun = [{ timed = \"1 us\" }]\n[measure]", "trace: "),
+                                       ('system = "a100-sxm-80gb-8"', 'system = "gh200-1"', "the trace has rank 1, the system has 1 ranks")):
+            path.write_text(text.replace(before, after))
+            done = c3sim("config", "check", "replay/experiment.toml", folder=self.folder)
+            with self.subTest(after=after):
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(message, done.stderr)
+
+    def test_outputs_never_replace_inputs(self):
+        self.import_run()
+        done = c3sim("run", "replay/experiment.toml", "-o", "replay/program.h5", folder=self.folder)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(json.loads(c3sim("inspect", "replay/program.h5", "--json", folder=self.folder).stdout)["world_size"], 2)
+
+    def test_a_system_that_is_not_known_is_asked_for(self):
+        content = trace(0)
+        content["deviceProperties"][0]["name"] = ""
+        content["distributedInfo"]["world_size"] = 1
+        (self.folder / "rank0.json").write_text(json.dumps(content))
+        done = c3sim("import", "rank0.json", "-o", "replay", folder=self.folder)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--system", done.stderr)
+        done = c3sim("import", "rank0.json", "-o", "replay", "--system", "h100-sxm-8", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"
+#include "workloads/program/program_builder.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -116,4 +117,16 @@ TEST_CASE(
   CHECK(bound.serial.value == near(std::max(bound.kernels.value, bound.collectives.value)));
   experiment.streams[0].operations[0].on = {1};
   CHECK(lower_bound(experiment).serial.value == near(bound.kernels.value + bound.collectives.value));
+}
+
+TEST_CASE("timed kernels of two streams run beside each other, those of one stream in turn") {
+  ProgramBuilder builder;
+  const TimedKernel work{.duration = 100.0_us};
+  for (const char* stream : {"one", "two", "one"})
+    builder.timed(builder.stream(stream), "work", work);
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster();
+  experiment.program = builder.take();
+  CHECK(lower_bound(experiment).kernels.value == near(200e-6));
+  CHECK(run_once(experiment, {.name = "s", .order = {}, .streams = {}}, {}).time.value < 210e-6);
 }

@@ -64,18 +64,27 @@ Bytes add_messages(RankWork& work, const Exchange& exchange) {
   return sent;
 }
 
-/// What every rank that runs \p script cannot avoid in its kernels.
+/// What every rank that runs \p script cannot avoid in its kernels. Timed ones hold no CUs: only those of a
+/// stream wait for each other.
 RankWork kernels_of(const Program& program, const Script& script, const GpuSpec& gpu) {
   RankWork work;
-  for_each_operation(script, [&](const Operation& operation) {
-    checkpoint();
-    if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) work.compute += timed->duration;
-    const Operator* op = kernel_of(operation);
-    if (op == nullptr) return;
-    const KernelDescription kernel = describe(program.name_of(operation), *op, gpu);
-    work.compute += kernel.useful_flops / kernel.peak;
-    work.kernels += least_hbm(*op, kernel, gpu.cache, gpu.compute.xcds);
-  });
+  Seconds longest;
+  for (const std::vector<Operation>& stream : script.streams) {
+    Seconds in_turn;
+    for (const Operation& operation : stream) {
+      checkpoint();
+      if (const auto* timed = std::get_if<TimedKernel>(&operation.work)) in_turn += timed->duration;
+      const Operator* op = kernel_of(operation);
+      if (op == nullptr) continue;
+      const KernelDescription kernel = describe(program.name_of(operation), *op, gpu);
+      const Seconds least = kernel.useful_flops / kernel.peak;
+      in_turn += least;
+      work.compute += least;
+      work.kernels += least_hbm(*op, kernel, gpu.cache, gpu.compute.xcds);
+    }
+    longest = std::max(longest, in_turn);
+  }
+  work.compute = std::max(work.compute, longest);
   return work;
 }
 

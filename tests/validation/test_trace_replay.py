@@ -1,0 +1,85 @@
+"""c3sim import -o on public traces: the simulator replays what was recorded, and what it writes can be imported again."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from machine_speed import cpu_budget
+from measured_data import DATA, skip_without
+
+TRACES = DATA / "traces"
+MEGATRON = [TRACES / f"megatron_tp8_a100/kineto_{rank}.json.gz" for rank in range(8)]
+CHECK = re.compile(r"steps within ([\d.]+) %, starts of kernels within ([\d.]+) % \(median\), ([\d.]+) % \(95th percentile\)")
+# In the trace of DLRM kernels wait for free SMs, which no edge has (docs/decisions/traces.md): its starts are off by more than the
+# 0.3 and 0.6 % that are wanted of one step.
+DLRM = "a100_dlrm_rank3of8"
+LIMITS = {"megatron": (0.5, 0.01, 0.05), DLRM: (1.0, 1.6, 3.9)}
+
+
+def c3sim(*arguments):
+    done = subprocess.run([os.environ["C3SIM"], *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+class Replay(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def errors(self, *files, system="a100-sxm-80gb-8"):
+        """Of steps, and of starts in the median and at the 95th percentile [%]."""
+        done = c3sim("import", *files, "-o", self.folder / "replay", "--system", system)
+        return [float(number) for number in CHECK.search(done.stderr).groups()]
+
+    def hold(self, name, errors, limits):
+        print(f"{name}: step {errors[0]} %, starts {errors[1]} % (median), {errors[2]} % (95th percentile)")
+        for error, limit in zip(errors, limits):
+            self.assertLessEqual(error, limit)
+
+    def simulated(self):
+        out = self.folder / "out.h5"
+        done = c3sim("run", self.folder / "replay/experiment.toml", "-o", out, "--json", "-q", "--trace", self.folder / "traces")
+        return json.loads(done.stdout)["strategies"][0]["time_us"]
+
+    def test_megatron(self):
+        self.hold("Megatron", self.errors(*MEGATRON), LIMITS["megatron"])
+
+    def test_every_trace(self):
+        for path in sorted(TRACES.glob("*/*.json.gz")):
+            if path.parent.name not in ("hta", "tracelens") or "_et." in path.name:
+                continue
+            with self.subTest(trace=path.name):
+                name = path.name.split(".")[0]
+                self.hold(name, self.errors(path), LIMITS.get(name, (2.0, 0.1, 0.2)))
+
+    def test_what_the_simulator_writes_is_imported_and_replayed_again(self):
+        self.errors(*MEGATRON)
+        first = self.simulated()
+        traces = sorted((self.folder / "traces/recorded").glob("*.json"))
+        self.assertEqual(len(traces), 8)
+        self.hold("Megatron, written and read again", self.errors(*traces), (0.01, 0.01, 0.01))
+        again = self.simulated()
+        print(f"Megatron: {first} us, written and read again {again} us")
+        self.assertAlmostEqual(again / first, 1.0, delta=1e-4)
+
+    def test_a_long_trace_is_replayed_in_half_a_second(self):
+        self.errors(TRACES / f"hta/{DLRM}.json.gz")
+        work = json.loads(c3sim("inspect", self.folder / "replay/program.h5", "--json").stdout)["ranks"][0]["work"]
+        before = os.times().children_user
+        c3sim("config", "check", self.folder / "replay/experiment.toml")
+        read = os.times().children_user
+        c3sim("run", self.folder / "replay/experiment.toml", "-o", self.folder / "out.h5", "-q")
+        seconds = os.times().children_user - read
+        print(f"DLRM: {work} events; reading takes {read - before:.2f} s, c3sim run of four runs and a file {seconds:.2f} s")
+        self.assertLessEqual(seconds * 22_000 / work, cpu_budget(2.0))  # 0.5 s for each run
+
+
+if __name__ == "__main__":
+    skip_without("traces")
+    unittest.main()
