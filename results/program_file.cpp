@@ -1,8 +1,6 @@
 #include "results/program_file.hpp"
 
 #include <array>
-#include <functional>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +17,6 @@
 namespace c3::inline results {
 namespace {
 
-constexpr const char* kRowOfRanks = "/ranks";
 
 /// A column of a table, and what it is of each row.
 template <class Row>
