@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "app/import_cells.hpp"
+#include "app/import_retiming.hpp"
 #include "app/import_tables.hpp"
 #include "base/json.hpp"
 #include "results/schema.hpp"
@@ -91,7 +92,7 @@ Json errors_json(const StartErrors& errors) {
 
 }  // namespace
 
-std::string import_json(const ImportReport& report) {
+std::string import_json(const ImportReport& report, const Retiming* retiming) {
   const auto work_class = [](const ClassSummary& summary) {
     return Json{{"class", name_of(summary.work)}, {"count", summary.count}, {"time_us", us(summary.time)}};
   };
@@ -124,7 +125,7 @@ std::string import_json(const ImportReport& report) {
                 {"shapes_differ", joined.shapes_differ},
                 {"collectives_added", joined.collectives_added}};
   };
-  const Json json{
+  Json json{
       {"schema_version", kJsonSchemaVersion},
       {"format", "Kineto trace"},
       {"ranks", json_list(report.ranks, rank_json)},
@@ -138,6 +139,7 @@ std::string import_json(const ImportReport& report) {
       {"bounds", json_list(report.bounds, bound)},
       {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
                       {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
+  if (retiming != nullptr) json["retiming"] = retiming_json(*retiming);
   return json.dump(2) + "\n";
 }
 

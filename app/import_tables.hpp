@@ -7,6 +7,7 @@
 
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/node_graph_report.hpp"
+#include "workloads/traces/retiming/retimed_kernels.hpp"
 
 namespace c3::inline app {
 
@@ -35,8 +36,8 @@ std::string import_text(const NodeGraphReport& report);
 /// \throws UsageError if it is a table of the other report
 std::string import_csv(const std::vector<ImportTable>& tables, const std::string& name);
 
-/// Everything, times in us.
-std::string import_json(const ImportReport& report);
+/// Everything, times in us. \param retiming beside it, or nullptr
+std::string import_json(const ImportReport& report, const Retiming* retiming = nullptr);
 std::string import_json(const NodeGraphReport& report);
 
 }  // namespace c3::app

@@ -1,6 +1,8 @@
 /// c3sim import: what traces of a real step hold, and how faithful a replay of them is.
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 
 #include "app/exit_code.hpp"
 #include "app/import_program.hpp"
+#include "app/import_retiming.hpp"
 #include "app/import_tables.hpp"
 #include "app/notes.hpp"
 #include "app/operator_list_output.hpp"
@@ -29,11 +32,21 @@ struct ImportOptions {
   std::vector<std::string> files;
   std::string csv;         ///< table; empty: none
   ProgramRequest program;  ///< without a folder none is written
+  std::string gpu;         ///< preset to time kernels on; empty: none
   bool json = false;
   bool allow_missing = false;
   bool quiet = false;
   OperatorListOptions operators;
 };
+
+bool is_of_retiming(const std::string& table) { return std::ranges::count(retiming_table_names(), table) > 0; }
+
+std::vector<std::string> all_table_names() {
+  std::vector<std::string> names = import_table_names();
+  for (const std::string& name : retiming_table_names())
+    names.push_back(name);
+  return names;
+}
 
 template <class Report>
 void print_report(const ImportOptions& options, const Report& report) {
@@ -64,7 +77,28 @@ void say_what_was_written(const WrittenProgram& written) {
       100.0 * check.step_error, 100.0 * check.median, 100.0 * check.p95);
 }
 
+void print_kineto(const ImportOptions& options, TraceFiles& files, const std::optional<GpuSpec>& gpu) {
+  std::optional<Retiming> retiming;
+  if (gpu) retiming = retimed_on(*gpu, files.ranks);
+  if (is_of_retiming(options.csv)) {
+    fmt::print("{}", retiming_csv(*retiming, files.ranks, options.csv));
+    return;
+  }
+  ImportReport report = make_report(files.ranks);
+  report.joins = std::move(files.joins);
+  if (options.json) {
+    fmt::print("{}", import_json(report, retiming ? &*retiming : nullptr));
+  } else {
+    print_report(options, report);
+    if (retiming && options.csv.empty()) fmt::print("{}", retiming_text(*retiming));
+  }
+}
+
 int import_traces(const ImportOptions& options) {
+  if (is_of_retiming(options.csv) && options.gpu.empty())
+    throw UsageError("--csv " + options.csv + " requires --gpu, the GPU that kernels are timed on");
+  std::optional<GpuSpec> gpu;
+  if (!options.gpu.empty()) gpu = retiming_gpu(options.gpu);
   TraceFiles files = read_traces(options.files, options.allow_missing);
   if (!options.operators.file.empty()) {
     for (std::string& note : write_operator_list(files, options.operators))
@@ -73,10 +107,10 @@ int import_traces(const ImportOptions& options) {
   if (!options.program.folder.empty() && files.ranks.empty())
     throw UsageError("-o needs Kineto traces: other formats have no times of GPU work");
   if (!options.quiet) print_notes(files.notes);
+  if (gpu && files.ranks.empty())
+    throw UsageError("--gpu requires Kineto traces, which have kernels with times; none is among the files");
   if (!files.ranks.empty()) {
-    ImportReport report = make_report(files.ranks);
-    report.joins = std::move(files.joins);
-    print_report(options, report);
+    print_kineto(options, files, gpu);
   } else if (!files.executions.empty()) {
     print_report(options, make_report(files.executions));
   } else if (!files.chakras.empty()) {
@@ -127,7 +161,9 @@ void add_import_verb(Command& app, VerbAction& action) {
       "and\n"
       "    what they cost without waiting, who arrives last, the edges of the run and where they come from, "
       "what\n"
-      "    binds the step, and how far a replay of the recorded durations is from the recording\n"
+      "    binds the step, and how far a replay of the recorded durations is from the recording; with --gpu, "
+      "the times\n"
+      "    of their kernels by the kernel model on another GPU, from the shapes recorded\n"
       "  PyTorch execution traces (schemas 1.0.1 to 1.1.1) beside Kineto traces: joined with the one of their\n"
       "    rank, which they give shapes and collectives that it lacks\n"
       "  PyTorch execution traces or Chakra traces alone: nodes by kind, operators by class, collectives,\n"
@@ -142,10 +178,11 @@ void add_import_verb(Command& app, VerbAction& action) {
       "  c3sim import rank0.json.gz --csv unexplained\n"
       "  c3sim import kineto.json.gz execution_trace.json.gz\n"
       "  c3sim import chakra.0.et\n"
-      "  c3sim import traces/ --operators step.json --obfuscate");
+      "  c3sim import traces/ --operators step.json --obfuscate\n"
+      "  c3sim import rank0.json.gz --gpu mi300x");
   verb.add_option("FILES", options->files, "Traces, or folders of them").required();
   Option& csv = verb.add_option("--csv", options->csv, "Print this table whole, as CSV");
-  csv.type_name("TABLE").one_of(import_table_names());
+  csv.type_name("TABLE").one_of(all_table_names());
   Option& folder = verb.add_option("-o,--output", options->program.folder,
                                    "Write program.h5 and experiment.toml to this folder");
   folder.type_name("DIR");
@@ -153,6 +190,8 @@ void add_import_verb(Command& app, VerbAction& action) {
                   "System on which it is to be simulated (default: one with the trace's GPUs)")
       .type_name("SYSTEM")
       .needs(folder);
+  verb.add_option("--gpu", options->gpu, "Time the kernels on this GPU preset (c3sim list gpus)")
+      .type_name("SLUG");
   verb.add_flag("--json", options->json, "Print one JSON object").excludes(csv);
   verb.add_flag("--allow-missing", options->allow_missing, "Accept some, but not all, ranks of a job");
   add_list_options(verb, options->operators);

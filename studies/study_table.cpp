@@ -4,13 +4,14 @@
 #include "studies/conccl/conccl_study.hpp"
 #include "studies/kernels/kernels_study.hpp"
 #include "studies/t3/t3_study.hpp"
+#include "studies/traces/traces_study.hpp"
 #include "studies/training/training_study.hpp"
 
 namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(), t3_study(),
-                                              training_study()};
+  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(),
+                                              t3_study(),          traces_study(), training_study()};
   return kStudies;
 }
 

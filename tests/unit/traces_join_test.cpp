@@ -65,6 +65,7 @@ TEST_CASE("kernels are classed by name") {
   CHECK(work("void pytorch_flash::flash_fwd_kernel<..>") == WorkClass::attention);
   CHECK(work("void at::native::vectorized_elementwise_kernel<4>") == WorkClass::vector);
   CHECK(work("__amd_rocclr_copyBuffer") == WorkClass::copy);
+  CHECK(work("void fbgemm_gpu::permute_indices_weights_kernel<>") == WorkClass::vector);
   CHECK(work("my_kernel") == WorkClass::other);
   CHECK(work_class(EventKind::memset, "gemm") == WorkClass::memset);
 }
@@ -83,4 +84,17 @@ TEST_CASE(
   CHECK(summary.gpu_time == 100_us);
   CHECK(summary.time_with_shapes == 40_us);
   CHECK(summary.launched == 2);
+}
+
+TEST_CASE("a GPU that kernels and properties number differently is known where all GPUs are alike") {
+  TraceText text;
+  text.launch("gemm", 0, 20, 30, 1);  // on device 0
+  const auto gpu_of = [&](const std::string& second) {
+    const std::string gpus =
+        R"("deviceProperties":[{"id":2,"name":"MI300X","numSms":304,"totalGlobalMem":5},{"id":3,"name":")" +
+        second + R"(","numSms":304,"totalGlobalMem":5}],)";
+    return summary_of(Rank(text.read(gpus))).gpu;
+  };
+  CHECK(gpu_of("MI300X") == "MI300X");
+  CHECK(gpu_of("MI325X") == "");
 }

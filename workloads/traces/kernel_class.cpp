@@ -33,6 +33,7 @@ constexpr std::array kWords{
     Word{"wgrad", WorkClass::convolution},
     Word{"dgrad", WorkClass::convolution},
     Word{"igemm", WorkClass::convolution},
+    Word{"fbgemm", WorkClass::vector},  // embeddings of a library that is named after its products
     Word{"gemm", WorkClass::gemm},
     Word{"gemv", WorkClass::gemm},
     Word{"cijk_", WorkClass::gemm},

@@ -30,8 +30,15 @@ bool is_shaped(const Rank& rank, std::uint32_t activity) {
 void add_gpu(const Rank& rank, RankSummary& summary) {
   if (rank.trace.queues.empty()) return;
   const std::int64_t device = rank.trace.queues.front().device;
-  const auto gpu = std::ranges::find(rank.trace.gpus, device, &GpuProperties::device);
-  if (gpu == rank.trace.gpus.end()) return;
+  const std::vector<GpuProperties>& gpus = rank.trace.gpus;
+  auto gpu = std::ranges::find(gpus, device, &GpuProperties::device);
+  if (gpu == gpus.end()) {  // ROCm numbers GPUs in two ways: any will do where all are alike
+    const auto is_alike = [&](const GpuProperties& each) {
+      return each.name == gpus.front().name && each.units == gpus.front().units;
+    };
+    if (gpus.empty() || !std::ranges::all_of(gpus, is_alike)) return;
+    gpu = gpus.begin();
+  }
   summary.gpu = gpu->name;
   summary.units = gpu->units;
   summary.memory_bytes = gpu->memory_bytes;

@@ -1,0 +1,113 @@
+#include "workloads/traces/retiming/kernel_operators.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <tuple>
+
+#include "workloads/traces/retiming/derivation.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+/// What is known of a name of a kernel.
+struct KernelName {
+  std::string text;  ///< in small letters
+  WorkClass work = WorkClass::other;
+  bool is_helper = false;
+};
+
+/// Facts of one rank that several of its kernels share.
+class Facts {
+ public:
+  explicit Facts(const Rank& rank) : rank_(rank) {
+    recorded_op_.reserve(rank.trace.activities.size());
+    for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
+      const std::uint32_t op = nearest_recorded(rank.join.op_of[i]);
+      recorded_op_.push_back(op);
+      const KernelName& name = name_of(i);
+      if (op != kNoIndex && !name.is_helper) ++alike_[{op, name.work}];
+    }
+  }
+
+  std::uint32_t recorded_op(std::uint32_t activity) const { return recorded_op_[activity]; }
+
+  const KernelName& name_of(std::uint32_t activity) {
+    const TraceEvent& event = rank_.trace.activities[activity];
+    const auto [place, is_new] = names_.try_emplace({event.name, event.kind});
+    if (is_new) {
+      const std::string& name = rank_.trace.name_of(event);
+      place->second = {.text = in_small_letters(name), .work = work_class(event.kind, name)};
+      place->second.is_helper = is_helper(place->second.text);
+    }
+    return place->second;
+  }
+
+  const OpArguments& arguments_of(std::uint32_t op) {
+    const TraceEvent& event = rank_.trace.ops[op];
+    const OpDetails& details = rank_.trace.op_details[event.details];
+    const auto [place, is_new] = arguments_.try_emplace({details.dims, details.types, details.concrete});
+    if (is_new) place->second = traces::arguments_of(rank_.trace, event);
+    return place->second;
+  }
+
+  std::size_t alike(std::uint32_t op, WorkClass work) const {
+    const auto place = alike_.find({op, work});
+    return place == alike_.end() ? 1 : place->second;
+  }
+
+ private:
+  /// The innermost operator with a record of its arguments, though these may all be scalars.
+  std::uint32_t nearest_recorded(std::uint32_t op) {
+    while (op != kNoIndex && (rank_.trace.ops[op].details == kNoIndex || arguments_of(op).size() == 0))
+      op = rank_.join.parent_op[op];
+    return op;
+  }
+
+  const Rank& rank_;
+  std::vector<std::uint32_t> recorded_op_;                               ///< [activities]
+  std::map<std::pair<TextId, EventKind>, KernelName> names_;             ///< of kernels
+  std::map<std::tuple<TextId, TextId, TextId>, OpArguments> arguments_;  ///< dims, types, concrete
+  std::map<std::pair<std::uint32_t, WorkClass>, std::size_t> alike_;     ///< (op, class)
+};
+
+/// What decides a kernel's operator: its name, that of its launching operator, and name, arguments and number
+/// of alike kernels of the operator with shapes around it.
+using Key = std::tuple<TextId, EventKind, TextId, TextId, TextId, TextId, TextId, std::size_t>;
+
+}  // namespace
+
+KernelOperators::KernelOperators(const Rank& rank) {
+  Facts facts(rank);
+  std::map<Key, std::uint32_t> known;
+  index_.reserve(rank.trace.activities.size());
+  for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
+    const TraceEvent& event = rank.trace.activities[i];
+    const KernelName& name = facts.name_of(i);
+    const std::uint32_t op = facts.recorded_op(i);
+    Key key{event.name, event.kind, 0, 0, 0, 0, 0, 1};
+    LaunchedKernel kernel{.kernel = name.text, .work = name.work, .op = {}, .launcher = {}};
+    if (op != kNoIndex) {
+      const TraceEvent& around = rank.trace.ops[op];
+      const OpDetails& details = rank.trace.op_details[around.details];
+      kernel.op = plain_name(rank.trace.name_of(around));
+      kernel.arguments = &facts.arguments_of(op);
+      kernel.alike = facts.alike(op, name.work);
+      const TraceEvent& launcher = rank.trace.ops[rank.join.op_of[i]];
+      kernel.launcher = rank.trace.name_of(launcher);
+      key = {event.name,   event.kind,    launcher.name,    around.name,
+             details.dims, details.types, details.concrete, kernel.alike};
+    }
+    const auto [place, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(distinct_.size()));
+    if (is_new) distinct_.push_back(derive(kernel));
+    index_.push_back(place->second);
+  }
+}
+
+}  // namespace c3::traces
