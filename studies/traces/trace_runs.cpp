@@ -11,7 +11,7 @@
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"
 #include "workloads/traces/rank_set.hpp"
-#include "workloads/traces/trace_error.hpp"
+#include "workloads/traces/trace_format.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -36,17 +36,15 @@ std::string stem(const fs::path& file) {
   return name.substr(0, name.size() - kEnding.size());
 }
 
-/// Nothing for files that are of another format.
+/// Nothing for files that are of another format. \throws TraceError for a damaged one
 std::unique_ptr<TraceRun> read_run(const std::string& name, const std::vector<fs::path>& files) {
   auto run = std::make_unique<TraceRun>(TraceRun{.name = name, .ranks = {}, .report = {}});
   for (const fs::path& path : files) {
     UnpackedFile file(path);
-    try {
-      run->ranks.emplace_back(
-          read_kineto(path.string(), [&file](std::span<char> part) { return file.read(part); }));
-    } catch (const TraceError&) {
-      continue;
-    }
+    PeekedSource source([&file](std::span<char> part) { return file.read(part); });
+    if (format_of(path.string(), source) != TraceFormat::kineto) continue;
+    run->ranks.emplace_back(
+        read_kineto(path.string(), [&source](std::span<char> part) { return source.read(part); }));
   }
   if (run->ranks.empty()) return nullptr;
   order_ranks(run->ranks, /*allow_missing=*/true);
