@@ -47,6 +47,15 @@ class Pipeline(ScratchTest):
         self.assertEqual(names.count("ncclDevKernel_SendRecv"), 2)
         self.assertIn("backward", names)
 
+    def test_the_shipped_pipeline_takes_the_time_of_1f1b_and_of_its_messages(self):
+        done = c3sim("run", SOURCE / "configs/experiments/pipeline_1f1b.toml", "--json", "-q", "-o", "job.h5", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for strategy in json.loads(done.stdout)["strategies"]:
+            passes = (2 - 1 + 3) * (2000 + 4000)
+            exposed = 4 * 33.55 / 0.45  # the first message and the last, and the two exchanges: bytes at the rate of NVLink
+            self.assertGreater(strategy["time_us"], passes + exposed)
+            self.assertLess(strategy["time_us"], passes + 2 * exposed)
+
     def test_each_class_of_ranks_has_a_name_and_its_own_times(self):
         text = HEAD + ranks("first", "0-3", TIMED, SEND) + ranks("second", "4-7", RECEIVE, TIMED, TIMED) + "[strategy.now]\n"
         done = self.run_text(text, "--json")
