@@ -109,7 +109,7 @@ TEST_CASE("marks have the dates of their steps") {
   CHECK(result.marks[0].name == two.program.names[1]);
 }
 
-TEST_CASE("threads that wait for each other are a deadlock that names them; so is one behind a stream") {
+TEST_CASE("threads that wait for each other are a deadlock that names them, and so is one behind a stream") {
   TwoThreads two;
   two.program.scripts[0].events.push_back(0);  // 2
   two.set_host({{.waits_for = EventId{2}}, {.launches = kA, .records = EventId{1}}, {.launches = kRecord}},
