@@ -17,7 +17,7 @@
 #include "base/json.hpp"
 #include "base/options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/library/tuner.hpp"
 #include "collectives/measure.hpp"
 #include "engine/interrupt.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 
 namespace c3::inline collectives {
 

@@ -152,7 +152,6 @@ std::size_t hash_of(const CollectivePlan& plan) {
   std::size_t hash = std::hash<double>()(call.bytes.value);
   const auto add = [&hash](std::size_t part) { hash = hash * 1099511628211ULL + part; };
   add(static_cast<std::size_t>(call.kind));
-  add(static_cast<std::size_t>(plan.backend));
   add(call.ranks.size());
   add(call.ranks.empty() ? 0 : static_cast<std::size_t>(call.ranks.front()));
   return hash;

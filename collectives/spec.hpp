@@ -1,5 +1,5 @@
 #pragma once
-/// What runs collectives: backends, protocols, the communication library and the nodes that it serves.
+/// What runs collectives: protocols, the communication library and the nodes that it serves.
 
 #include <array>
 #include <optional>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "collectives/backends/backend.hpp"
 #include "collectives/straggler.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
@@ -14,17 +15,6 @@
 #include "interconnect/spec.hpp"
 
 namespace c3::inline collectives {
-
-enum class Backend {
-  cu,     ///< channels are work groups that hold CU slots (RCCL, NCCL)
-  dma,    ///< one copy engine per peer (ConCCL)
-  fused,  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
-};
-constexpr auto enum_names(Backend) {
-  return std::to_array<EnumName<Backend>>(
-      {{"cu", Backend::cu}, {"dma", Backend::dma}, {"fused", Backend::fused}});
-}
-inline constexpr auto kBackends = enum_values<Backend>();
 
 /// Who adds what a fused collective stores at another GPU.
 enum class FusedReduction {

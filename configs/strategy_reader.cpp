@@ -45,7 +45,7 @@ constexpr auto kStrategyKeys = std::to_array<KeyText>({
     {"hbm_arbitration", "how HBM bandwidth is divided, for this strategy only; default: the GPU's"},
 });
 
-constexpr auto kPolicyKeys = std::to_array<KeyText>({
+const auto kPolicyKeys = std::to_array<KeyText>({
     {"cus",
      "CUs (SMs) reserved for the stream, a multiple of the GPU's mask granule, or \"best LOW..HIGH\" "
      "for the best of a range; default: none"},
@@ -130,7 +130,7 @@ class StrategyReader {
     if (section.has("priority")) {
       policy.priority = static_cast<int>(section.integer("priority", -kHighestPriority, kHighestPriority));
     }
-    if (section.has("backend")) policy.backend = section.choice<Backend>("backend");
+    if (section.has("backend")) policy.backend = section.choice<Backend>("backend", named(kBackends));
     read_dma_options(section, policy);
     read_reduction(section, policy);
     if (section.has("algorithm"))

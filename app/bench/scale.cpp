@@ -9,7 +9,7 @@
 
 #include "app/bench/cpu_clock.hpp"
 #include "app/bench/in_child.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/measure.hpp"
 #include "configs/experiment_reader.hpp"
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/table_entry.hpp"
 #include "collectives/call.hpp"
 #include "collectives/spec.hpp"
 #include "collectives/transfer_graph.hpp"
@@ -16,13 +17,11 @@ struct AlgorithmEntry;
 extern const AlgorithmEntry kDirect, kRing, kTree, kNvls, kNvlsTree, kHierarchical, kCollnet, kHalvingDoubling,
     kPat;
 
-/// One algorithm: a name for its entry, compared by which entry it is. Those that code asks for by name are
+/// One algorithm. Those that code asks for by name are
 /// listed here; what is in the table (kAlgorithms) needs no name.
-class Algorithm {
+class Algorithm : public TableEntry<AlgorithmEntry> {
  public:
-  /// \param entry outlives every copy, as entries of the table do.
-  constexpr explicit Algorithm(const AlgorithmEntry& entry) : entry_(&entry) {}
-  explicit Algorithm(const AlgorithmEntry&&) = delete;
+  using TableEntry::TableEntry;
 
   static const Algorithm direct;            ///< every pair of ranks by itself, all at once
   static const Algorithm ring;              ///< along as many rings as links and NICs allow; a chain for a root
@@ -33,12 +32,6 @@ class Algorithm {
   static const Algorithm collnet;           ///< direct within nodes, the fabric's switches add between them
   static const Algorithm halving_doubling;  ///< partners at doubling distances exchange halves of halves
   static const Algorithm pat;               ///< a binomial tree from every rank, sent together (NCCL's PAT)
-
-  const AlgorithmEntry* operator->() const { return entry_; }
-  bool operator==(const Algorithm&) const = default;
-
- private:
-  const AlgorithmEntry* entry_;  ///< never null
 };
 
 inline constexpr Algorithm Algorithm::direct{kDirect};

@@ -1,26 +1,35 @@
 #pragma once
-/// Who moves the bytes: the backends that there are, how each makes a run, and what it runs by default.
+/// Who moves the bytes of a collective: the backends that there are.
 
-#include <memory>
+#include <span>
+#include <string_view>
 
-#include "collectives/collective_run.hpp"
+#include "base/table_entry.hpp"
 
 namespace c3::inline collectives {
 
-/// One backend.
-struct BackendEntry {
-  Backend backend;
-  /// \throws InfeasibleError when it cannot run the plan on this cluster.
-  std::unique_ptr<CollectiveRun> (*make)(Cluster& cluster, CollectivePlan plan);
-  /// The algorithm of a call for which nothing else is asked.
-  Algorithm (*default_algorithm)(const CollectiveCall& call, const ClusterSpec& cluster);
+struct BackendEntry;
+extern const BackendEntry kCuBackend, kDmaBackend, kFusedBackend;
+
+/// One backend. Those that code asks for by name are listed here; what is in the table (kBackends) needs no
+/// name.
+class Backend : public TableEntry<BackendEntry> {
+ public:
+  using TableEntry::TableEntry;
+
+  static const Backend cu;   ///< channels are work groups that hold CU slots (RCCL, NCCL)
+  static const Backend dma;  ///< one copy engine per peer (ConCCL)
+  static const Backend
+      fused;  ///< the stores of the kernel that makes the data, and copies that they trigger (T3)
 };
 
-/// \throws InfeasibleError when the backend cannot run the plan on this cluster; std::logic_error for a call in
-/// several groups, which GroupRuns makes runs of, unless rank 0's stands for all.
-std::unique_ptr<CollectiveRun> make_collective(Cluster& cluster, CollectivePlan plan);
+inline constexpr Backend Backend::cu{kCuBackend};
+inline constexpr Backend Backend::dma{kDmaBackend};
+inline constexpr Backend Backend::fused{kFusedBackend};
 
-/// What \p backend runs unless it is told otherwise; its file says why.
-Algorithm default_algorithm(const CollectiveCall& call, Backend backend, const ClusterSpec& cluster);
+/// All backends that configuration and command offer, in this order (table.cpp).
+extern const std::span<const Backend> kBackends;
+
+std::string_view name_of(Backend backend);
 
 }  // namespace c3::collectives

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms/entry.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/library/published_figures.hpp"
 #include "engine/errors.hpp"
 

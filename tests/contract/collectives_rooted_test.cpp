@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "engine/errors.hpp"
 #include "tests/contract/collective_variants.hpp"
 #include "tests/support/near.hpp"

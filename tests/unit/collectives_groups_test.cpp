@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/library/tuner.hpp"
 #include "configs/experiment_reader.hpp"
 #include "engine/errors.hpp"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/workloads_pair.hpp"

@@ -1,7 +1,7 @@
 #include "workloads/execute/collective_choice.hpp"
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/library/tuner.hpp"
 
 namespace c3::inline workloads {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 #include "collectives/rank_conditions.hpp"
 #include "workloads/execute/collective_choice.hpp"
 #include "workloads/execute/partition.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/joined_numbers.hpp"
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 
 namespace c3::inline workloads {
 MessageRuns::MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of)

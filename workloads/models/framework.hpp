@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "base/table_entry.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
@@ -15,23 +16,14 @@ namespace c3::inline workloads {
 struct StyleEntry;
 extern const StyleEntry kEagerStyle, kCompiledStyle, kMegatronStyle;
 
-/// Which kernels a layer's code launches: a name for an entry of the table of styles (models/styles/), compared
-/// by which entry it is.
-class KernelStyle {
+/// Which kernels a layer's code launches, one of the table of styles (models/styles/).
+class KernelStyle : public TableEntry<StyleEntry> {
  public:
-  /// \param entry outlives every copy, as entries of the table do.
-  constexpr explicit KernelStyle(const StyleEntry& entry) : entry_(&entry) {}
-  explicit KernelStyle(const StyleEntry&&) = delete;
+  using TableEntry::TableEntry;
 
   static const KernelStyle eager;     ///< PyTorch modules as they are written
   static const KernelStyle compiled;  ///< elementwise neighbours in one kernel, as Inductor makes them
   static const KernelStyle megatron;  ///< Megatron-LM's fused kernels
-
-  const StyleEntry* operator->() const { return entry_; }
-  bool operator==(const KernelStyle&) const = default;
-
- private:
-  const StyleEntry* entry_;  ///< never null
 };
 
 inline constexpr KernelStyle KernelStyle::eager{kEagerStyle};

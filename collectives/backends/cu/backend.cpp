@@ -1,6 +1,6 @@
 // Backend cu: channels on compute units (RCCL, NCCL).
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -54,6 +54,6 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 }  // namespace
 
 extern constexpr BackendEntry kCuBackend = {
-    .backend = Backend::cu, .make = make, .default_algorithm = default_algorithm};
+    .name = "cu", .make = make, .default_algorithm = default_algorithm};
 
 }  // namespace c3::collectives

@@ -1,6 +1,6 @@
 // Backend dma: one copy engine per peer (ConCCL).
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 
 #include <utility>
 
@@ -25,6 +25,6 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 }  // namespace
 
 extern constexpr BackendEntry kDmaBackend = {
-    .backend = Backend::dma, .make = make, .default_algorithm = default_algorithm};
+    .name = "dma", .make = make, .default_algorithm = default_algorithm};
 
 }  // namespace c3::collectives

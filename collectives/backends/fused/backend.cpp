@@ -1,6 +1,6 @@
 // Backend fused: the stores of the kernel that makes the data, and copies that they trigger (T3).
 
-#include "collectives/backends/backend.hpp"
+#include "collectives/backends/entry.hpp"
 
 #include <utility>
 
@@ -23,6 +23,6 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 }  // namespace
 
 extern constexpr BackendEntry kFusedBackend = {
-    .backend = Backend::fused, .make = make, .default_algorithm = default_algorithm};
+    .name = "fused", .make = make, .default_algorithm = default_algorithm};
 
 }  // namespace c3::collectives
