@@ -125,20 +125,19 @@ std::string import_json(const ImportReport& report, const Retiming* retiming) {
                 {"shapes_differ", joined.shapes_differ},
                 {"collectives_added", joined.collectives_added}};
   };
-  Json json{
-      {"schema_version", kJsonSchemaVersion},
-      {"format", "Kineto trace"},
-      {"ranks", json_list(report.ranks, rank_json)},
-      {"execution_traces", json_list(report.joins, join)},
-      {"missing_ranks", report.missing_ranks},
-      {"classes", json_list(report.classes, work_class)},
-      {"collectives", collectives_json(report)},
-      {"stragglers", json_list(report.stragglers, straggler)},
-      {"edges", edges_json(report.edges)},
-      {"unexplained", json_list(report.unexplained, lag)},
-      {"bounds", json_list(report.bounds, bound)},
-      {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
-                      {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
+  Json json{{"schema_version", kJsonSchemaVersion},
+            {"format", "Kineto trace"},
+            {"ranks", json_list(report.ranks, rank_json)},
+            {"execution_traces", json_list(report.joins, join)},
+            {"missing_ranks", report.missing_ranks},
+            {"classes", json_list(report.classes, work_class)},
+            {"collectives", collectives_json(report)},
+            {"stragglers", json_list(report.stragglers, straggler)},
+            {"edges", edges_json(report.edges)},
+            {"unexplained", json_list(report.unexplained, lag)},
+            {"bounds", json_list(report.bounds, bound)},
+            {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
+                            {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
   if (retiming != nullptr) json["retiming"] = retiming_json(*retiming);
   return json.dump(2) + "\n";
 }

@@ -17,7 +17,6 @@
 namespace c3::inline results {
 namespace {
 
-
 /// A column of a table, and what it is of each row.
 template <class Row>
 struct Field {

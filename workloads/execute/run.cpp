@@ -116,7 +116,8 @@ class Run {
     try {
       simulation_.run();
     } catch (const DeadlockError&) {
-      const std::vector<StreamWait> circle = waiting_cycle(program_, strategy_, cluster_.ranks(), &spec_.library);
+      const std::vector<StreamWait> circle =
+          waiting_cycle(program_, strategy_, cluster_.ranks(), &spec_.library);
       if (circle.empty()) throw;  // something else is missing, of which the simulation tells
       throw DeadlockError("deadlock: " + text_of(circle, program_));
     }

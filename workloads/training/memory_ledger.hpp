@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/training/memory_pool.hpp"
 #include "workloads/program/step_facts.hpp"
+#include "workloads/training/memory_pool.hpp"
 
 namespace c3::inline workloads {
 

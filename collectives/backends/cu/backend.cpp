@@ -53,7 +53,6 @@ Algorithm default_algorithm(const CollectiveCall& call, const ClusterSpec& clust
 
 }  // namespace
 
-extern constexpr BackendEntry kCuBackend = {
-    .name = "cu", .make = make, .default_algorithm = default_algorithm};
+extern constexpr BackendEntry kCuBackend = {.name = "cu", .make = make, .default_algorithm = default_algorithm};
 
 }  // namespace c3::collectives
