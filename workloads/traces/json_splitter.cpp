@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "workloads/traces/trace_error.hpp"
+
 namespace c3::inline traces {
 namespace {
 
@@ -195,5 +197,13 @@ class Splitter {
 }  // namespace
 
 void split_json(const ByteSource& source, JsonPieces& pieces) { Splitter(source, pieces).split(); }
+
+void split_trace(const std::string& file, const ByteSource& source, JsonPieces& pieces) {
+  try {
+    split_json(source, pieces);
+  } catch (const SplitError& error) {
+    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
+  }
+}
 
 }  // namespace c3::traces

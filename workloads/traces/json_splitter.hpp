@@ -50,4 +50,7 @@ class JsonPieces {
 /// \throws SplitError for what ends too early, is no such object, or is deeper or longer.
 void split_json(const ByteSource& source, JsonPieces& pieces);
 
+/// The same of a trace called \p file. \throws TraceError, naming it and the event
+void split_trace(const std::string& file, const ByteSource& source, JsonPieces& pieces);
+
 }  // namespace c3::traces

@@ -238,11 +238,7 @@ class KinetoReader final : public JsonPieces {
 
 Trace read_kineto(const std::string& file, const ByteSource& source) {
   KinetoReader reader(file);
-  try {
-    split_json(source, reader);
-  } catch (const SplitError& error) {
-    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
-  }
+  split_trace(file, source, reader);
   return reader.take();
 }
 

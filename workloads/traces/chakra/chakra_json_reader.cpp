@@ -146,11 +146,7 @@ class ChakraJsonReader final : public JsonPieces {
 
 ChakraTrace read_chakra_json(const std::string& file, const ByteSource& source) {
   ChakraJsonReader reader(file);
-  try {
-    split_json(source, reader);
-  } catch (const SplitError& error) {
-    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
-  }
+  split_trace(file, source, reader);
   return reader.take();
 }
 

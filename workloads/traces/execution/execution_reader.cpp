@@ -196,11 +196,7 @@ class ExecutionReader final : public JsonPieces {
 
 ExecutionTrace read_execution_trace(const std::string& file, const ByteSource& source) {
   ExecutionReader reader(file);
-  try {
-    split_json(source, reader);
-  } catch (const SplitError& error) {
-    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
-  }
+  split_trace(file, source, reader);
   return reader.take();
 }
 

@@ -199,11 +199,7 @@ std::string operator_list_text(const OperatorList& list) {
 
 OperatorList read_operator_list(const std::string& file, const ByteSource& source) {
   ListReader reader(file);
-  try {
-    split_json(source, reader);
-  } catch (const SplitError& error) {
-    throw TraceError({.file = file, .rank = {}, .event = error.event()}, error.what());
-  }
+  split_trace(file, source, reader);
   return reader.take();
 }
 
