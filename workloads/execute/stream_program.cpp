@@ -121,7 +121,20 @@ Task StreamProgram::run_operation(std::size_t index) {
     co_await run_timed(*timed, index, delay);
     note(index, kernels_, release);
   } else if (const auto* call = std::get_if<JoinCall>(&work)) {
-    co_await run_call(*call, index, release, delay);
+    // Awaited here and not in a task of its own, which would begin it after kernels of the same date.
+    ActivityId activity = kNoActivity;
+    const ActivityId before = previous_;
+    if (program_.calls[call->call].is_timed) {
+      const Seconds lasts = operations_[index].recorded ? operations_[index].recorded->lasts : Seconds{};
+      co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity);
+    } else {
+      CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
+      co_await collective.join(rank_, delay, &activity, open_range_);
+      release = collective.began(rank_).value_or(release);
+    }
+    simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+    previous_ = activity;
+    note(index, collectives_, release);
   } else if (std::holds_alternative<Exchange>(work)) {
     co_await exchange(index, release, delay);
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
@@ -129,22 +142,6 @@ Task StreamProgram::run_operation(std::size_t index) {
   } else {
     co_await wait_for(std::get<WaitEvent>(work));
   }
-}
-
-Task StreamProgram::run_call(JoinCall call, std::size_t index, Seconds release, Seconds delay) {
-  ActivityId activity = kNoActivity;
-  const ActivityId before = previous_;
-  if (program_.calls[call.call].is_timed) {
-    const Seconds lasts = operations_[index].recorded ? operations_[index].recorded->lasts : Seconds{};
-    co_await context_.timed_calls->join(call.call, rank_, context_.index, lasts, &activity);
-  } else {
-    CollectiveRun& collective = *(*context_.calls)[call.call].of(rank_);
-    co_await collective.join(rank_, delay, &activity, open_range_);
-    release = collective.began(rank_).value_or(release);
-  }
-  simulation_.add_dependency(activity, before, DependencyKind::stream_order);
-  previous_ = activity;
-  note(index, collectives_, release);
 }
 
 // A single message is awaited here, so that a deadlock's report says for whom.

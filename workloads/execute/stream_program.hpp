@@ -75,7 +75,6 @@ class StreamProgram {
   /// All messages of the exchange at \p index.
   Task exchange(std::size_t index, Seconds release, Seconds delay);
   KernelLaunch launch_of(std::size_t index, Seconds delay) const;
-  Task run_call(JoinCall call, std::size_t index, Seconds release, Seconds delay);
   Task wait_for(WaitEvent wait);
   void note(std::size_t index, SideSpan& side, Seconds release);
 
