@@ -1,7 +1,6 @@
 #include "app/import_program.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -11,48 +10,24 @@
 
 #include "app/usage_error.hpp"
 #include "configs/experiment_reader.hpp"
+#include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "results/program_file.hpp"
+#include "workloads/traces/rank_summary.hpp"
 #include "workloads/traces/replay/record_run.hpp"
+#include "workloads/traces/replay/replay_model.hpp"
 
 namespace c3::inline app {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Words of letters and digits, in lower case.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char letter : text) {
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) {
-      if (!words.back().empty()) words.emplace_back();
-    } else {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    }
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
-/// The GPU preset of which every word begins one of \p device, as the driver calls it: a100-sxm-80gb of "NVIDIA
-/// A100-SXM4-80GB". The longest such name; absent where there is none.
-std::optional<std::string> gpu_like(const std::string& device) {
-  const std::vector<std::string> words = words_of(device);
-  std::optional<std::string> best;
-  for (const std::string& name : preset_names(PresetKind::gpu)) {
-    const bool fits = std::ranges::all_of(words_of(name), [&](const std::string& part) {
-      return std::ranges::any_of(words, [&](const std::string& word) { return word.starts_with(part); });
-    });
-    if (fits && (!best || name.size() > best->size())) best = name;
-  }
-  return best;
-}
-
 /// The system of the most GPUs that are those of the trace: in its presets most are boards of eight.
-std::string system_of(const RecordedRun& run) {
-  const std::optional<std::string> gpu = gpu_like(run.gpu);
+std::string system_of(const Rank& rank) {
+  const RankSummary of = summary_of(rank);
+  const std::optional<std::string> gpu = gpu_preset_like(of.gpu, of.units, of.memory_bytes);
   std::optional<std::pair<int, std::string>> found;
   for (const std::string& name : preset_names(PresetKind::node)) {
     const Node preset = read_preset(PresetKind::node, preset_file(PresetKind::node, name));
@@ -65,7 +40,7 @@ std::string system_of(const RecordedRun& run) {
   throw UsageError(
       fmt::format("no system is known with the trace's GPU '{}': name one with --system (c3sim list "
                   "systems)",
-                  run.gpu));
+                  of.gpu));
 }
 
 int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.ranks.back().number; }
@@ -84,7 +59,8 @@ std::string experiment_text(const WrittenProgram& written, const RecordedRun& ru
   text +=
       "\n[trace]\nuse    = \"program.h5\"  # relative to this file\nreplay = \"recorded\"    # times as they "
       "are, "
-      "interference included\n\n[strategy.recorded]\n\n[measure]\nseeds      = 1\nloss_split = false\n";
+      "interference included; or \"modelled\", \"mixed\"\n\n[strategy.recorded]\n\n[measure]\nseeds      = "
+      "1\nloss_split = false\n";
   return text;
 }
 
@@ -99,9 +75,10 @@ void write_text(const fs::path& path, const std::string& text) {
 WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramRequest& request) {
   const RecordedRun run = record_run(ranks);
   WrittenProgram written;
-  written.system = request.system.empty() ? system_of(run) : request.system;
-  const int gpus = load_cluster(written.system).ranks();
-  written.nodes = last_rank(run) / gpus + 1;
+  written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
+  const ClusterSpec cluster = load_cluster(written.system);
+  written.nodes = last_rank(run) / cluster.ranks() + 1;
+  written.shares = shares_of(run, {all_work_classes(), &cluster.gpu});
   std::error_code error;
   fs::create_directories(request.folder, error);
   if (error) throw IoError(request.folder, "create", error.message());

@@ -6,6 +6,7 @@
 
 #include "app/replay_check.hpp"
 #include "workloads/traces/rank_record.hpp"
+#include "workloads/traces/replay/replay_model.hpp"
 
 namespace c3::inline app {
 
@@ -20,6 +21,7 @@ struct WrittenProgram {
   std::string system;
   int nodes = 1;
   ReplayCheck check;
+  ReplayShares shares;  ///< of a replay that models all it can, on that system
 };
 
 /// Writes `program.h5` and `experiment.toml`, and simulates the experiment once. \throws UsageError when the

@@ -19,6 +19,7 @@
 #include "app/usage_error.hpp"
 #include "app/verb.hpp"
 #include "base/options.hpp"
+#include "configs/trace_reader.hpp"
 #include "results/shell_word.hpp"
 #include "workloads/traces/chakra/chakra_report.hpp"
 #include "workloads/traces/execution/execution_report.hpp"
@@ -75,6 +76,8 @@ void say_what_was_written(const WrittenProgram& written) {
       "simulated with the recorded times: steps within {:.4f} %, starts of kernels within {:.4f} % (median), "
       "{:.4f} % (95th percentile) of a step\n",
       100.0 * check.step_error, 100.0 * check.median, 100.0 * check.p95);
+  fmt::print(stderr, "with trace.replay=modelled, of the recorded GPU time and pieces of work {}\n",
+             share_text(written.shares));
 }
 
 void print_kineto(const ImportOptions& options, TraceFiles& files, const std::optional<GpuSpec>& gpu) {

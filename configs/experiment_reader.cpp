@@ -154,7 +154,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
   }
   if (is_traced && (trains || has_streams))
     root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
-  if (is_traced) experiment.program = read_trace(root, ranks);
+  if (is_traced) experiment.program = read_trace(root, experiment.cluster);
   if (is_traced && !root.is_rehearsal()) return;
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
@@ -326,6 +326,7 @@ std::vector<std::string> ExperimentFile::notes() const {
     std::ranges::move(doubts_about_preset(*preset.table()), std::back_inserter(notes));
   }
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
+  std::ranges::move(notes_on_trace(resolved_, nominal.cluster), std::back_inserter(notes));
   return notes;
 }
 

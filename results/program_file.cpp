@@ -12,6 +12,7 @@
 #include "results/hdf5_column.hpp"
 #include "results/hdf5_handle.hpp"
 #include "results/hdf5_open.hpp"
+#include "results/program_operators.hpp"
 #include "results/schema.hpp"
 
 namespace c3::inline results {
@@ -66,6 +67,7 @@ constexpr std::array kWork{
     field<&RecordedWork::after_stream, RecordedWork>(
         "after_stream", "ps", "from the end of what was before it on its stream, at least"),
     field<&RecordedWork::collective, RecordedWork>("collective", "1", "row of /collectives, -1 for none"),
+    field<&RecordedWork::op, RecordedWork>("operator", "1", "row of /operators, -1 for none"),
 };
 constexpr std::array kEdges{
     field<&RecordedEdge::source, RecordedEdge>("source", "1", "row of work that must end first"),
@@ -227,6 +229,7 @@ class ProgramReader {
     read_table("waits", kWaits, &RecordedRank::waits);
     read_table("steps", kSteps, &RecordedRank::steps);
     read_collectives();
+    run_.operators = read_operators(file_, path_, run_.names.size());
     check();
     return std::move(run_);
   }
@@ -247,6 +250,11 @@ class ProgramReader {
     auto* values = std::get_if<std::vector<std::string>>(&column.values);
     if (values == nullptr) refuse(name, "holds no texts");
     return std::move(*values);
+  }
+
+  /// Files before 1.1.0 say of no work what it computes.
+  bool has_column(const std::string& table, std::string_view name) const {
+    return table != "work" || name != "operator" || h5_has(file_, kOperators);
   }
 
   std::vector<std::int64_t> numbers(const std::string& table, const std::string& name) const {
@@ -272,6 +280,7 @@ class ProgramReader {
     std::vector<Row> rows;
     bool is_first = true;
     for (const Field<Row>& its : fields) {
+      if (!has_column(table, its.name)) continue;
       const std::vector<std::int64_t> values = numbers(table, its.name);
       if (is_first) rows.resize(values.size());
       if (rows.size() != values.size()) refuse(table, "has columns of unlike length");
@@ -332,6 +341,7 @@ class ProgramReader {
       checked("work", work.stream, 0, std::ssize(run_.streams));
       checked("work", work.launch, 0, points);
       checked("work", static_cast<std::int64_t>(work.work_class), 0, std::ssize(kWorkClassNames));
+      if (work.op != kNoIndex) checked("work", work.op, 0, std::ssize(run_.operators));
       if (work.duration < Picoseconds{}) refuse("work", "has a negative duration");
       if (work.collective == kNoIndex) continue;
       checked("work", work.collective, 0, std::ssize(run_.collectives));
@@ -376,11 +386,17 @@ void write_program_file(const std::filesystem::path& target, const RecordedRun& 
   write_texts(file, {kNames, "1", "texts that columns with an attribute 'indexes' point to"}, run.names);
   write_texts(file, {kStreams, "1", "names of the streams"}, run.streams);
   write_ranks(file, run);
-  write_table(file, "work", kWork, run, [](const RecordedRank& rank) -> auto& { return rank.work; });
-  write_table(file, "edges", kEdges, run, [](const RecordedRank& rank) -> auto& { return rank.edges; });
-  write_table(file, "points", kPoints, run, [](const RecordedRank& rank) -> auto& { return rank.points; });
-  write_table(file, "waits", kWaits, run, [](const RecordedRank& rank) -> auto& { return rank.waits; });
-  write_table(file, "steps", kSteps, run, [](const RecordedRank& rank) -> auto& { return rank.steps; });
+  write_table(
+      file, "work", kWork, run, [](const RecordedRank& rank) -> auto& { return rank.work; });
+  write_operators(file, run);
+  write_table(
+      file, "edges", kEdges, run, [](const RecordedRank& rank) -> auto& { return rank.edges; });
+  write_table(
+      file, "points", kPoints, run, [](const RecordedRank& rank) -> auto& { return rank.points; });
+  write_table(
+      file, "waits", kWaits, run, [](const RecordedRank& rank) -> auto& { return rank.waits; });
+  write_table(
+      file, "steps", kSteps, run, [](const RecordedRank& rank) -> auto& { return rank.steps; });
   {
     TableWriter<RecordedCollective, kCollectives.size()> table(file, "collectives", kCollectives);
     for (const RecordedCollective& collective : run.collectives)

@@ -71,6 +71,14 @@ Seconds StreamProgram::recorded_delay(std::size_t index) const {
   return std::max(Seconds{}, begin - simulation_.now());
 }
 
+// Recorded times contain what a launch costs the device.
+Seconds StreamProgram::start_on_device(std::size_t index) const {
+  const auto* join = std::get_if<JoinCall>(&operations_[index].work);
+  const bool is_modelled =
+      kernel_of(operations_[index]) != nullptr || (join != nullptr && !program_.calls[join->call].is_timed);
+  return is_modelled ? cluster_.spec().gpu.dispatch.launch_latency : Seconds{};
+}
+
 Seconds StreamProgram::launch_delay(std::size_t index) const {
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds now = simulation_.now();
@@ -112,7 +120,7 @@ Task StreamProgram::run_operation(std::size_t index) {
   if (operations_[index].recorded) {  // it was recorded from its start, not from its launch
     co_await simulation_.sleep(recorded_delay(index));
     release = simulation_.now();
-    delay = {};
+    delay = start_on_device(index);
   }
   if (const Operator* op = kernel_of(operations_[index])) {
     co_await run_operator(*op, index, delay);

@@ -70,6 +70,8 @@ class StreamProgram {
   Seconds launch_delay(std::size_t index) const;
   /// The same of one that has RecordedLags.
   Seconds recorded_delay(std::size_t index) const;
+  /// From there to its first work group.
+  Seconds start_on_device(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task run_timed(TimedKernel kernel, std::size_t index, Seconds delay);
   /// All messages of the exchange at \p index.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/run_graph.hpp"
 
 namespace c3::inline traces {
@@ -70,6 +71,13 @@ class Recorder {
     return static_cast<std::uint32_t>(run_.streams.size() - 1);
   }
 
+  void add_operators(const KernelOperators& operators) {
+    for (std::uint32_t i = 0; i < operators.distinct(); ++i) {
+      const KernelOperator& of = operators.at(i);
+      run_.operators.push_back({.op = of.op, .in_another = of.in_another, .note = text(of.note)});
+    }
+  }
+
   void add_rank(std::uint32_t number, const RunGraph& graph, Picoseconds shift) {
     const Rank& rank = ranks_[number];
     const RankPoints& points = graph.ranks[number];
@@ -77,6 +85,9 @@ class Recorder {
     its.number = rank.number();
     run_.world_size = std::max(run_.world_size, rank.trace.world_size.value_or(0));
     if (run_.gpu.empty() && !rank.trace.gpus.empty()) run_.gpu = rank.trace.gpus.front().name;
+    const KernelOperators operators(rank);
+    const auto first_operator = static_cast<std::uint32_t>(run_.operators.size());
+    add_operators(operators);
     std::vector<std::uint32_t> streams;
     for (std::uint32_t queue = 0; queue < rank.trace.queues.size(); ++queue)
       streams.push_back(stream(rank.trace, queue));
@@ -85,7 +96,8 @@ class Recorder {
       RecordedWork work;
       work.name = text(rank.trace.name_of(activity));
       work.stream = streams[activity.track];
-      work.work_class = work_class(activity.kind, rank.trace.name_of(activity));
+      work.work_class = operators.of(i).work;
+      work.op = first_operator + operators.index_of(i);
       work.start = activity.start + shift - base_;
       work.duration = activity.duration;
       its.work.push_back(work);

@@ -18,12 +18,23 @@ namespace c3::inline traces {
 /// Row of RecordedRun::names.
 using TextRow = std::uint32_t;
 
+/// What work computes; alike work shares one. Exactly one of three: `op`, `in_another`, or neither and a
+/// reason.
+struct RecordedOperator {
+  std::optional<Operator> op;
+  bool in_another = false;  ///< the time of another kernel's operator includes this one's
+  TextRow note = 0;         ///< the rule that found it, or why nothing was found
+
+  bool operator==(const RecordedOperator&) const = default;
+};
+
 /// A kernel, copy, memset, or a rank's part in a collective.
 struct RecordedWork {
   TextRow name = 0;
   std::uint32_t stream = 0;
-  WorkClass work_class = WorkClass::other;
-  Picoseconds start;     ///< recorded date
+  WorkClass work_class = WorkClass::other;  ///< by its name, and by its operator where it has one
+  std::uint32_t op = kNoIndex;              ///< row of RecordedRun::operators; none in old program files
+  Picoseconds start;                        ///< recorded date
   Picoseconds duration;  ///< of a matched collective: from the start of its last member to the end here
   std::uint32_t launch = kNoIndex;      ///< point of the host at which it is launched
   Picoseconds after_launch;             ///< its start, at the earliest
@@ -98,6 +109,7 @@ struct RecordedRun {
   std::vector<std::string> streams;
   std::vector<RecordedRank> ranks;  ///< by number
   std::vector<RecordedCollective> collectives;
+  std::vector<RecordedOperator> operators;
   std::string gpu;     ///< as the trace calls it
   int world_size = 0;  ///< of the job; 0: not known
 

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/enum_names.hpp"
 #include "engine/errors.hpp"
 #include "workloads/program/program_builder.hpp"
 
@@ -20,9 +19,10 @@ Seconds lag_of(Picoseconds lag) { return seconds(std::max(lag, Picoseconds{})); 
 /// Writes the script of one rank.
 class ScriptWriter {
  public:
-  ScriptWriter(const RecordedRun& run, const RecordedRank& rank, Program& program)
+  ScriptWriter(const RecordedRun& run, const RecordedRank& rank, const ReplayChoice& choice, Program& program)
       : run_(run),
         rank_(rank),
+        choice_(choice),
         program_(program),
         incoming_(rank.work.size()),
         event_of_work_(rank.work.size(), kNoIndex),
@@ -76,7 +76,7 @@ class ScriptWriter {
     operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
     operation.draw = draws_.next(draw_streams_[work.stream], run_.text(work.name));
     if (work.collective == kNoIndex) {
-      operation.work = TimedKernel{.duration = seconds(work.duration), .timing = Timing::in_situ};
+      operation.work = kernel_for(work);
     } else {
       operation.work = JoinCall{work.collective};
       operation.recorded->lasts = seconds(work.duration);
@@ -87,6 +87,13 @@ class ScriptWriter {
     add(work, std::move(operation));
     const std::uint32_t event = event_of_work_[row];
     if (event != kNoIndex) add(work, {.work = RecordEvent{event}, .name = script_.events[event]});
+  }
+
+  decltype(Operation::work) kernel_for(const RecordedWork& work) const {
+    const TimedBy by = choice_.of(work);
+    if (by == TimedBy::model) return *run_.operators[work.op].op;
+    const Seconds duration = by == TimedBy::another ? Seconds{} : seconds(work.duration);
+    return TimedKernel{.duration = duration, .timing = Timing::in_situ};
   }
 
   void add_host() {
@@ -121,6 +128,7 @@ class ScriptWriter {
 
   const RecordedRun& run_;
   const RecordedRank& rank_;
+  const ReplayChoice& choice_;
   Program& program_;
   std::vector<std::vector<const RecordedEdge*>> incoming_;  ///< by work
   std::vector<std::uint32_t> event_of_work_, event_of_point_;
@@ -131,26 +139,24 @@ class ScriptWriter {
   Script script_;
 };
 
-/// A kind of which nothing but its members matters where it is not known: it is timed.
+/// A barrier where it is not known: nothing but its members matters then, as it is timed.
 CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collective) {
-  const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
-  CollectiveCall call{.kind = kind.value_or(CollectiveKind::barrier)};
-  call.bytes = Bytes{static_cast<double>(collective.bytes)};
-  if (call.kind == CollectiveKind::all_to_all_v || collective.bytes == 0) call.kind = CollectiveKind::barrier;
-  call.ranks.assign(collective.members.begin(), collective.members.end());
-  if (is_rooted(call.kind)) call.root = call.ranks.front();
-  return call;
+  if (std::optional<CollectiveCall> call = specified_call(run, collective)) return *call;
+  return {.kind = CollectiveKind::barrier, .ranks = {collective.members.begin(), collective.members.end()}};
 }
 
 }  // namespace
 
-Program replay_program(const RecordedRun& run, int ranks) {
+Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& model) {
+  const ReplayChoice choice(run, model);
   Program program;
   program.names = run.names;
   program.streams = run.streams;
   program.scripts.clear();
   for (const RecordedCollective& collective : run.collectives)
-    program.calls.push_back({.what = call_of(run, collective), .name = collective.name, .is_timed = true});
+    program.calls.push_back({.what = call_of(run, collective),
+                             .name = collective.name,
+                             .is_timed = !choice.is_modelled(collective)});
   const bool stands_for_all = run.ranks.size() == 1;
   int next = 0;  // the first rank that no script is of yet
   const auto idle_until = [&](int end) {
@@ -167,7 +173,7 @@ Program replay_program(const RecordedRun& run, int ranks) {
       program.ranks.push_back(
           {rank.number, rank.number + 1, static_cast<std::uint32_t>(program.scripts.size())});
     }
-    program.scripts.push_back(ScriptWriter(run, rank, program).write());
+    program.scripts.push_back(ScriptWriter(run, rank, choice, program).write());
     next = rank.number + 1;
   }
   if (!stands_for_all) idle_until(ranks);

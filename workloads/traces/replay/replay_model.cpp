@@ -1,0 +1,109 @@
+#include "workloads/traces/replay/replay_model.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/errors.hpp"
+#include "gpu/kernels/describe.hpp"
+#include "workloads/traces/retiming/derivation.hpp"
+
+namespace c3::inline traces {
+namespace {
+
+/// c10d writes "Float" where operators have "float".
+std::optional<DType> dtype_of_collective(std::string_view dtype) {
+  return dtype == "Float" ? DType::fp32 : dtype_of(dtype);
+}
+
+bool can_run(const Operator& op, const GpuSpec* gpu) {
+  if (gpu == nullptr) return true;
+  try {
+    describe("", op, *gpu);
+    return true;
+  } catch (const InfeasibleError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+ReplayChoice::ReplayChoice(const RecordedRun& run, const ReplayModel& model) : run_(run), model_(model) {
+  runs_.reserve(run.operators.size());
+  for (const RecordedOperator& of : run.operators)
+    runs_.push_back(!model.classes.empty() && of.op && can_run(*of.op, model.gpu));
+}
+
+bool ReplayChoice::has_class(WorkClass work) const {
+  return std::ranges::find(model_.classes, work) != model_.classes.end();
+}
+
+bool ReplayChoice::is_modelled(const RecordedCollective& collective) const {
+  return has_class(WorkClass::collective) && specified_call(run_, collective).has_value();
+}
+
+TimedBy ReplayChoice::of(const RecordedWork& work) const {
+  const bool is_collective = work.collective != kNoIndex;
+  if (!has_class(is_collective ? WorkClass::collective : work.work_class)) return TimedBy::choice;
+  if (is_collective)
+    return is_modelled(run_.collectives[work.collective]) ? TimedBy::model : TimedBy::recording;
+  if (work.op == kNoIndex) return TimedBy::recording;
+  if (run_.operators[work.op].in_another) return TimedBy::another;
+  return runs_[work.op] ? TimedBy::model : TimedBy::recording;
+}
+
+std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective) {
+  const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
+  if (!kind || *kind == CollectiveKind::all_to_all_v || *kind == CollectiveKind::send_receive)
+    return std::nullopt;
+  if (collective.bytes == 0 && *kind != CollectiveKind::barrier) return std::nullopt;
+  CollectiveCall call{.kind = *kind};
+  call.bytes = Bytes{static_cast<double>(collective.bytes)};
+  call.dtype = dtype_of_collective(run.text(collective.dtype));
+  call.ranks.assign(collective.members.begin(), collective.members.end());
+  if (is_rooted(call.kind)) call.root = call.ranks.front();
+  return call;
+}
+
+ReplayShare ReplayShares::all() const {
+  ReplayShare sum;
+  for (const ReplayShare* share : {&model, &another, &choice, &recording}) {
+    sum.count += share->count;
+    sum.time += share->time;
+  }
+  return sum;
+}
+
+ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model) {
+  const ReplayChoice choice(run, model);
+  ReplayShares shares;
+  const auto share_of = [&shares](TimedBy by) -> ReplayShare& {
+    switch (by) {
+      case TimedBy::model:
+        return shares.model;
+      case TimedBy::another:
+        return shares.another;
+      case TimedBy::choice:
+        return shares.choice;
+      case TimedBy::recording:
+        break;
+    }
+    return shares.recording;
+  };
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      ReplayShare& share = share_of(choice.of(work));
+      ++share.count;
+      share.time += work.duration;
+    }
+  }
+  return shares;
+}
+
+std::vector<WorkClass> all_work_classes() {
+  std::vector<WorkClass> classes;
+  for (std::size_t i = 0; i < kWorkClassNames.size(); ++i)
+    classes.push_back(static_cast<WorkClass>(i));
+  return classes;
+}
+
+}  // namespace c3::traces

@@ -1,0 +1,64 @@
+#pragma once
+/// Which work of a recorded run a replay times by the model, and which as recorded.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "gpu/spec.hpp"
+#include "workloads/traces/replay/recorded_run.hpp"
+
+namespace c3::inline traces {
+
+/// What a replay is to model.
+struct ReplayModel {
+  std::vector<WorkClass> classes = {};  ///< their work is modelled where its operator is known; empty: none is
+  const GpuSpec* gpu = nullptr;  ///< what it cannot run keeps its recorded time; nullptr: any operator runs
+};
+
+/// Where the time of one piece of work comes from.
+enum class TimedBy : std::uint8_t {
+  model,
+  another,   ///< a modelled kernel's time includes it
+  choice,    ///< the recording: its class is not to be modelled
+  recording  ///< the recording: what it does is not known, or the GPU cannot do it
+};
+
+/// Decides for each piece of work of a run. Both outlive it.
+class ReplayChoice {
+ public:
+  ReplayChoice(const RecordedRun& run, const ReplayModel& model);
+
+  TimedBy of(const RecordedWork& work) const;
+  bool is_modelled(const RecordedCollective& collective) const;
+
+ private:
+  bool has_class(WorkClass work) const;
+
+  const RecordedRun& run_;
+  const ReplayModel& model_;
+  std::vector<bool> runs_;  ///< by operator
+};
+
+/// As a call, if its kind and bytes are known and say how much each pair of ranks moves. A root is not
+/// recorded: it is the first member.
+std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective);
+
+struct ReplayShare {
+  std::size_t count = 0;
+  Picoseconds time;  ///< recorded
+};
+
+/// Work of all ranks by where its time comes from.
+struct ReplayShares {
+  ReplayShare model, another, choice, recording;
+
+  ReplayShare all() const;
+};
+ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model);
+
+/// Every class: ReplayModel::classes of a replay that models all it can.
+std::vector<WorkClass> all_work_classes();
+
+}  // namespace c3::traces
