@@ -1,6 +1,5 @@
 #include "results/program_operators.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -8,44 +7,16 @@
 
 #include <fmt/format.h>
 
+#include "engine/errors.hpp"
 #include "files/io_error.hpp"
-#include "gpu/kernels/operator_class.hpp"
-#include "gpu/kernels/operator_table.hpp"
 #include "results/hdf5_column.hpp"
+#include "workloads/traces/replay/operator_words.hpp"
 
 namespace c3::inline results {
 namespace {
 
-constexpr std::array kTextKeys{ShapeKey::op, ShapeKey::dtype, ShapeKey::pass, ShapeKey::traffic};
-constexpr std::int64_t kNotGiven = -1;
 constexpr const char* kInAnother = "in_another";
 constexpr const char* kNote = "note";
-
-bool is_text(ShapeKey key) { return std::ranges::find(kTextKeys, key) != kTextKeys.end(); }
-
-/// An operator's words, by key.
-struct Words {
-  std::array<std::string, kShapeKeys.size()> texts;
-  std::array<std::int64_t, kShapeKeys.size()> numbers;
-};
-
-Words words_of(const RecordedOperator& of) {
-  Words words;
-  words.numbers.fill(kNotGiven);
-  if (!of.op) return words;
-  words.texts[static_cast<std::size_t>(ShapeKey::op)] = name_of(*of.op);
-  for (const auto& [key, value] : of.op->of_class().fields(*of.op)) {
-    const auto place = static_cast<std::size_t>(key);
-    if (const auto* text = std::get_if<std::string_view>(&value)) {
-      words.texts[place] = *text;
-    } else if (const auto* flag = std::get_if<bool>(&value)) {
-      words.numbers[place] = *flag ? 1 : 0;
-    } else {
-      words.numbers[place] = std::get<std::int64_t>(value);
-    }
-  }
-  return words;
-}
 
 template <class T>
 std::vector<T> column(const H5Id& group, const std::string& path, std::string_view name, std::size_t rows) {
@@ -62,22 +33,22 @@ std::vector<T> column(const H5Id& group, const std::string& path, std::string_vi
 
 void write_operators(const H5Id& file, const RecordedRun& run) {
   const H5Id group = h5_create_group(file, kOperators);
-  std::vector<Words> rows;
+  std::vector<OperatorWords> rows;
   rows.reserve(run.operators.size());
   for (const RecordedOperator& of : run.operators)
-    rows.push_back(words_of(of));
+    rows.push_back(of.op ? words_of(*of.op) : OperatorWords());
   for (std::size_t key = 0; key < kShapeKeys.size(); ++key) {
     const ColumnSpec spec{.name = std::string(kShapeKeys.at(key)),
                           .units = "1",
                           .long_name = "as a table of kernels has it; empty or -1: not given"};
     if (is_text(static_cast<ShapeKey>(key))) {
       std::vector<std::string> texts;
-      for (const Words& words : rows)
+      for (const OperatorWords& words : rows)
         texts.push_back(words.texts.at(key));
       write_texts(group, spec, texts);
     } else {
       Column<std::int64_t> numbers(group, spec);
-      for (const Words& words : rows)
+      for (const OperatorWords& words : rows)
         numbers.push(words.numbers.at(key));
       numbers.flush();
     }
@@ -116,21 +87,20 @@ std::vector<RecordedOperator> read_operators(const H5Id& file, const std::string
     if (note[row] < 0 || note[row] >= static_cast<std::int64_t>(names)) refuse("points to what is not there");
     operators[row].in_another = in_another[row] != 0;
     operators[row].note = static_cast<TextRow>(note[row]);
-    ShapeWords words;
+    OperatorWords words;
     for (std::size_t key = 0; key < kShapeKeys.size(); ++key) {
-      const auto its = static_cast<ShapeKey>(key);
-      if (is_text(its)) {
-        words[its] = texts.at(key)[row];
-      } else if (numbers.at(key)[row] != kNotGiven) {
-        words.number(its) = numbers.at(key)[row];
+      if (is_text(static_cast<ShapeKey>(key))) {
+        words.texts.at(key) = texts.at(key)[row];
+      } else {
+        words.numbers.at(key) = numbers.at(key)[row];
       }
     }
-    if (!words.has(ShapeKey::op)) continue;
+    if (words.texts[static_cast<std::size_t>(ShapeKey::op)].empty()) continue;
     if (operators[row].in_another) refuse("has an operator, and none of its own");
     try {
       operators[row].op = operator_of(words);
-    } catch (const ShapeError& error) {
-      refuse(fmt::format("is no operator: {} {}", name_of(error.key()), error.what()));
+    } catch (const InfeasibleError& error) {
+      refuse(fmt::format("is no operator: {}", error.what()));
     }
   }
   return operators;

@@ -17,6 +17,17 @@ def launch(name, call, start, duration, correlation, stream=7):
              "args": {"device": 0, "stream": stream, "correlation": correlation}}]
 
 
+# Of the products: rows, columns, and what is summed.
+PRODUCT = (2048, 1024, 512)
+
+
+def product(call, start, correlation):
+    m, n, k = PRODUCT
+    operator = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": call - 2, "dur": 10,
+                "args": {"Input Dims": [[m, k], [k, n]], "Input type": ["c10::BFloat16", "c10::BFloat16"]}}
+    return [operator, *launch("ampere_gemm", call, start, 50, correlation)]
+
+
 def all_reduce(sequence, call, start, end, correlation):
     call, kernel = launch("ncclDevKernel_Generic", call, start, end - start, correlation, 20)
     kernel["args"] |= {"Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 2,
@@ -27,8 +38,8 @@ def all_reduce(sequence, call, start, end, correlation):
 def trace(rank, late=0.0, world=2):
     """A step of 1 ms with two collectives, which end at 300 and 700 us on all ranks."""
     step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1000, "args": {}}
-    events = [step, *launch("ampere_gemm", 10, 20, 50, 1), *all_reduce(1, 100 + late, 110 + late, 300, 2),
-              *launch("ampere_gemm", 400, 410, 50, 3), *all_reduce(2, 500, 510, 700, 4)]
+    events = [step, *product(10, 20, 1), *all_reduce(1, 100 + late, 110 + late, 300, 2),
+              *product(400, 410, 3), *all_reduce(2, 500, 510, 700, 4)]
     gpu = {"id": 0, "name": "NVIDIA A100-SXM4-80GB", "numSms": 108, "totalGlobalMem": 85174583296}
     return {"deviceProperties": [gpu], "distributedInfo": {"rank": rank, "world_size": world}, "traceEvents": events}
 
@@ -143,11 +154,11 @@ class Import(ScratchTest):
 
     def test_collectives_of_different_size_do_not_match(self):
         other = trace(1)
-        other["traceEvents"][4]["args"] |= {"In msg nelems": 7, "Out msg nelems": 7}
+        other["traceEvents"][5]["args"] |= {"In msg nelems": 7, "Out msg nelems": 7}
         self.write("a.json", trace(0))
         self.write("b.json", other)
         self.assert_one_line(c3sim("import", "a.json", "b.json", folder=self.folder), 3,
-                             r"^c3sim: b\.json: rank 1: event 4: all_reduce of 14 B is matched with all_reduce of 2048 B of rank 0")
+                             r"^c3sim: b\.json: rank 1: event 5: all_reduce of 14 B is matched with all_reduce of 2048 B of rank 0")
 
     def test_usage_errors_end_with_2(self):
         self.write_run()
@@ -205,7 +216,7 @@ class Program(ScratchTest):
         import h5py
         self.import_run()
         with h5py.File(self.folder / "replay/program.h5") as file:
-            self.assertEqual((file.attrs["schema"], file.attrs["schema_version"]), ("c3sim.program", "1.0.0"))
+            self.assertEqual((file.attrs["schema"], file.attrs["schema_version"]), ("c3sim.program", "1.1.0"))
             names = file["names"].asstr()[:]
             work = {name: column[:] for name, column in file["work"].items()}
             self.assertEqual(work["start"].dtype.kind, "i")
@@ -214,6 +225,72 @@ class Program(ScratchTest):
             self.assertEqual(set(names[work["name"]]), {"ampere_gemm", "ncclDevKernel_Generic"})
             self.assertEqual(list(file["collectives/bytes"][:]), [2048, 2048])
             self.assertEqual(file["work/start"].attrs["units"], "ps")
+            product = work["operator"][work["class"] == 0][0]
+            self.assertEqual((file["operators/op"].asstr()[product], file["operators/dtype"].asstr()[product]), ("gemm", "bf16"))
+            self.assertEqual([file[f"operators/{key}"][product] for key in "bmnk"], [1, *PRODUCT])
+            self.assertEqual(file["operators/heads"][product], -1)
+            reasons = {names[file["operators/note"][row]] for row in work["operator"][work["class"] == 4]}
+            self.assertEqual(reasons, {"a collective: its time is the network's"})
+
+    def test_what_has_a_shape_is_modelled_on_another_machine(self):
+        done = self.import_run()
+        self.assertIn("100.0 % (8 of 8) are modelled", done.stderr)
+        as_recorded = self.simulate("-q")[0]["time_us"]
+        times = {}
+        for system in ("a100-sxm-80gb-8", "h100-sxm-8"):
+            for classes in (["gemm"], ["collective"], ["gemm", "collective"]):
+                times[system, *classes] = self.simulate("--set", "system=" + system, "--set", "trace.replay=mixed", "--set", f"trace.model={json.dumps(classes)}")
+            everything = self.simulate("--set", "system=" + system, "--set", "trace.replay=modelled")
+            self.assertEqual(everything[0]["time_us"], times[system, "gemm", "collective"][0]["time_us"])
+        step = {key: value[0]["time_us"] for key, value in times.items()}
+        # The all-reduce is at the end, and takes 190 us where the model of 2 kB says some: the products are before it, and the host
+        # launches the second one long after the first has ended.
+        self.assertEqual(step["a100-sxm-80gb-8", "gemm"], as_recorded)
+        self.assertLess(step["a100-sxm-80gb-8", "collective"], as_recorded - 100.0)
+        busy = {key: value[0]["classes"][0]["kernels_us"] for key, value in times.items()}
+        self.assertAlmostEqual(busy["h100-sxm-8", "collective"], 100.0, places=6)
+        self.assertGreater(busy["a100-sxm-80gb-8", "gemm"], 1.5 * busy["h100-sxm-8", "gemm"])
+
+    def test_a_run_says_how_much_is_modelled(self):
+        self.import_run()
+        for replay, expected in ((("modelled",), ["100.0 % (8 of 8) are modelled"]), (("recorded",), []),
+                                 (("mixed", 'trace.model=["gemm"]'),
+                                  ["(4 of 8) are modelled", "0.0 % (0 of 8) keep their time", "(4 of 8) because replay does not model their class"])):
+            with self.subTest(replay=replay):
+                sets = [word for value in ("trace.replay=" + replay[0], *replay[1:]) for word in ("--set", value)]
+                done = c3sim("run", "replay/experiment.toml", "-o", "out.h5", *sets, folder=self.folder)
+                self.assertEqual((done.returncode, done.stderr.count("note: trace: ")), (0, 1 if expected else 0), done.stderr)
+                for text in expected:
+                    self.assertIn(text, done.stderr)
+
+    def test_a_file_of_before_operators_is_replayed_as_recorded(self):
+        import h5py
+        self.import_run()
+        path = self.folder / "replay/program.h5"
+        with h5py.File(path, "r+") as file:
+            del file["operators"], file["work/operator"]
+            file.attrs["schema_version"] = "1.0.0"
+        content = path.read_bytes()
+        path.write_bytes(bytes(512) + content[512:])
+        self.assertAlmostEqual(self.simulate()[0]["time_us"], 700.0, places=3)
+        done = c3sim("run", "replay/experiment.toml", "-o", "out.h5", "--set", "trace.replay=modelled", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("(4 of 8) keep their time for lack of a shape", done.stderr)  # collectives say what they are
+
+    def test_an_operator_that_is_none_is_refused(self):
+        import h5py
+        for column, value, message in (("op", "gem", "'gem'"), ("m", 0, "m must be at least 1"), ("note", 99, "points to what is not there")):
+            self.import_run()
+            path = self.folder / "replay/program.h5"
+            with h5py.File(path, "r+") as file:
+                product = list(file["operators/op"].asstr()[:]).index("gemm")
+                file["operators"][column][product] = value
+            content = path.read_bytes()
+            path.write_bytes(bytes(512) + content[512:])
+            with self.subTest(column=column):
+                done = c3sim("run", "replay/experiment.toml", folder=self.folder)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (74, 1), done.stderr)
+                self.assertIn(message, done.stderr)
 
     def test_a_damaged_program_is_one_error(self):
         self.import_run()
@@ -251,6 +328,12 @@ class Program(ScratchTest):
         text = path.read_text()
         for before, after, message in (('"program.h5"', '"absent.h5"', ":8:10: trace.use: "),
                                        ('"recorded" ', '"frozen" ', ":9:10: trace.replay: "),
+                                       ('"recorded" ', '"mixed" ', ":9:10: trace.replay: mixed requires model, a list of some of gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = ["gemm", "copy"]\n#', ":10:18: trace.model: unknown class 'copy'; known: gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = []\n#', ":10:9: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"mixed"\nmodel = "gemm"\n#', ":10:9: trace.model: must be a list of some of gemm, "),
+                                       ('"recorded" ', '"modelled"\nmodel = ["gemm"]\n#', ':10:9: trace.model: requires replay = "mixed"'),
+                                       ('"recorded" ', '"recorded"\nmodel = ["gemm"]\n#', ':10:9: trace.model: requires replay = "mixed"'),
                                        ("[measure]", "[[stream]]\nname = \"s\"\nrun = [{ timed = \"1 us\" }]\n[measure]", "trace: "),
                                        ('system = "a100-sxm-80gb-8"', 'system = "gh200-1"', "the trace has rank 1, the system has 1 ranks")):
             path.write_text(text.replace(before, after))
@@ -267,7 +350,7 @@ class Program(ScratchTest):
 
     def test_a_system_that_is_not_known_is_asked_for(self):
         content = trace(0)
-        content["deviceProperties"][0]["name"] = ""
+        content["deviceProperties"][0] |= {"name": "", "numSms": 77}
         content["distributedInfo"]["world_size"] = 1
         (self.folder / "rank0.json").write_text(json.dumps(content))
         done = c3sim("import", "rank0.json", "-o", "replay", folder=self.folder)

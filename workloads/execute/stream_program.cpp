@@ -71,12 +71,10 @@ Seconds StreamProgram::recorded_delay(std::size_t index) const {
   return std::max(Seconds{}, begin - simulation_.now());
 }
 
-// Recorded times contain what a launch costs the device.
+// A profiler's time of a kernel contains its launch on the device. Collectives have theirs in the model of
+// their library, and timed work in its time.
 Seconds StreamProgram::start_on_device(std::size_t index) const {
-  const auto* join = std::get_if<JoinCall>(&operations_[index].work);
-  const bool is_modelled =
-      kernel_of(operations_[index]) != nullptr || (join != nullptr && !program_.calls[join->call].is_timed);
-  return is_modelled ? cluster_.spec().gpu.dispatch.launch_latency : Seconds{};
+  return kernel_of(operations_[index]) == nullptr ? Seconds{} : cluster_.spec().gpu.dispatch.launch_latency;
 }
 
 Seconds StreamProgram::launch_delay(std::size_t index) const {

@@ -9,7 +9,8 @@
 namespace c3::inline gpu {
 namespace {
 
-constexpr std::array<std::string_view, 1> kOperators = {"attention"};
+constexpr std::string_view kFlash2 = "attention_flash2";
+constexpr std::array<std::string_view, 2> kOperators = {"attention", kFlash2};
 constexpr std::array<std::string_view, 2> kAliases = {"sdpa", "flash_attention"};
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }
@@ -25,7 +26,8 @@ Operator read(const ShapeWords& words) {
                        .head_dim = extent(words, head_dim),
                        .causal = flag_or(words, causal, false),
                        .dtype = chosen<DType>(words, dtype),
-                       .pass = chosen_or(words, pass, Pass::forward)};
+                       .pass = chosen_or(words, pass, Pass::forward),
+                       .kernel = words[op] == kFlash2 ? AttentionKernel::flash2 : AttentionKernel::newest};
   shape.kv_heads = extent_or(words, kv_heads, shape.heads);
   shape.keys = extent_or(words, kv_seq, shape.queries);
   if (shape.heads % shape.kv_heads != 0)
@@ -43,6 +45,10 @@ std::vector<ShapeField> fields(const AttentionShape& shape) {
   return {{dtype, name_of(shape.dtype)}, {b, shape.batch},       {heads, shape.heads},
           {kv_heads, shape.kv_heads},    {seq, shape.queries},   {kv_seq, shape.keys},
           {head_dim, shape.head_dim},    {causal, shape.causal}, {pass, name_of(shape.pass)}};
+}
+
+std::string name_of_kernel(const AttentionShape& shape) {
+  return std::string(shape.kernel == AttentionKernel::flash2 ? kFlash2 : kOperators.front());
 }
 
 std::string shape_text(const AttentionShape& shape) {
@@ -80,6 +86,7 @@ extern constexpr OperatorClass kAttentionClass = {.name = "attention",
                                                   .shape_text = on_shape<&shape_text>,
                                                   .describe = on_shape<&describe_attention>,
                                                   .output = on_shape<&output>,
+                                                  .name_of = on_shape<&name_of_kernel>,
                                                   .matrix_flops = on_shape<&matrix_flops>,
                                                   .coefficients = on_shape<&coefficients>};
 

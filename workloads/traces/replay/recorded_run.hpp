@@ -21,7 +21,7 @@ using TextRow = std::uint32_t;
 /// What work computes; alike work shares one. Exactly one of three: `op`, `in_another`, or neither and a
 /// reason.
 struct RecordedOperator {
-  std::optional<Operator> op;
+  std::optional<Operator> op = std::nullopt;
   bool in_another = false;  ///< the time of another kernel's operator includes this one's
   TextRow note = 0;         ///< the rule that found it, or why nothing was found
 
@@ -34,11 +34,11 @@ struct RecordedWork {
   std::uint32_t stream = 0;
   WorkClass work_class = WorkClass::other;  ///< by its name, and by its operator where it has one
   std::uint32_t op = kNoIndex;              ///< row of RecordedRun::operators; none in old program files
-  Picoseconds start;                        ///< recorded date
-  Picoseconds duration;  ///< of a matched collective: from the start of its last member to the end here
+  Picoseconds start = {};                   ///< recorded date
+  Picoseconds duration = {};  ///< of a matched collective: from the start of its last member to the end here
   std::uint32_t launch = kNoIndex;      ///< point of the host at which it is launched
-  Picoseconds after_launch;             ///< its start, at the earliest
-  Picoseconds after_stream;             ///< the same, from the end of what was before it on its stream
+  Picoseconds after_launch = {};        ///< its start, at the earliest
+  Picoseconds after_stream = {};        ///< the same, from the end of what was before it on its stream
   std::uint32_t collective = kNoIndex;  ///< row of RecordedRun::collectives, if it was matched
 
   bool operator==(const RecordedWork&) const = default;

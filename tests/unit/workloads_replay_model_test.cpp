@@ -1,0 +1,160 @@
+// A recorded run replayed by the model: what is modelled takes the model's time, starts as recorded, and the
+// rest is as it was. Dates by hand.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/measure.hpp"
+#include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+#include "tests/support/near.hpp"
+#include "tests/unit/workloads_pair.hpp"
+#include "workloads/traces/replay/replay_program.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+constexpr Picoseconds us(std::int64_t count) { return {count * 1'000'000}; }
+
+/// Texts of the runs below.
+enum Text : TextRow { nothing, kernel, thread, all_reduce, half, send, rule };
+
+/// Ranks with one thread and one stream. Each piece of work starts 5 us behind its launch, which is at the
+/// first date, and 3 us behind the work before it.
+RecordedRun run_of(int ranks) {
+  RecordedRun run;
+  run.names = {"", "kernel", "thread", "all_reduce", "c10::Half", "send_recv", "rule"};
+  run.streams = {"stream7"};
+  for (int number = 0; number < ranks; ++number) {
+    RecordedRank& rank = run.ranks.emplace_back();
+    rank.number = number;
+    rank.threads = {thread};
+    rank.points = {{.thread = 0, .date = {}, .cost = {}}};
+  }
+  return run;
+}
+
+RecordedWork work_of(WorkClass work_class, Picoseconds duration) {
+  return {.name = kernel,
+          .work_class = work_class,
+          .duration = duration,
+          .launch = 0,
+          .after_launch = us(5),
+          .after_stream = us(3)};
+}
+
+std::uint32_t add_operator(RecordedRun& run, RecordedOperator of) {
+  of.note = rule;
+  run.operators.push_back(std::move(of));
+  return static_cast<std::uint32_t>(run.operators.size() - 1);
+}
+
+/// On rank 0: a product of 100 us, one that reduces its parts in 20 us, an addition of 40 us, and a copy of 7.
+RecordedRun kernels() {
+  RecordedRun run = run_of(1);
+  std::vector<RecordedWork>& work = run.ranks[0].work;
+  work.push_back(work_of(WorkClass::gemm, us(100)));
+  work.back().op = add_operator(run, {.op = gemm_of_tiles(24, 19)});
+  work.push_back(work_of(WorkClass::gemm, us(20)));
+  work.back().op = add_operator(run, {.in_another = true});
+  work.push_back(work_of(WorkClass::vector, us(40)));
+  work.back().op = add_operator(run, {.op = VectorShape{VectorOp::add, 4096, 4096, DType::bf16}});
+  work.push_back(work_of(WorkClass::copy, us(7)));
+  work.back().op = add_operator(run, {});
+  return run;
+}
+
+Experiment experiment_of(const RecordedRun& run, std::vector<WorkClass> classes, int gpus = 1) {
+  Experiment experiment;
+  experiment.cluster = mi300x_like_cluster();
+  experiment.cluster.gpu = mi300x_like_trainer();
+  experiment.program = replay_program(run, gpus == 1 ? experiment.cluster.ranks() : gpus,
+                                      {std::move(classes), &experiment.cluster.gpu});
+  return experiment;
+}
+
+double end_of(const Experiment& experiment) {
+  return run_once(experiment, in_order(), {}).streams[0].end.value;
+}
+
+double alone(const Operator& op) {
+  return time_of(op, mi300x_like_trainer(), {.launch = LaunchCost::device}).time.value;
+}
+
+/// Of the first lag, and one between each of four.
+constexpr double kLags = (5 + 3 * 3) * 1e-6;
+
+/// All ranks but the first two do nothing. Rank 1 comes 30 us late.
+RecordedRun collective(TextRow kind, std::int64_t bytes) {
+  RecordedRun run = run_of(2);
+  run.collectives.push_back({.name = kernel, .kind = kind, .dtype = half, .bytes = bytes, .members = {0, 1}});
+  for (RecordedRank& rank : run.ranks) {
+    rank.work.push_back(work_of(WorkClass::collective, us(600)));
+    rank.work.back().collective = 0;
+  }
+  run.ranks[1].points[0].cost = us(30);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("as recorded, nothing is modelled") {
+  CHECK(end_of(experiment_of(kernels(), {})) == near(kLags + 167e-6, 1e-9));
+}
+
+TEST_CASE("modelled kernels take what the model says of them alone, launch on the device included") {
+  const RecordedRun run = kernels();
+  const double product = alone(*run.operators[0].op), addition = alone(*run.operators[2].op);
+  CHECK(product != near(100e-6, 1e-2));
+  // The work inside the product takes none, and the copy what it took.
+  CHECK(end_of(experiment_of(run, all_work_classes())) == near(kLags + product + addition + 7e-6, 1e-6));
+  CHECK(end_of(experiment_of(run, {WorkClass::gemm})) == near(kLags + product + 40e-6 + 7e-6, 1e-6));
+  CHECK(end_of(experiment_of(run, {WorkClass::vector})) == near(kLags + 120e-6 + addition + 7e-6, 1e-6));
+}
+
+TEST_CASE("a modelled collective takes what it takes alone, from the arrival of its last member") {
+  const RecordedRun run = collective(all_reduce, 64 << 20);
+  const Experiment experiment = experiment_of(run, {WorkClass::collective}, 8);
+  const CollectiveCall call = *specified_call(run, run.collectives[0]);
+  CHECK(call == CollectiveCall{.kind = CollectiveKind::all_reduce,
+                               .bytes = Bytes{64.0 * 1024 * 1024},
+                               .dtype = DType::fp16,
+                               .ranks = {0, 1}});
+  const double measured = measure_collective(experiment.cluster, call, {.gap = Seconds{}}).time.value;
+  CHECK(end_of(experiment) == near(35e-6 + measured, 1e-6));
+  CHECK(end_of(experiment_of(run, {WorkClass::gemm}, 8)) == near(635e-6, 1e-9));
+}
+
+TEST_CASE("a collective that is not specified keeps its time") {
+  for (const RecordedRun& run :
+       {collective(send, 1 << 20), collective(nothing, 1 << 20), collective(all_reduce, 0)}) {
+    CHECK(!specified_call(run, run.collectives[0]));
+    CHECK(end_of(experiment_of(run, all_work_classes(), 8)) == near(635e-6, 1e-9));
+  }
+}
+
+TEST_CASE("what the GPU cannot run keeps its time") {
+  RecordedRun run = kernels();
+  run.operators[0].op = GemmShape{4096, 4096, 4096, DType::fp8};  // has no fp8
+  const double addition = alone(*run.operators[2].op);
+  CHECK(end_of(experiment_of(run, all_work_classes())) == near(kLags + 100e-6 + addition + 7e-6, 1e-6));
+}
+
+TEST_CASE("shares say where the recorded time goes") {
+  const RecordedRun run = kernels();
+  const GpuSpec gpu = mi300x_like_trainer();
+  const ReplayShares all = shares_of(run, {all_work_classes(), &gpu});
+  CHECK((all.model.count == 2 && all.model.time == us(140)));
+  CHECK((all.another.count == 1 && all.another.time == us(20)));
+  CHECK((all.recording.count == 1 && all.recording.time == us(7)));
+  CHECK(all.choice.count == 0);
+  const ReplayShares some = shares_of(run, {{WorkClass::vector}, &gpu});
+  CHECK((some.model.time == us(40) && some.choice.time == us(127)));
+  CHECK((some.all().count == 4 && some.all().time == us(167)));
+}
