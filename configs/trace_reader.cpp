@@ -25,7 +25,7 @@ constexpr auto kKeys = std::to_array<KeyText>({
      "recorded: kernels and collectives take the time that they took in the trace; modelled: the time that the "
      "model gives their shapes; mixed: that for the classes of `model`",
      std::string_view("recorded")},
-    {"model", "with replay = \"mixed\": classes of work to model, the rest is as recorded"},
+    {"model", "with replay = \"mixed\": classes of work to model; the rest is as recorded"},
 });
 
 /// What a `model` list may name: classes of which the kernel model or the collective model knows any work.
