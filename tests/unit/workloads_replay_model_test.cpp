@@ -158,3 +158,34 @@ TEST_CASE("shares say where the recorded time goes") {
   CHECK((some.model.time == us(40) && some.choice.time == us(127)));
   CHECK((some.all().count == 4 && some.all().time == us(167)));
 }
+
+TEST_CASE("a stream's priority changes modelled collectives beside modelled kernels, and nothing recorded") {
+  // On both ranks a long product, and 20 us later a collective on another stream.
+  RecordedRun run = run_of(2);
+  run.streams.emplace_back("stream20");
+  run.collectives.push_back(
+      {.name = kernel, .kind = all_reduce, .dtype = half, .bytes = 1 << 20, .members = {0, 1}});
+  const std::uint32_t product = add_operator(run, {.op = gemm_of_tiles(38 * 8, 8)});
+  for (RecordedRank& rank : run.ranks) {
+    rank.work = {work_of(WorkClass::gemm, us(500)), work_of(WorkClass::collective, us(60))};
+    rank.work[0].op = product;
+    rank.work[1].stream = 1;
+    rank.work[1].after_launch = us(20);
+    rank.work[1].collective = 0;
+  }
+  const auto ends = [&run](std::vector<WorkClass> classes, int priority) {
+    const Experiment experiment = experiment_of(run, std::move(classes), 8);
+    Strategy strategy = in_order();
+    strategy.streams["stream20"].priority = priority;
+    const RunResult result = run_once(experiment, strategy, {});
+    return std::pair(result.streams[0].end.value, result.streams[1].end.value);
+  };
+  const auto [low_product, low_sum] = ends(all_work_classes(), 0);
+  const auto [high_product, high_sum] = ends(all_work_classes(), 5);
+  CHECK(high_sum < 0.9 * low_sum);
+  CHECK(high_product >= low_product);
+  for (const std::vector<WorkClass>& classes :
+       {std::vector<WorkClass>{}, {WorkClass::gemm}, {WorkClass::collective}})
+    CHECK(ends(classes, 0) == ends(classes, 5));
+  CHECK(ends({WorkClass::gemm}, 0).second == near(80e-6, 1e-9));
+}

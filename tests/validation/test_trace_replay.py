@@ -1,5 +1,6 @@
 """c3sim import -o on public traces: the simulator replays what was recorded, and what it writes can be imported again."""
 
+import csv
 import json
 import os
 import pathlib
@@ -78,6 +79,68 @@ class Replay(unittest.TestCase):
         seconds = os.times().children_user - read
         print(f"DLRM: {work} events; reading takes {read - before:.2f} s, c3sim run of four runs and a file {seconds:.2f} s")
         self.assertLessEqual(seconds * 22_000 / work, cpu_budget(2.0))  # 0.5 s for each run
+
+
+class Modelled(unittest.TestCase):
+    """The same traces with the times of the model."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def write(self, *files, system):
+        c3sim("import", *files, "-o", self.folder / "replay", "--system", system, "-q")
+
+    def run_as(self, *sets):
+        words = [word for value in sets for word in ("--set", value)]
+        done = c3sim("run", self.folder / "replay/experiment.toml", "-o", self.folder / "out.h5", "--json", *words)
+        strategy = json.loads(done.stdout)["strategies"][0]
+        shares = [float(share) for share in re.findall(r"([\d.]+) % \(", done.stderr)]
+        return strategy, shares
+
+    def test_megatron_on_its_own_gpus(self):
+        self.write(*MEGATRON, system="a100-sxm-80gb-8")
+        recorded, _ = self.run_as()
+        modelled, shares = self.run_as("trace.replay=modelled")
+        kernels = [sum(rank["kernels_us"] for rank in run["classes"]) for run in (recorded, modelled)]
+        step = modelled["time_us"] / recorded["time_us"] - 1
+        busy = kernels[1] / kernels[0] - 1
+        table = c3sim("inspect", self.folder / "out.h5", "--table", "collectives", "--csv").stdout
+        rows = [row for row in csv.DictReader(table.splitlines()) if float(row["bytes_B"]) == 67_108_864]
+        # From the arrival of a collective's last rank: the shortest time of all members.
+        sums = [(float(row["end_ps"]) - float(row["start_ps"])) * 1e-6 for row in rows]
+        last = min(sums)
+        print(f"Megatron modelled: {shares[0]} % of GPU time; step {100 * step:+.4f} %, kernels {100 * busy:+.1f} %, 67 MB all-reduce {last:.1f} us")
+        self.assertGreaterEqual(shares[0], 93.0)
+        self.assertLessEqual(abs(step), 0.005)
+        self.assertLessEqual(abs(busy), 0.1)
+        self.assertEqual(len(sums), 81 * 8)
+        self.assertLessEqual(abs(last / 594.0 - 1), 0.15)
+
+    def test_megatron_on_other_machines(self):
+        self.write(*MEGATRON, system="a100-sxm-80gb-8")
+        modelled, _ = self.run_as("trace.replay=modelled")
+        faster, _ = self.run_as("trace.replay=modelled", "system=h100-sxm-8")
+        slower, _ = self.run_as("trace.replay=modelled", "library.channels=2")
+        # The host binds the step: the GPU's work changes, and the step does not.
+        self.assertLess(faster["classes"][0]["kernels_us"], 0.6 * modelled["classes"][0]["kernels_us"])
+        self.assertAlmostEqual(faster["time_us"] / modelled["time_us"], 1.0, delta=0.005)
+        self.assertGreater(slower["classes"][0]["communication_us"], 1.3 * modelled["classes"][0]["communication_us"])
+        self.assertAlmostEqual(slower["classes"][0]["kernels_us"] / modelled["classes"][0]["kernels_us"], 1.0, delta=1e-6)
+
+    def test_pairs_of_h100_and_mi300x(self):
+        """GPU time of one H100's trace on MI300X, and of its own GPU, beside the model's kernels one by one (c3sim import --gpu)."""
+        for path in sorted((TRACES / "tracelens").glob("h100_*.json.gz")):
+            for gpu, system in (("h100-sxm", "h100-sxm-8"), ("mi300x", "mi300x-8")):
+                with self.subTest(trace=path.name, gpu=gpu):
+                    self.write(path, system="h100-sxm-8")
+                    modelled, shares = self.run_as("trace.replay=modelled", f"system={system}")
+                    retimed = json.loads(c3sim("import", path, "--gpu", gpu, "--json").stdout)["retiming"]
+                    expected = retimed["all_but_collectives"]["modelled_us"]
+                    busy = modelled["classes"][0]["kernels_us"]
+                    print(f"{path.name[:24]} on {gpu}: {shares[0]} % modelled, kernels {busy:.1f} us, one by one {expected:.1f}")
+                    self.assertAlmostEqual(busy / expected, 1.0, delta=0.03)
 
 
 if __name__ == "__main__":
