@@ -386,17 +386,12 @@ void write_program_file(const std::filesystem::path& target, const RecordedRun& 
   write_texts(file, {kNames, "1", "texts that columns with an attribute 'indexes' point to"}, run.names);
   write_texts(file, {kStreams, "1", "names of the streams"}, run.streams);
   write_ranks(file, run);
-  write_table(
-      file, "work", kWork, run, [](const RecordedRank& rank) -> auto& { return rank.work; });
+  write_table(file, "work", kWork, run, [](const RecordedRank& rank) -> auto& { return rank.work; });
   write_operators(file, run);
-  write_table(
-      file, "edges", kEdges, run, [](const RecordedRank& rank) -> auto& { return rank.edges; });
-  write_table(
-      file, "points", kPoints, run, [](const RecordedRank& rank) -> auto& { return rank.points; });
-  write_table(
-      file, "waits", kWaits, run, [](const RecordedRank& rank) -> auto& { return rank.waits; });
-  write_table(
-      file, "steps", kSteps, run, [](const RecordedRank& rank) -> auto& { return rank.steps; });
+  write_table(file, "edges", kEdges, run, [](const RecordedRank& rank) -> auto& { return rank.edges; });
+  write_table(file, "points", kPoints, run, [](const RecordedRank& rank) -> auto& { return rank.points; });
+  write_table(file, "waits", kWaits, run, [](const RecordedRank& rank) -> auto& { return rank.waits; });
+  write_table(file, "steps", kSteps, run, [](const RecordedRank& rank) -> auto& { return rank.steps; });
   {
     TableWriter<RecordedCollective, kCollectives.size()> table(file, "collectives", kCollectives);
     for (const RecordedCollective& collective : run.collectives)

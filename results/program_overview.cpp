@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +29,23 @@ std::array<ClassTotal, kWorkClassNames.size()> totals_of(const RecordedRank& ran
     its.time += work.duration;
   }
   return totals;
+}
+
+/// Work whose operator is not known, by reason, the longest first.
+std::vector<std::pair<std::string, ClassTotal>> without_operator(const RecordedRun& run) {
+  std::map<std::string, ClassTotal> totals;
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      const RecordedOperator* of = work.op == kNoIndex ? nullptr : &run.operators[work.op];
+      if (of != nullptr && (of->op || of->in_another)) continue;
+      ClassTotal& its = totals[of == nullptr ? "the file was written without operators" : run.text(of->note)];
+      ++its.count;
+      its.time += work.duration;
+    }
+  }
+  std::vector<std::pair<std::string, ClassTotal>> sorted(totals.begin(), totals.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& entry) { return entry.second.time; });
+  return sorted;
 }
 
 Picoseconds length_of(const RecordedRank& rank) {
@@ -53,6 +74,10 @@ std::string program_text(const std::filesystem::path& path, const RecordedRun& r
                             totals[i].time.milliseconds());
     }
   }
+  const auto unknown = without_operator(run);
+  if (!unknown.empty()) text += "work whose operator is not known, of all ranks\n";
+  for (const auto& [reason, total] : unknown)
+    text += fmt::format("  {:>7} {:>12.3f} ms  {}\n", total.count, total.time.milliseconds(), reason);
   return text;
 }
 
@@ -67,6 +92,11 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
   for (const std::string& stream : run.streams)
     json["streams"].push_back(stream);
   json["collectives"] = static_cast<std::int64_t>(run.collectives.size());
+  json["without_operator"] = Json::array();
+  for (const auto& [reason, total] : without_operator(run))
+    json["without_operator"].push_back({{"reason", reason},
+                                        {"count", static_cast<std::int64_t>(total.count)},
+                                        {"time_us", total.time.microseconds()}});
   json["ranks"] = Json::array();
   for (const RecordedRank& rank : run.ranks) {
     Json its = Json::object();

@@ -209,6 +209,9 @@ class Program(ScratchTest):
         document = json.loads(c3sim("inspect", "replay/program.h5", "--json", folder=self.folder).stdout)
         self.assertEqual([rank["work"] for rank in document["ranks"]], [4, 4])
         self.assertEqual(document["ranks"][0]["classes"]["collective"]["count"], 2)
+        reason = "a collective: its time is the network's"
+        self.assertIn(f"        4        0.680 ms  {reason}\n", shown.stdout)
+        self.assertEqual(document["without_operator"], [{"reason": reason, "count": 4, "time_us": 680.0}])
         refused = c3sim("inspect", "replay/program.h5", "--table", "activities", folder=self.folder)
         self.assertEqual(refused.returncode, 2)
 
@@ -262,6 +265,17 @@ class Program(ScratchTest):
                 self.assertEqual((done.returncode, done.stderr.count("note: trace: ")), (0, 1 if expected else 0), done.stderr)
                 for text in expected:
                     self.assertIn(text, done.stderr)
+
+    def test_an_operator_of_a_size_that_no_table_has_keeps_its_time(self):
+        content = trace(0, world=1)
+        for event in content["traceEvents"]:
+            if event["name"] == "aten::mm":
+                event["args"]["Input Dims"] = [[1 << 41, 1], [1, 1]]
+        (self.folder / "rank0.json").write_text(json.dumps(content))
+        done = c3sim("import", "rank0.json", "-o", "replay", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("0.0 % (0 of 4) are modelled", done.stderr)
+        self.assertIn("m must be at most 2^40", c3sim("inspect", "replay/program.h5", folder=self.folder).stdout)
 
     def test_a_file_of_before_operators_is_replayed_as_recorded(self):
         import h5py

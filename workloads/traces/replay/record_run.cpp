@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/errors.hpp"
+#include "workloads/traces/replay/operator_words.hpp"
 #include "workloads/traces/retiming/kernel_operators.hpp"
 #include "workloads/traces/run_graph.hpp"
 
@@ -74,7 +76,14 @@ class Recorder {
   void add_operators(const KernelOperators& operators) {
     for (std::uint32_t i = 0; i < operators.distinct(); ++i) {
       const KernelOperator& of = operators.at(i);
-      run_.operators.push_back({.op = of.op, .in_another = of.in_another, .note = text(of.note)});
+      RecordedOperator& kept = run_.operators.emplace_back();
+      kept = {.op = of.op, .in_another = of.in_another, .note = text(of.note)};
+      if (!of.op) continue;
+      try {
+        operator_of(words_of(*of.op));
+      } catch (const InfeasibleError& error) {  // of a size that no table of kernels has
+        kept = {.note = text(error.what())};
+      }
     }
   }
 
