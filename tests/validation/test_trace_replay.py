@@ -130,18 +130,19 @@ class Modelled(unittest.TestCase):
         self.assertAlmostEqual(slower["classes"][0]["kernels_us"] / modelled["classes"][0]["kernels_us"], 1.0, delta=1e-6)
 
     def test_pairs_of_h100_and_mi300x(self):
-        """GPU time of one H100's trace on MI300X, and on its own GPU, beside the model's kernels one by one (c3sim import --gpu), which
-        draws no work groups that take longer."""
+        """GPU time of one H100's trace on MI300X, and on its own GPU, beside the model's kernels one by one (c3sim import --gpu). These
+        draw no work groups that take longer: 0.2 us of each of BERT's kernels of 4 us on MI300X.
+        """
         for path in sorted((TRACES / "tracelens").glob("h100_*.json.gz")):
             for gpu, system in (("h100-sxm", "h100-sxm-8"), ("mi300x", "mi300x-8")):
                 with self.subTest(trace=path.name, gpu=gpu):
                     self.write(path, system="h100-sxm-8")
-                    modelled, shares = self.run_as("trace.replay=modelled", f"system={system}", "gpu.work_group_spread=0")
+                    modelled, shares = self.run_as("trace.replay=modelled", f"system={system}")
                     retimed = json.loads(c3sim("import", path, "--gpu", gpu, "--json").stdout)["retiming"]
                     expected = retimed["all_but_collectives"]["modelled_us"]
                     busy = modelled["classes"][0]["kernels_us"]
                     print(f"{path.name[:24]} on {gpu}: {shares[0]} % modelled, kernels {busy:.1f} us, one by one {expected:.1f}")
-                    self.assertAlmostEqual(busy / expected, 1.0, delta=0.015)
+                    self.assertAlmostEqual(busy / expected, 1.0, delta=0.06)
 
 
 if __name__ == "__main__":
