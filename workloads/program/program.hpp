@@ -62,8 +62,9 @@ struct Exchange {
 };
 
 /// How long after its causes a kernel or collective started, as somebody recorded it, in place of the GPU's
-/// launch latency and dependent gap. It starts when all of its causes allow it: its launch, the end of what was
-/// before it on its stream, and the events for which that waited since then.
+/// launch latency and dependent gap; a kernel with a shape spends the former after its start. It starts when
+/// all of its causes allow it: its launch, the end of what was before it on its stream, and the events for
+/// which that waited since then.
 struct RecordedLags {
   Seconds after_launch;
   Seconds after_stream;

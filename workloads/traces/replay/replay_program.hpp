@@ -14,8 +14,9 @@ namespace c3::inline traces {
 /// what it did. Copies and memsets are timed kernels, as they share no link here. Work that \p model chooses is
 /// a kernel of its shape, or an ordinary call; work whose time is in another's then takes none. All keep the
 /// lags of their starts. \throws InfeasibleError for a recorded rank that the cluster has not Wrong when:
-/// modelled work is launched otherwise on another GPU (more kernels, or fewer); members join a collective on
-/// unlike streams, of which it takes the last rank's policy.
+/// modelled work is launched otherwise on another GPU (more kernels, or fewer); work is in the time of
+/// a kernel that the GPU cannot run (it then takes none, and the kernel its recorded time); members join a
+/// collective on unlike streams, of which it takes the last rank's policy.
 Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& model = {});
 
 }  // namespace c3::traces
