@@ -95,9 +95,20 @@ Row framework_row(const std::string& name) {
           {"gradients", name_of(framework.gradient_dtype)},
           {"bucket_mib", framework.bucket.value / (1 << 20)},
           {"prefetch", framework.prefetch},
-          {"forward_launch_us", framework.forward_launch.value * 1e6},
-          {"backward_launch_us", framework.backward_launch.value * 1e6},
+          {"host", usual_host_of(name)},
+          {"host_forward", framework.host_forward},
+          {"host_backward", framework.host_backward},
           {"hardware_queues", framework.hardware_queues}};
+}
+
+Row host_row(const std::string& name) {
+  const Host host = load_host(name);
+  return {{"name", host.name},
+          {"kernel_launch_us", host.kernel_launch.value * 1e6},
+          {"collective_launch_us", host.collective_launch.value * 1e6},
+          {"event_us", host.event.value * 1e6},
+          {"layer_forward_us", host.layer_forward.value * 1e6},
+          {"layer_backward_us", host.layer_backward.value * 1e6}};
 }
 
 Row experiment_row(const std::filesystem::path& file) {
@@ -132,6 +143,7 @@ const std::map<std::string, PresetList>& preset_lists() {
       {"models", {PresetKind::model, model_row}},
       {"fabrics", {PresetKind::fabric, fabric_row}},
       {"frameworks", {PresetKind::framework, framework_row}},
+      {"hosts", {PresetKind::host, host_row}},
   };
   return kLists;
 }
@@ -178,7 +190,8 @@ Row study_row(const Study& study) {
           {"about", study.about}};
 }
 
-constexpr int kSchemaVersion = 2;  // 2: bandwidths are called _GB_s; experiments have a purpose
+/// 2: bandwidths are called _GB_s, experiments have a purpose. 3: hosts have times, frameworks multiply them.
+constexpr int kSchemaVersion = 3;
 constexpr std::size_t kTextWidth = 120;
 constexpr std::string_view kExperiments = "experiments";
 constexpr std::string_view kCollectives = "collectives";

@@ -45,8 +45,9 @@ struct PresetReference {
   std::string name() const { return holder.empty() ? std::string(key) : fmt::format("{}.{}", holder, key); }
 };
 
-/// A system's GPU and library are named by the node's preset, so the node comes first.
-constexpr std::array<PresetReference, 6> kReferences = {{
+/// A system's GPU and library are named by the node's preset, so the node comes first; a host by the
+/// framework's.
+constexpr std::array<PresetReference, 7> kReferences = {{
     {"", "system", PresetKind::node, "node", "preset of the node (c3sim list systems)"},
     {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
     {"node", "library", PresetKind::library, "library",
@@ -56,7 +57,18 @@ constexpr std::array<PresetReference, 6> kReferences = {{
     {"fabric", "use", PresetKind::fabric, "fabric", "preset of the fabric (c3sim list fabrics)"},
     {"training", "framework", PresetKind::framework, "framework",
      "preset of the framework (c3sim list frameworks)"},
+    {"training", "host", PresetKind::host, "host",
+     "preset of the host (c3sim list hosts); default: the one that the framework's preset names"},
 }};
+
+/// Takes the host out of the preset of a framework: it is that of a step whose \p training names none.
+void take_usual_host(Table& framework, Table& training) {
+  const Node* found = framework.find("host");
+  if (found == nullptr) return;
+  const Node host = *found;
+  framework.erase("host");
+  if (training.find("host") == nullptr) training.put("host", host.origin, host);
+}
 
 /// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
 void put_preset(Table& root, const PresetReference& reference, PeakChanges& changes) {
@@ -71,6 +83,7 @@ void put_preset(Table& root, const PresetReference& reference, PeakChanges& chan
     throw ConfigError(name->origin, reference.name(), "must be the name of a preset");
   Node whole = load_preset(reference.kind, *name->text(), name->origin, reference.name());
   holder->erase(reference.key);
+  if (reference.kind == PresetKind::framework) take_usual_host(*whole.table(), *holder);
   const Node nothing{Table{}, whole.origin};
   const Node* found = root.find(reference.table);
   const Node& overrides = found == nullptr ? nothing : *found;
@@ -85,7 +98,7 @@ void put_preset(Table& root, const PresetReference& reference, PeakChanges& chan
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "training",
+       {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "host", "training",
         "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
@@ -96,7 +109,7 @@ Table in_reading_order(const Table& root) {
   return ordered;
 }
 
-/// The document with presets in place of `system`, `node.gpu`, `node.library`, `model.use` and `fabric`.
+/// The document with presets in place of their names (kReferences).
 Node resolve(const Node& document) {
   Node resolved = document;
   Table& root = *resolved.table();
@@ -234,7 +247,7 @@ TableRule experiment_rule() {
                {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
   for (const PresetReference& reference : kReferences)
     allow_reference(rule, reference);
-  rule.find("training")->with.clear();     // a framework by name, and a model by `use`
+  rule.find("training")->with.clear();     // framework and host by name, and a model by `use`
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;

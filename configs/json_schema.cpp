@@ -83,7 +83,7 @@ class SharedParts {
   Json write() { return inside(schema_); }
 
  private:
-  static constexpr std::size_t kWorthSharing = 80;  // characters; a reference takes about 40
+  static constexpr std::size_t kWorthSharing = 60;  // characters; a reference takes about 40
 
   /// Calls \p visit(name, part) for the schemas of which \p schema is made. \p name: of the key that they
   /// describe.
@@ -143,7 +143,8 @@ class SharedParts {
 
   Json shared_bare(const std::string& name, const Json& part) {
     const std::string text = part.dump();
-    if (text.size() < kWorthSharing || uses_[text] < 2) return inside(part, name);
+    const bool is_shared = text.size() >= kWorthSharing && uses_[text] > 1 && !part.contains("$ref");
+    if (!is_shared) return inside(part, name);
     const auto known = names_.find(text);
     if (known != names_.end()) return reference_to(known->second);
     std::string own = name;

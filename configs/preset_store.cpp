@@ -32,13 +32,14 @@ struct Kind {
   std::string_view folder;
 };
 
-constexpr std::array<Kind, 6> kKinds = {{
+constexpr std::array<Kind, 7> kKinds = {{
     {PresetKind::gpu, "gpu", "gpus"},
     {PresetKind::node, "node", "nodes"},
     {PresetKind::library, "library", "libraries"},
     {PresetKind::model, "model", "models"},
     {PresetKind::fabric, "fabric", "fabrics"},
     {PresetKind::framework, "framework", "frameworks"},
+    {PresetKind::host, "host", "hosts"},
 }};
 
 std::string_view folder_of(PresetKind kind) { return kKinds.at(static_cast<std::size_t>(kind)).folder; }
@@ -53,6 +54,13 @@ std::vector<fs::path> toml_files(std::string_view folder) {
   }
   std::ranges::sort(files);
   return files;
+}
+
+/// A framework names its host beside what a Framework holds.
+std::string read_usual_host(Section& section) {
+  std::string host = section.text("host");
+  section.explain("host", "preset of the host, unless training.host names another");
+  return host;
 }
 
 void read(PresetKind kind, Section& section) {
@@ -79,7 +87,11 @@ void read(PresetKind kind, Section& section) {
       read_fabric(section);
       return;
     case PresetKind::framework:
+      read_usual_host(section);
       read_framework(section);
+      return;
+    case PresetKind::host:
+      read_host(section);
       return;
   }
 }
@@ -236,7 +248,20 @@ FabricSpec load_fabric(const std::string& name) {
 Framework load_framework(const std::string& name) {
   const Node preset = load_preset(PresetKind::framework, name, kNoFile, "framework");
   Section section(preset, "framework");
+  read_usual_host(section);
   return read_framework(section);
+}
+
+Host load_host(const std::string& name) {
+  const Node preset = load_preset(PresetKind::host, name, kNoFile, "host");
+  Section section(preset, "host");
+  return read_host(section);
+}
+
+std::string usual_host_of(const std::string& framework) {
+  const Node preset = load_preset(PresetKind::framework, framework, kNoFile, "framework");
+  Section section(preset, "framework");
+  return read_usual_host(section);
 }
 
 ModelDimensions load_model(const std::string& name) {

@@ -18,12 +18,14 @@
 #include "configs/tree.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/models/framework.hpp"
+#include "workloads/models/host.hpp"
 
 namespace c3::inline configs {
 
-enum class PresetKind { gpu, node, library, model, fabric, framework };
+enum class PresetKind { gpu, node, library, model, fabric, framework, host };
 inline constexpr std::array kPresetKinds = {PresetKind::gpu,   PresetKind::node,   PresetKind::library,
-                                            PresetKind::model, PresetKind::fabric, PresetKind::framework};
+                                            PresetKind::model, PresetKind::fabric, PresetKind::framework,
+                                            PresetKind::host};
 
 /// Names of all presets of \p kind, sorted.
 std::vector<std::string> preset_names(PresetKind kind);
@@ -43,7 +45,7 @@ void check_preset(PresetKind kind, const Node& preset);
 /// The kind of presets that the folder of \p file holds; absent when it is no folder of presets.
 std::optional<PresetKind> preset_kind_of(const std::filesystem::path& file);
 
-/// "gpu", "node", "library", "model", "fabric" or "framework".
+/// "gpu", "node", "library", "model", "fabric", "framework" or "host".
 std::string_view noun_of(PresetKind kind);
 
 /// What a preset of \p kind may hold: found once and kept, for it takes many trial readings.
@@ -82,5 +84,9 @@ CollectiveLibrarySpec load_library(const std::string& name);
 ModelDimensions load_model(const std::string& name);
 FabricSpec load_fabric(const std::string& name);
 Framework load_framework(const std::string& name);
+Host load_host(const std::string& name);
+
+/// The host that the preset \p framework names: that of a training step which names none. \throws ConfigError
+std::string usual_host_of(const std::string& framework);
 
 }  // namespace c3::configs

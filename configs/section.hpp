@@ -50,6 +50,9 @@ class Section {
   /// Whether the key is there: asked before it is read, it may be left out. Otherwise its getter throws.
   bool has(std::string_view key);
 
+  /// Whether the file has the key, which no reader takes: for keys that are refused by name.
+  bool holds(std::string_view key) const { return find(key) != nullptr; }
+
   /// The value as it is written, for a caller that reads it by \p rule itself.
   const Node& node(std::string_view key, const Rule& rule);
 

@@ -10,6 +10,7 @@
 #include "interconnect/fabric.hpp"
 #include "interconnect/spec.hpp"
 #include "workloads/models/framework.hpp"
+#include "workloads/models/host.hpp"
 
 namespace c3::inline configs {
 
@@ -19,6 +20,7 @@ NodeSpec read_node(Section& section);
 FabricSpec read_fabric(Section& section);  ///< nics_per_node 0: as many as the node has, see join
 CollectiveLibrarySpec read_library(Section& section);
 Framework read_framework(Section& section);
+Host read_host(Section& section);
 
 /// A full-duplex link. \param prefix of its keys: `link_` in the node's table, none in a table of its own.
 LinkSpec read_link(Section& section, const std::string& prefix);

@@ -12,6 +12,7 @@ namespace {
 constexpr auto kTables = std::to_array<KeyText>({
     {"training", "a training step, whose streams c3sim makes; in place of [[stream]]"},
     {"framework", "overrides of the framework's preset, which training.framework names"},
+    {"host", "overrides of the host's preset, which training.host names"},
     {"model", "the model, and what an experiment computes with it"},
 });
 
@@ -88,9 +89,12 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
 TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) {
   Section section = root.table("training", sampling);
   Section framework = root.table("framework", sampling);
+  Section host = root.table("host", sampling);
   Section model = root.table("model", sampling);
   TrainingSetup setup;
+  if (framework.holds("host")) framework.fail("host", "is chosen by training.host");
   setup.framework = read_framework(framework);
+  setup.host = read_host(host);
   setup.dtype = read_dtype(model, "dtype");
   root.explain(kTables);
   model.explain("dtype", "data type in which layers compute");

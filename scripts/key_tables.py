@@ -116,7 +116,7 @@ def usual(name, part, needs, before):
 class KeyTables:
     """Fills a page's tables of keys."""
 
-    KINDS = ("experiment", "gpu", "node", "library", "fabric", "framework", "model")
+    KINDS = ("experiment", "gpu", "node", "library", "fabric", "framework", "host", "model")
 
     def __init__(self, command):
         self.schemas = {kind: Schema(command, kind) for kind in self.KINDS}

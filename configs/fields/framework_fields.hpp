@@ -8,6 +8,8 @@ namespace c3::inline configs {
 
 KernelStyle read_kernel_style(Section& section, std::string_view key);
 
+inline constexpr Limits kHostMultiple = {0, 100};
+
 inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     read_by<&Framework::kernels, read_kernel_style>("kernels",
                                                     "style of the kernels that a layer's code launches"),
@@ -37,15 +39,22 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
     flag<&Framework::gathers_wait_on_host>("gathers_wait_on_host",
                                            "whether the host waits for room before it launches a gather"),
-    quantity<&Framework::forward_launch>("forward_launch",
-                                         "host time for each kernel forward and of the optimizer"),
-    quantity<&Framework::backward_launch>("backward_launch", "host time for each kernel of the backward pass"),
-    quantity<&Framework::collective_launch>("collective_launch", "host time for each collective"),
-    quantity<&Framework::event_launch>("event_launch",
-                                       "host time to record an event or to wait for one on a stream"),
-    quantity<&Framework::layer_forward>("layer_forward", "host time of a layer forward beyond its launches"),
-    quantity<&Framework::layer_backward>("layer_backward",
-                                         "host time of a layer's backward pass beyond its launches"),
+    number<&Framework::host_forward>("host_forward", kHostMultiple,
+                                     "multiple of the host's kernel_launch for each kernel forward and of the "
+                                     "optimizer"),
+    number<&Framework::host_backward>(
+        "host_backward", kHostMultiple,
+        "multiple of the host's kernel_launch for each kernel of the backward pass"),
+    number<&Framework::host_collective>("host_collective", kHostMultiple,
+                                        "multiple of the host's collective_launch for each collective"),
+    number<&Framework::host_event>(
+        "host_event", kHostMultiple,
+        "multiple of the host's event for each event that is recorded or waited for"),
+    number<&Framework::host_layer_forward>("host_layer_forward", kHostMultiple,
+                                           "multiple of the host's layer_forward for each layer forward"),
+    number<&Framework::host_layer_backward>(
+        "host_layer_backward", kHostMultiple,
+        "multiple of the host's layer_backward for each layer's backward pass"),
     number<&Framework::launch_queue>("launch_queue", {1, 1'048'576},
                                      "launches that wait for the GPU before the host waits"),
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},

@@ -44,7 +44,7 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                             "one of this many layers is recomputed; requires recompute")
         .optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 3,
-              "all but model, framework and dtype");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 4,
+              "all but model, framework, host and dtype");
 
 }  // namespace c3::configs

@@ -1,45 +1,39 @@
 #include "studies/training/training_study.hpp"
 
-#include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "configs/experiment_reader.hpp"
 #include "studies/training/measured_gpts.hpp"
 #include "studies/training/published_steps.hpp"
 #include "studies/training/step_checks.hpp"
-#include "workloads/training/training_step.hpp"
 
 namespace c3::inline studies {
 namespace {
 
 constexpr std::string_view kGpts = "training/gpt_one_node_a100_2_and_4_gpus.csv";
 
-/// With every host time at the high end of what is assumed.
-Experiment with_slow_host(const ExperimentFile& file) {
-  constexpr std::array<std::pair<std::string_view, Seconds Framework::*>, 6> kTimes = {
-      {{"forward_launch", &Framework::forward_launch},
-       {"backward_launch", &Framework::backward_launch},
-       {"collective_launch", &Framework::collective_launch},
-       {"event_launch", &Framework::event_launch},
-       {"layer_forward", &Framework::layer_forward},
-       {"layer_backward", &Framework::layer_backward}}};
-  Experiment slow = file.make(std::nullopt);
-  TrainingSetup setup = training_of(slow);
-  for (const auto& [key, time] : kTimes) {
-    const RangeEnd end{"framework." + std::string(key), true};
-    setup.framework.*time = training_of(file.make_at(end)).framework.*time;
+/// With every host time at the high end of what is assumed: the host's times and the framework's multiples of
+/// them.
+Experiment with_slow_host(const std::filesystem::path& path) {
+  std::vector<std::string> sets;
+  for (const auto& [key, range, whole] : ExperimentFile::load(path).ranges()) {
+    if (key.starts_with("host.")) sets.push_back(fmt::format("{}={} s", key, range.high));
+    if (key.starts_with("framework.host_")) sets.push_back(fmt::format("{}={}", key, range.high));
   }
-  set_training(slow, std::move(setup));
-  return slow;
+  return ExperimentFile::load(path, sets).make(std::nullopt);
 }
 
 StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures& published,
                                 const StudyProgress& progress) {
   StudyOutcome outcome;
-  const ExperimentFile frame = ExperimentFile::load(experiment_of_study("training", "gpt_a100.toml"));
-  MeasuredGptsPart gpts(read_measured_gpts(input.data / kGpts, outcome.broken), frame.make(std::nullopt),
-                        with_slow_host(frame));
+  const std::filesystem::path frame = experiment_of_study("training", "gpt_a100.toml");
+  MeasuredGptsPart gpts(read_measured_gpts(input.data / kGpts, outcome.broken),
+                        ExperimentFile::load(frame).make(std::nullopt), with_slow_host(frame));
   PublishedStepsPart steps;
   InterferencePart interference;
   GathersPart gathers;

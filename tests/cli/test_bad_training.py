@@ -57,6 +57,13 @@ MISTAKES = {
     "stream_in_order": (GOOD.replace("all_gather.priority = 1", 'order = ["computee"]'), "12:10", "strategy.default.order",
                         "did you mean 'compute'?"),
     "framework": (GOOD.replace("pytorch-eager", "pytorch-eagr"), "7:13", "training.framework", "did you mean 'pytorch-eager'?"),
+    "host": (training('host = "grac"'), "10:8", "training.host", "did you mean 'grace'?"),
+    "host_number": (training("host = 3"), "10:8", "training.host", "must be the name of a preset"),
+    "host_key": (GOOD + '[host]\nkernel_lanch = "9 us"\n', "14:1", "host.kernel_lanch", "did you mean 'kernel_launch'?"),
+    "host_unit": (GOOD + "[host]\nkernel_launch = 9\n", "14:17", "host.kernel_launch", "must be a string with a unit, not an integer"),
+    "host_alone": ('schema = 1\nsystem = "mi300x-8"\n' + STREAM + '[host]\nevent = "1 us"\n[strategy.s]\n', "6:2", "host", "unknown key"),
+    "framework_host": (GOOD + '[framework]\nhost = "grace"\n', "14:8", "framework.host", "is chosen by training.host"),
+    "host_multiple": (GOOD + '[framework]\nhost_forward = "9 us"\n', "14:16", "framework.host_forward", "must be a number"),
     "vocabulary": (model(MODEL.replace("vocabulary = 1024\n", "")), "3:1", "model.vocabulary", "is missing"),
     "experts": (model(MODEL + "experts = { count = 4, capacity = 64, interval = 2 }\n"), "13:11", "model.experts", "mixture-of-experts models are not supported"),
     "relative_buckets": (model(MODEL + "relative_buckets = 32\n"), "13:20", "model.relative_buckets", "relative position biases are not supported"),
@@ -84,6 +91,21 @@ MISTAKES = {
     "sequence": (GOOD.replace("sequence = 512\n", ""), "6:1", "training.sequence", "is missing"),
     "fp8": (GOOD.replace('dtype = "bf16"', 'dtype = "fp8"'), "5:9", "model.dtype", "training in fp8 is not supported"),
     "no_model": (GOOD.replace('[model]\nuse = "llama-3-8b"\ndtype = "bf16"\n', ""), "1:1", "model", "is missing"),
+}
+
+# What was a time of the framework: what it is called since hosts are presets, and which time of the host it multiplies.
+RENAMED = {
+    "forward_launch": ("host_forward", "kernel_launch"),
+    "backward_launch": ("host_backward", "kernel_launch"),
+    "collective_launch": ("host_collective", "collective_launch"),
+    "event_launch": ("host_event", "event"),
+    "layer_forward": ("host_layer_forward", "layer_forward"),
+    "layer_backward": ("host_layer_backward", "layer_backward"),
+}
+MISTAKES |= {
+    f"renamed_{old}": (GOOD + f'[framework]\n{old} = "9 us"\n', f"14:{len(old) + 4}", f"framework.{old}",
+                       f"is now '{new}', a multiple of {of} of the host (c3sim list hosts), without unit")
+    for old, (new, of) in RENAMED.items()
 }
 
 

@@ -86,7 +86,7 @@ class Completion(ScratchTest):
             with self.subTest(shell=shell.__name__):
                 self.assertIn("systems", shell("list", ""))
                 self.assertEqual(sorted(shell("config", "schema", "")),
-                                 ["experiment", "fabric", "framework", "gpu", "library", "model", "node"])
+                                 ["experiment", "fabric", "framework", "gpu", "host", "library", "model", "node"])
                 self.assertEqual(shell("inspect", "out.h5", "--table", "dep"), ["dependencies"])
                 self.assertEqual(shell("completion", "z"), ["zsh"])
                 self.assertEqual(shell("reproduce", "ker"), ["kernels"])

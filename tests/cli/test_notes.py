@@ -83,7 +83,7 @@ class Notes(ScratchTest):
 
     def test_bandwidths_are_listed_in_gigabytes_a_second(self):
         rows = json.loads(c3sim("list", "fabrics", "ib-ndr", "--json").stdout)
-        self.assertEqual(rows["schema_version"], 2)
+        self.assertEqual(rows["schema_version"], 3)
         self.assertEqual(rows["fabrics"][0]["nic_raw_GB_s"], 50)
 
     def test_an_unknown_system_gets_the_suggestion_first(self):

@@ -14,7 +14,7 @@ import jsonschema
 from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
 
 FOLDERS = {"gpu": "gpus", "node": "nodes", "library": "libraries", "model": "models", "fabric": "fabrics",
-           "framework": "frameworks", "experiment": "experiments"}
+           "framework": "frameworks", "host": "hosts", "experiment": "experiments"}
 
 EXPERIMENT = """\
 schema = 1
@@ -95,7 +95,8 @@ def schema(kind):
 
 # Presets that extend no other, and whose keys are all required or optional by themselves: which keys go with which
 # topology, a schema cannot say.
-TYPICAL = {"gpu": "mi300x", "node": "mi300x-8", "library": "rccl-mi300x", "model": "llama-70b"}
+TYPICAL = {"gpu": "mi300x", "node": "mi300x-8", "library": "rccl-mi300x", "model": "llama-70b",
+           "framework": "pytorch-eager", "host": "xeon-8480c"}
 
 
 def typical(kind):
@@ -137,7 +138,7 @@ class Schema(ScratchTest):
 
     def test_a_preset_that_lacks_any_one_of_its_keys_validates_just_when_it_can_be_read(self):
         refused = 0
-        for kind in ("gpu", "node", "library", "model"):
+        for kind in TYPICAL:
             validator = schema(kind)
             file = typical(kind)
             text = alone(file)
@@ -157,7 +158,7 @@ class Schema(ScratchTest):
 
     def test_a_preset_in_which_a_number_lacks_its_value_kind_or_source_is_refused(self):
         tried = 0
-        for kind in ("gpu", "node", "library", "model"):
+        for kind in TYPICAL:
             validator = schema(kind)
             preset = tomllib.loads(typical(kind).read_text())
             for key, part in [(key, part) for key, value in preset.items() if isinstance(value, dict) for part in value]:
@@ -335,7 +336,7 @@ class Sources(ScratchTest):
 
         numbers = dict(sourced(tomllib.loads(alone(SOURCE / "configs/gpus/mi300x.toml"))))
         listed = json.loads(c3sim("list", "gpus", "mi300x", "--sources", "--json").stdout)
-        self.assertEqual(listed["schema_version"], 2)
+        self.assertEqual(listed["schema_version"], 3)
         for number in listed["gpus"]:
             self.assertEqual(number.pop("name"), "mi300x")
             self.assertNotEqual(number.pop("meaning"), "", number["key"])
@@ -349,7 +350,7 @@ class Sources(ScratchTest):
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
 
     def test_every_kind_of_preset_has_sources_and_one_can_be_named(self):
-        for what in ("gpus", "systems", "libraries", "models", "fabrics"):
+        for what in ("gpus", "systems", "libraries", "models", "fabrics", "frameworks", "hosts"):
             with self.subTest(what=what):
                 self.assertGreater(c3sim("list", what, "--sources").stdout.count("published"), 0)
         models = c3sim("list", "models", "llama-405b").stdout

@@ -60,6 +60,17 @@ class Training(ScratchTest):
         self.assertEqual((done.returncode, done.stderr), (code, ""))
         return done.stdout
 
+    def test_a_step_that_waits_for_its_host_takes_longer_on_a_slower_one(self):
+        def time_on(*sets):
+            words = [word for change in ("training.sequence=16", *sets) for word in ("--set", change)]
+            return json.loads(self.run_step("--json", "-o", "run.h5", *words))["strategies"][0]["time_us"]
+        usual = time_on()  # the host that pytorch-eager names
+        self.assertEqual(usual, time_on("+training.host=xeon-8480c"))
+        self.assertGreater(time_on("+training.host=grace"), 2 * usual)
+        self.assertGreater(time_on("+host.kernel_launch=35 us"), 1.5 * usual)
+        self.assertEqual(usual, time_on("+framework.host_forward=1.0"))
+        self.assertGreater(time_on("+framework.host_forward=2.0"), 1.2 * usual)
+
     def test_the_table_the_json_and_the_file_have_the_same_numbers(self):
         table = self.run_step("-o", "run.h5")
         steps = json.loads(self.run_step("--json", "-o", "run.h5"))["strategies"]

@@ -23,8 +23,8 @@ namespace {
 const Strategy kDefault{.name = "default", .order = {}, .streams = {}};
 
 Experiment step_of(TrainingSetup setup, bool exact = false) {
-  setup.framework.forward_launch = setup.framework.backward_launch = 5.0_us;
-  setup.framework.layer_forward = setup.framework.layer_backward = 40.0_us;
+  setup.host.kernel_launch = 5.0_us;
+  setup.host.layer_forward = setup.host.layer_backward = 40.0_us;
   Experiment experiment;
   experiment.name = "step";
   experiment.cluster = mi300x_like_cluster(4);

@@ -1,6 +1,6 @@
 #pragma once
-/// How a framework runs a training step: which kernels it launches, in which types, in which order, and what
-/// its host costs.
+/// How a framework runs a training step: which kernels it launches, in which types, in which order, and how
+/// much of its host it takes for them.
 
 #include <span>
 #include <string>
@@ -47,7 +47,8 @@ constexpr auto enum_names(AttentionCode) {
                                                  {"newest", AttentionCode::newest}});
 }
 
-/// How a framework runs steps, whatever the model. Host costs are of one thread that feeds one GPU.
+/// How a framework runs steps, whatever the model. Multiples of a host's times (`Host`) are of one thread that
+/// feeds one GPU.
 struct Framework {
   std::string name;
   KernelStyle kernels = KernelStyle::eager;
@@ -69,15 +70,15 @@ struct Framework {
   Bytes bucket, first_bucket;           ///< of gradients that are reduced together
   int prefetch = 1;                     ///< layers whose parameters are gathered ahead
   bool gathers_wait_on_host = false;    ///< the host waits for room before it launches a gather (FSDP 1)
-  Seconds forward_launch;               ///< host: each kernel forward, computed again, of the optimizer
-  Seconds backward_launch;              ///< of the backward pass
-  Seconds collective_launch;            ///< for each collective
-  Seconds event_launch;                 ///< to record an event or to wait for one on a stream
-  Seconds layer_forward;    ///< of a layer's forward pass beyond its launches: modules, views, hooks
-  Seconds layer_backward;   ///< of its backward pass
-  int launch_queue = 1024;  ///< launches that wait for the GPU, after which the host waits
-  int hardware_queues = 8;  ///< into which streams are dealt
-  Bytes reserved;           ///< of a GPU's memory, by the driver's context and by collective libraries
+  double host_forward = 1.0;  ///< of Host::kernel_launch: each kernel forward, computed again, of the optimizer
+  double host_backward = 1.0;        ///< of Host::kernel_launch: each kernel of the backward pass
+  double host_collective = 1.0;      ///< of Host::collective_launch
+  double host_event = 1.0;           ///< of Host::event
+  double host_layer_forward = 1.0;   ///< of Host::layer_forward
+  double host_layer_backward = 1.0;  ///< of Host::layer_backward
+  int launch_queue = 1024;           ///< launches that wait for the GPU, after which the host waits
+  int hardware_queues = 8;           ///< into which streams are dealt
+  Bytes reserved;                    ///< of a GPU's memory, by the driver's context and by collective libraries
 
   bool operator==(const Framework&) const = default;
 };

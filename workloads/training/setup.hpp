@@ -1,11 +1,12 @@
 #pragma once
-/// A training step: the model, how it is spread over ranks, and the framework that runs it.
+/// A training step: the model, how it is spread over ranks, the framework that runs it, and on which host.
 
 #include <cstdint>
 
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
 #include "workloads/models/framework.hpp"
+#include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
 
 namespace c3::inline workloads {
@@ -42,6 +43,7 @@ constexpr auto enum_names(Recompute) {
 struct TrainingSetup {
   ModelDimensions model;
   Framework framework;
+  Host host = {};                  ///< of each GPU
   DType dtype = DType::bf16;       ///< in which layers compute
   std::int64_t sequence = 0;       ///< tokens
   std::int64_t micro_batch = 1;    ///< sequences of one data-parallel rank at once

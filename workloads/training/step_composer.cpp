@@ -29,7 +29,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
     : setup_(setup),
       ranks_(ranks),
       blocks_(model_blocks(setup)),
-      program_(setup.framework),
+      program_(setup),
       compute_(program_.stream("compute")),
       units_(units_of(setup, blocks_)),
       data_parallel_(make_data_parallel(
@@ -75,7 +75,7 @@ void StepComposer::forward_pass() {
   forward_block(blocks_.embedding, embedding_state_, false);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     begin(fmt::format("forward, layer {}", i), HostPass::forward);
-    program_.host_work(setup_.framework.layer_forward);
+    program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(i + 1);
     forward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
     data_parallel_->after_forward(i + 1);
@@ -95,7 +95,7 @@ void StepComposer::backward_pass() {
   backward_block(blocks_.head, head_state_, false);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     begin(fmt::format("backward, layer {}", i), HostPass::backward);
-    program_.host_work(setup_.framework.layer_backward);
+    program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(i + 1);
     backward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
     data_parallel_->after_backward(i + 1);
@@ -142,7 +142,7 @@ void StepComposer::recompute(const BlockKernels& block, BlockState& state) {
                        [&](const PartKernel& kernel) { return runs_again(kernel); });
   const std::string range = program_.range();
   program_.begin_range(range + ", recompute", HostPass::forward);
-  if (setup_.recompute != Recompute::attention) program_.host_work(setup_.framework.layer_forward);
+  if (setup_.recompute != Recompute::attention) program_.host_work(program_.costs().layer_forward);
   run_parts(again, Pass::forward, Keeping::rest, &state);
   program_.begin_range(range, HostPass::backward);
 }

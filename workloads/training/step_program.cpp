@@ -19,22 +19,20 @@ void StepProgram::launch(OperationPlace place, Seconds cost) {
 
 void StepProgram::kernel(Stream stream, const std::string& name, const Operator& op) {
   launch(builder_.kernel(stream, name, op),
-         pass_ == HostPass::forward ? framework_.forward_launch : framework_.backward_launch);
+         pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch);
 }
 
 void StepProgram::collective(Stream stream, const std::string& name, CollectiveCall call) {
-  launch(builder_.collective(stream, name, std::move(call)), framework_.collective_launch);
+  launch(builder_.collective(stream, name, std::move(call)), costs_.collective_launch);
 }
 
 EventId StepProgram::record(Stream stream, const std::string& name) {
   const EventId event = builder_.event(fmt::format("{} {}", name, ++events_));
-  launch(builder_.record(stream, event), framework_.event_launch);
+  launch(builder_.record(stream, event), costs_.event);
   return event;
 }
 
-void StepProgram::wait(Stream stream, EventId event) {
-  launch(builder_.wait(stream, event), framework_.event_launch);
-}
+void StepProgram::wait(Stream stream, EventId event) { launch(builder_.wait(stream, event), costs_.event); }
 
 void StepProgram::host_wait(EventId event) { host_.steps.push_back({.waits_for = event}); }
 

@@ -17,7 +17,8 @@ class StepProgram {
  public:
   using Stream = ProgramBuilder::Stream;
 
-  explicit StepProgram(const Framework& framework) : framework_(framework) {}
+  explicit StepProgram(const TrainingSetup& setup)
+      : framework_(setup.framework), costs_(host_costs(setup.host, setup.framework)) {}
 
   /// The stream \p name, made at first mention.
   Stream stream(const std::string& name) { return builder_.stream(name); }
@@ -34,6 +35,8 @@ class StepProgram {
   void host_wait(EventId event);
   /// The host does something for \p time before it goes on.
   void host_work(Seconds time);
+  /// What the host takes for each thing.
+  const HostCosts& costs() const { return costs_; }
   /// \p later begins what follows when all that \p earlier has so far has ended.
   void order(Stream earlier, Stream later, const std::string& name) { wait(later, record(earlier, name)); }
 
@@ -44,6 +47,7 @@ class StepProgram {
   void launch(OperationPlace place, Seconds cost);
 
   const Framework& framework_;
+  const HostCosts costs_;
   ProgramBuilder builder_;
   HostThread host_;
   MemoryLedger memory_;

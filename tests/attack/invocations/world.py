@@ -47,6 +47,7 @@ layers = 1
 dtype = "bf16"
 [training]
 framework = "pytorch-eager"
+host = "grace"
 sharding = "fsdp"
 sequence = 128
 micro_batch = 1

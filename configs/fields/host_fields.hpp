@@ -1,0 +1,20 @@
+#pragma once
+/// Keys of a host (configs/hosts/*.toml).
+
+#include "configs/fields/field.hpp"
+#include "workloads/models/host.hpp"
+
+namespace c3::inline configs {
+
+inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
+    quantity<&Host::kernel_launch>("kernel_launch", "time for one kernel of an eager forward pass"),
+    quantity<&Host::collective_launch>("collective_launch",
+                                       "time for one collective on the stream that calls it"),
+    quantity<&Host::event>("event", "time to record an event or to wait for one on a stream"),
+    quantity<&Host::layer_forward>("layer_forward", "time of an eager layer forward beyond its launches"),
+    quantity<&Host::layer_backward>("layer_backward",
+                                    "time of an eager layer's backward pass beyond its launches"),
+});
+static_assert(member_count<Host>() == kHostPresetFields.size() + 1, "all but name");
+
+}  // namespace c3::configs

@@ -1,0 +1,45 @@
+#pragma once
+/// A processor generation as the host of a GPU, and what a framework's training step costs on it.
+
+#include <string>
+
+#include "engine/units.hpp"
+#include "workloads/models/framework.hpp"
+
+namespace c3::inline workloads {
+
+/// What one thread of a processor generation takes for what PyTorch's eager code does; a framework takes
+/// multiples of it
+/// (`Framework::host_forward`, ..). Wrong when: one of these times grows from processor to processor unlike the
+/// others within a framework (a driver's part of a launch, Python's part of a layer).
+struct Host {
+  std::string name;
+  Seconds kernel_launch;      ///< one kernel of a forward pass, from the call of its operator
+  Seconds collective_launch;  ///< one collective, on the stream that calls it
+  Seconds event;              ///< to record an event or to wait for one on a stream
+  Seconds layer_forward;      ///< of a layer's forward pass beyond its launches: modules, views, hooks
+  Seconds layer_backward;     ///< of its backward pass
+
+  bool operator==(const Host&) const = default;
+};
+
+/// What one host thread takes for each thing that a step makes it do.
+struct HostCosts {
+  Seconds forward_launch;   ///< each kernel forward, computed again, of the optimizer
+  Seconds backward_launch;  ///< each kernel of the backward pass
+  Seconds collective_launch;
+  Seconds event;
+  Seconds layer_forward, layer_backward;
+};
+
+/// The host's times, each by the framework's multiple of it.
+inline HostCosts host_costs(const Host& host, const Framework& framework) {
+  return {.forward_launch = host.kernel_launch * framework.host_forward,
+          .backward_launch = host.kernel_launch * framework.host_backward,
+          .collective_launch = host.collective_launch * framework.host_collective,
+          .event = host.event * framework.host_event,
+          .layer_forward = host.layer_forward * framework.host_layer_forward,
+          .layer_backward = host.layer_backward * framework.host_layer_backward};
+}
+
+}  // namespace c3::workloads
