@@ -54,7 +54,9 @@ void write_operators(const H5Id& file, const RecordedRun& run) {
     }
   }
   Column<std::int64_t> in_another(
-      group, {.name = kInAnother, .units = "1", .long_name = "1: in the time of another kernel's operator"});
+      group, {.name = kInAnother,
+              .units = "1",
+              .long_name = "1: the operator is another kernel's, whose time includes this one's"});
   Column<NameIndex> note(group, {.name = kNote, .units = "1", .long_name = "the rule, or why there is none"});
   for (const RecordedOperator& of : run.operators) {
     in_another.push(of.in_another ? 1 : 0);
@@ -95,8 +97,10 @@ std::vector<RecordedOperator> read_operators(const H5Id& file, const std::string
         words.numbers.at(key) = numbers.at(key)[row];
       }
     }
-    if (words.texts[static_cast<std::size_t>(ShapeKey::op)].empty()) continue;
-    if (operators[row].in_another) refuse("has an operator, and none of its own");
+    if (words.texts[static_cast<std::size_t>(ShapeKey::op)].empty()) {
+      if (operators[row].in_another) refuse("lacks the operator in whose time it is");
+      continue;
+    }
     try {
       operators[row].op = operator_of(words);
     } catch (const InfeasibleError& error) {

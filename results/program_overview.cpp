@@ -11,6 +11,7 @@
 #include "base/json.hpp"
 #include "results/program_file.hpp"
 #include "results/schema.hpp"
+#include "workloads/traces/replay/replay_model.hpp"
 
 namespace c3::inline results {
 namespace {
@@ -31,13 +32,14 @@ std::array<ClassTotal, kWorkClassNames.size()> totals_of(const RecordedRank& ran
   return totals;
 }
 
-/// Work whose operator is not known, by reason, the longest first.
+/// Work of which it is not known what it computes or moves, by reason, the longest first.
 std::vector<std::pair<std::string, ClassTotal>> without_operator(const RecordedRun& run) {
   std::map<std::string, ClassTotal> totals;
   for (const RecordedRank& rank : run.ranks) {
     for (const RecordedWork& work : rank.work) {
       const RecordedOperator* of = work.op == kNoIndex ? nullptr : &run.operators[work.op];
-      if (of != nullptr && (of->op || of->in_another)) continue;
+      if (of != nullptr && of->op) continue;
+      if (work.collective != kNoIndex && specified_call(run, run.collectives[work.collective])) continue;
       ClassTotal& its = totals[of == nullptr ? "the file was written without operators" : run.text(of->note)];
       ++its.count;
       its.time += work.duration;
@@ -56,8 +58,7 @@ Picoseconds length_of(const RecordedRank& rank) {
 }  // namespace
 
 std::string program_text(const std::filesystem::path& path, const RecordedRun& run) {
-  std::string text = fmt::format("{}: a recorded run, schema {} {}\n", path.string(), kProgramFileSchema,
-                                 kProgramFileSchemaVersion);
+  std::string text = fmt::format("{}: a recorded run ({})\n", path.string(), kProgramFileSchema);
   text += fmt::format("GPU {}; {} of {} ranks; streams {}; {} collectives of several ranks\n",
                       run.gpu.empty() ? "unknown" : run.gpu, run.ranks.size(),
                       std::max<std::size_t>(run.ranks.size(), static_cast<std::size_t>(run.world_size)),
@@ -75,7 +76,7 @@ std::string program_text(const std::filesystem::path& path, const RecordedRun& r
     }
   }
   const auto unknown = without_operator(run);
-  if (!unknown.empty()) text += "work whose operator is not known, of all ranks\n";
+  if (!unknown.empty()) text += "work of which it is not known what it computes or moves, of all ranks\n";
   for (const auto& [reason, total] : unknown)
     text += fmt::format("  {:>7} {:>12.3f} ms  {}\n", total.count, total.time.milliseconds(), reason);
   return text;
@@ -85,7 +86,7 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
   Json json = Json::object();
   json["schema_version"] = kJsonSchemaVersion;
   json["file"] = path.string();
-  json["file_schema"] = fmt::format("{} {}", kProgramFileSchema, kProgramFileSchemaVersion);
+  json["file_schema"] = kProgramFileSchema;
   json["gpu"] = run.gpu;
   json["world_size"] = run.world_size;
   json["streams"] = Json::array();
