@@ -19,13 +19,18 @@ ImportTable ranks_table(const NodeGraphReport& report) {
   return table;
 }
 
-ImportTable counts_table(std::string_view name, std::string_view title, const std::string& column,
-                         const std::vector<NodeCount>& counts) {
+/// Execution traces, and operator lists made of them alone, have no times.
+std::string time_cell(const NodeGraphReport& report, Picoseconds time) {
+  return report.has_times ? ms_cell(time) : std::string(kUnknownCell);
+}
+
+ImportTable counts_table(const NodeGraphReport& report, std::string_view name, std::string_view title,
+                         const std::string& column, const std::vector<NodeCount>& counts) {
   ImportTable table{
       .name = name, .title = title, .columns = {column, "count", "with shapes", "time [ms]"}, .rows = {}};
   for (const NodeCount& count : counts)
     table.rows.push_back({count.name, fmt::format("{}", count.count), fmt::format("{}", count.with_shapes),
-                          ms_cell(count.time)});
+                          time_cell(report, count.time)});
   return table;
 }
 
@@ -35,8 +40,8 @@ ImportTable shapes_table(const NodeGraphReport& report) {
                     .columns = {"operator", "class", "count", "time [ms]", "dimensions", "types"},
                     .rows = {}};
   for (const OperatorShapes& shapes : report.shapes)
-    table.rows.push_back({shapes.name, shapes.work, fmt::format("{}", shapes.count), ms_cell(shapes.time),
-                          cell(shapes.dims), cell(shapes.types)});
+    table.rows.push_back({shapes.name, shapes.work, fmt::format("{}", shapes.count),
+                          time_cell(report, shapes.time), cell(shapes.dims), cell(shapes.types)});
   return table;
 }
 
@@ -48,7 +53,7 @@ ImportTable collectives_table(const NodeGraphReport& report) {
   for (const NodeCollective& collective : report.collectives)
     table.rows.push_back({cell(collective.kind), cell(collective.dtype), cell(collective.bytes),
                           cell(collective.group), cell(collective.group_size),
-                          fmt::format("{}", collective.count), ms_cell(collective.time),
+                          fmt::format("{}", collective.count), time_cell(report, collective.time),
                           cell(collective.splits)});
   return table;
 }
@@ -110,8 +115,8 @@ Json times_json(const std::optional<NodeTimes>& times) {
 
 std::vector<ImportTable> import_tables(const NodeGraphReport& report) {
   return {ranks_table(report),
-          counts_table("nodes", "nodes by kind", "kind", report.kinds),
-          counts_table("operators", "GPU operators by class", "class", report.operators),
+          counts_table(report, "nodes", "nodes by kind", "kind", report.kinds),
+          counts_table(report, "operators", "GPU operators by class", "class", report.operators),
           shapes_table(report),
           collectives_table(report),
           dependencies_table(report),
@@ -135,21 +140,24 @@ std::string import_json(const NodeGraphReport& report) {
                 {"nodes", read.nodes},
                 {"threads", read.threads}};
   };
-  const auto count = [](const NodeCount& nodes) {
+  const auto time = [&report](Picoseconds recorded) {
+    return report.has_times ? Json(recorded.microseconds()) : Json(nullptr);
+  };
+  const auto count = [&](const NodeCount& nodes) {
     return Json{{"name", nodes.name},
                 {"count", nodes.count},
                 {"with_shapes", nodes.with_shapes},
-                {"time_us", nodes.time.microseconds()}};
+                {"time_us", time(nodes.time)}};
   };
-  const auto shapes = [](const OperatorShapes& alike) {
+  const auto shapes = [&](const OperatorShapes& alike) {
     return Json{{"operator", alike.name},
                 {"class", alike.work},
                 {"dims", json_or_null(alike.dims)},
                 {"types", json_or_null(alike.types)},
                 {"count", alike.count},
-                {"time_us", alike.time.microseconds()}};
+                {"time_us", time(alike.time)}};
   };
-  const auto collective = [](const NodeCollective& alike) {
+  const auto collective = [&](const NodeCollective& alike) {
     return Json{{"kind", json_or_null(alike.kind)},
                 {"dtype", json_or_null(alike.dtype)},
                 {"bytes", json_or_null(alike.bytes)},
@@ -157,7 +165,7 @@ std::string import_json(const NodeGraphReport& report) {
                 {"group_size", json_or_null(alike.group_size)},
                 {"splits", json_or_null(alike.splits)},
                 {"count", alike.count},
-                {"time_us", alike.time.microseconds()}};
+                {"time_us", time(alike.time)}};
   };
   const auto dependency = [](const DependencyCount& found) {
     return Json{{"dependency", found.dependency}, {"count", found.count}};

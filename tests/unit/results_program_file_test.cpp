@@ -42,7 +42,7 @@ TEST_CASE("a program file gives back the run, with the operators of all classes"
                  .note = 3},
                 {.op = VectorShape{VectorOp::layernorm, 4096, 1024, DType::bf16, Pass::backward}, .note = 3},
                 {.op = VectorShape{VectorOp::adam, 1, 1 << 30, DType::fp32}, .note = 3},
-                {.in_another = true, .note = 3},
+                {.op = GemmShape{.m = 64, .n = 64, .k = 64}, .in_another = true, .note = 3},
                 {.note = 4}});
   const TemporaryFolder folder;
   write_program_file(folder / "program.h5", run, "c3sim import");

@@ -84,8 +84,20 @@ TEST_CASE("a reduction of a split product takes no time of its own") {
   const Rank rank(text.read());
   const KernelOperators found(rank);
   CHECK(found.of(0).op);
-  CHECK_FALSE(found.of(1).op);
   CHECK(found.of(1).in_another);
+  CHECK(found.of(1).op == found.of(0).op);
+}
+
+TEST_CASE("a reduction of a product that is not known keeps its time") {
+  TraceText text;
+  text.op("aten::mm", 0, 100, arguments("[[8,16],[16,32]]", R"(["double","double"])"))
+      .launch("cutlass_80_tensorop_d884gemm_64x64", 20, 40, 30, 5)
+      .launch("splitKreduce_kernel<double>", 30, 71, 5, 6);
+  const Rank rank(text.read());
+  const KernelOperators found(rank);
+  CHECK_FALSE(found.of(0).op);
+  CHECK_FALSE(found.of(1).op);
+  CHECK_FALSE(found.of(1).in_another);
 }
 
 TEST_CASE("what two kernels of one product compute is not told apart") {

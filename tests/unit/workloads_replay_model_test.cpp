@@ -62,7 +62,7 @@ RecordedRun kernels() {
   work.push_back(work_of(WorkClass::gemm, us(100)));
   work.back().op = add_operator(run, {.op = gemm_of_tiles(24, 19)});
   work.push_back(work_of(WorkClass::gemm, us(20)));
-  work.back().op = add_operator(run, {.in_another = true});
+  work.back().op = add_operator(run, {.op = gemm_of_tiles(24, 19), .in_another = true});
   work.push_back(work_of(WorkClass::vector, us(40)));
   work.back().op = add_operator(run, {.op = VectorShape{VectorOp::add, 4096, 4096, DType::bf16}});
   work.push_back(work_of(WorkClass::copy, us(7)));

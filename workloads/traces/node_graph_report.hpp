@@ -76,6 +76,7 @@ struct NodeGraphReport {
   std::size_t waits = 0;
   std::size_t waits_paired = 0;
   std::vector<DependencyCount> dependencies;
+  bool has_times = false;             ///< else every time of a row is unknown
   std::optional<NodeTimes> times;     ///< of all nodes; only formats that have durations
   std::optional<NodeTimes> critical;  ///< of the nodes on the critical path of the file with the longest one
   std::optional<NodeTimes> busiest;   ///< of the nodes of one thread or stream, the one with the largest sum

@@ -73,6 +73,7 @@ class ReportMaker {
                             {.dependency = "data", .count = data_},
                             {.dependency = "on a node that is not in the file", .count = missing_}};
     report_.times = times_;
+    report_.has_times = true;
     return std::move(report_);
   }
 

@@ -50,6 +50,7 @@ class ListCounts {
       NodeCount& count = operators_[std::string(name_of(found.work))];
       ++count.count;
       if (found.has_shapes() || (found.collective && found.collective->bytes)) ++count.with_shapes;
+      has_times_ = has_times_ || found.gpu_time.has_value();
       count.time += found.gpu_time.value_or(Picoseconds{});
       if (!found.collective)
         shapes_.add({.work = std::string(name_of(found.work)),
@@ -63,6 +64,7 @@ class ListCounts {
 
   void take(NodeGraphReport& report) {
     report.operators = sorted(operators_);
+    report.has_times = has_times_;
     report.shapes = shapes_.take();
     for (auto& [key, collective] : collectives_)
       report.collectives.push_back(std::move(collective));
@@ -107,6 +109,7 @@ class ListCounts {
   std::map<std::string, NodeCount> operators_;
   ShapeCounts shapes_;
   std::map<CollectiveKey, NodeCollective> collectives_;
+  bool has_times_ = false;
   std::size_t issued_ = 0;
   std::size_t specified_ = 0;
   std::size_t waits_ = 0;

@@ -18,11 +18,10 @@ namespace c3::inline traces {
 /// Row of RecordedRun::names.
 using TextRow = std::uint32_t;
 
-/// What work computes; alike work shares one. Exactly one of three: `op`, `in_another`, or neither and a
-/// reason.
+/// What work computes, or why that is not known; alike work shares one.
 struct RecordedOperator {
   std::optional<Operator> op = std::nullopt;
-  bool in_another = false;  ///< the time of another kernel's operator includes this one's
+  bool in_another = false;  ///< `op` is another kernel's, whose time includes this one's
   TextRow note = 0;         ///< the rule that found it, or why nothing was found
 
   bool operator==(const RecordedOperator&) const = default;

@@ -47,14 +47,16 @@ TimedBy ReplayChoice::of(const RecordedWork& work) const {
   if (is_collective)
     return is_modelled(run_.collectives[work.collective]) ? TimedBy::model : TimedBy::recording;
   if (work.op == kNoIndex) return TimedBy::recording;
-  if (run_.operators[work.op].in_another) return TimedBy::another;
-  return runs_[work.op] ? TimedBy::model : TimedBy::recording;
+  if (!runs_[work.op]) return TimedBy::recording;
+  return run_.operators[work.op].in_another ? TimedBy::another : TimedBy::model;
 }
 
 std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective) {
   const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
   if (!kind || *kind == CollectiveKind::all_to_all_v || *kind == CollectiveKind::send_receive)
     return std::nullopt;
+  // Of a rank that was not recorded it is not known when it comes; fewer ranks would move fewer bytes.
+  if (collective.group_size > 0 && collective.group_size != std::ssize(collective.members)) return std::nullopt;
   if (collective.bytes == 0 && *kind != CollectiveKind::barrier) return std::nullopt;
   CollectiveCall call{.kind = *kind};
   call.bytes = Bytes{static_cast<double>(collective.bytes)};

@@ -67,6 +67,7 @@ KernelOperator found(Operator op, std::string_view rule);
 /// matrix units are TF32: a product of 16 bits with twice the k, of as many operand bytes and matrix cycles.
 KernelOperator found_product(const LaunchedKernel& kernel, GemmShape shape, std::string_view rule);
 KernelOperator not_found(std::string_view reason);
+/// Of a kernel in whose place another one has an operator: KernelOperators finds it.
 KernelOperator part_of_another(std::string_view rule);
 
 /// Nothing for types that the model of kernels does not know: fp64, integers.

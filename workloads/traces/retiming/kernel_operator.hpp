@@ -9,11 +9,12 @@
 
 namespace c3::inline traces {
 
-/// What one kernel computes. Exactly one of three: `op`, `in_another`, or neither and a reason.
+/// What one kernel computes, or why that is not known.
 struct KernelOperator {
-  std::optional<Operator> op;  ///< of this kernel alone, on any GPU
-  /// The time of an operator that another kernel of the same launch carries includes this one's: it reduces the
-  /// parts of a split product, or prepares the backward pass of attention. It takes no time of its own.
+  std::optional<Operator> op;  ///< on any GPU; absent: not known
+  /// `op` is another kernel's, of the same PyTorch operator, whose time includes this one's: it reduces the
+  /// parts of a split product, or prepares the backward pass of attention. Where `op` is timed, this takes no
+  /// time.
   bool in_another = false;
   WorkClass work = WorkClass::other;  ///< by the kernel's name, and by its operator: a convolution that runs as
                                       ///< a product is one

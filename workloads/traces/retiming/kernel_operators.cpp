@@ -81,12 +81,27 @@ class Facts {
 /// of alike kernels of the operator with shapes around it.
 using Key = std::tuple<TextId, EventKind, TextId, TextId, TextId, TextId, TextId, std::size_t>;
 
+/// \p helper with the operator of \p main, in whose time it is; nullptr: that is not known.
+KernelOperator helper_of(const KernelOperator& helper, const KernelOperator* main) {
+  KernelOperator joined = helper;
+  if (main != nullptr) {
+    joined.op = main->op;
+  } else {
+    joined.in_another = false;
+    joined.note = "a part of an operator that is not known: " + helper.note;
+  }
+  return joined;
+}
+
 }  // namespace
 
 KernelOperators::KernelOperators(const Rank& rank) {
   Facts facts(rank);
   std::map<Key, std::uint32_t> known;
-  index_.reserve(rank.trace.activities.size());
+  std::vector<KernelOperator> found;
+  std::vector<std::uint32_t> index;             // [activities], in found
+  std::map<std::uint32_t, std::uint32_t> main;  // by operator: in found, of the kernel that has its time
+  index.reserve(rank.trace.activities.size());
   for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
     const TraceEvent& event = rank.trace.activities[i];
     const KernelName& name = facts.name_of(i);
@@ -104,8 +119,21 @@ KernelOperators::KernelOperators(const Rank& rank) {
       key = {event.name,   event.kind,    launcher.name,    around.name,
              details.dims, details.types, details.concrete, kernel.alike};
     }
-    const auto [place, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(distinct_.size()));
-    if (is_new) distinct_.push_back(derive(kernel));
+    const auto [place, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(found.size()));
+    if (is_new) found.push_back(derive(kernel));
+    index.push_back(place->second);
+    if (op != kNoIndex && found[place->second].op) main.try_emplace(op, place->second);
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined;  // helper and main kernel
+  index_.reserve(index.size());
+  for (std::uint32_t i = 0; i < index.size(); ++i) {
+    const KernelOperator& its = found[index[i]];
+    const auto carrier = its.in_another ? main.find(facts.recorded_op(i)) : main.end();
+    const std::uint32_t of = carrier == main.end() ? kNoIndex : carrier->second;
+    const auto [place, is_new] =
+        joined.try_emplace({index[i], of}, static_cast<std::uint32_t>(distinct_.size()));
+    if (is_new)
+      distinct_.push_back(its.in_another ? helper_of(its, of == kNoIndex ? nullptr : &found[of]) : its);
     index_.push_back(place->second);
   }
 }

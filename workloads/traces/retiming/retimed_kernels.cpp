@@ -31,10 +31,10 @@ KernelSlice slice_for(const Operator& op, FoundInCaches found) {
 }
 
 OperatorTime time_on(const KernelOperator& what, const GpuSpec& gpu, FoundInCaches found) {
-  if (what.in_another) return {Seconds{0.0}, {}};
   if (!what.op) return {};
   try {
-    return {time_of(*what.op, gpu, slice_for(*what.op, found)).time, {}};
+    const Seconds time = time_of(*what.op, gpu, slice_for(*what.op, found)).time;
+    return {what.in_another ? Seconds{} : time, {}};
   } catch (const InfeasibleError& error) {
     return {std::nullopt, error.what()};
   }
@@ -57,7 +57,8 @@ struct Question {
 Timed timed(const KernelOperator& what, const Question& asked) {
   Timed result{.asked = time_on(what, asked.gpu, asked.found), .there = {}, .text = {}};
   if (asked.recorded_on != nullptr) result.there = time_on(what, *asked.recorded_on, asked.found);
-  if (what.op) result.text = fmt::format("{} {}", name_of(*what.op), what.op->of_class().shape_text(*what.op));
+  if (what.op && !what.in_another)
+    result.text = fmt::format("{} {}", name_of(*what.op), what.op->of_class().shape_text(*what.op));
   return result;
 }
 
