@@ -47,27 +47,20 @@ int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.r
 
 std::string experiment_text(const WrittenProgram& written, const RecordedRun& run) {
   std::string text = fmt::format(
-      "# Written by c3sim import: {} kernels and copies of {} rank{}, {}.\n"
+      "# Written by c3sim import: {} kernels and copies of {} rank{}.\n"
       "# c3sim run experiment.toml simulates them; --set system=.. or a strategy's keys change what they run "
       "on.\n"
       "schema = 1\n"
-      "name   = \"{}\"\n"
+      "name   = \"replay\"\n"
       "system = \"{}\"\n",
-      run.events(), run.ranks.size(), run.ranks.size() == 1 ? "" : "s",
-      run.gpu.empty() ? "GPU unknown" : run.gpu, "replay", written.system);
+      run.events(), run.ranks.size(), run.ranks.size() == 1 ? "" : "s", written.system);
   if (written.nodes > 1) text += fmt::format("nodes  = {}\n", written.nodes);
   text +=
       "\n[trace]\nuse    = \"program.h5\"  # relative to this file\nreplay = \"recorded\"    # times as they "
       "are, "
-      "interference included; or \"modelled\", \"mixed\"\n\n[strategy.recorded]\n\n[measure]\nseeds      = "
+      "interference included; or \"modelled\", \"mixed\"\n\n[strategy.replay]\n\n[measure]\nseeds      = "
       "1\nloss_split = false\n";
   return text;
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-  TemporaryFile file(path);
-  file.append(text);
-  file.rename_to_target();
 }
 
 }  // namespace
@@ -84,8 +77,10 @@ WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramReques
   if (error) throw IoError(request.folder, "create", error.message());
   const fs::path program = fs::path(request.folder) / "program.h5";
   const fs::path experiment = fs::path(request.folder) / "experiment.toml";
+  TemporaryFile text(experiment);  // both can be written, or none is
+  text.append(experiment_text(written, run));
   write_program_file(program, run, request.command_line);
-  write_text(experiment, experiment_text(written, run));
+  text.rename_to_target();
   written.program = program.string();
   written.experiment = experiment.string();
   written.check = check_replay(run, ExperimentFile::load(experiment).make(std::nullopt));

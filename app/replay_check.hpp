@@ -14,9 +14,6 @@ struct ReplayCheck {
   double step_error = 0.0;  ///< largest of all ranks, of the rank's recorded steps
   double median = 0.0;      ///< of |simulated - recorded start|
   double p95 = 0.0;
-  double worst = 0.0;
-  double longest_step_us =
-      0.0;  ///< simulated, of all ranks, from their first step's begin to the last one's end
 };
 
 /// Runs \p experiment, whose program is the replay of \p run with recorded times, once under its first

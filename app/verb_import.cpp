@@ -76,6 +76,7 @@ void say_what_was_written(const WrittenProgram& written) {
       "simulated with the recorded times: steps within {:.4f} %, starts of kernels within {:.4f} % (median), "
       "{:.4f} % (95th percentile) of a step\n",
       100.0 * check.step_error, 100.0 * check.median, 100.0 * check.p95);
+  if (written.shares.all().count == 0) return;
   fmt::print(stderr, "with trace.replay=modelled, of the recorded GPU time and pieces of work {}\n",
              share_text(written.shares));
 }
@@ -103,15 +104,18 @@ int import_traces(const ImportOptions& options) {
   std::optional<GpuSpec> gpu;
   if (!options.gpu.empty()) gpu = retiming_gpu(options.gpu);
   TraceFiles files = read_traces(options.files, options.allow_missing);
+  const bool writes_program = !options.program.folder.empty();
+  if (writes_program && files.ranks.empty())
+    throw UsageError("-o requires Kineto traces: other formats have no times of GPU work");
+  if (gpu && files.ranks.empty())
+    throw UsageError("--gpu requires Kineto traces, which have kernels with times; none is among the files");
   if (!options.operators.file.empty()) {
     for (std::string& note : write_operator_list(files, options.operators))
       files.notes.push_back(std::move(note));
   }
-  if (!options.program.folder.empty() && files.ranks.empty())
-    throw UsageError("-o needs Kineto traces: other formats have no times of GPU work");
   if (!options.quiet) print_notes(files.notes);
-  if (gpu && files.ranks.empty())
-    throw UsageError("--gpu requires Kineto traces, which have kernels with times; none is among the files");
+  std::optional<WrittenProgram> written;
+  if (writes_program) written = write_program(files.ranks, options.program);
   if (!files.ranks.empty()) {
     print_kineto(options, files, gpu);
   } else if (!files.executions.empty()) {
@@ -121,7 +125,7 @@ int import_traces(const ImportOptions& options) {
   } else {
     print_report(options, report_on(files.lists));
   }
-  if (!options.program.folder.empty()) say_what_was_written(write_program(files.ranks, options.program));
+  if (written && !options.quiet) say_what_was_written(*written);
   return kExitOk;
 }
 
@@ -186,8 +190,9 @@ void add_import_verb(Command& app, VerbAction& action) {
   verb.add_option("FILES", options->files, "Traces, or folders of them").required();
   Option& csv = verb.add_option("--csv", options->csv, "Print this table whole, as CSV");
   csv.type_name("TABLE").one_of(all_table_names());
-  Option& folder = verb.add_option("-o,--output", options->program.folder,
-                                   "Write program.h5 and experiment.toml to this folder");
+  Option& folder =
+      verb.add_option("-o,--output", options->program.folder,
+                      "Write program.h5 and experiment.toml to this folder, in place of older ones");
   folder.type_name("DIR");
   verb.add_option("--system", options->program.system,
                   "System on which it is to be simulated (default: one with the trace's GPUs)")
@@ -203,6 +208,10 @@ void add_import_verb(Command& app, VerbAction& action) {
     options->program.command_line = "c3sim import";
     for (const std::string& file : options->files)
       options->program.command_line += " " + shell_word(file);
+    if (options->allow_missing) options->program.command_line += " --allow-missing";
+    if (!options->program.system.empty())
+      options->program.command_line += " --system " + shell_word(options->program.system);
+    options->program.command_line += " -o " + shell_word(options->program.folder);
     action = [options] { return import_traces(*options); };
   });
 }

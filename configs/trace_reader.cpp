@@ -101,13 +101,13 @@ Program read_trace(Section& root, const ClusterSpec& cluster) {
   if (section.is_rehearsal()) return {};
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored))
-    section.fail("use", fmt::format("{} is no file; c3sim import TRACES -o FOLDER writes one", path));
+    section.fail("use",
+                 fmt::format("{} is not there or not a file; c3sim import TRACES -o FOLDER writes one", path));
   const RecordedRun run = read_program_file(path);
   if (run.ranks.size() > 1 && run.ranks.back().number >= ranks)
-    section.fail("use",
-                 fmt::format("the trace has rank {}, the system has {} ranks: choose a larger system, or more "
-                             "nodes",
-                             run.ranks.back().number, ranks));
+    section.fail(
+        "use", fmt::format("the trace has rank {}, the system {} rank{}: choose a larger system, or more nodes",
+                           run.ranks.back().number, ranks, ranks == 1 ? "" : "s"));
   return replay_program(run, ranks, {classes, &cluster.gpu});
 }
 
@@ -118,15 +118,17 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   const std::string path = section.text("use");
   const std::vector<WorkClass> classes = read_mode(section);
   if (classes.empty()) return {};
-  return {"trace: of the recorded GPU time and pieces of work " +
-          share_text(shares_of(read_program_file(path), {classes, &cluster.gpu}))};
+  const ReplayShares shares = shares_of(read_program_file(path), {classes, &cluster.gpu});
+  if (shares.all().count == 0) return {};
+  return {"trace: of the recorded GPU time and pieces of work " + share_text(shares)};
 }
 
 std::string share_text(const ReplayShares& shares) {
   const ReplayShare all = shares.all();
   std::string text = fmt::format(
-      "{} are modelled, {} are in another kernel's time, {} keep their time for lack of "
-      "a shape that the GPU can run",
+      "{} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
+      "compute or "
+      "move is not known or this GPU cannot run it (c3sim inspect PROGRAM lists reasons)",
       percent(shares.model, all), percent(shares.another, all), percent(shares.recording, all));
   if (shares.choice.count > 0)
     text += fmt::format(", {} because replay does not model their class", percent(shares.choice, all));

@@ -34,7 +34,7 @@ Program read_trace(Section& root, const ClusterSpec& cluster);
 /// or there is no trace. \throws as read_trace
 std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpec& cluster);
 
-/// "93.1 % of the recorded GPU time (5376 of 6216 pieces) is modelled, .."
+/// "94.8 % (4864 of 6216) are modelled, 0.0 % (0 of 6216) are in another kernel's time, .."
 std::string share_text(const ReplayShares& shares);
 
 }  // namespace c3::configs

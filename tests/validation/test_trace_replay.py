@@ -1,10 +1,12 @@
 """c3sim import -o on public traces: the simulator replays what was recorded, and what it writes can be imported again."""
 
+import collections
 import csv
 import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -16,7 +18,7 @@ TRACES = DATA / "traces"
 MEGATRON = [TRACES / f"megatron_tp8_a100/kineto_{rank}.json.gz" for rank in range(8)]
 CHECK = re.compile(r"steps within ([\d.]+) %, starts of kernels within ([\d.]+) % \(median\), ([\d.]+) % \(95th percentile\)")
 # In the trace of DLRM kernels wait for free SMs, which no edge has (docs/decisions/traces.md): its starts are off by more than the
-# 0.3 and 0.6 % that are wanted of one step.
+# 0.3 and 0.6 % that are wanted of one step, and held to what came out.
 DLRM = "a100_dlrm_rank3of8"
 LIMITS = {"megatron": (0.5, 0.01, 0.05), DLRM: (1.0, 1.6, 3.9)}
 
@@ -62,7 +64,7 @@ class Replay(unittest.TestCase):
     def test_what_the_simulator_writes_is_imported_and_replayed_again(self):
         self.errors(*MEGATRON)
         first = self.simulated()
-        traces = sorted((self.folder / "traces/recorded").glob("*.json"))
+        traces = sorted((self.folder / "traces/replay").glob("*.json"))
         self.assertEqual(len(traces), 8)
         self.hold("Megatron, written and read again", self.errors(*traces), (0.01, 0.01, 0.01))
         again = self.simulated()
@@ -108,14 +110,16 @@ class Modelled(unittest.TestCase):
         busy = kernels[1] / kernels[0] - 1
         table = c3sim("inspect", self.folder / "out.h5", "--table", "collectives", "--csv").stdout
         rows = [row for row in csv.DictReader(table.splitlines()) if float(row["bytes_B"]) == 67_108_864]
-        # From the arrival of a collective's last rank: the shortest time of all members.
-        sums = [(float(row["end_ps"]) - float(row["start_ps"])) * 1e-6 for row in rows]
-        last = min(sums)
+        # From the arrival of a collective's last rank: the shortest time of its members, which end at once.
+        sums = collections.defaultdict(list)
+        for row in rows:
+            sums[row["end_ps"]].append((float(row["end_ps"]) - float(row["start_ps"])) * 1e-6)
+        last = statistics.median(min(members) for members in sums.values())
         print(f"Megatron modelled: {shares[0]} % of GPU time; step {100 * step:+.4f} %, kernels {100 * busy:+.1f} %, 67 MB all-reduce {last:.1f} us")
         self.assertGreaterEqual(shares[0], 93.0)
         self.assertLessEqual(abs(step), 0.005)
-        self.assertLessEqual(abs(busy), 0.1)
-        self.assertEqual(len(sums), 81 * 8)
+        self.assertLessEqual(abs(busy), 0.05)
+        self.assertEqual([len(members) for members in sums.values()], 81 * [8])
         self.assertLessEqual(abs(last / 594.0 - 1), 0.15)
 
     def test_megatron_on_other_machines(self):
@@ -142,7 +146,7 @@ class Modelled(unittest.TestCase):
                     expected = retimed["all_but_collectives"]["modelled_us"]
                     busy = modelled["classes"][0]["kernels_us"]
                     print(f"{path.name[:24]} on {gpu}: {shares[0]} % modelled, kernels {busy:.1f} us, one by one {expected:.1f}")
-                    self.assertAlmostEqual(busy / expected, 1.0, delta=0.06)
+                    self.assertAlmostEqual(busy / expected, 1.0, delta=0.06 if gpu == "mi300x" and "bert" in path.name else 0.03)
 
 
 if __name__ == "__main__":
