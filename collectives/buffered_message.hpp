@@ -27,7 +27,7 @@ inline bool is_buffered(Backend backend, Bytes bytes, const CollectiveLibrarySpe
 
 class MessageBuffer;
 
-/// One of them; the run of its sender and that of its receiver share it.
+/// A message in a buffer; its sender's run and its receiver's run share it.
 struct BufferedMessage {
   BufferedMessage(Simulation& simulation, MessageBuffer& its_buffer, Bytes size, const std::string& name)
       : buffer(its_buffer),

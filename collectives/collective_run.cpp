@@ -77,10 +77,7 @@ void CollectiveRun::open_activity(int rank, ActivityId parent) {
                                          .work_groups = plan_.backend == Backend::cu ? width_ : 0});
 }
 
-void CollectiveRun::finish() {
-  if (plan_.end == PairEnd::sender) plan_.buffered->has_come.set();
-  done_.set();
-}
+void CollectiveRun::finish() { done_.set(); }
 
 int CollectiveRun::alike() const {
   return plan_.call.groups ? std::min(plan_.call.groups->block(), cluster_.spec().node.gpus) : 0;

@@ -11,8 +11,8 @@ namespace c3::inline collectives {
 struct BackendEntry;
 extern const BackendEntry kCuBackend, kDmaBackend, kFusedBackend;
 
-/// One backend. Those that code asks for by name are listed here; what is in the table (kBackends) needs no
-/// name.
+/// One backend. Those that code asks for by name are listed here; the others of the table (kBackends) need
+/// none.
 class Backend : public TableEntry<BackendEntry> {
  public:
   using TableEntry::TableEntry;

@@ -1,7 +1,6 @@
 #pragma once
 /// The receiver's part in a message that its sender has put, or will put, into the library's buffer.
 
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,30 +14,24 @@ namespace c3::inline collectives {
 /// it out: what comes while they are there as it comes, so that the last chunk is left when all has come. What
 /// has come before is read and written at HBM, at local_rate a channel. Wrong when: the library lets fewer
 /// channels wait.
-class BufferedReceive final : public CollectiveRun {
+class BufferedReceive final : public CollectiveRun, private DispatchClient {
  public:
   /// \p plan has a buffered message.
   BufferedReceive(Cluster& cluster, CollectivePlan plan);
 
  private:
-  struct Grid final : DispatchClient {
-    Grid(BufferedReceive& o, int r) : owner(&o), rank(r) {}
-    void on_placed(int xcd, std::span<const int> cus) override { owner->place(*this, xcd, cus); }
-    BufferedReceive* owner;
-    int rank;
-    std::vector<std::pair<int, int>> channels;  ///< XCD and CU
-    ActivityId holding = kNoActivity;
-  };
-
   void start(int rank) override;
-  void place(Grid& grid, int xcd, std::span<const int> cus);
+  void on_placed(int xcd, std::span<const int> cus) override;
   Task receive();
+  /// What was in the buffer before the channels came. It ends with the last slices or later.
+  FlowSpec copy_flow(const LocalCopy& copy, Seconds last, std::vector<Demand>& demands) const;
   void release();
 
+  int rank_;
   WorkGroupNeeds needs_;
   ChannelProtocol protocol_;
-  std::deque<Grid> grids_;  ///< by simulated receiver
-  int unplaced_;            ///< channels, of all grids
+  std::vector<std::pair<int, int>> channels_;  ///< XCD and CU of those that are placed
+  ActivityId holding_ = kNoActivity;
 };
 
 }  // namespace c3::collectives

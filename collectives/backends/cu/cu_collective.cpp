@@ -114,7 +114,9 @@ Task CuCollective::run_group(Group* group) {
   }
   release(*group);
   channels_left_ -= static_cast<int>(group->channels.size());
-  if (channels_left_ == 0) finish();
+  if (channels_left_ > 0) co_return;
+  if (plan_.end == PairEnd::sender) plan_.buffered->has_come.set();
+  finish();
 }
 
 void CuCollective::release(const Group& group) {
@@ -150,7 +152,7 @@ Task CuCollective::run_planned(Group* group, std::size_t index) {
     co_await *group->arrived[*planned.behind];
 
   std::vector<Demand> demands;
-  Pace pace;
+  ChannelPace pace;
   FlowSpec spec = flow_of(*group, planned, demands, pace);
   spec.bound = bound_now(pace);
   spec.activity = activity;
@@ -225,11 +227,11 @@ void merge(std::vector<Demand>& demands) {
 }  // namespace
 
 FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
-                               Pace& pace) const {
+                               ChannelPace& pace) const {
   const Carriage per_byte = carriage();
   std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
   Bytes at_hbm;
-  pace = {.links = kUnbounded, .senders = {}};
+  pace = {};
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
@@ -240,19 +242,15 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std:
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
   merge(demands);
-  FlowSpec spec;
-  spec.bound = pace.links;
   const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
   for (const auto& [sender, bytes] : by_lane) {
     const auto [src, lane] = sender;
-    const double of_channels = std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value);
-    const int rank = cluster_.stand_in(src);
-    if (pace.senders.empty() || pace.senders.back().first != rank) pace.senders.emplace_back(rank, of_channels);
-    pace.senders.back().second = std::min(pace.senders.back().second, of_channels);
-    spec.bound = std::min(spec.bound, of_channels * usual_speed(rank));
+    pace.add(cluster_.stand_in(src), std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value));
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
+  FlowSpec spec;
+  spec.bound = pace.bound([this](int rank) { return usual_speed(rank); });
   spec.demands = demands;
   const Memory& memory = cluster_.gpu(flow.legs.front().src).memory();
   spec.priority = memory.communication_class();
@@ -300,21 +298,11 @@ double CuCollective::clock_factor(int rank) const {
 
 double CuCollective::usual_speed(int rank) const {
   const double slower = cluster_.gpu(rank).slower();
-  return slower == 1.0 ? 1.0 : channel_speed(slower);
+  return slower == 1.0 ? 1.0 : channel_speed(slower);  // exactly 1, whatever clock_share rounds to
 }
 
-double CuCollective::bound_at_boost(const Pace& pace) {
-  double bound = pace.links;
-  for (const auto& [rank, of_channels] : pace.senders)
-    bound = std::min(bound, of_channels);
-  return bound;
-}
-
-double CuCollective::bound_now(const Pace& pace) const {
-  double bound = pace.links;
-  for (const auto& [rank, of_channels] : pace.senders)
-    bound = std::min(bound, of_channels * clock_factor(rank));
-  return bound;
+double CuCollective::bound_now(const ChannelPace& pace) const {
+  return pace.bound([this](int rank) { return clock_factor(rank); });
 }
 
 void CuCollective::rebound_flows(int rank) {
@@ -391,9 +379,9 @@ PlannedFlow CuCollective::step_of(const Leg& leg) const {
 }
 
 FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
-  Pace pace;
+  ChannelPace pace;
   FlowSpec spec = collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
-  spec.bound = bound_at_boost(pace);
+  spec.bound = pace.bound([](int /*rank*/) { return 1.0; });
   return spec;
 }
 

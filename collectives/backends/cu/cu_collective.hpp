@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/backends/cu/channel_pace.hpp"
 #include "collectives/backends/cu/ring_run.hpp"
 #include "collectives/backends/cu/ring_turns.hpp"
 #include "collectives/collective_run.hpp"
@@ -65,15 +66,9 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::unique_ptr<RingRun> rings;  ///< instead of flows
     std::map<int, RingTurns> turns;  ///< by lane, of rings told as edges
   };
-  /// What bounds a flow [1/s]: links of its own, and channels, which go with the clock of the rank that sends.
-  struct Pace {
-    double links;
-    std::vector<std::pair<int, double>>
-        senders;  ///< simulated rank, and what its channels allow at boost clock
-  };
   struct ActiveFlow {
     FlowId flow;
-    Pace pace;
+    ChannelPace pace;
   };
 
   void start(int rank) override;
@@ -98,11 +93,11 @@ class CuCollective final : public CollectiveRun, private Completion {
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
-  /// The flow while nothing lowers clocks below what each GPU usually has.
-  /// \param pace is set to what bounds it at any clock, for bound_now()
-  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands, Pace& pace) const;
-  double bound_now(const Pace& pace) const;
-  static double bound_at_boost(const Pace& pace);
+  /// \return the flow, whose bound, at the clock that each GPU has with nothing else running, sets only its
+  /// weight: callers set the one they mean. \param pace is set to what bounds it at any clock
+  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
+                   ChannelPace& pace) const;
+  double bound_now(const ChannelPace& pace) const;
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
   /// Of a channel whose clock is that many times slower than boost, relative to boost.
   double channel_speed(double slower) const;
