@@ -8,7 +8,7 @@
 
 namespace c3::inline configs {
 
-/// The GPU preset with \p units SMs or CUs and about \p memory_bytes of HBM whose name begins with a word of
+/// The GPU preset with \p units SMs or CUs and about \p memory_bytes of HBM of a family that is a part of
 /// \p device, the name by the driver: "NVIDIA A100-SXM4-80GB" is a100-sxm-80gb, "AMD Instinct MI300X VF"
 /// mi300x. A driver that leaves the name open ("AMD Radeon Graphics", "") has only the numbers. Absent when
 /// none or several presets fit: a driver reports a few percent less memory than is sold, so 8 % less or more

@@ -59,7 +59,7 @@ std::vector<fs::path> toml_files(std::string_view folder) {
 /// A framework names its host beside what a Framework holds.
 std::string read_usual_host(Section& section) {
   std::string host = section.text("host");
-  section.explain("host", "preset of the host, unless training.host names another");
+  section.explain("host", "preset of the host of steps whose training.host names none");
   return host;
 }
 

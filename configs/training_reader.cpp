@@ -92,7 +92,8 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   Section host = root.table("host", sampling);
   Section model = root.table("model", sampling);
   TrainingSetup setup;
-  if (framework.holds("host")) framework.fail("host", "is chosen by training.host");
+  if (framework.holds("host"))
+    framework.fail("host", "cannot be overridden here: name the host in training.host (c3sim list hosts)");
   setup.framework = read_framework(framework);
   setup.host = read_host(host);
   setup.dtype = read_dtype(model, "dtype");

@@ -62,7 +62,7 @@ MISTAKES = {
     "host_key": (GOOD + '[host]\nkernel_lanch = "9 us"\n', "14:1", "host.kernel_lanch", "did you mean 'kernel_launch'?"),
     "host_unit": (GOOD + "[host]\nkernel_launch = 9\n", "14:17", "host.kernel_launch", "must be a string with a unit, not an integer"),
     "host_alone": ('schema = 1\nsystem = "mi300x-8"\n' + STREAM + '[host]\nevent = "1 us"\n[strategy.s]\n', "6:2", "host", "unknown key"),
-    "framework_host": (GOOD + '[framework]\nhost = "grace"\n', "14:8", "framework.host", "is chosen by training.host"),
+    "framework_host": (GOOD + '[framework]\nhost = "grace"\n', "14:8", "framework.host", "cannot be overridden here: name the host in training.host"),
     "host_multiple": (GOOD + '[framework]\nhost_forward = "9 us"\n', "14:16", "framework.host_forward", "must be a number"),
     "vocabulary": (model(MODEL.replace("vocabulary = 1024\n", "")), "3:1", "model.vocabulary", "is missing"),
     "experts": (model(MODEL + "experts = { count = 4, capacity = 64, interval = 2 }\n"), "13:11", "model.experts", "mixture-of-experts models are not supported"),
