@@ -46,7 +46,8 @@ std::unique_ptr<TraceRun> read_run(const std::string& name, const std::vector<fs
     run->ranks.emplace_back(
         read_kineto(path.string(), [&source](std::span<char> part) { return source.read(part); }));
   }
-  if (run->ranks.empty()) return nullptr;
+  const auto is_idle = [](const Rank& rank) { return rank.trace.activities.empty(); };
+  if (std::ranges::all_of(run->ranks, is_idle)) return nullptr;
   order_ranks(run->ranks, /*allow_missing=*/true);
   run->report = make_report(run->ranks);
   return run;

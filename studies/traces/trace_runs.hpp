@@ -22,15 +22,16 @@ struct TraceRun {
 
 class TraceRuns {
  public:
-  /// \param traces folder with `megatron_tp8_a100/`, `hta/`, `tracelens/`; what is not in it is left out
+  /// \param traces folder with `megatron_tp8_a100/`, `hta/`, `pytorch_et/`, `tracelens/`; what is not in it is
+  /// left out
   explicit TraceRuns(std::filesystem::path traces);
 
-  /// Reads them. Files that are no traces of GPUs by Kineto are left out.
+  /// Reads them. Files that are no Kineto traces, and traces without GPU work, are left out.
   void plan(Jobs& jobs);
 
   /// Nullptr where the trace is not there.
   const TraceRun* find(std::string_view name) const;
-  /// All of them, by name. Valid once the jobs are done.
+  /// All of them, in the order of folders. Valid once the jobs are done.
   std::vector<const TraceRun*> all() const;
   /// One line for each of \p names that is not there.
   std::vector<std::string> missing(const std::vector<std::string_view>& names) const;
