@@ -1,6 +1,5 @@
 #include "gpu/timed_kernel.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "gpu/gpu.hpp"
@@ -17,6 +16,12 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
                                                          .parent = launch.parent});
   if (launch.activity != nullptr) *launch.activity = activity;
   co_await simulation.sleep(launch.delay);
+  const Seconds duration = kernel.duration * gpu.slower();
+  if (kernel.timing == Timing::in_situ) {
+    co_await simulation.sleep(duration);
+    simulation.end_activity(activity);
+    co_return;
+  }
   const Memory& memory = gpu.memory();
   const Bytes bytes = kernel.read + kernel.written;
   std::vector<Demand> demands;
@@ -24,20 +29,13 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
   memory.add_hbm_write(demands, launch.stream, kernel.written);
   FlowSpec spec;
   spec.demands = demands;
-  const Seconds duration = kernel.duration * gpu.slower();
   spec.bound = 1.0 / duration.value;
   // What its rate keeps in flight, by Little's law.
   const Bytes outstanding = bytes * (gpu.spec().hbm.latency / duration);
   if (bytes.value > 0.0) spec.weight = memory.weight(outstanding, 1, bytes, spec.bound);
   spec.activity = activity;
-  if (kernel.timing == Timing::in_situ) {
-    std::optional<RunningFlow> load;  // others may hold it up; the kernel ends all the same
-    if (bytes.value > 0.0) load.emplace(simulation, spec);
-    co_await simulation.sleep(duration);
-  } else {
-    RunningFlow flow(simulation, spec);
-    co_await flow;
-  }
+  RunningFlow flow(simulation, spec);
+  co_await flow;
   simulation.end_activity(activity);
 }
 

@@ -20,17 +20,17 @@ enum class Timing : std::uint8_t {
 
 struct TimedKernel {
   Seconds duration;  ///< > 0; of Timing::in_situ >= 0
-  Bytes read = {};   ///< from HBM, spread evenly over its time
+  Bytes read = {};   ///< from HBM, spread evenly over its time; 0 of Timing::in_situ
   Bytes written = {};
   Timing timing = Timing::alone;
 
   bool operator==(const TimedKernel&) const = default;
 };
 
-/// Runs \p kernel, called \p name. One that was timed in situ takes its duration, whatever runs beside it; what
-/// it moves is served first and slows others. One that was timed alone takes longer where others want the
-/// bandwidth of HBM that it needs, and on a slow GPU, as if all of it were arithmetic. Wrong when: others want
-/// its CUs, its caches or its clock, of which it holds nothing.
+/// Runs \p kernel, called \p name. On a slow GPU it takes longer, as if all of it were arithmetic. One that was
+/// timed alone also takes longer where others want the bandwidth of HBM that it needs; one that was timed in
+/// situ does not, and takes nothing from others. Wrong when: others want its CUs, its caches or its clock, of
+/// which it holds nothing.
 Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaunch launch);
 
 }  // namespace c3::gpu

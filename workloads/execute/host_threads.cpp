@@ -74,11 +74,12 @@ void HostThreads::launch(OperationPlace place) {
   Stream& its = streams_[place.stream];
   ++its.launches;
   its.launched[place.operation] = simulation_.now();
+  const std::size_t before = its.number.size();
   // What was launched early waits here for those before it on the stream.
   while (its.number.size() < its.launched.size() && its.launched[its.number.size()])
     its.number.push_back(enqueued_[its.queue]++);
   wake(place.stream);
-  if (its.waiting != nullptr) its.waiting->rename(kBehind);
+  if (its.waiting != nullptr && its.number.size() > before) its.waiting->rename(kBehind);
 }
 
 bool HostThreads::has_turn(std::size_t stream, std::size_t operation) const {

@@ -38,7 +38,7 @@ class HostThreads {
   void ended(std::size_t stream);
   /// Date at which the operation that has its turn was launched.
   Seconds launched(std::size_t stream, std::size_t operation) const {
-    return streams_[stream].launched[operation].value_or(start_);
+    return streams_[stream].launched[operation].value();
   }
   /// Dates of all steps that have a mark, in the order of time.
   const std::vector<HostMark>& marks() const { return marks_; }

@@ -63,7 +63,7 @@ class MessageChannel {
   Bytes buffer_, used_;
   std::vector<Sent> sent_;
   std::size_t received_ = 0;
-  std::size_t next_ = 0;  ///< the first that has not asked for room
+  std::size_t next_ = 0;  ///< the first that has not been given room; a rendezvous needs none
   std::size_t out_ = 0;   ///< the first that has not been received
 };
 

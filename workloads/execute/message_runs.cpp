@@ -8,6 +8,7 @@
 #include "collectives/backends/entry.hpp"
 
 namespace c3::inline workloads {
+
 MessageRuns::MessageRuns(Cluster& cluster, const Program& program, PlanOf plan_of)
     : cluster_(cluster), program_(program), plan_of_(std::move(plan_of)) {
   if (!cluster.setup().classes) return;

@@ -13,6 +13,7 @@
 #include "engine/errors.hpp"
 #include "engine/random.hpp"
 #include "workloads/execute/collective_choice.hpp"
+#include "workloads/execute/collective_records.hpp"
 #include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
@@ -317,27 +318,6 @@ class Run {
     return beside && !is_isolated() ? cluster_.spec().gpu.host.join : Seconds{};
   }
 
-  /// Of the messages of one launch: what the rank sends or what it receives, whichever is more.
-  CollectiveRecord record_of(const Operation& operation, const CollectiveRun& first, int rank,
-                             const SideSpan& span) const {
-    Bytes sent, received;
-    for (const Message& message : std::get<Exchange>(operation.work).messages)
-      (message.sends ? sent : received) += message.bytes;
-    const Bytes bytes = std::max(sent, received);
-    const BytesPerSecond rate = bytes / span.duration();
-    return {.name = program_.name_of(operation),
-            .op = CollectiveKind::send_receive,
-            .backend = first.plan().backend,
-            .method = first.plan().method,
-            .gpu = rank,
-            .channels = first.width(),
-            .bytes = bytes,
-            .start = span.release,
-            .end = span.end,
-            .algbw = rate,
-            .busbw = rate};
-  }
-
   void add_records(RunResult& result, int place, std::size_t stream) {
     const int rank = cluster_.simulated_rank(place);
     const StreamProgram& its = program(place, stream);
@@ -345,23 +325,13 @@ class Run {
       const Operation& operation = its.operations()[i];
       const SideSpan& span = its.spans()[i];
       if (!span.any) continue;
-      if (std::holds_alternative<Exchange>(operation.work))
-        result.records.push_back(record_of(operation, *its.exchanges().at(i), rank, span));
+      if (const auto* exchange = std::get_if<Exchange>(&operation.work)) {
+        const CollectiveRun& first = *its.exchanges().at(i);
+        result.records.push_back(record_of(program_.name_of(operation), *exchange, first, rank, span));
+      }
       const auto* join = std::get_if<JoinCall>(&operation.work);
       if (join == nullptr || program_.calls[join->call].is_timed) continue;  // how it ran is not known
-      const CollectiveRun* run = calls_[join->call].of(rank);
-      const CollectivePlan& plan = run->plan();
-      result.records.push_back({.name = plan.name,
-                                .op = plan.call.kind,
-                                .backend = plan.backend,
-                                .method = plan.method,
-                                .gpu = rank,
-                                .channels = run->width(),
-                                .bytes = counted_bytes(plan.call, run->members()),
-                                .start = span.release,
-                                .end = span.end,
-                                .algbw = algorithm_bandwidth(plan.call, run->members(), span.duration()),
-                                .busbw = bus_bandwidth(plan.call, run->members(), span.duration())});
+      result.records.push_back(record_of(*calls_[join->call].of(rank), rank, span));
     }
   }
 

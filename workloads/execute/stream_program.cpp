@@ -60,8 +60,6 @@ bool StreamProgram::is_wait(std::size_t index) const {
   return std::holds_alternative<WaitEvent>(operations_[index].work);
 }
 
-// Launched early it waits for the gap after what it depends on, before it on the stream or on another; late,
-// for its launch.
 Seconds StreamProgram::recorded_delay(std::size_t index) const {
   const RecordedLags& lags = *operations_[index].recorded;
   const Seconds launched =
@@ -77,6 +75,8 @@ Seconds StreamProgram::start_on_device(std::size_t index) const {
   return kernel_of(operations_[index]) == nullptr ? Seconds{} : cluster_.spec().gpu.dispatch.launch_latency;
 }
 
+// Launched early it waits for the gap after what it depends on, before it on the stream or on another; late,
+// for its launch.
 Seconds StreamProgram::launch_delay(std::size_t index) const {
   const DispatchSpec& dispatch = cluster_.spec().gpu.dispatch;
   const Seconds now = simulation_.now();
@@ -112,14 +112,11 @@ void StreamProgram::end_range(std::size_t index) {
 
 Task StreamProgram::run_operation(std::size_t index) {
   const auto& work = operations_[index].work;
-  Seconds release = simulation_.now();
-  Seconds delay = launch_delay(index);
   if ((computes(operations_[index]) || communicates(operations_[index])) && !takes_time(index)) co_return;
-  if (operations_[index].recorded) {  // it was recorded from its start, not from its launch
-    co_await simulation_.sleep(recorded_delay(index));
-    release = simulation_.now();
-    delay = start_on_device(index);
-  }
+  const bool is_recorded = operations_[index].recorded.has_value();  // from its start, not from its launch
+  const Seconds delay = is_recorded ? start_on_device(index) : launch_delay(index);
+  if (is_recorded) co_await simulation_.sleep(recorded_delay(index));
+  Seconds release = simulation_.now();
   if (const Operator* op = kernel_of(operations_[index])) {
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
@@ -131,8 +128,8 @@ Task StreamProgram::run_operation(std::size_t index) {
     ActivityId activity = kNoActivity;
     const ActivityId before = previous_;
     if (program_.calls[call->call].is_timed) {
-      const Seconds lasts = operations_[index].recorded ? operations_[index].recorded->lasts : Seconds{};
-      co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity);
+      const Seconds lasts = operations_[index].recorded.value().lasts;
+      co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity, open_range_);
     } else {
       CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
       co_await collective.join(rank_, delay, &activity, open_range_);

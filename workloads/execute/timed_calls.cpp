@@ -19,12 +19,14 @@ TimedCalls::Meeting& TimedCalls::meeting(CallId call, int rank) {
   return its;
 }
 
-Task TimedCalls::join(CallId call, int rank, int stream, Seconds lasts, ActivityId* activity) {
+Task TimedCalls::join(CallId call, int rank, int stream, Seconds lasts, ActivityId* activity,
+                      ActivityId parent) {
   Simulation& simulation = cluster_.simulation();
   *activity = simulation.begin_activity({.name = program_.names[program_.calls[call].name],
                                          .kind = ActivityKind::collective,
                                          .gpu = rank,
-                                         .stream = stream});
+                                         .stream = stream,
+                                         .parent = parent});
   Meeting& its = meeting(call, rank);
   if (--its.missing == 0) its.complete.set();
   co_await its.complete;

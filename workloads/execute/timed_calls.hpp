@@ -18,8 +18,8 @@ class TimedCalls {
   TimedCalls(Cluster& cluster, const Program& program) : cluster_(cluster), program_(program) {}
 
   /// Ends \p lasts after the last member of \p rank's group has come. \p activity receives the call's on this
-  /// rank.
-  Task join(CallId call, int rank, int stream, Seconds lasts, ActivityId* activity);
+  /// rank. \param parent of that
+  Task join(CallId call, int rank, int stream, Seconds lasts, ActivityId* activity, ActivityId parent);
 
  private:
   struct Meeting {

@@ -8,10 +8,10 @@
 
 namespace c3::inline workloads {
 
-/// What one thread of a processor generation takes for what PyTorch's eager code does; a framework takes
-/// multiples of it
-/// (`Framework::host_forward`, ..). Wrong when: one of these times grows from processor to processor unlike the
-/// others within a framework (a driver's part of a launch, Python's part of a layer).
+/// Times that one thread of a processor generation needs for the things that PyTorch's eager code does. A
+/// framework multiplies each (`Framework::host_forward`, ..). Wrong when: one of these times grows from
+/// processor to processor unlike the others within a framework (a driver's part of a launch, Python's part of a
+/// layer).
 struct Host {
   std::string name;
   Seconds kernel_launch;      ///< one kernel of a forward pass, from the call of its operator

@@ -14,6 +14,12 @@
 namespace c3::inline workloads {
 namespace {
 
+/// Groups of a call that have equal contents.
+struct Joined {
+  std::map<int, DateNumber> begins;  ///< by class
+  std::optional<DateNumber> end = std::nullopt;
+};
+
 /// The group of a class's representative in a call: what is on each of its nodes, nodes that are alike counted.
 struct GroupContent {
   using Part = std::vector<std::pair<int, DateNumber>>;  ///< classes and roles
@@ -21,6 +27,7 @@ struct GroupContent {
   Part own;                                              ///< what is on its node
   std::vector<std::pair<Part, DateNumber>> parts;
   std::vector<int> classes;  ///< each once
+  Joined* joined = nullptr;  ///< what is known of its groups
 };
 
 /// Runs a program on one rank of each class, with numbers for dates.
@@ -74,11 +81,6 @@ class DateRun {
     DateNumber trace = 0;                                ///< of all that have
     std::size_t at = 0;                                  ///< its next operation
     bool has_begun = false;                              ///< that one
-  };
-  /// Groups of a call that have equal contents.
-  struct Joined {
-    std::map<int, DateNumber> begins;  ///< by class
-    std::optional<DateNumber> end = std::nullopt;
   };
 
   Rank start_of(int number, const RankDifferences& differences) {
@@ -151,7 +153,10 @@ class DateRun {
 
   const GroupContent& content(CallId call, int number) {
     const auto [found, is_new] = contents_.try_emplace({call, number});
-    if (is_new) found->second = content_of(program_.calls[call].what, classes_.representative(number));
+    if (is_new) {
+      found->second = content_of(program_.calls[call].what, classes_.representative(number));
+      found->second.joined = &calls_[{call, found->second.classes}];
+    }
     return found->second;
   }
 
@@ -179,7 +184,7 @@ class DateRun {
     return content;
   }
 
-  Joined& joined(CallId call, int number) { return calls_[{call, content(call, number).classes}]; }
+  Joined& joined(CallId call, int number) { return *content(call, number).joined; }
 
   /// Equal for members whose begins, and speeds, and roles are equal.
   DateNumber number_of(const GroupContent::Part& part, const Joined& groups) {

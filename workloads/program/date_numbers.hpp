@@ -11,7 +11,7 @@ namespace c3::inline workloads {
 using DateNumber = std::uint32_t;
 using DateSignature = std::vector<DateNumber>;
 
-/// What most signatures begin with: of what they are.
+/// The first number of most signatures: what kind of thing they describe.
 enum DateKind : DateNumber { kBegin, kKernel, kCollective, kExchange, kEnd, kLoad, kUnknown, kTrace };
 
 /// Equal numbers for equal signatures.

@@ -42,10 +42,10 @@ struct WaitEvent {
   bool operator==(const WaitEvent&) const = default;
 };
 
-/// Bytes to or from the rank \p offset places further in the own group, counted around. A send and its receive
-/// are a rendezvous: both ranks come, then the bytes move, and both continue when they are there. One that fits
-/// into the library's buffer leaves without its receiver, see is_buffered. Messages of a
-/// pair meet in the order in which they are sent and received.
+/// Bytes to or from the rank \p offset places further in the own group, counted around. A message that fits
+/// into the library's buffer of the pair (is_buffered) leaves its sender without waiting for the receiver. A
+/// larger one is a rendezvous: both ranks come, then the bytes move, and both continue when they have arrived.
+/// Messages of a pair meet in the order in which they are sent and received.
 struct Message {
   int offset = 1;
   Bytes bytes;

@@ -34,15 +34,6 @@ void check(const TrainingSetup& setup, int ranks) {
     throw std::invalid_argument("models with norms after their blocks are not supported in training steps");
 }
 
-}  // namespace
-
-WrittenStep training_step(const TrainingSetup& setup, int ranks) {
-  check(setup, ranks);
-  return StepComposer(setup, ranks).compose();
-}
-
-namespace {
-
 class TrainingFamily : public ProgramFamily {
  public:
   explicit TrainingFamily(TrainingSetup setup) : setup_(std::move(setup)) {}
@@ -75,6 +66,11 @@ class TrainingFamily : public ProgramFamily {
 };
 
 }  // namespace
+
+WrittenStep training_step(const TrainingSetup& setup, int ranks) {
+  check(setup, ranks);
+  return StepComposer(setup, ranks).compose();
+}
 
 void set_training(Experiment& experiment, TrainingSetup setup) {
   set_step(experiment, std::make_shared<const TrainingFamily>(std::move(setup)));
