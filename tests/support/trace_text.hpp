@@ -10,8 +10,20 @@
 #include <fmt/ranges.h>
 
 #include "workloads/traces/kineto_reader.hpp"
+#include "workloads/traces/trace_error.hpp"
 
 namespace c3 {
+
+/// The message with which \p read refuses a trace; empty: it does not.
+template <class Read>
+std::string refusal_of(Read read) {
+  try {
+    read();
+  } catch (const TraceError& error) {
+    return error.what();
+  }
+  return "";
+}
 
 /// Hands out \p text in parts of \p part bytes.
 inline ByteSource source_of(std::string text, std::size_t part = 7) {

@@ -12,14 +12,11 @@ using namespace c3;
 namespace {
 
 std::string refusal(const std::string& text) {
-  try {
+  return refusal_of([&] {
     std::vector<ChakraTrace> traces;
     traces.push_back(read_chakra("t.et", source_of(text)));
     make_report(traces);
-  } catch (const TraceError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 std::int64_t us(Picoseconds time) { return time.count / 1'000'000; }

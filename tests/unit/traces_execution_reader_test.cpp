@@ -14,12 +14,7 @@ namespace {
 const std::vector<std::string> kSchemas{"1.0.1", "1.0.3-chakra.0.0.4", "1.1.1-chakra.0.0.4"};
 
 std::string refusal(const std::string& text) {
-  try {
-    read_execution_trace("t.json", source_of(text));
-  } catch (const TraceError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { read_execution_trace("t.json", source_of(text)); });
 }
 
 ArgumentText group_text_of(const std::string& name, const std::string& description) {

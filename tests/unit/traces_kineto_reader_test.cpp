@@ -13,12 +13,7 @@ Trace read_text(const std::string& text) { return read_kineto("t.json", source_o
 
 /// The message that \p text is refused with.
 std::string refusal(const std::string& text) {
-  try {
-    read_text(text);
-  } catch (const TraceError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { read_text(text); });
 }
 
 }  // namespace

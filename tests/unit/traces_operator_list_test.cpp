@@ -42,12 +42,7 @@ OperatorList steps(int count, int ranks = 2) {
 OperatorList read_text(const std::string& text) { return read_operator_list("t.json", source_of(text)); }
 
 std::string refusal(const std::string& text) {
-  try {
-    read_text(text);
-  } catch (const TraceError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { read_text(text); });
 }
 
 }  // namespace
