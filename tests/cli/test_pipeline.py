@@ -55,6 +55,7 @@ class Pipeline(ScratchTest):
             exposed = 4 * 33.55 / 0.45  # the first message and the last, and the two exchanges: bytes at the rate of NVLink
             self.assertGreater(strategy["time_us"], passes + exposed)
             self.assertLess(strategy["time_us"], passes + 2 * exposed)
+            self.assertIsNone(strategy["share_of_ideal"])  # stages wait for each other: nothing is to overlap
 
     def test_each_class_of_ranks_has_a_name_and_its_own_times(self):
         text = HEAD + ranks("first", "0-3", TIMED, SEND) + ranks("second", "4-7", RECEIVE, TIMED, TIMED) + "[strategy.now]\n"

@@ -287,7 +287,7 @@ class Study {
 
     result.speedup = serial / result.time;
     result.ideal_speedup = alone_sum_ / alone_longest_;
-    if (result.ideal_speedup > 1.0)
+    if (result.ideal_speedup > 1.0 && sides_may_overlap(experiment.program))
       result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
     if (has_kernels_) result.kernel = {alone_kernels_, middle.run.kernels.duration()};
     if (has_collectives_) result.collective = {alone_collectives_, middle.run.collectives.duration()};

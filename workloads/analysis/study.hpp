@@ -54,16 +54,17 @@ struct StrategyResult {
   Seconds time;                      ///< median over seeds and draws, by nearest rank
   std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
-  double speedup = 0;                    ///< serial median / time
-  double ideal_speedup = 0;              ///< (kernel + collective) / max of the two, both alone; see streams
-  std::optional<double> share_of_ideal;  ///< (S-1)/(S_ideal-1); absent when S_ideal is 1
-  std::optional<SideTimes> kernel;       ///< absent when the experiment has no compute kernel
-  std::optional<SideTimes> collective;   ///< absent when the experiment has no collective
-  std::vector<StreamTimes> streams;      ///< where all streams have the same side: they are the ideal's parts
-  std::optional<LossSplit> loss;         ///< absent for serial strategies and when not asked for
-  std::optional<int> best_cus;           ///< the chosen value of a swept partition
-  std::vector<int> cus;                  ///< CUs reserved for each stream in these runs; 0 = none
-  std::uint64_t recorded_seed = 0;       ///< the run whose time is the median; its timeline is recorded
+  double speedup = 0;        ///< serial median / time
+  double ideal_speedup = 0;  ///< (kernel + collective) / max of the two, both alone; see streams
+  std::optional<double>
+      share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
+  std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
+  std::optional<SideTimes> collective;  ///< absent when the experiment has no collective
+  std::vector<StreamTimes> streams;     ///< where all streams have the same side: they are the ideal's parts
+  std::optional<LossSplit> loss;        ///< absent for serial strategies and when not asked for
+  std::optional<int> best_cus;          ///< the chosen value of a swept partition
+  std::vector<int> cus;                 ///< CUs reserved for each stream in these runs; 0 = none
+  std::uint64_t recorded_seed = 0;      ///< the run whose time is the median; its timeline is recorded
   std::optional<std::uint64_t> recorded_draw;       ///< likewise; absent when nothing is drawn
   std::vector<std::string> notes = {};              ///< what a user should know of how it ran
   std::optional<StepResult> step = std::nullopt;    ///< of a training step

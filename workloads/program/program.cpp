@@ -40,6 +40,18 @@ StreamContent content_of(const Program& program, std::size_t stream) {
   return content;
 }
 
+bool sides_may_overlap(const Program& program) {
+  bool beside = false, in_turn = false;
+  for (const Script& script : program.scripts) {
+    const auto used = std::ranges::count_if(script.streams, [](const auto& stream) { return !stream.empty(); });
+    beside = beside || used > 1;
+  }
+  for_each_operation(program, [&](const Operation& operation) {
+    in_turn = in_turn || operation.recorded || std::holds_alternative<Exchange>(operation.work);
+  });
+  return beside && !in_turn;
+}
+
 namespace {
 
 std::optional<OperationPlace> place_of_record(const Script& script, EventId event) {
