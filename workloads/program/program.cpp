@@ -1,6 +1,7 @@
 #include "workloads/program/program.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace c3::inline workloads {
@@ -41,15 +42,15 @@ StreamContent content_of(const Program& program, std::size_t stream) {
 }
 
 bool sides_may_overlap(const Program& program) {
-  bool beside = false, in_turn = false;
-  for (const Script& script : program.scripts) {
-    const auto used = std::ranges::count_if(script.streams, [](const auto& stream) { return !stream.empty(); });
-    beside = beside || used > 1;
-  }
+  std::set<std::size_t> streams;
+  bool in_turn = false;
+  for (const Script& script : program.scripts)
+    for (std::size_t stream = 0; stream < script.streams.size(); ++stream)
+      if (!script.streams[stream].empty()) streams.insert(stream);
   for_each_operation(program, [&](const Operation& operation) {
     in_turn = in_turn || operation.recorded || std::holds_alternative<Exchange>(operation.work);
   });
-  return beside && !in_turn;
+  return streams.size() > 1 && !in_turn;
 }
 
 namespace {

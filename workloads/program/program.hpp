@@ -225,8 +225,8 @@ struct StreamContent {
 StreamContent content_of(const Program& program, std::size_t stream);
 
 /// Whether a perfect overlap of kernels and communication, each as long as alone, is a goal for \p program:
-/// some rank has operations on two streams, and neither messages, for which ranks wait in turn, nor recorded
-/// dates say when they begin.
+/// it has operations on two streams, of one rank or of several, and neither messages, for which ranks wait in
+/// turn, nor recorded dates say when they begin.
 bool sides_may_overlap(const Program& program);
 
 /// The kernel whose output the collective at \p place moves when it is fused: the one before it on its stream
