@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "base/csv_line.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
-#include "results/csv_line.hpp"
 #include "results/text_table.hpp"
 #include "workloads/traces/rank_summary.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "app/import_cells.hpp"
 #include "app/usage_error.hpp"
-#include "results/csv_line.hpp"
+#include "base/csv_line.hpp"
 
 namespace c3::inline app {
 namespace {

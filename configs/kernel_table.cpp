@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
-#include "configs/csv_text.hpp"
+#include "files/input_files.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
 namespace c3::inline configs {
@@ -43,7 +44,7 @@ KernelTable KernelTable::read(const std::filesystem::path& file, const TableForm
 }
 
 KernelTable::KernelTable(const std::filesystem::path& file, const TableFormat& format)
-    : file_(std::make_shared<const std::string>(file.string())), text_(read_whole(file)) {
+    : file_(std::make_shared<const std::string>(file.string())), text_(read_file(file)) {
   CsvLines lines(std::string_view(text_.data(), text_.size()));
   if (!lines.next()) throw ConfigError({file_, 1, 1}, "header", "is missing: the file has no line");
   header_ = lines.line();
@@ -125,7 +126,7 @@ Origin KernelTable::place_of(const KernelRow& row, std::string_view cell) const 
 }
 
 std::vector<std::string> header_of(const std::filesystem::path& file) {
-  const std::vector<char> text = read_whole(file);
+  const std::vector<char> text = read_file(file);
   CsvLines lines(std::string_view(text.data(), text.size()));
   std::vector<std::string_view> names;
   if (lines.next()) cut_cells(lines.line(), names);

@@ -16,10 +16,13 @@ class OutputConflictError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Of files that are read whole, such as tables of kernels.
+inline constexpr std::uintmax_t kLargestTable = std::uintmax_t{2} << 30U;
+
 /// The whole content of \p path, which is noted as an input. A pipe is read until its writers close it.
 /// \throws IoError in the operating system's words; also for a folder, for a device, for a pipe that no process
 /// writes to, and for more than \p largest bytes.
-std::vector<char> read_file(const std::filesystem::path& path, std::uintmax_t largest);
+std::vector<char> read_file(const std::filesystem::path& path, std::uintmax_t largest = kLargestTable);
 
 /// The same of a file that the command keeps for itself and may replace: it is not noted.
 std::vector<char> read_own_file(const std::filesystem::path& path, std::uintmax_t largest);

@@ -161,6 +161,15 @@ std::vector<std::string> read_enum(const H5Id& dataset, const H5Id& type, RowRan
 
 }  // namespace
 
+// "ps" and "B/s" become a suffix; "1", "1/s", "see unit" and the flop of "..flops" do not.
+std::string csv_heading(const ColumnSpec& spec) {
+  const bool is_word = spec.units.find(' ') == std::string::npos;
+  if (spec.units.starts_with('1') || !is_word || spec.name.ends_with(spec.units + "s")) return spec.name;
+  std::string suffix = spec.units;
+  if (const auto slash = suffix.find('/'); slash != std::string::npos) suffix.replace(slash, 1, "_per_");
+  return spec.name + "_" + suffix;
+}
+
 template <class T>
 void Column<T>::flush() {
   const auto type = element_type<T>();

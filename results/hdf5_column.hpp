@@ -28,6 +28,10 @@ struct ColumnSpec {
   bool is_deflated = true;
 };
 
+/// Heading of the column in a CSV file, with its unit, such as start_ps or algbw_B_per_s. Units that are no
+/// word, and none, are left out.
+std::string csv_heading(const ColumnSpec& spec);
+
 /// Row of /names, where every text of the file is stored once. A column of these says so in `indexes`.
 enum class NameIndex : std::uint32_t {};
 inline constexpr const char* kNames = "/names";

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/csv_line.hpp"
 #include "base/json.hpp"
-#include "results/csv_line.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
 

@@ -7,8 +7,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "base/csv_text.hpp"
 #include "configs/config_error.hpp"
-#include "configs/csv_text.hpp"
+#include "files/input_files.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -73,7 +74,7 @@ class RowReader {
 
 PublishedFigures::PublishedFigures(const fs::path& file) {
   const auto name = std::make_shared<const std::string>(file.string());
-  const std::vector<char> text = read_whole(file);
+  const std::vector<char> text = read_file(file);
   CsvLines lines({text.data(), text.size()});
   if (!lines.next() || lines.line() != kHeader)
     throw ConfigError({name, 1, 1}, "header", fmt::format("must be {}", kHeader));

@@ -8,10 +8,10 @@
 #include <limits>
 #include <map>
 
+#include "base/csv_line.hpp"
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "files/io_error.hpp"
-#include "results/csv_line.hpp"
 #include "results/file_seal.hpp"
 #include "results/result_file.hpp"
 #include "results/result_reader.hpp"

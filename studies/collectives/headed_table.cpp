@@ -8,7 +8,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "configs/csv_text.hpp"
+#include "base/csv_text.hpp"
+#include "files/input_files.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -70,7 +71,7 @@ std::optional<double> number_in(std::string_view cell) {
 }
 
 HeadedTable::HeadedTable(const std::filesystem::path& file)
-    : file_(std::make_shared<const std::string>(file.string())), text_(read_whole(file)) {
+    : file_(std::make_shared<const std::string>(file.string())), text_(read_file(file)) {
   const std::string_view text(text_.data(), text_.size());
   read_remarks(text);
   CsvLines lines(text);

@@ -8,10 +8,11 @@
 #include <memory>
 #include <utility>
 
+#include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
-#include "configs/csv_text.hpp"
 #include "configs/preset_store.hpp"
+#include "files/input_files.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -106,7 +107,7 @@ bool is(const Cells& cells, std::string_view column, const std::array<std::strin
 }  // namespace
 
 std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& file) {
-  const std::vector<char> text = read_whole(file);
+  const std::vector<char> text = read_file(file);
   Cells cells(file, {text.data(), text.size()});
   std::vector<MeasuredModel> models;
   while (cells.next()) {

@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "configs/csv_text.hpp"
+#include "base/csv_text.hpp"
 #include "tests/unit/config_files.hpp"
 
 namespace c3 {

@@ -1,8 +1,8 @@
-#include "results/csv_line.hpp"
+#include "base/csv_line.hpp"
 
 #include <string_view>
 
-namespace c3::inline results {
+namespace c3::inline base {
 namespace {
 
 /// A spreadsheet takes a cell that begins with one of these for a formula and computes it, also when it is
@@ -27,15 +27,6 @@ void append_csv_cell(std::string& line, const std::string& text) {
   line += '"';
 }
 
-// "ps" and "B/s" become a suffix; "1", "1/s", "see unit" and the flop of "..flops" do not.
-std::string csv_heading(const ColumnSpec& spec) {
-  const bool is_word = spec.units.find(' ') == std::string::npos;
-  if (spec.units.starts_with('1') || !is_word || spec.name.ends_with(spec.units + "s")) return spec.name;
-  std::string suffix = spec.units;
-  if (const auto slash = suffix.find('/'); slash != std::string::npos) suffix.replace(slash, 1, "_per_");
-  return spec.name + "_" + suffix;
-}
-
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
   for (const auto& text : cells) {
@@ -46,4 +37,4 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
-}  // namespace c3::results
+}  // namespace c3::base

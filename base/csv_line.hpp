@@ -1,16 +1,10 @@
 #pragma once
-/// Lines of a CSV file (RFC 4180), and how its headings say units.
+/// Lines of a CSV file (RFC 4180).
 
 #include <string>
 #include <vector>
 
-#include "results/hdf5_column.hpp"
-
-namespace c3::inline results {
-
-/// Name and unit of a column, such as start_ps or algbw_B_per_s. Units that are no word, and none, are left
-/// out.
-std::string csv_heading(const ColumnSpec& spec);
+namespace c3::inline base {
 
 /// \returns \p text with an apostrophe before it where a spreadsheet would compute it as a formula: it begins
 /// with = + - @, a tab or a carriage return. For cells that hold texts of the user, not for numbers.
@@ -22,4 +16,4 @@ void append_csv_cell(std::string& line, const std::string& text);
 /// \p cells with commas between, quoted where they must be, and a line's end.
 std::string csv_line(const std::vector<std::string>& cells);
 
-}  // namespace c3::results
+}  // namespace c3::base

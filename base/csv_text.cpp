@@ -1,10 +1,8 @@
-#include "configs/csv_text.hpp"
+#include "base/csv_text.hpp"
 
 #include <algorithm>
 
-#include "files/input_files.hpp"
-
-namespace c3::inline configs {
+namespace c3::inline base {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -26,11 +24,6 @@ std::size_t closing_quote(std::string_view text) {
 }
 
 }  // namespace
-
-std::vector<char> read_whole(const std::filesystem::path& file) {
-  constexpr std::uintmax_t kLargest = std::uintmax_t{2} << 30U;
-  return read_file(file, kLargest);
-}
 
 CsvLines::CsvLines(std::string_view text) : rest_(text) {
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
@@ -76,4 +69,4 @@ std::uint32_t column_of(std::string_view line, std::string_view cell) {
   return static_cast<std::uint32_t>(std::ranges::count_if(before, is_first_of_code_point)) + 1;
 }
 
-}  // namespace c3::configs
+}  // namespace c3::base

@@ -2,14 +2,10 @@
 /// Comma-separated text (RFC 4180, but no cell goes on to the next line), cut into views of it.
 
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <vector>
 
-namespace c3::inline configs {
-
-/// \returns the whole of \p file. \throws IoError when it cannot be read or is larger than 2 GiB.
-std::vector<char> read_whole(const std::filesystem::path& file);
+namespace c3::inline base {
 
 /// The lines of a text that are neither blank nor begin with '#', without their ends. A byte order mark is
 /// skipped.
@@ -34,4 +30,4 @@ bool cut_cells(std::string_view line, std::vector<std::string_view>& cells);
 /// Column of \p cell, a view of \p line: from 1, in code points.
 std::uint32_t column_of(std::string_view line, std::string_view cell);
 
-}  // namespace c3::configs
+}  // namespace c3::base
