@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "app/measured_choice.hpp"
 #include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/quantity_text.hpp"
 #include "configs/rank_list.hpp"
+#include "studies/collectives/headed_table.hpp"
 
 namespace c3::inline app {
 namespace {
@@ -51,9 +55,26 @@ CollectiveGrain grain_of(const std::string& name) {
   return name == "gang" ? CollectiveGrain::gang : CollectiveGrain::automatic;
 }
 
+/// "64", "8K", "1G": bytes as nccl-tests means them, with binary prefixes. Absent when \p text is not so.
+std::optional<double> nccl_size(std::string_view text) {
+  constexpr std::string_view kPrefixes = "KMGT";
+  double unit = 1.0;
+  if (!text.empty()) {
+    const auto prefix =
+        kPrefixes.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
+    if (prefix != std::string_view::npos) {
+      unit = std::exp2(10.0 * static_cast<double>(prefix + 1));
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = number_in(text);
+  return number ? std::optional(*number * unit) : std::nullopt;
+}
+
 double size_of(const std::string& option, const std::string& text) {
   try {
-    const double bytes = parse_quantity(text, Dimension::bytes);
+    const auto short_size = nccl_size(text);
+    const double bytes = short_size ? *short_size : parse_quantity(text, Dimension::bytes);
     if (bytes >= 1.0) return bytes;
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}: {}", option, error.what()));
@@ -70,6 +91,13 @@ std::vector<int> ranks_of(const std::string& text) {
   }
 }
 
+CollectiveKind kind_of(const std::string& written) {
+  const auto kind = collective_named(written);
+  const auto offered = offered_kinds();
+  if (kind && std::ranges::find(offered, *kind) != offered.end()) return *kind;
+  throw UsageError(unknown_name("collective", written, names_of(offered)));
+}
+
 /// Whether nccl-tests' element count is one rank's shard.
 bool counts_shards(CollectiveKind kind) {
   return kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
@@ -77,20 +105,53 @@ bool counts_shards(CollectiveKind kind) {
          kind == CollectiveKind::scatter;
 }
 
-/// From the smallest to the largest, each a whole number of \p unit.
-std::vector<Bytes> sizes_of(const CollectiveOptions& options, Bytes unit) {
+/// Bytes of one counted element: of one rank's, or of a shard on every rank.
+Bytes counted_unit(const CollectiveCall& call, int members) {
+  return element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
+}
+
+/// From the smallest to the largest, each a whole number of counted elements.
+std::vector<CollectiveCall> calls_of(CollectiveCall call, const CollectiveOptions& options, int members) {
+  if (call.kind == CollectiveKind::barrier) return {call};
+  const Bytes unit = counted_unit(call, members);
   const double last = size_of("--max", options.largest);
   double size = size_of("--min", options.smallest);
   if (size > last) throw UsageError("--min must not be above --max");
   if (!(options.factor > 1.0)) throw UsageError("--factor: must be above 1");  // CLI11 lets NaN pass
-  std::vector<Bytes> sizes;
+  std::vector<CollectiveCall> calls;
   for (; size <= last * (1 + 1e-12); size *= options.factor) {
-    const Bytes rounded = unit * std::floor(size / unit.value);
-    if (rounded.value > 0.0 && (sizes.empty() || rounded > sizes.back())) sizes.push_back(rounded);
-    if (sizes.size() > kMostRows) throw UsageError("--factor: too many sizes");
+    call.bytes = unit * std::floor(size / unit.value);
+    if (call.bytes.value > 0.0 && (calls.empty() || call.bytes > calls.back().bytes)) calls.push_back(call);
+    if (calls.size() > kMostRows) throw UsageError("--factor: too many sizes");
   }
-  if (sizes.empty()) throw UsageError("--max: no size holds an element for every rank");
-  return sizes;
+  if (calls.empty()) throw UsageError("--max: no size holds an element for every rank");
+  return calls;
+}
+
+std::vector<CollectiveCall> calls_of(CollectiveCall call, const CollectiveTable& table) {
+  std::vector<CollectiveCall> calls;
+  for (const MeasuredCollective& row : table.rows) {
+    call.bytes = row.bytes;
+    calls.push_back(call);
+    if (row.dtype) calls.back().dtype = row.dtype;
+  }
+  return calls;
+}
+
+std::optional<MeasuredChoice> measured_by(const CollectiveOptions& options) {
+  if (options.table.empty()) {
+    if (options.op.empty()) throw UsageError("OP is required: what to time, unless --table says it");
+    return std::nullopt;
+  }
+  const auto kind = options.op.empty() ? std::nullopt : std::optional(kind_of(options.op));
+  const auto ranks = options.ranks.empty() ? std::nullopt : std::optional(ranks_of(options.ranks).size());
+  return choose_measured(options.table, kind, ranks);
+}
+
+std::optional<std::int64_t> nodes_of(const CollectiveOptions& options,
+                                     const std::optional<MeasuredChoice>& measured) {
+  if (options.nodes || !measured) return options.nodes;
+  return measured->table.nodes;
 }
 
 std::vector<DmaOptions> dma_options_of(const CollectiveOptions& options) {
@@ -133,15 +194,16 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
 }  // namespace
 
 CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
-    : cluster(load_cluster({options.system, options.nodes, options.fabric}, options.sets)),
+    : measured(measured_by(options)),
+      cluster(load_cluster({options.system, nodes_of(options, measured), options.fabric}, options.sets)),
       grain(grain_of(options.grain)) {
-  call.kind = value_of("collective", options.op, offered_kinds());
+  call.kind = measured ? measured->table.kind : kind_of(options.op);
   call.dtype = value_of("data type", options.dtype, kDTypes);
-  call.ranks = ranks_of(options.ranks);
+  call.ranks = measured && options.ranks.empty() ? ranks_of(measured->table, cluster) : ranks_of(options.ranks);
   call.root = options.root;
   if (options.root != 0 && !is_rooted(call.kind))
-    throw UsageError(
-        fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one", options.op));
+    throw UsageError(fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one",
+                                 name_of(call.kind)));
   members = member_count(call, cluster.ranks());
   movers = movers_of(options);
   for (const std::string& name : options.algorithms)
@@ -151,12 +213,14 @@ CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
     protocols.push_back(name == kAuto ? std::nullopt : std::optional(value_of("protocol", name, kProtocols)));
   for (const std::string& name : options.launches)
     launches.push_back(value_of("launch path", name, kLaunchPaths));
+  if (launches.empty()) launches = {measured ? LaunchPath::eager : LaunchPath::graph};
   channels = {options.min_channels, options.channels};
   if (channels.most > 0 && channels.least > channels.most)
     throw UsageError("--min-channels must not be above --channels");
-  unit = element_size(*call.dtype) * (counts_shards(call.kind) ? members : 1.0);
-  sizes = call.kind == CollectiveKind::barrier ? std::vector<Bytes>{Bytes{}} : sizes_of(options, unit);
+  sized = measured ? calls_of(call, measured->table) : calls_of(call, options, members);
 }
+
+double CollectiveRequest::count(const CollectiveCall& of) const { return of.bytes / counted_unit(of, members); }
 
 std::vector<std::string> offered_collectives() { return names_of(offered_kinds()); }
 

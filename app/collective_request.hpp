@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/measured_choice.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/backends/dma/dma_commands.hpp"
 #include "collectives/call.hpp"
@@ -15,7 +16,9 @@ namespace c3::inline app {
 
 /// As typed.
 struct CollectiveOptions {
-  std::string op;
+  std::string op;      ///< empty: what the measured table is of
+  std::string table;   ///< measured, to compare with; empty: none
+  std::string output;  ///< page to write; empty: none
   std::string system;
   std::optional<std::int64_t> nodes;  ///< one
   std::string fabric;                 ///< empty: the node preset's own
@@ -23,16 +26,16 @@ struct CollectiveOptions {
   std::vector<std::string> backends = {"cu"};
   std::vector<std::string> algorithms = {"auto"};
   std::vector<std::string> protocols = {"auto"};
-  std::vector<std::string> launches = {"graph"};
+  std::vector<std::string> launches = {};      ///< empty: graph; eager beside a measured table
   int channels = 0;                            ///< most; 0: as many as the library takes
   int min_channels = 0;                        ///< 0: likewise
   std::vector<std::string> dma_variants = {};  ///< empty: pcpy
   bool prelaunch = false;
-  std::string dma_host;  ///< empty: gpu
-  std::string dtype = "fp32";
+  std::string dma_host;        ///< empty: gpu
+  std::string dtype = "fp32";  ///< of rows of a measured table only where they do not say it
   std::string smallest = "8 B", largest = "8 GiB";
   double factor = 2.0;
-  std::string ranks;  ///< empty: all
+  std::string ranks;  ///< empty: all, or as many as the measured table is of
   int root = 0;
   std::string grain = "auto";
   bool json = false;
@@ -50,8 +53,10 @@ struct CollectiveRequest {
   /// \throws UsageError for a name or size that is none, ConfigError for a system or override that is none.
   explicit CollectiveRequest(const CollectiveOptions& options);
 
-  double count(const CollectiveCall& sized) const { return sized.bytes / unit; }
+  /// Elements as nccl-tests counts them: of a rank's shard where each has one.
+  double count(const CollectiveCall& sized) const;
 
+  std::optional<MeasuredChoice> measured;  ///< what to compare with
   ClusterSpec cluster;
   CollectiveGrain grain = CollectiveGrain::automatic;
   CollectiveCall call;  ///< without a size
@@ -61,8 +66,9 @@ struct CollectiveRequest {
   std::vector<std::optional<Protocol>> protocols;    ///< nullopt: as the library chooses
   std::vector<LaunchPath> launches;
   ChannelLimits channels;
-  Bytes unit;                ///< of one counted element: of one rank's, or of a shard on every rank
-  std::vector<Bytes> sizes;  ///< whole elements, the same number on every rank, as nccl-tests makes them
+  /// `call` with sizes: whole elements, the same number on every rank, as nccl-tests makes them; or those of
+  /// the rows of `measured`, one for each.
+  std::vector<CollectiveCall> sized;
 };
 
 /// Every collective but all_to_all_v, which needs a size for each pair: that is an experiment's business.

@@ -24,6 +24,11 @@ Option& Option::one_of(std::vector<std::string> values) {
   return *this;
 }
 
+Option& Option::offer(std::vector<std::string> values) {
+  values_ = std::move(values);
+  return *this;
+}
+
 Option& Option::in_range(int low, int high) {
   option_->check(CLI::Range(low, high));
   return *this;

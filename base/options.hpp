@@ -46,6 +46,8 @@ class Option {
   /// \param name of the values, as --help shows it: "FILE"
   Option& type_name(const std::string& name);
   Option& one_of(std::vector<std::string> values);
+  /// Shells offer \p values; others are taken too, such as other spellings, and are the command's to check.
+  Option& offer(std::vector<std::string> values);
   template <class Map>
   Option& one_key_of(const Map& map) {
     const auto keys = std::views::keys(map);
@@ -72,7 +74,7 @@ class Option {
   std::vector<std::string> names() const;
   /// As --help shows it: "FILE".
   std::string type_name() const;
-  /// Of one_of(); empty without it.
+  /// Of one_of() or offer(); empty without them.
   const std::vector<std::string>& values() const { return values_; }
   bool takes_value() const;
   bool has_empty_value() const;

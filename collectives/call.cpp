@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "engine/errors.hpp"
 
@@ -76,6 +78,21 @@ Bytes received_by(const CollectiveCall& call, std::size_t members, std::size_t i
 }
 
 }  // namespace
+
+std::optional<CollectiveKind> collective_named(std::string_view written) {
+  const auto bare = [](std::string_view name) {
+    std::string letters(name);
+    std::ranges::transform(letters, letters.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    constexpr std::string_view kProgram = "_perf";  // nccl-tests: all_reduce_perf
+    if (letters.ends_with(kProgram)) letters.resize(letters.size() - kProgram.size());
+    std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
+    return letters == "sendrecv" ? "sendreceive" : letters;
+  };
+  const auto* const found = std::ranges::find(kCollectiveKinds, bare(written),
+                                              [&](CollectiveKind kind) { return bare(name_of(kind)); });
+  return found == kCollectiveKinds.end() ? std::nullopt : std::optional(*found);
+}
 
 bool reduces(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||

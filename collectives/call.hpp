@@ -40,6 +40,9 @@ constexpr auto enum_names(CollectiveKind) {
                                                   {"barrier", CollectiveKind::barrier}});
 }
 inline constexpr auto kCollectiveKinds = enum_values<CollectiveKind>();
+/// The one that \p written names as libraries, benchmarks and papers spell it: "AllReduce", "all-to-all",
+/// "alltoall_perf", "sendrecv".
+std::optional<CollectiveKind> collective_named(std::string_view written);
 
 /// Whether data are added, which copy engines cannot do.
 bool reduces(CollectiveKind kind);

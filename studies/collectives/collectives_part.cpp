@@ -34,7 +34,7 @@ StudyLine line_of(PublishedFigure of, FigureKind kind, std::string label,
 
 std::optional<CollectiveKind> operation_of(const MapEntry& entry) {
   if (entry.op.empty()) return std::nullopt;
-  if (const auto kind = collective_named(entry.op)) return kind;
+  if (const auto kind = operation_named(entry.op)) return kind;
   throw ConfigError(entry.op_at, "op", unknown_name("operation", entry.op, offered_operations()));
 }
 

@@ -28,9 +28,14 @@ constexpr TypeName kTypes[] = {
 /// Elements of eight bytes, which no collective here has: only their sizes count.
 constexpr std::string_view kWideTypes[] = {"double", "float64", "int64", "uint64"};
 
+bool has_size(CollectiveKind kind) {
+  return kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
+}
+
 struct TimeColumn {
   std::size_t column;
-  double seconds;  ///< of its unit
+  double seconds;                                     ///< of its unit
+  std::optional<Seconds> MeasuredCollective::*place;  ///< where it says which; null: it does not
 };
 
 /// One file on its way into tables.
@@ -39,11 +44,12 @@ class Reader {
   Reader(const HeadedTable& file, const std::vector<CellFilter>& filters, std::optional<CollectiveKind> op)
       : file_(file), asked_(op) {
     size_ = file.need({"size_bytes", "size", "bytes", "message_size"}, "the size of the buffer");
-    const auto add = [&](std::initializer_list<std::string_view> names, double seconds) {
-      if (const auto found = file_.find(names)) times_.push_back({*found, seconds});
+    const auto add = [&](std::initializer_list<std::string_view> names, double seconds,
+                         std::optional<Seconds> MeasuredCollective::*place = nullptr) {
+      if (const auto found = file_.find(names)) times_.push_back({*found, seconds, place});
     };
-    add({"oop_time_us"}, 1e-6);
-    add({"ip_time_us"}, 1e-6);
+    add({"oop_time_us"}, 1e-6, &MeasuredCollective::out_of_place);
+    add({"ip_time_us"}, 1e-6, &MeasuredCollective::in_place);
     add({"time_us", "time"}, 1e-6);
     add({"time_ms", "ms", "latency_ms"}, 1e-3);
     if (times_.empty()) file_.need({"time_us"}, "a time, or oop_time_us and ip_time_us");
@@ -85,7 +91,7 @@ class Reader {
     for (const std::string_view key : {"collective", "Collective test starting"}) {
       const std::string_view written = file_.remark(key);
       if (written.empty()) continue;
-      if (const auto kind = collective_named(written)) return *kind;
+      if (const auto kind = operation_named(written)) return *kind;
       throw file_.header_error("collective", unknown_name("operation", written, offered_operations()));
     }
     throw file_.header_error(
@@ -116,7 +122,7 @@ class Reader {
   CollectiveKind kind_of(const HeadedTable::Row& row) const {
     if (!op_) return *of_all_;
     const std::string_view written = cell(row, op_);
-    if (const auto kind = collective_named(written)) return *kind;
+    if (const auto kind = operation_named(written)) return *kind;
     throw file_.error(row, written, file_.columns()[*op_],
                       unknown_name("operation", written, offered_operations()));
   }
@@ -130,8 +136,8 @@ class Reader {
                       fmt::format("'{}' is no data type of nccl-tests", written));
   }
 
-  /// The least of the row's times. Absent when it has none.
-  std::optional<Seconds> time_of(const HeadedTable::Row& row) const {
+  /// Sets the times of \p to. \returns whether \p row has any.
+  bool read_times(const HeadedTable::Row& row, MeasuredCollective& to) const {
     std::optional<Seconds> least;
     for (const TimeColumn& time : times_) {
       const std::string_view written = row.cells[time.column];
@@ -141,8 +147,10 @@ class Reader {
         throw file_.error(row, written, file_.columns()[time.column], fmt::format("'{}' is no time", written));
       const Seconds seconds{*number * time.seconds};
       least = least ? std::min(*least, seconds) : seconds;
+      if (time.place != nullptr) to.*time.place = seconds;
     }
-    return least;
+    if (least) to.time = *least;
+    return least.has_value();
   }
 
   void read(const HeadedTable::Row& row) {
@@ -159,9 +167,8 @@ class Reader {
     if (asked_ && kind != *asked_) return;
     const auto ranks = whole(row, ranks_, of_file_.ranks);
     const auto nodes = whole(row, nodes_, of_file_.nodes);
-    const auto dtype = dtype_of(row);
-    if (const auto time = time_of(row))
-      table_of(kind, ranks, nodes).rows.push_back({row.line, Bytes{*bytes}, dtype, *time});
+    MeasuredCollective measured{.line = row.line, .bytes = Bytes{*bytes}, .dtype = dtype_of(row), .time = {}};
+    if (read_times(row, measured)) table_of(kind, ranks, nodes).rows.push_back(measured);
   }
 
   CollectiveTable& table_of(CollectiveKind kind, std::optional<int> ranks, std::optional<int> nodes) {
@@ -211,24 +218,14 @@ class Reader {
 std::vector<std::string> offered_operations() {
   std::vector<std::string> names;
   for (const CollectiveKind kind : kCollectiveKinds) {
-    const bool has_size = kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::barrier;
-    if (has_size) names.emplace_back(name_of(kind));
+    if (has_size(kind)) names.emplace_back(name_of(kind));
   }
   return names;
 }
 
-std::optional<CollectiveKind> collective_named(std::string_view written) {
-  const auto bare = [](std::string_view name) {
-    std::string letters = in_lower_case(name);
-    if (letters.ends_with("_perf")) letters.resize(letters.size() - std::string_view("_perf").size());
-    std::erase_if(letters, [](char c) { return c == '_' || c == '-' || c == ' '; });
-    return letters == "sendrecv" ? "sendreceive" : letters;
-  };
-  for (const std::string& name : offered_operations()) {
-    if (bare(name) != bare(written)) continue;
-    return *std::ranges::find(kCollectiveKinds, name, [](CollectiveKind kind) { return c3::name_of(kind); });
-  }
-  return std::nullopt;
+std::optional<CollectiveKind> operation_named(std::string_view written) {
+  const auto kind = collective_named(written);
+  return kind && has_size(*kind) ? kind : std::nullopt;
 }
 
 MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<CellFilter>& filters,

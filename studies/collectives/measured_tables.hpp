@@ -20,6 +20,8 @@ struct MeasuredCollective {
   /// disturbs a measurement (first touch, warm-up of a NIC, other work) makes it longer. Wrong by noise: the
   /// least of two that scatter by 1 % is half a percent below their mean.
   Seconds time;
+  /// Of the same row, where it says them.
+  std::optional<Seconds> out_of_place = std::nullopt, in_place = std::nullopt;
 };
 
 /// Rows of one operation on so many GPUs.
@@ -54,7 +56,7 @@ MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<C
 /// What a table may be of: every collective with a size of its own.
 std::vector<std::string> offered_operations();
 
-/// "AllReduce", "all_reduce_perf", "sendrecv". \returns nothing for words that are none of them.
-std::optional<CollectiveKind> collective_named(std::string_view written);
+/// As collective_named, for one of them.
+std::optional<CollectiveKind> operation_named(std::string_view written);
 
 }  // namespace c3::studies

@@ -15,16 +15,6 @@ namespace {
 
 constexpr double kMicro = 1e6;  // in a second
 
-/// The first \p gpus of each of \p nodes, as global ranks.
-std::vector<int> ranks_of(int gpus, int nodes, int gpus_of_node) {
-  std::vector<int> ranks;
-  for (int node = 0; node < nodes; ++node) {
-    for (int gpu = 0; gpu < gpus; ++gpu)
-      ranks.push_back(node * gpus_of_node + gpu);
-  }
-  return ranks;
-}
-
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
   const CollectiveMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
   const auto measured = measure_collective(
@@ -35,6 +25,15 @@ SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, co
 }
 
 }  // namespace
+
+std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node) {
+  std::vector<int> ranks;
+  for (int node = 0; node < nodes; ++node) {
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      ranks.push_back(node * gpus_of_node + gpu);
+  }
+  return ranks;
+}
 
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry) {
   ClusterSpec cluster =
@@ -62,7 +61,7 @@ TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entr
     throw ConfigError(
         entry.at, "system",
         fmt::format("{} has {} GPUs a node, {} needs {}", entry.system, gpus_of_node, name_, gpus));
-  if (gpus < gpus_of_node) group_ = ranks_of(gpus, nodes, gpus_of_node);
+  if (gpus < gpus_of_node) group_ = first_ranks(gpus, nodes, gpus_of_node);
   for (const MeasuredCollective& row : table.rows)
     rows_.push_back({.measured = row});
 }

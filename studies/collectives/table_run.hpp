@@ -59,6 +59,9 @@ class TableRun {
   std::vector<PredictedCollective> rows_;
 };
 
+/// The first \p gpus of each of \p nodes, as ranks of the cluster.
+std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node);
+
 /// The system of \p entry. \throws ConfigError
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry);
 
