@@ -112,6 +112,19 @@ class Pipeline(ScratchTest):
         self.assertEqual(len(explicit["classes"]), 32)
         self.assertAlmostEqual(folded["time_us"] / explicit["time_us"], 1, delta=1e-3)
 
+    def test_the_page_says_that_a_receive_waits_for_its_sender(self):
+        # Both are done with their GEMMs when ranks 4-7 want their message, for which ranks 0-3 come 5 ms later.
+        gemm = '{ gemm = { m = 8192, n = 8192, k = 1024, dtype = "bf16" } }'
+        message = '{{ {} = {{ size = "64 MiB", {} = {}, over = "pp" }} }}'
+        text = (HEAD + ranks("first", "0-3", gemm, '{ timed = "5 ms" }', message.format("send", "to", 1))
+                + ranks("second", "4-7", gemm, message.format("receive", "from", -1), gemm) + "[strategy.now]\n")
+        done = self.run_text(text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(c3sim("report", "job.h5", "-o", "job.html", folder=self.folder).returncode, 0)
+        page = (self.folder / "job.html").read_text()
+        self.assertRegex(page, r"pp 0 to 4 waits 5\.\d+ ms for rank 0 to come\.")
+        self.assertNotIn("for CU slots", page)
+
     def test_a_file_expands_classes_to_ranks(self):
         stages = "".join(ranks(f"node{node}", f"{8 * node}-{8 * node + 7}", *[TIMED] * (node + 1)) for node in range(3))
         head = 'schema = 1\nsystem = "h100-sxm-8"\nnodes = 3\nfabric = "ib-ndr"\n'
