@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -24,7 +25,7 @@ namespace {
 struct Sample {
   std::size_t draw = 0;  ///< position in Study::experiments_
   std::uint64_t seed = 0;
-  RunResult run;  ///< without records
+  RunResult run;  ///< with records where it was written down
 
   Seconds time() const { return run.time; }
 };
@@ -89,7 +90,7 @@ class Study {
       const Best best = is_serial ? std::move(*serial_best) : best_of(strategy);
       if (is_serial) serial_best.reset();
       result.strategies.push_back(evaluate(strategy, best.samples, best.cus, serial_time));
-      if (watch_.finished) finish(result.strategies.back());
+      if (watch_.recorder != nullptr) finish(strategy, result.strategies.back(), best.samples);
     }
     return result;
   }
@@ -121,9 +122,10 @@ class Study {
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
     const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.program.streams.size() : 0);
-    std::size_t partitions = 0, subsets = 0;
+    std::size_t partitions = 0, subsets = 0, recorded = 0;
     for (const Strategy& strategy : experiment.strategies) {
       partitions += cu_choices(experiment, strategy).size();
+      if (watch_.recorder != nullptr && !runs_once(strategy)) ++recorded;
       if (has_loss_split(strategy)) subsets += loss_split_runs(experiment, strategy);
     }
     StudyCost cost({.seeds = experiment.measure.seeds,
@@ -133,8 +135,14 @@ class Study {
     cost.plan(StudyPart::alone, sides * repetitions());
     cost.plan(StudyPart::together, partitions * repetitions());
     cost.plan(StudyPart::split, subsets * static_cast<std::size_t>(experiment.measure.seeds));
-    if (watch_.records) cost.plan(StudyPart::recorded, experiment.strategies.size());
+    cost.plan(StudyPart::recorded, recorded);
     return cost;
+  }
+
+  /// Whether \p strategy has one whole run, whose time is then the median.
+  bool runs_once(const Strategy& strategy) const {
+    return repetitions() == 1 && cu_choices(experiments_.front(), strategy).size() == 1 &&
+           !may_be_shortened(experiments_.front());
   }
 
   void begin_run(Seconds bound) {
@@ -149,7 +157,7 @@ class Study {
   }
 
   /// Kernels, collectives, and where streams are compared each of them.
-  std::vector<Series> alone_series() const {
+  std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
     const LowerBound bound = bound_if_known(alone_);
     std::vector<Series> series = {
@@ -162,7 +170,7 @@ class Study {
   }
 
   /// One for each partition that \p strategy tries.
-  std::vector<Series> series_of(const Strategy& strategy) const {
+  std::vector<Series> series_of(const Strategy& strategy) {
     const LowerBound bound = bound_if_known(strategy);
     std::vector<Series> series;
     for (const CuChoice& choice : cu_choices(experiments_.front(), strategy))
@@ -170,12 +178,20 @@ class Study {
     return series;
   }
 
+  /// Each is asked for more than once.
+  const LowerBound& bound_of(const Strategy& strategy, std::size_t draw) {
+    const auto key = std::pair(&strategy, draw);
+    const auto known = bounds_.find(key);
+    return known != bounds_.end()
+               ? known->second
+               : bounds_.emplace(key, lower_bound(experiments_[draw], strategy)).first->second;
+  }
+
   /// For the progress only: what makes an experiment infeasible is reported by its simulation.
-  LowerBound bound_if_known(const Strategy& strategy) const {
-    const Experiment& experiment = experiments_.front();
-    if (experiment.family && !experiment.measure.exact) return {};  // shorter steps may be simulated
+  LowerBound bound_if_known(const Strategy& strategy) {
+    if (may_be_shortened(experiments_.front())) return {};
     try {
-      return lower_bound(experiment, strategy);
+      return bound_of(strategy, 0);
     } catch (const InfeasibleError&) {
       return {};
     }
@@ -190,11 +206,14 @@ class Study {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
+    const bool is_recorded =
+        watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
+    if (is_recorded) series.setup.observer = &watch_.recorder->begin(*series.strategy, "");
     begin_run(series.bound);
     Sample& sample = series.samples.emplace_back(
         Sample{draw, series.setup.seed, run_step(experiments_[draw], *series.strategy, series.setup)});
     RunResult& run = sample.run;
-    run.records = {};
+    if (!is_recorded) run.records = {};
     has_kernels_ = has_kernels_ || run.kernels.any;
     has_collectives_ = has_collectives_ || run.collectives.any;
     end_run(series.part);
@@ -227,16 +246,19 @@ class Study {
 
   static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time(); }
 
+  static Seconds median_of_draw(const std::vector<Sample>& samples, std::size_t draw) {
+    std::vector<Sample> of_draw;
+    std::ranges::copy_if(samples, std::back_inserter(of_draw),
+                         [draw](const Sample& sample) { return sample.draw == draw; });
+    return median(of_draw);
+  }
+
   /// All \p parts at once, none hindering another.
   void set_ideal(const std::vector<std::vector<Sample>>& parts) {
     ideal_.resize(experiments_.size());
     for (const std::vector<Sample>& part : parts) {
-      for (std::size_t draw = 0; draw < ideal_.size(); ++draw) {
-        std::vector<Sample> of_draw;
-        std::ranges::copy_if(part, std::back_inserter(of_draw),
-                             [draw](const Sample& s) { return s.draw == draw; });
-        ideal_[draw] = std::max(ideal_[draw], median(of_draw));
-      }
+      for (std::size_t draw = 0; draw < ideal_.size(); ++draw)
+        ideal_[draw] = std::max(ideal_[draw], median_of_draw(part, draw));
       alone_longest_ = std::max(alone_longest_, median(part));
       alone_sum_ += median(part);
     }
@@ -256,10 +278,16 @@ class Study {
     return best;
   }
 
-  void finish(const StrategyResult& result) {
-    begin_run(result.step && result.step->is_shortened ? Seconds{} : result.lower_bound);
-    watch_.finished(result);
-    if (watch_.records) end_run(StudyPart::recorded);
+  /// Has the run of \p result's time, of those by time in \p samples, written down.
+  void finish(const Strategy& strategy, const StrategyResult& result, const std::vector<Sample>& samples) {
+    if (runs_once(strategy)) return watch_.recorder->finish(result, samples.front().run.records);
+    const Experiment& experiment = experiments_[percentile(samples, 50).draw];
+    const bool is_shortened = result.step && result.step->is_shortened;
+    begin_run(is_shortened ? Seconds{} : result.lower_bound);
+    Observer& observer =
+        watch_.recorder->begin(strategy, is_shortened ? abridged_part(experiment) : std::string());
+    watch_.recorder->finish(result, record_run(experiment, result, observer));
+    end_run(StudyPart::recorded);
   }
 
   StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
@@ -298,7 +326,7 @@ class Study {
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.program.streams[i]).cus.is_swept()) result.best_cus = cus[i];
     }
-    if (has_loss_split(strategy)) result.loss = loss(strategy, middle.draw, cus);
+    if (has_loss_split(strategy)) result.loss = loss(strategy, samples, cus);
     return result;
   }
 
@@ -313,11 +341,11 @@ class Study {
             .gpus = experiment.cluster.ranks()};
   }
 
-  std::vector<Seconds> bounds_by_draw(const Strategy& strategy) const {
+  std::vector<Seconds> bounds_by_draw(const Strategy& strategy) {
     std::vector<Seconds> bounds;
-    for (const Experiment& experiment : experiments_) {
+    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
       checkpoint();
-      bounds.push_back(of(strategy, lower_bound(experiment, strategy)));
+      bounds.push_back(of(strategy, bound_of(strategy, draw)));
     }
     return bounds;
   }
@@ -333,12 +361,15 @@ class Study {
     }
   }
 
-  LossSplit loss(const Strategy& strategy, std::size_t draw, const CuChoice& cus) {
+  /// Of the draw of the median of \p samples, which are by time.
+  LossSplit loss(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus) {
+    const std::size_t draw = percentile(samples, 50).draw;
     const Experiment& experiment = experiments_[draw];
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
     std::iota(seeds.begin(), seeds.end(), 0);
     begin_run({});
-    return split_loss(experiment, strategy, cus, seeds, ideal_[draw], [this] {
+    const LossBounds bounds{.together = median_of_draw(samples, draw), .ideal = ideal_[draw]};
+    return split_loss(experiment, strategy, cus, seeds, bounds, [this] {
       end_run(StudyPart::split);
       began_ = Clock::now();
     });
@@ -347,6 +378,7 @@ class Study {
   const StudyWatch& watch_;
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
   std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
+  std::map<std::pair<const Strategy*, std::size_t>, LowerBound> bounds_;  ///< by strategy and draw
   StudyCost cost_;
   Clock::time_point began_;                    ///< of the simulation that runs now
   std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known
