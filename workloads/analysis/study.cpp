@@ -15,7 +15,7 @@
 #include "workloads/analysis/lower_bound.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
-#include "workloads/execute/buffers.hpp"
+#include "workloads/execute/memory_plan.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3::inline workloads {
@@ -65,7 +65,7 @@ struct Best {
 class Study {
  public:
   Study(const ExperimentFactory& make, const StudyWatch& watch)
-      : watch_(watch), experiments_(all_draws(make)), cost_(plan()) {}
+      : watch_(watch), experiments_(all_draws(make)), memory_(checked_memory()), cost_(plan()) {}
 
   StudyResult run() {
     const Experiment& experiment = experiments_.front();
@@ -106,9 +106,26 @@ class Study {
       checkpoint();
       experiments.push_back(make(static_cast<std::uint64_t>(draw)));
     }
-    for (const Experiment& experiment : experiments)
-      check_buffers(experiment);
     return experiments;
+  }
+
+  /// Of training steps none, whose author has counted what they hold.
+  std::vector<std::vector<MemoryPlan>> checked_memory() const {
+    std::vector<std::vector<MemoryPlan>> memory(experiments_.size());
+    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
+      checkpoint();
+      const Experiment& experiment = experiments_[draw];
+      if (!experiment.step) memory[draw] = memory_plans(experiment.program, experiment.cluster);
+      check_memory(experiment, memory[draw]);
+    }
+    return memory;
+  }
+
+  std::optional<Bytes> memory_of(std::size_t draw, int rank) const {
+    const Experiment& experiment = experiments_[draw];
+    if (experiment.step) return experiment.step->memory.reserved;
+    if (!std::ranges::all_of(memory_[draw], &MemoryPlan::is_known)) return std::nullopt;
+    return memory_[draw][experiment.program.script_number(rank)].total();
   }
 
   std::size_t repetitions() const {
@@ -305,6 +322,8 @@ class Study {
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
     result.classes = middle.run.classes;
+    for (SimulatedClass& its : result.classes)
+      its.memory = memory_of(middle.draw, its.representative());
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
     if (experiment.step) result.step = step_result(experiment, middle);
@@ -377,7 +396,8 @@ class Study {
 
   const StudyWatch& watch_;
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
-  std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
+  std::vector<Experiment> experiments_;          ///< one per draw; one when nothing is drawn
+  std::vector<std::vector<MemoryPlan>> memory_;  ///< by draw and script
   std::map<std::pair<const Strategy*, std::size_t>, LowerBound> bounds_;  ///< by strategy and draw
   StudyCost cost_;
   Clock::time_point began_;                    ///< of the simulation that runs now
