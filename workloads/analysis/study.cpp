@@ -173,10 +173,11 @@ class Study {
     if (watch_.progress) watch_.progress(cost_);
   }
 
-  /// Kernels, collectives, and where streams are compared each of them.
+  /// Kernels, collectives, and where streams are compared each of them. The first strategy's bound holds for
+  /// them, too: all that a strategy changes of it is what collectives of a fused backend need not read.
   std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
-    const LowerBound bound = bound_if_known(alone_);
+    const LowerBound bound = bound_if_known(experiment.strategies.front());
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
         {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
