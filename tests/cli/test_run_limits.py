@@ -1,6 +1,7 @@
 """`c3sim run` says how long it takes, stops when it is told to, and keeps what is finished."""
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -95,6 +96,23 @@ class RunLimits(ScratchTest):
                 self.assertAlmostEqual(summary["time"][0] / 1e6, strategy["time_us"], places=5)  # ps in the file
         self.assertEqual([path for path in self.files() if "swept" in path or path.endswith(".tmp")], [])
         self.assertEqual(c3sim("inspect", "job.h5", folder=self.folder).returncode, 0)
+
+    def test_what_was_written_of_an_only_run_goes_when_its_strategy_is_not_finished(self):
+        # Both strategies are written down as they run, first; then the loss split of the second takes 15 simulations.
+        text = JOB.format(size=196608, k=1024) + QUICK_TWO + "[measure]\nseeds = 1\n"
+        command = [COMMAND, "run", self.experiment(text), "-o", "job.h5", "--trace", "traces"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                at = re.search(r"simulation (\d+) of 19", line)
+                if at and int(at.group(1)) > 5:
+                    break
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=20 * STOPS_WITHIN)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("c3sim: interrupted after 1 of 2 strategies: serial is in job.h5\n", stderr)
+        with h5py.File(self.folder / "job.h5") as file:
+            self.assertEqual(list(file["strategies"]), ["serial"])
+        self.assertEqual([path for path in self.files() if "concurrent" in path or path.endswith(".tmp")], [])
 
     def test_a_time_limit_that_nothing_met_leaves_nothing(self):
         done = self.limited(SMALL + QUICK_TWO + measured(1000, 1000), "2")
