@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <utility>
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/loss_split.hpp"
-#include "workloads/analysis/lower_bound.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/study_bounds.hpp"
 #include "workloads/execute/memory_plan.hpp"
 #include "workloads/execute/run.hpp"
 
@@ -109,23 +108,13 @@ class Study {
     return experiments;
   }
 
-  /// Of training steps none, whose author has counted what they hold.
-  std::vector<std::vector<MemoryPlan>> checked_memory() const {
-    std::vector<std::vector<MemoryPlan>> memory(experiments_.size());
-    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
+  std::vector<ExperimentMemory> checked_memory() const {
+    std::vector<ExperimentMemory> memory;
+    for (const Experiment& experiment : experiments_) {
       checkpoint();
-      const Experiment& experiment = experiments_[draw];
-      if (!experiment.step) memory[draw] = memory_plans(experiment.program, experiment.cluster);
-      check_memory(experiment, memory[draw]);
+      memory.emplace_back(experiment);
     }
     return memory;
-  }
-
-  std::optional<Bytes> memory_of(std::size_t draw, int rank) const {
-    const Experiment& experiment = experiments_[draw];
-    if (experiment.step) return experiment.step->memory.reserved;
-    if (!std::ranges::all_of(memory_[draw], &MemoryPlan::is_known)) return std::nullopt;
-    return memory_[draw][experiment.program.script_number(rank)].total();
   }
 
   std::size_t repetitions() const {
@@ -177,7 +166,7 @@ class Study {
   /// them, too: all that a strategy changes of it is what collectives of a fused backend need not read.
   std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
-    const LowerBound bound = bound_if_known(experiment.strategies.front());
+    const LowerBound bound = bounds_.if_known(experiment.strategies.front());
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
         {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
@@ -189,34 +178,11 @@ class Study {
 
   /// One for each partition that \p strategy tries.
   std::vector<Series> series_of(const Strategy& strategy) {
-    const LowerBound bound = bound_if_known(strategy);
+    const LowerBound bound = bounds_.if_known(strategy);
     std::vector<Series> series;
     for (const CuChoice& choice : cu_choices(experiments_.front(), strategy))
       series.push_back({&strategy, {.cus = choice}, StudyPart::together, of(strategy, bound)});
     return series;
-  }
-
-  /// Each is asked for more than once.
-  const LowerBound& bound_of(const Strategy& strategy, std::size_t draw) {
-    const auto key = std::pair(&strategy, draw);
-    const auto known = bounds_.find(key);
-    return known != bounds_.end()
-               ? known->second
-               : bounds_.emplace(key, lower_bound(experiments_[draw], strategy)).first->second;
-  }
-
-  /// For the progress only: what makes an experiment infeasible is reported by its simulation.
-  LowerBound bound_if_known(const Strategy& strategy) {
-    if (may_be_shortened(experiments_.front())) return {};
-    try {
-      return bound_of(strategy, 0);
-    } catch (const InfeasibleError&) {
-      return {};
-    }
-  }
-
-  static Seconds of(const Strategy& strategy, const LowerBound& bound) {
-    return strategy.serial ? bound.serial : bound.together();
   }
 
   /// Simulates the next repetition.
@@ -324,13 +290,13 @@ class Study {
 
     result.classes = middle.run.classes;
     for (SimulatedClass& its : result.classes)
-      its.memory = memory_of(middle.draw, its.representative());
+      its.memory = memory_[middle.draw].of(its.representative());
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
     if (experiment.step) result.step = step_result(experiment, middle);
-    const std::vector<Seconds> bounds = bounds_by_draw(strategy);
-    result.lower_bound = bounds[middle.draw];
-    check_bounds(strategy, samples, bounds);
+    result.lower_bound = bounds_.of(strategy, middle.draw);
+    for (const Sample& sample : samples)
+      bounds_.check(strategy, sample.draw, sample.time());
     if (result.estimate) result.estimate->low = std::max(result.estimate->low, result.lower_bound);
 
     result.speedup = serial / result.time;
@@ -361,26 +327,6 @@ class Study {
             .gpus = experiment.cluster.ranks()};
   }
 
-  std::vector<Seconds> bounds_by_draw(const Strategy& strategy) {
-    std::vector<Seconds> bounds;
-    for (std::size_t draw = 0; draw < experiments_.size(); ++draw) {
-      checkpoint();
-      bounds.push_back(of(strategy, bound_of(strategy, draw)));
-    }
-    return bounds;
-  }
-
-  /// Each time against the bound of its own draw.
-  static void check_bounds(const Strategy& strategy, const std::vector<Sample>& samples,
-                           const std::vector<Seconds>& bounds) {
-    for (const Sample& sample : samples) {
-      const Seconds bound = bounds[sample.draw];
-      if (sample.time() >= bound) continue;
-      throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s",
-                                         strategy.name, sample.time().value, bound.value));
-    }
-  }
-
   /// Of the draw of the median of \p samples, which are by time.
   LossSplit loss(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus) {
     const std::size_t draw = percentile(samples, 50).draw;
@@ -397,9 +343,9 @@ class Study {
 
   const StudyWatch& watch_;
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
-  std::vector<Experiment> experiments_;          ///< one per draw; one when nothing is drawn
-  std::vector<std::vector<MemoryPlan>> memory_;  ///< by draw and script
-  std::map<std::pair<const Strategy*, std::size_t>, LowerBound> bounds_;  ///< by strategy and draw
+  std::vector<Experiment> experiments_;   ///< one per draw; one when nothing is drawn
+  std::vector<ExperimentMemory> memory_;  ///< by draw
+  StudyBounds bounds_{experiments_};
   StudyCost cost_;
   Clock::time_point began_;                    ///< of the simulation that runs now
   std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known

@@ -107,7 +107,7 @@ class StudyRecorder {
   virtual ~StudyRecorder() = default;
 
   /// The run of \p strategy that comes next is the one to write down. Runs of other strategies may come before
-  /// it is finished(). \param shortened which part of a training step it is ("8 of 32 layers"); empty: all of
+  /// its finish(). \param shortened which part of a training step it is ("8 of 32 layers"); empty: all of
   /// it \returns who listens to it
   virtual Observer& begin(const Strategy& strategy, const std::string& shortened) = 0;
   /// Strategies are finished in their order. \p result is final.

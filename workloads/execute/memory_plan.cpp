@@ -70,23 +70,7 @@ std::string ranks_text(const Program& program, std::uint32_t script) {
   return fmt::format("ranks {}{}: ", text_of(ranks), name.empty() ? "" : fmt::format(" ('{}')", name));
 }
 
-}  // namespace
-
-Bytes MemoryPlan::total() const {
-  Bytes sum;
-  for (const Largest& largest : streams)
-    sum += largest.bytes;
-  return sum;
-}
-
-std::vector<MemoryPlan> memory_plans(const Program& program, const ClusterSpec& cluster) {
-  std::vector<MemoryPlan> plans;
-  for (const Script& script : program.scripts)
-    plans.push_back(plan_of(program, script, cluster));
-  return plans;
-}
-
-void check_memory(const Experiment& experiment, const std::vector<MemoryPlan>& plans) {
+void check_room(const Experiment& experiment, const std::vector<MemoryPlan>& plans) {
   const GpuSpec& gpu = experiment.cluster.gpu;
   const Program& program = experiment.program;
   for (std::uint32_t script = 0; script < plans.size(); ++script) {
@@ -101,6 +85,28 @@ void check_memory(const Experiment& experiment, const std::vector<MemoryPlan>& p
                     ranks_text(program, script), fmt::join(parts, ", "), parts.size() > 1 ? "take" : "takes",
                     total.value / 1e9, gpu.name, gpu.hbm.size.value / 1e9));
   }
+}
+
+}  // namespace
+
+Bytes MemoryPlan::total() const {
+  Bytes sum;
+  for (const Largest& largest : streams)
+    sum += largest.bytes;
+  return sum;
+}
+
+ExperimentMemory::ExperimentMemory(const Experiment& experiment) : experiment_(experiment) {
+  if (experiment.step) return;
+  for (const Script& script : experiment.program.scripts)
+    plans_.push_back(plan_of(experiment.program, script, experiment.cluster));
+  check_room(experiment, plans_);
+}
+
+std::optional<Bytes> ExperimentMemory::of(int rank) const {
+  if (experiment_.step) return experiment_.step->memory.reserved;
+  if (!std::ranges::all_of(plans_, &MemoryPlan::is_known)) return std::nullopt;
+  return plans_[experiment_.program.script_number(rank)].total();
 }
 
 }  // namespace c3::workloads
