@@ -147,9 +147,9 @@ class RunLimits(ScratchTest):
         stream = 'schema = 1\n{system}\n[[stream]]\nname = "a"\nrun = [{run}]\n[strategy.now]\n'
         many = stream.format(system='system = "mi300x-8"', run=",".join([gemm] * 100_000))
         system = 'system = "h100-sxm-8"\nnodes = {}'
-        wide, apart = (stream.format(system=system.format(nodes), run='{ all_reduce = "16 MiB" }') for nodes in (8192, 1024))
+        wide, apart = (stream.format(system=system.format(nodes), run='{ all_reduce = "16 MiB" }') for nodes in (14_000, 1024))
         apart += '[measure]\nfold = "none"\n'
-        for name, text in (("100,000 operations", many), ("8,192 nodes", wide), ("1,024 nodes unfolded", apart)):
+        for name, text in (("100,000 operations", many), ("14,000 nodes", wide), ("1,024 nodes unfolded", apart)):
             with self.subTest(name):
                 self.limited(text, "3", "-q")
 
