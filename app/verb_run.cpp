@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +76,7 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
 
 /// The files of a run. A strategy is written as soon as it is finished, so that a stop costs only those that
 /// are not.
-class RunOutput {
+class RunOutput : public StudyRecorder {
  public:
   RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header)
       : path_(output_path(options, nominal.name)),
@@ -102,16 +103,23 @@ class RunOutput {
     return names;
   }
 
-  /// Simulates the run of \p strategy's median once more, under observers that write it down.
-  /// \param experiment of the draw that the median is of
-  void add(const Experiment& experiment, const StrategyResult& strategy) {
-    try {
-      record(experiment, strategy);
-    } catch (const InterruptedError&) {
-      file_.remove_strategy(strategy.name);  // half a timeline
-      throw;
+  Observer& begin(const Strategy& strategy, const std::string& shortened) override {
+    OpenStrategy& open = open_.try_emplace(strategy.name, file_, strategy.name).first->second;
+    if (!shortened.empty()) shortened_ = shortened;
+    if (!traces_.empty()) {
+      open.trace = traces_.at(index_of(strategy.name)).get();
+      open.trace->begin(shortened);
+      open.observers.add(*open.trace);
     }
-    study_.strategies.push_back(strategy);
+    return open.observers;
+  }
+
+  void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
+    OpenStrategy& open = open_.at(result.name);
+    open.timeline.finish(result, collectives);
+    if (open.trace != nullptr) open.trace->finish();
+    open_.erase(result.name);
+    study_.strategies.push_back(result);
   }
 
   void commit() {
@@ -122,6 +130,7 @@ class RunOutput {
 
   /// Keeps what is finished. \param reason "interrupted"
   void commit_incomplete(const std::string& reason) {
+    remove_open();
     file_.mark_incomplete(
         fmt::format("{}: {} of {} strategies", reason, study_.strategies.size(), strategies_.size()),
         missing());
@@ -129,20 +138,26 @@ class RunOutput {
   }
 
  private:
-  void record(const Experiment& experiment, const StrategyResult& strategy) {
-    const std::size_t index = study_.strategies.size();
-    TimelineWriter timeline(file_, strategy.name);
+  /// One whose run has begun.
+  struct OpenStrategy {
+    OpenStrategy(ResultFile& file, const std::string& name) : timeline(file, name) { observers.add(timeline); }
+
+    TimelineWriter timeline;
+    TraceWriter* trace = nullptr;
     ObserverFanout observers;
-    observers.add(timeline);
-    const bool is_shortened = strategy.step && strategy.step->is_shortened;
-    if (is_shortened) shortened_ = abridged_part(experiment);
-    if (!traces_.empty()) {
-      traces_[index]->begin(is_shortened ? shortened_ : "");
-      observers.add(*traces_[index]);
+  };
+
+  std::size_t index_of(const std::string& strategy) const {
+    const auto found = std::ranges::find(strategies_, strategy, &Strategy::name);
+    return static_cast<std::size_t>(found - strategies_.begin());
+  }
+
+  /// What is written of strategies that are not finished.
+  void remove_open() {
+    while (!open_.empty()) {
+      const std::string name = open_.extract(open_.begin()).key();
+      file_.remove_strategy(name);
     }
-    const auto collectives = record_run(experiment, strategy, observers);
-    timeline.finish(strategy, collectives);
-    if (!traces_.empty()) traces_[index]->finish();
   }
 
   std::filesystem::path path_;
@@ -151,6 +166,7 @@ class RunOutput {
   std::vector<Strategy> strategies_;
   StudyResult study_;
   std::string shortened_;
+  std::map<std::string, OpenStrategy> open_;  ///< by strategy
 };
 
 void say_what_was_written(const RunOptions& options, const RunOutput& output) {
@@ -214,11 +230,7 @@ int run(const RunOptions& options) {
     set_current_work(size_text(nominal));
     output.emplace(options, nominal,
                    run_header(nominal, configuration.resolved_toml(), options.command_line()));
-    run_study(make,
-              {.progress = std::ref(progress),
-               .finished =
-                   [&](const StrategyResult& strategy) { output->add(make(strategy.recorded_draw), strategy); },
-               .records = true});
+    run_study(make, {.progress = std::ref(progress), .recorder = &*output});
     output->commit();
   } catch (const InterruptedError&) {
     if (output) return end_early(options, *output);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -54,6 +55,9 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
                                      {"communication", "ps", "in which a collective or message is in flight"});
   Column<std::int64_t> exposed(group, {"exposed", "ps", "of that, in which no kernel runs"});
   Column<std::int64_t> idle(group, {"idle", "ps", "in which there is neither"});
+  std::optional<Column<double>> memory;
+  if (std::ranges::all_of(classes, [](const auto& its) { return its.memory.has_value(); }))
+    memory.emplace(group, ColumnSpec{"memory", "B", "that the operations of each of them hold"});
   for (const SimulatedClass& its : classes) {
     name.push(names.index(its.name));
     ranks.push(names.index(text_of(its.ranks)));
@@ -63,7 +67,9 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
     communication.push(picoseconds(its.times.communication));
     exposed.push(picoseconds(its.times.exposed));
     idle.push(picoseconds(its.times.idle));
+    if (memory) memory->push(its.memory->value);
   }
+  if (memory) memory->flush();
   flush_all(name, ranks, representative, multiplicity, kernels, communication, exposed, idle);
   const H5Id by_rank = h5_create_group(strategy, kRanks);
   Column<std::int32_t> number(by_rank, {"class", "1", "of each rank: row of 'classes'"});
@@ -81,6 +87,9 @@ std::vector<SimulatedClass> read_classes(const ResultReader& file, const std::st
   const auto time = [&](const char* column, std::size_t row) {
     return seconds(table.values<std::int64_t>(column)[row]);
   };
+  const auto memory = [&](std::size_t row) {
+    return table.has("memory") ? std::optional(Bytes{table.values<double>("memory")[row]}) : std::nullopt;
+  };
   std::vector<SimulatedClass> classes;
   for (std::size_t i = 0; i < table.rows(); ++i)
     classes.push_back({.name = table.values<std::string>("name")[i],
@@ -88,7 +97,8 @@ std::vector<SimulatedClass> read_classes(const ResultReader& file, const std::st
                        .times = {.kernels = time("kernels", i),
                                  .communication = time("communication", i),
                                  .exposed = time("exposed", i),
-                                 .idle = time("idle", i)}});
+                                 .idle = time("idle", i)},
+                       .memory = memory(i)});
   return classes;
 }
 

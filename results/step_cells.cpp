@@ -20,7 +20,6 @@ std::string at_least(double value, int decimals) {
   return value > 0.0 && value < 0.5 * smallest ? fmt::format("<{:.{}f}", smallest, decimals)
                                                : fmt::format("{:.{}f}", value, decimals);
 }
-std::string gigabytes(Bytes bytes) { return at_least(bytes / 1.0_GB, 3); }
 std::string time_text(Seconds time, const TimeUnit& unit) { return at_least(time / unit.size, unit.decimals); }
 
 std::vector<std::string> step_row(const StrategyResult& strategy, const TimeUnit& unit) {
@@ -67,6 +66,8 @@ std::string class_cell(const StepResult& step, const std::string& name, const Ti
 }
 
 }  // namespace
+
+std::string gigabytes(Bytes bytes) { return at_least(bytes / 1.0_GB, 3); }
 
 StudyCells step_cells(const StudyResult& study) {
   const TimeUnit unit = time_unit(study);

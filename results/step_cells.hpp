@@ -6,6 +6,8 @@
 
 namespace c3::inline results {
 
+/// "0.268": GB, with three decimals.
+std::string gigabytes(Bytes bytes);
 /// Rates and the split of the time, a row for each strategy that has a step.
 StudyCells step_cells(const StudyResult& study);
 /// Time of each class of operators, a column for each strategy that has a step.

@@ -30,28 +30,33 @@ bool has_spread(const StudyResult& study) {
   return std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.spread.has_value(); });
 }
 
-/// Ranks of one name whose times read the same.
+/// Ranks of one name whose times and memory read the same.
 struct RanksAlike {
   std::string name;
-  std::vector<std::string> times;
+  std::vector<std::string> figures;
   RankRanges ranks;
 
   std::vector<std::string> row() const {
     std::vector<std::string> cells{name, text_of(ranks), fmt::format("{}", count_of(ranks))};
-    std::ranges::copy(times, std::back_inserter(cells));
+    std::ranges::copy(figures, std::back_inserter(cells));
     return cells;
   }
 };
 
-std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit) {
+bool has_memory(const StrategyResult& strategy) {
+  return std::ranges::any_of(strategy.classes, [](const auto& its) { return its.memory.has_value(); });
+}
+
+std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit, bool with_memory) {
   std::vector<RanksAlike> all;
   for (const SimulatedClass& its : strategy.classes) {
     const std::string name = fmt::format("{} {}", strategy.name, its.name.empty() ? kAbsentCell : its.name);
-    const std::vector<std::string> times{unit.format(its.times.kernels), unit.format(its.times.communication),
-                                         unit.format(its.times.exposed), unit.format(its.times.idle)};
+    std::vector<std::string> figures{unit.format(its.times.kernels), unit.format(its.times.communication),
+                                     unit.format(its.times.exposed), unit.format(its.times.idle)};
+    if (with_memory) figures.push_back(its.memory ? gigabytes(*its.memory) : kAbsentCell);
     auto found = std::ranges::find_if(
-        all, [&](const RanksAlike& known) { return known.name == name && known.times == times; });
-    if (found == all.end()) found = all.insert(found, {name, times, {}});
+        all, [&](const RanksAlike& known) { return known.name == name && known.figures == figures; });
+    if (found == all.end()) found = all.insert(found, {name, figures, {}});
     found->ranks = united(found->ranks, its.ranks);
   }
   return all;
@@ -161,9 +166,16 @@ StudyCells rank_cells(const StudyResult& study) {
       .header = {"ranks", "which", "how many", "kernels", "comm.", "exposed", "idle"},
       .rows = {},
       .notes = fmt::format("times in {} of each rank; exposed: communication beside no kernel\n", unit.name)};
+  const bool with_memory = std::ranges::any_of(study.strategies, has_memory);
+  if (with_memory) {
+    cells.header.emplace_back("memory");
+    cells.notes += first_step(study) != nullptr
+                       ? "memory in GB: what the allocator has reserved by the end of the step\n"
+                       : "memory in GB: tensors and buffers of the largest operation of each stream\n";
+  }
   for (const StrategyResult& strategy : study.strategies) {
     if (std::ranges::all_of(strategy.classes, [](const auto& its) { return its.name.empty(); })) continue;
-    const std::vector<RanksAlike> alike = ranks_alike(strategy, unit);
+    const std::vector<RanksAlike> alike = ranks_alike(strategy, unit, with_memory);
     for (std::size_t i = 0; i < std::min(kShown, alike.size()); ++i)
       cells.rows.push_back(alike[i].row());
     if (alike.size() > kShown)

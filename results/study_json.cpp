@@ -74,7 +74,8 @@ Json classes_json(const std::vector<SimulatedClass>& classes) {
                     {"kernels_us", us(its.times.kernels)},
                     {"communication_us", us(its.times.communication)},
                     {"exposed_us", us(its.times.exposed)},
-                    {"idle_us", us(its.times.idle)}});
+                    {"idle_us", us(its.times.idle)},
+                    {"memory_bytes", its.memory ? Json(its.memory->value) : Json()}});
   return json;
 }
 

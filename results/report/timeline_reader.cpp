@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -50,12 +51,17 @@ struct Parts {
 
 struct Activities {
   std::unordered_map<Id, Activity> by_id;
-  std::vector<Id> ids;      ///< of by_id, in order of end
-  std::vector<Id> parents;  ///< by id, of all activities; 0 for none
+  std::vector<Id> ids;             ///< of by_id, in order of end
+  std::vector<Id> parents;         ///< by id, of all activities; 0 for none
+  std::vector<std::int64_t> ends;  ///< likewise [ps]
 
-  Id parent_of(Id id) const {
+  Id parent_of(Id id) const { return of(parents, id); }
+  std::int64_t end_of(Id id) const { return of(ends, id); }
+
+ private:
+  static std::int64_t of(const std::vector<std::int64_t>& column, Id id) {
     const auto place = static_cast<std::size_t>(id);  // a negative one is beyond, too
-    return place < parents.size() ? parents[place] : 0;
+    return place < column.size() ? column[place] : 0;
   }
 };
 
@@ -80,8 +86,12 @@ void add_block(Activities& activities, std::unordered_map<Id, Parts>& parts, con
   for (std::size_t row = 0; row < id.size(); ++row) {
     const auto place = static_cast<std::size_t>(id[row]);
     if (place > kMostActivities) throw IoError(table.path, "report", "activities have impossible numbers");
-    if (place >= activities.parents.size()) activities.parents.resize(place + kChunkRows, 0);
+    if (place >= activities.parents.size()) {
+      activities.parents.resize(place + kChunkRows, 0);
+      activities.ends.resize(place + kChunkRows, 0);
+    }
     activities.parents[place] = parent[row];
+    activities.ends[place] = end[row];
     if (is_part(kind[row]) && parent[row] != 0) parts[parent[row]].add(id[row], {start[row], end[row]});
     if (parent[row] != 0 && !is_on_stream(kind[row]) && engine[row] < 0) continue;
     activities.ids.push_back(id[row]);
@@ -146,9 +156,31 @@ void join_dependencies(Activities& activities, const ResultTable& table) {
     if (successor[row] != id && successor[row] != activity.first_part) continue;
     const auto waited = whole(predecessor[row]);
     if (waited == by_id.end() || waiting == waited) continue;
+    // Slots that were free before it was released did not hold it up.
+    if (kind[row] == "slot" && activities.end_of(predecessor[row]) <= activity.slice.start) continue;
     auto& reasons = successor[row] == id ? activity.slice.released_by : activity.slice.waited_for;
     const auto text = reason(kind[row], waited->second.slice.name);
     if (std::ranges::find(reasons, text) == reasons.end()) reasons.push_back(text);
+  }
+}
+
+/// A collective or message begins on all its ranks at once, when the last of them has come: those that came
+/// before waited for that one.
+void join_last_comers(Activities& activities) {
+  std::map<std::pair<std::string_view, std::int64_t>, std::vector<Activity*>> meetings;
+  for (const Id id : activities.ids) {
+    Activity& activity = activities.by_id.at(id);
+    if (activity.slice.kind == "collective" && activity.first_part != 0)
+      meetings[{activity.slice.name, activity.slice.running}].push_back(&activity);
+  }
+  const auto start = [](const Activity* activity) { return activity->slice.start; };
+  for (auto& [_, members] : meetings) {
+    const std::int64_t last = start(*std::ranges::max_element(members, {}, start));
+    const bool is_one = std::ranges::count(members, last, start) == 1;
+    const Activity& comer = **std::ranges::find(members, last, start);
+    const std::string reason = is_one ? fmt::format("rank {} to come", comer.gpu) : "other ranks to come";
+    for (Activity* const member : members)
+      if (start(member) < last) member->slice.waited_for.push_back(reason);
   }
 }
 
@@ -252,6 +284,7 @@ StrategyTimeline read_timeline(const ResultReader& file, const std::string& stra
   TableBlocks dependencies(file, strategy, "dependencies");
   while (const auto block = dependencies.next())
     join_dependencies(activities, *block);
+  join_last_comers(activities);
   std::map<int, GpuTimeline> gpus;
   add_lanes(gpus, std::move(activities), file.streams());
   if (gpus.empty())

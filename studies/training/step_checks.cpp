@@ -49,9 +49,10 @@ void InterferencePart::plan(SimulationJobs& jobs) {
          shared_ = found.time.value();
          unshared_ = Seconds{found.values.at(0)};
        }});
-  const auto split = [this] {
+  const auto split = [this, time] {
     const std::array<std::uint64_t, 1> seeds = {0};
-    const LossSplit loss = split_loss(experiment_, experiment_.strategies.front(), {}, seeds, Seconds{}, [] {});
+    const LossBounds bounds{.together = time({}), .ideal = {}};
+    const LossSplit loss = split_loss(experiment_, experiment_.strategies.front(), {}, seeds, bounds, [] {});
     return SimulatedTime{
         .values = {loss.dispatch.value, loss.cus.value, loss.cache.value, loss.hbm.value, loss.links.value}};
   };

@@ -1,10 +1,13 @@
-"""Collectives of many GPUs: every chunk of a ring fast enough, the same as a gang for next to nothing, and what joins
-100,000 GPUs built in seconds. Times are compared with each other or held with room for slow and busy machines; the
+"""Many GPUs: every chunk of a ring fast enough, the same as a gang for next to nothing, what joins 100,000 GPUs built in
+seconds, and a pipeline of 16,384 by classes of ranks. Times are compared with each other or held with room for slow and busy machines; the
 figures to reach on a quiet one are printed beside them."""
 
 import json
 import os
+import pathlib
+import resource
 import subprocess
+import tempfile
 import unittest
 
 from machine_speed import cpu_budget
@@ -23,7 +26,71 @@ def bench(*cases):
     return {case["name"]: case for case in json.loads(done.stdout)["cases"]}
 
 
+PIPELINE = """schema = 1
+system = "h100-sxm-8"
+nodes = 2048
+[fabric]
+use = "ib-ndr"
+pod_leaves = 16
+spine_cores = 16
+pod_oversubscription = 7.0
+[communicator]
+pp = { size = 16, stride = 1024 }
+[strategy.now]
+"""
+STAGES = 16
+
+
+def exchange(sends=None, receives=None):
+    """With the stage so many places further; nothing beyond the first and the last."""
+    parts = [f'{what} = [{{ size = "64 MiB", {key} = {offset} }}]'
+             for what, key, offset in (("sends", "to", sends), ("receives", "from", receives)) if offset is not None]
+    return [f'{{ exchange = {{ over = "pp", {", ".join(parts)} }} }}'] if parts else []
+
+
+def stage(number, micro_batches, layers):
+    """1F1B, tensor parallelism over 8 GPUs, data parallelism over 128."""
+    gemm = '{ gemm = { m = 4096, n = 8192, k = 1024, dtype = "bf16" } }'
+    reduce = '{ all_reduce = { size = "64 MiB", groups = { size = 8, stride = 1 } } }'
+    forward, backward = layers * [gemm, reduce], layers * [gemm, gemm, reduce]
+    before, after = -1 if number > 0 else None, 1 if number < STAGES - 1 else None
+    ahead = min(STAGES - 1 - number, micro_batches)
+    run = ahead * (exchange(receives=before) + forward + exchange(sends=after))
+    beside = micro_batches - ahead
+    if beside:
+        run += exchange(receives=before)
+    for left in reversed(range(beside)):
+        run += forward + exchange(after, after) + backward + exchange(before, before if left else None)
+    run += ahead * (exchange(receives=after) + backward + exchange(sends=before))
+    return run + ['{ all_reduce = { size = "2 GiB", groups = { size = 128, stride = 8 } } }']
+
+
+def pipeline(micro_batches, layers):
+    text = PIPELINE
+    for number in range(STAGES):
+        run = ",\n".join(stage(number, micro_batches, layers))
+        text += (f'[[ranks]]\nname = "stage{number}"\nranks = "{1024 * number}-{1024 * number + 1023}"\n'
+                 f'[[ranks.stream]]\nname = "s"\nrun = [\n{run},\n]\n')
+    return text
+
+
 class ScaleSpeed(unittest.TestCase):
+    def test_a_pipeline_of_16384_gpus_by_classes(self):
+        # 32 micro-batches of 8 layers, of which the figure is, take 32 times as many flows.
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "pipe.toml").write_text(pipeline(micro_batches=4, layers=2))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run([os.environ["C3SIM"], "run", "pipe.toml", "-o", "pipe.h5", "-q", "--json", "--set",
+                                   "measure.loss_split=false"], cwd=folder, capture_output=True, text=True, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        now = json.loads(done.stdout)["strategies"][0]
+        seconds = after.ru_utime - before.ru_utime
+        print(f"pipeline of 16 stages, 4 micro-batches, 2 layers on 16,384 GPUs: {len(now['classes'])} classes, "
+              f"{now['flows']} flows, {seconds:.2f} s of CPU time")
+        self.assertEqual([its["multiplicity"] for its in now["classes"]], STAGES * [1024])
+        self.assertLess(now["flows"], 120_000)
+        self.assertLess(seconds, cpu_budget(2))
+
     def test_a_ring_of_512_chunk_by_chunk_and_as_a_gang(self):
         cases = bench("allreduce-512", "ring-512")
         ring, other = cases["allreduce-512"], cases["ring-512"]

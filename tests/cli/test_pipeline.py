@@ -112,6 +112,49 @@ class Pipeline(ScratchTest):
         self.assertEqual(len(explicit["classes"]), 32)
         self.assertAlmostEqual(folded["time_us"] / explicit["time_us"], 1, delta=1e-3)
 
+    def test_each_class_says_what_it_holds_and_one_without_room_is_refused_by_name(self):
+        # 16.8 MB each of two operands and 134.2 MB of their product; a message in its buffer. One stream holds one at a time.
+        gemm = '{ gemm = { m = 8192, n = 8192, k = 1024, dtype = "bf16" } }'
+        send, receive = (its.replace("1 MiB", "64 MiB") for its in (SEND, RECEIVE))
+        text = HEAD + ranks("first", "0-3", gemm, send) + ranks("second", "4-7", receive) + "[strategy.now]\n"
+        done = self.run_text(text, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        held = {its["name"]: its["memory_bytes"] for its in json.loads(done.stdout)["strategies"][0]["classes"]}
+        self.assertEqual(held, {"first": 2 * (2 * 8192 * 1024 + 8192**2), "second": 64 * 2**20})
+        table = self.run_text(text).stdout
+        self.assertRegex(table, r"\nranks .* idle +memory\n")
+        self.assertRegex(table, r"\nnow second +4-7 +4 .* 0\.067\n")
+        with h5py.File(self.folder / "job.h5") as file:
+            self.assertEqual(list(file["strategies/now/classes/memory"]), [167772160] * 4 + [67108864] * 4)
+        self.assertEqual(c3sim("report", "job.h5", "-o", "job.html", folder=self.folder).returncode, 0)
+        self.assertIn("<td>0.067</td>", (self.folder / "job.html").read_text())
+        # Of a timed kernel nobody knows what it holds: then no class says it.
+        timed = text.replace(f"run = [{receive}]", f"run = [{receive}, {TIMED}]")
+        classes = json.loads(self.run_text(timed, "--json").stdout)["strategies"][0]["classes"]
+        self.assertEqual({its["memory_bytes"] for its in classes}, {None})
+        self.assertNotIn("memory", self.run_text(timed).stdout)
+        # 50 GB on one stream of some ranks and on another of others: no GPU holds both.
+        gather = '{ all_gather = { size = "50 GB", groups = { size = 4, stride = 1 } } }'
+        other = ranks("second", "4-7", gather).replace('name = "s"', 'name = "t"')
+        self.assertEqual(self.run_text(HEAD + ranks("first", "0-3", gather) + other + "[strategy.now]\n").returncode, 0)
+        done = self.run_text(HEAD + ranks("first", "0-3", gather) + ranks("second", "4-7", gather.replace("50", "90"))
+                             + "[strategy.now]\n")
+        self.assert_one_line(done, 4, r"out of GPU memory: ranks 4-7 \('second'\): 90 GB of stream 's' \('.*'\) takes "
+                                      r"together 90 GB, and gpu 'h100-sxm' has 85\.52 GB$")
+
+    def test_the_page_says_that_a_receive_waits_for_its_sender(self):
+        # Both are done with their GEMMs when ranks 4-7 want their message, for which ranks 0-3 come 5 ms later.
+        gemm = '{ gemm = { m = 8192, n = 8192, k = 1024, dtype = "bf16" } }'
+        message = '{{ {} = {{ size = "64 MiB", {} = {}, over = "pp" }} }}'
+        text = (HEAD + ranks("first", "0-3", gemm, '{ timed = "5 ms" }', message.format("send", "to", 1))
+                + ranks("second", "4-7", gemm, message.format("receive", "from", -1), gemm) + "[strategy.now]\n")
+        done = self.run_text(text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(c3sim("report", "job.h5", "-o", "job.html", folder=self.folder).returncode, 0)
+        page = (self.folder / "job.html").read_text()
+        self.assertRegex(page, r"pp 0 to 4 waits 5\.\d+ ms for rank 0 to come\.")
+        self.assertNotIn("for CU slots", page)
+
     def test_a_file_expands_classes_to_ranks(self):
         stages = "".join(ranks(f"node{node}", f"{8 * node}-{8 * node + 7}", *[TIMED] * (node + 1)) for node in range(3))
         head = 'schema = 1\nsystem = "h100-sxm-8"\nnodes = 3\nfabric = "ib-ndr"\n'

@@ -1,6 +1,7 @@
 """`c3sim run` says how long it takes, stops when it is told to, and keeps what is finished."""
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -96,6 +97,23 @@ class RunLimits(ScratchTest):
         self.assertEqual([path for path in self.files() if "swept" in path or path.endswith(".tmp")], [])
         self.assertEqual(c3sim("inspect", "job.h5", folder=self.folder).returncode, 0)
 
+    def test_what_was_written_of_an_only_run_goes_when_its_strategy_is_not_finished(self):
+        # Both strategies are written down as they run, first; then the loss split of the second takes 15 simulations.
+        text = JOB.format(size=196608, k=1024) + QUICK_TWO + "[measure]\nseeds = 1\n"
+        command = [COMMAND, "run", self.experiment(text), "-o", "job.h5", "--trace", "traces"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                at = re.search(r"simulation (\d+) of 19", line)
+                if at and int(at.group(1)) > 5:
+                    break
+            process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=20 * STOPS_WITHIN)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("c3sim: interrupted after 1 of 2 strategies: serial is in job.h5\n", stderr)
+        with h5py.File(self.folder / "job.h5") as file:
+            self.assertEqual(list(file["strategies"]), ["serial"])
+        self.assertEqual([path for path in self.files() if "concurrent" in path or path.endswith(".tmp")], [])
+
     def test_a_time_limit_that_nothing_met_leaves_nothing(self):
         done = self.limited(SMALL + QUICK_TWO + measured(1000, 1000), "2")
         self.assertRegex(done.stderr, r"c3sim: stopped by --timeout 2, nothing was written\n$")
@@ -116,7 +134,7 @@ class RunLimits(ScratchTest):
 
     def test_one_long_simulation_shows_how_far_it_is(self):
         done = self.limited(JOB.format(size=262144, k=64) + QUICK_TWO + ONE_REPETITION, "8")
-        self.assertRegex(done.stderr, r"(?m)^simulation \d of 6 at [\d.]+ .*[mu]?s")
+        self.assertRegex(done.stderr, r"(?m)^simulation \d of 4 at [\d.]+ .*[mu]?s")
         # "At least": the simulations so far were smaller than the one in flight. A fast machine has timed enough to say more.
         self.assertRegex(done.stderr, r"((at least )?\d+:\d\d:\d\d left|the largest factor is a single simulation .*)\n")
 
@@ -129,9 +147,9 @@ class RunLimits(ScratchTest):
         stream = 'schema = 1\n{system}\n[[stream]]\nname = "a"\nrun = [{run}]\n[strategy.now]\n'
         many = stream.format(system='system = "mi300x-8"', run=",".join([gemm] * 100_000))
         system = 'system = "h100-sxm-8"\nnodes = {}'
-        wide, apart = (stream.format(system=system.format(nodes), run='{ all_reduce = "16 MiB" }') for nodes in (8192, 1024))
+        wide, apart = (stream.format(system=system.format(nodes), run='{ all_reduce = "16 MiB" }') for nodes in (14_000, 1024))
         apart += '[measure]\nfold = "none"\n'
-        for name, text in (("100,000 operations", many), ("8,192 nodes", wide), ("1,024 nodes unfolded", apart)):
+        for name, text in (("100,000 operations", many), ("14,000 nodes", wide), ("1,024 nodes unfolded", apart)):
             with self.subTest(name):
                 self.limited(text, "3", "-q")
 

@@ -135,3 +135,28 @@ TEST_CASE("layers that do not repeat in equal times are all simulated, and a not
   const auto recorded = record_run(make(std::nullopt), strategy, recording);
   CHECK(recorded.size() == make(std::nullopt).program.calls.size());
 }
+
+TEST_CASE("the timeline of a shortened step is that of its largest part, which runs once more") {
+  struct Recorder : StudyRecorder {
+    Observer& begin(const Strategy&, const std::string& part) override {
+      shortened = part;
+      return recording;
+    }
+    void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
+      CHECK(result.step->is_shortened);
+      calls = collectives.size();
+    }
+    Recording recording;
+    std::string shortened;
+    std::size_t calls = 0;
+  } recorder;
+  const auto make = [](std::optional<std::uint64_t>) {
+    Experiment experiment = step_of(llama_setup(16));
+    experiment.strategies = {kDefault};
+    experiment.measure.loss_split = false;
+    return experiment;
+  };
+  run_study(make, {.recorder = &recorder});
+  CHECK(recorder.shortened == "8 of 16 layers");
+  CHECK(recorder.calls == abridged(make(std::nullopt)).program.calls.size());
+}

@@ -132,6 +132,116 @@ TEST_CASE("a host that waits for what it has not launched is a circle") {
   CHECK(!ends(experiment_of(program), kTogether));
 }
 
+TEST_CASE("a stream that waits for one behind it in their hardware queue is a circle, which names the queue") {
+  // The host launches the wait before the work that it is for: one queue takes them in this order.
+  Program program =
+      program_of({{"a", {{"", WrittenWait{"done"}}}},
+                  {"b", {{"work", TimedKernel{.duration = 1.0_us}}, {"", WrittenRecord{"done"}}}}},
+                 kRanks);
+  const HostProgram one_queue{.threads = {{.steps = {{.launches = OperationPlace{0, 0}},
+                                                     {.launches = OperationPlace{1, 0}},
+                                                     {.launches = OperationPlace{1, 1}}}}},
+                              .hardware_queues = 1};
+  program.scripts[0].host = one_queue;
+  CHECK(waiting_cycle(program, kTogether, kRanks) ==
+        std::vector<StreamWait>{{0, 0, 0, 0, 1}, {0, 1, 0, 0, 0, /*hardware_queue=*/0}});
+  CHECK_THROWS_WITH_AS(
+      run_once(experiment_of(program), kTogether, {}),
+      "deadlock: 2 streams wait for one another in a circle: stream 'a' of rank 0, at operation "
+      "0 (event done), waits for stream 'b' of rank 0; stream 'b' of rank 0, at operation 0 "
+      "(work), waits in hardware queue 0 behind stream 'a' of rank 0",
+      DeadlockError);
+  for (const int queues : {0, 2}) {
+    program.scripts[0].host->hardware_queues = queues;
+    CHECK(waiting_cycle(program, kTogether, kRanks).empty());
+    CHECK(ends(experiment_of(program), kTogether));
+  }
+}
+
+TEST_CASE("a host without room for a launch behind a stream that waits for it is a circle") {
+  Program program = program_of({{"a", {{"", WrittenWait{"done"}}, {"work", TimedKernel{.duration = 1.0_us}}}},
+                                {"b", {{"", WrittenRecord{"done"}}}}},
+                               kRanks);
+  program.scripts[0].host = HostProgram{.threads = {{.steps = {{.launches = OperationPlace{0, 0}},
+                                                               {.launches = OperationPlace{0, 1}},
+                                                               {.launches = OperationPlace{1, 0}}}}},
+                                        .launch_queue = 1};
+  CHECK(waiting_cycle(program, kTogether, kRanks) == std::vector<StreamWait>{{0, 0, 0, 0, 1}, {0, 1, 0, 0, 0}});
+  CHECK(!ends(experiment_of(program), kTogether));
+  program.scripts[0].host->launch_queue = 2;
+  CHECK(waiting_cycle(program, kTogether, kRanks).empty());
+  CHECK(ends(experiment_of(program), kTogether));
+}
+
+TEST_CASE("random programs with hosts end exactly where no circle is found, whatever their queues") {
+  constexpr int kStreams = 3;
+  const Strategy serial{.name = "serial", .serial = true, .order = {}, .streams = {}};
+  int stuck = 0, saved = 0;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](std::size_t count) { return random() % count; };
+    std::vector<WrittenRanks> written;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      written.push_back({"rank" + std::to_string(rank), {rank}, {}});
+      for (int stream = 0; stream < kStreams; ++stream)
+        written.back().streams.push_back({"s" + std::to_string(stream), {}});
+    }
+    const auto add = [&](int rank, std::size_t stream, WrittenOperation operation) {
+      auto& its = written[static_cast<std::size_t>(rank)].streams[stream].operations;
+      its.insert(its.begin() + static_cast<std::ptrdiff_t>(below(its.size() + 1)), std::move(operation));
+    };
+    for (int i = 0; i < 6; ++i) {
+      const std::string name = std::to_string(i);
+      const std::size_t stream = below(kStreams);
+      const int rank = static_cast<int>(below(kRanks)), other = (rank + 1) % kRanks;
+      if (below(3) == 0) {
+        for (const int its : {rank, other})
+          add(its, stream, sum("sum" + name, {std::min(rank, other), std::max(rank, other)}));
+      } else {
+        add(rank, stream, {"", WrittenRecord{"event" + name}});
+        add(rank, (stream + 1) % kStreams, {"", WrittenWait{"event" + name}});
+      }
+    }
+    Experiment experiment = experiment_of(program_of(written, {}, kRanks));
+    for (Script& script : experiment.program.scripts) {
+      // Streams in a random order, each operation after those before it on its stream.
+      std::vector<std::size_t> turns;
+      for (std::size_t stream = 0; stream < script.streams.size(); ++stream)
+        turns.insert(turns.end(), script.streams[stream].size(), stream);
+      std::shuffle(turns.begin(), turns.end(), random);
+      std::vector<std::size_t> next(script.streams.size());
+      HostThread thread;
+      for (const std::size_t stream : turns)
+        thread.steps.push_back({.launches = OperationPlace{stream, next[stream]++}});
+      script.host = HostProgram{.threads = {thread}};
+    }
+    const auto is_stuck_with = [&](const Strategy& strategy, int queues, int room) {
+      CAPTURE(queues);
+      CAPTURE(room);
+      for (Script& script : experiment.program.scripts) {
+        script.host->hardware_queues = queues;
+        script.host->launch_queue = room;
+      }
+      const bool is_stuck = !waiting_cycle(experiment.program, strategy, kRanks).empty();
+      CHECK(is_stuck == !ends(experiment, strategy));
+      return is_stuck;
+    };
+    const bool with_all = is_stuck_with(kTogether, 0, 1024);
+    for (const int queues : {1, 2}) {
+      const bool with_few = is_stuck_with(kTogether, queues, 1024);
+      CHECK((with_few || !with_all));  // more queues never hurt
+      stuck += with_few ? 1 : 0;
+      saved += with_few && !with_all ? 1 : 0;
+    }
+    CHECK((is_stuck_with(kTogether, 0, 1) || !with_all));
+    is_stuck_with(serial, 0, 1024);
+  }
+  CHECK(saved > 30);
+  CHECK(stuck > 60);
+  CHECK(stuck < 340);
+}
+
 TEST_CASE("random programs of messages, sums and events end exactly where no circle is found") {
   int stuck = 0, saved = 0;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {

@@ -54,15 +54,17 @@ double factorial(std::size_t n) { return n < 2 ? 1.0 : static_cast<double>(n) * 
 }  // namespace
 
 std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy) {
-  return std::size_t{1} << shared_resources(experiment, strategy).size();
+  return (std::size_t{1} << shared_resources(experiment, strategy).size()) - 1;
 }
 
 LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
-                     std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran) {
+                     std::span<const std::uint64_t> seeds, const LossBounds& bounds,
+                     const std::function<void()>& ran) {
   const std::vector<SharedResource> players = shared_resources(experiment, strategy);
   const std::size_t subsets = std::size_t{1} << players.size();
   std::vector<Seconds> median_time(subsets);
-  for (std::size_t subset = 0; subset < subsets; ++subset) {
+  median_time.front() = bounds.together;
+  for (std::size_t subset = 1; subset < subsets; ++subset) {
     Isolation isolation;
     for (std::size_t p = 0; p < players.size(); ++p) {
       if ((subset >> p & 1U) != 0) isolation = isolation.with(players[p]);
@@ -89,7 +91,7 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
     part_of(split, players[p]) = value;
     explained += value;
   }
-  split.interaction = median_time.front() - ideal - explained;
+  split.interaction = bounds.together - bounds.ideal - explained;
   return split;
 }
 

@@ -10,17 +10,24 @@
 
 namespace c3::inline workloads {
 
+/// Medians over seeds, between which the loss lies.
+struct LossBounds {
+  Seconds together;  ///< of the strategy, with nothing private
+  Seconds ideal;
+};
+
 /// Gives each stream a private copy of every subset of the resources that the strategy shares, and averages
 /// over the orders in which they can be given (Shapley value), so that effects that need two resources are
 /// divided fairly and the parts add up to what all copies together save. `interaction` is the rest of the time
-/// beyond \p ideal: what stays when nothing is shared, such as a slower backend or launch gaps. The time with
+/// beyond the ideal: what stays when nothing is shared, such as a slower backend or launch gaps. The time with
 /// each subset is the median over \p seeds by nearest rank, as StrategyResult::time is, so that the parts add
-/// up to that time less \p ideal. Source: Shapley, "A value for n-person games", 1953. \p ran is called after
+/// up to that time less the ideal. Source: Shapley, "A value for n-person games", 1953. \p ran is called after
 /// each simulated run.
 LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, const CuChoice& cus,
-                     std::span<const std::uint64_t> seeds, Seconds ideal, const std::function<void()>& ran);
+                     std::span<const std::uint64_t> seeds, const LossBounds& bounds,
+                     const std::function<void()>& ran);
 
-/// Simulated runs that split_loss() makes for each seed.
+/// Simulated runs that split_loss() makes for each seed: one for each subset that is not empty.
 std::size_t loss_split_runs(const Experiment& experiment, const Strategy& strategy);
 
 }  // namespace c3::workloads

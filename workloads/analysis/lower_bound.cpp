@@ -53,14 +53,18 @@ Bytes least_hbm(const Operator& op, const KernelDescription& kernel, const Cache
   return std::max(Bytes{0}, kernel.compulsory - kept);
 }
 
-/// Adds what a rank cannot avoid for messages. \returns what it sends.
-Bytes add_messages(RankWork& work, const Exchange& exchange) {
+/// Adds what a rank cannot avoid for the messages of \p script. \returns what it sends.
+Bytes add_messages(RankWork& work, const Script& script) {
   Bytes sent;
-  for (const Message& message : exchange.messages) {
-    (message.sends ? work.collectives.out : work.collectives.in) += message.bytes;
-    work.collectives.hbm += message.bytes;
-    if (message.sends) sent += message.bytes;
-  }
+  for_each_operation(script, [&](const Operation& operation) {
+    const auto* exchange = std::get_if<Exchange>(&operation.work);
+    if (exchange == nullptr) return;
+    for (const Message& message : exchange->messages) {
+      (message.sends ? work.collectives.out : work.collectives.in) += message.bytes;
+      work.collectives.hbm += message.bytes;
+      if (message.sends) sent += message.bytes;
+    }
+  });
   return sent;
 }
 
@@ -86,19 +90,6 @@ RankWork kernels_of(const Program& program, const Script& script, const GpuSpec&
   }
   work.compute = std::max(work.compute, longest);
   return work;
-}
-
-/// Adds what all ranks cannot avoid for messages. \returns what they send together.
-Bytes add_exchanges(std::vector<RankWork>& ranks, const Program& program) {
-  Bytes traffic;
-  if (program.communicators.empty()) return traffic;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    for_each_operation(program.script_of(static_cast<int>(rank)), [&](const Operation& operation) {
-      const auto* exchange = std::get_if<Exchange>(&operation.work);
-      if (exchange != nullptr) traffic += add_messages(ranks[rank], *exchange);
-    });
-  }
-  return traffic;
 }
 
 LowerBound bound_of(const std::vector<RankWork>& ranks, Bytes traffic, BytesPerSecond egress,
@@ -130,13 +121,17 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   const ClusterSpec& cluster = experiment.cluster;
   const Program& program = experiment.program;
   std::vector<RankWork> by_script;
+  std::vector<Bytes> sent;  // in messages, by script
   for (const Script& script : program.scripts)
-    by_script.push_back(kernels_of(program, script, cluster.gpu));
+    sent.push_back(add_messages(by_script.emplace_back(kernels_of(program, script, cluster.gpu)), script));
   std::vector<RankWork> ranks;
-  for (int rank = 0; rank < cluster.ranks(); ++rank)
-    ranks.push_back(by_script[program.script_number(rank)]);
+  Bytes traffic;
+  for (int rank = 0; rank < cluster.ranks(); ++rank) {
+    const std::uint32_t number = program.script_number(rank);
+    ranks.push_back(by_script[number]);
+    traffic += sent[number];
+  }
   const Joiners joiners(program);
-  Bytes traffic = add_exchanges(ranks, program);
   bool fuses = false;
   for (const CallId number : calls_by_stream(program)) {
     checkpoint();

@@ -103,8 +103,6 @@ class SteadyState {
         layers_(layers_of(*experiment.family)),
         micro_batches_(micro_batches_of(*experiment.family)) {}
 
-  bool is_shortened() const { return layers_.is_shortened() || micro_batches_.is_shortened(); }
-
   std::optional<RunResult> run() {
     if (!is_steady()) return std::nullopt;
     RunResult result = of_micro_batches(micro_batches_.last());
@@ -180,16 +178,18 @@ class SteadyState {
 }  // namespace
 
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
-  if (!experiment.family || experiment.measure.exact || setup.observer != nullptr)
-    return run_once(experiment, strategy, setup);
-  SteadyState steady(experiment, strategy, setup);
-  if (!steady.is_shortened()) return run_once(experiment, strategy, setup);
-  std::optional<RunResult> result = steady.run();
+  if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
+  std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
   if (result) return std::move(*result);
   RunResult whole = run_once(experiment, strategy, setup);
   whole.notes.emplace_back(
       "layers or micro-batches do not repeat in equal times: the whole step was simulated");
   return whole;
+}
+
+bool may_be_shortened(const Experiment& experiment) {
+  if (!experiment.family || experiment.measure.exact) return false;
+  return layers_of(*experiment.family).is_shortened() || micro_batches_of(*experiment.family).is_shortened();
 }
 
 std::string abridged_part(const Experiment& experiment) {

@@ -15,6 +15,9 @@ namespace c3::inline workloads {
 /// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
+/// Whether run_step() may take the time of \p experiment from smaller steps.
+bool may_be_shortened(const Experiment& experiment);
+
 /// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
 /// \pre it is a training step that is shortened
 std::string abridged_part(const Experiment& experiment);

@@ -11,10 +11,10 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "workloads/analysis/loss_split.hpp"
-#include "workloads/analysis/lower_bound.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
-#include "workloads/execute/buffers.hpp"
+#include "workloads/analysis/study_bounds.hpp"
+#include "workloads/execute/memory_plan.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3::inline workloads {
@@ -24,7 +24,7 @@ namespace {
 struct Sample {
   std::size_t draw = 0;  ///< position in Study::experiments_
   std::uint64_t seed = 0;
-  RunResult run;  ///< without records
+  RunResult run;  ///< with records where it was written down
 
   Seconds time() const { return run.time; }
 };
@@ -64,7 +64,7 @@ struct Best {
 class Study {
  public:
   Study(const ExperimentFactory& make, const StudyWatch& watch)
-      : watch_(watch), experiments_(all_draws(make)), cost_(plan()) {}
+      : watch_(watch), experiments_(all_draws(make)), memory_(checked_memory()), cost_(plan()) {}
 
   StudyResult run() {
     const Experiment& experiment = experiments_.front();
@@ -89,7 +89,7 @@ class Study {
       const Best best = is_serial ? std::move(*serial_best) : best_of(strategy);
       if (is_serial) serial_best.reset();
       result.strategies.push_back(evaluate(strategy, best.samples, best.cus, serial_time));
-      if (watch_.finished) finish(result.strategies.back());
+      if (watch_.recorder != nullptr) finish(strategy, result.strategies.back(), best.samples);
     }
     return result;
   }
@@ -105,9 +105,16 @@ class Study {
       checkpoint();
       experiments.push_back(make(static_cast<std::uint64_t>(draw)));
     }
-    for (const Experiment& experiment : experiments)
-      check_buffers(experiment);
     return experiments;
+  }
+
+  std::vector<ExperimentMemory> checked_memory() const {
+    std::vector<ExperimentMemory> memory;
+    for (const Experiment& experiment : experiments_) {
+      checkpoint();
+      memory.emplace_back(experiment);
+    }
+    return memory;
   }
 
   std::size_t repetitions() const {
@@ -121,9 +128,10 @@ class Study {
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
     const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.program.streams.size() : 0);
-    std::size_t partitions = 0, subsets = 0;
+    std::size_t partitions = 0, subsets = 0, recorded = 0;
     for (const Strategy& strategy : experiment.strategies) {
       partitions += cu_choices(experiment, strategy).size();
+      if (watch_.recorder != nullptr && !runs_once(strategy)) ++recorded;
       if (has_loss_split(strategy)) subsets += loss_split_runs(experiment, strategy);
     }
     StudyCost cost({.seeds = experiment.measure.seeds,
@@ -133,8 +141,14 @@ class Study {
     cost.plan(StudyPart::alone, sides * repetitions());
     cost.plan(StudyPart::together, partitions * repetitions());
     cost.plan(StudyPart::split, subsets * static_cast<std::size_t>(experiment.measure.seeds));
-    if (watch_.records) cost.plan(StudyPart::recorded, experiment.strategies.size());
+    cost.plan(StudyPart::recorded, recorded);
     return cost;
+  }
+
+  /// Whether \p strategy has one whole run, whose time is then the median.
+  bool runs_once(const Strategy& strategy) const {
+    return repetitions() == 1 && cu_choices(experiments_.front(), strategy).size() == 1 &&
+           !may_be_shortened(experiments_.front());
   }
 
   void begin_run(Seconds bound) {
@@ -148,10 +162,11 @@ class Study {
     if (watch_.progress) watch_.progress(cost_);
   }
 
-  /// Kernels, collectives, and where streams are compared each of them.
-  std::vector<Series> alone_series() const {
+  /// Kernels, collectives, and where streams are compared each of them. The first strategy's bound holds for
+  /// them, too: all that a strategy changes of it is what collectives of a fused backend need not read.
+  std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
-    const LowerBound bound = bound_if_known(alone_);
+    const LowerBound bound = bounds_.if_known(experiment.strategies.front());
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
         {&alone_, {.filter = OperationFilter::collectives}, StudyPart::alone, bound.collectives}};
@@ -162,27 +177,12 @@ class Study {
   }
 
   /// One for each partition that \p strategy tries.
-  std::vector<Series> series_of(const Strategy& strategy) const {
-    const LowerBound bound = bound_if_known(strategy);
+  std::vector<Series> series_of(const Strategy& strategy) {
+    const LowerBound bound = bounds_.if_known(strategy);
     std::vector<Series> series;
     for (const CuChoice& choice : cu_choices(experiments_.front(), strategy))
       series.push_back({&strategy, {.cus = choice}, StudyPart::together, of(strategy, bound)});
     return series;
-  }
-
-  /// For the progress only: what makes an experiment infeasible is reported by its simulation.
-  LowerBound bound_if_known(const Strategy& strategy) const {
-    const Experiment& experiment = experiments_.front();
-    if (experiment.family && !experiment.measure.exact) return {};  // shorter steps may be simulated
-    try {
-      return lower_bound(experiment, strategy);
-    } catch (const InfeasibleError&) {
-      return {};
-    }
-  }
-
-  static Seconds of(const Strategy& strategy, const LowerBound& bound) {
-    return strategy.serial ? bound.serial : bound.together();
   }
 
   /// Simulates the next repetition.
@@ -190,11 +190,14 @@ class Study {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
+    const bool is_recorded =
+        watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
+    if (is_recorded) series.setup.observer = &watch_.recorder->begin(*series.strategy, "");
     begin_run(series.bound);
     Sample& sample = series.samples.emplace_back(
         Sample{draw, series.setup.seed, run_step(experiments_[draw], *series.strategy, series.setup)});
     RunResult& run = sample.run;
-    run.records = {};
+    if (!is_recorded) run.records = {};
     has_kernels_ = has_kernels_ || run.kernels.any;
     has_collectives_ = has_collectives_ || run.collectives.any;
     end_run(series.part);
@@ -227,16 +230,19 @@ class Study {
 
   static Seconds median(const std::vector<Sample>& samples) { return percentile(by_time(samples), 50).time(); }
 
+  static Seconds median_of_draw(const std::vector<Sample>& samples, std::size_t draw) {
+    std::vector<Sample> of_draw;
+    std::ranges::copy_if(samples, std::back_inserter(of_draw),
+                         [draw](const Sample& sample) { return sample.draw == draw; });
+    return median(of_draw);
+  }
+
   /// All \p parts at once, none hindering another.
   void set_ideal(const std::vector<std::vector<Sample>>& parts) {
     ideal_.resize(experiments_.size());
     for (const std::vector<Sample>& part : parts) {
-      for (std::size_t draw = 0; draw < ideal_.size(); ++draw) {
-        std::vector<Sample> of_draw;
-        std::ranges::copy_if(part, std::back_inserter(of_draw),
-                             [draw](const Sample& s) { return s.draw == draw; });
-        ideal_[draw] = std::max(ideal_[draw], median(of_draw));
-      }
+      for (std::size_t draw = 0; draw < ideal_.size(); ++draw)
+        ideal_[draw] = std::max(ideal_[draw], median_of_draw(part, draw));
       alone_longest_ = std::max(alone_longest_, median(part));
       alone_sum_ += median(part);
     }
@@ -256,10 +262,16 @@ class Study {
     return best;
   }
 
-  void finish(const StrategyResult& result) {
-    begin_run(result.step && result.step->is_shortened ? Seconds{} : result.lower_bound);
-    watch_.finished(result);
-    if (watch_.records) end_run(StudyPart::recorded);
+  /// Has the run of \p result's time, of those by time in \p samples, written down.
+  void finish(const Strategy& strategy, const StrategyResult& result, const std::vector<Sample>& samples) {
+    if (runs_once(strategy)) return watch_.recorder->finish(result, samples.front().run.records);
+    const Experiment& experiment = experiments_[percentile(samples, 50).draw];
+    const bool is_shortened = result.step && result.step->is_shortened;
+    begin_run(is_shortened ? Seconds{} : result.lower_bound);
+    Observer& observer =
+        watch_.recorder->begin(strategy, is_shortened ? abridged_part(experiment) : std::string());
+    watch_.recorder->finish(result, record_run(experiment, result, observer));
+    end_run(StudyPart::recorded);
   }
 
   StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
@@ -277,12 +289,14 @@ class Study {
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 
     result.classes = middle.run.classes;
+    for (SimulatedClass& its : result.classes)
+      its.memory = memory_[middle.draw].of(its.representative());
     result.flows = middle.run.flows;
     result.estimate = middle.run.estimate;
     if (experiment.step) result.step = step_result(experiment, middle);
-    const std::vector<Seconds> bounds = bounds_by_draw(strategy);
-    result.lower_bound = bounds[middle.draw];
-    check_bounds(strategy, samples, bounds);
+    result.lower_bound = bounds_.of(strategy, middle.draw);
+    for (const Sample& sample : samples)
+      bounds_.check(strategy, sample.draw, sample.time());
     if (result.estimate) result.estimate->low = std::max(result.estimate->low, result.lower_bound);
 
     result.speedup = serial / result.time;
@@ -298,7 +312,7 @@ class Study {
     for (std::size_t i = 0; i < cus.size(); ++i) {
       if (policy_of(strategy, experiment.program.streams[i]).cus.is_swept()) result.best_cus = cus[i];
     }
-    if (has_loss_split(strategy)) result.loss = loss(strategy, middle.draw, cus);
+    if (has_loss_split(strategy)) result.loss = loss(strategy, samples, cus);
     return result;
   }
 
@@ -313,32 +327,15 @@ class Study {
             .gpus = experiment.cluster.ranks()};
   }
 
-  std::vector<Seconds> bounds_by_draw(const Strategy& strategy) const {
-    std::vector<Seconds> bounds;
-    for (const Experiment& experiment : experiments_) {
-      checkpoint();
-      bounds.push_back(of(strategy, lower_bound(experiment, strategy)));
-    }
-    return bounds;
-  }
-
-  /// Each time against the bound of its own draw.
-  static void check_bounds(const Strategy& strategy, const std::vector<Sample>& samples,
-                           const std::vector<Seconds>& bounds) {
-    for (const Sample& sample : samples) {
-      const Seconds bound = bounds[sample.draw];
-      if (sample.time() >= bound) continue;
-      throw std::logic_error(fmt::format("strategy '{}' took {} s, less than its lower bound of {} s",
-                                         strategy.name, sample.time().value, bound.value));
-    }
-  }
-
-  LossSplit loss(const Strategy& strategy, std::size_t draw, const CuChoice& cus) {
+  /// Of the draw of the median of \p samples, which are by time.
+  LossSplit loss(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus) {
+    const std::size_t draw = percentile(samples, 50).draw;
     const Experiment& experiment = experiments_[draw];
     std::vector<std::uint64_t> seeds(static_cast<std::size_t>(experiment.measure.seeds));
     std::iota(seeds.begin(), seeds.end(), 0);
     begin_run({});
-    return split_loss(experiment, strategy, cus, seeds, ideal_[draw], [this] {
+    const LossBounds bounds{.together = median_of_draw(samples, draw), .ideal = ideal_[draw]};
+    return split_loss(experiment, strategy, cus, seeds, bounds, [this] {
       end_run(StudyPart::split);
       began_ = Clock::now();
     });
@@ -346,7 +343,9 @@ class Study {
 
   const StudyWatch& watch_;
   const Strategy alone_{.name = "alone", .order = {}, .streams = {}};
-  std::vector<Experiment> experiments_;  ///< one per draw; one when nothing is drawn
+  std::vector<Experiment> experiments_;   ///< one per draw; one when nothing is drawn
+  std::vector<ExperimentMemory> memory_;  ///< by draw
+  StudyBounds bounds_{experiments_};
   StudyCost cost_;
   Clock::time_point began_;                    ///< of the simulation that runs now
   std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known

@@ -98,18 +98,32 @@ struct StudyResult {
 /// Makes the experiment for one draw of its ranges; nullopt = nominal values.
 using ExperimentFactory = std::function<Experiment(std::optional<std::uint64_t> draw)>;
 
-/// What the caller of run_study hears while it runs. Each may be empty.
+/// Who writes down the run of each strategy's median.
+class StudyRecorder {
+ public:
+  StudyRecorder() = default;
+  StudyRecorder(const StudyRecorder&) = delete;
+  StudyRecorder& operator=(const StudyRecorder&) = delete;
+  virtual ~StudyRecorder() = default;
+
+  /// The run of \p strategy that comes next is the one to write down. Runs of other strategies may come before
+  /// its finish(). \param shortened which part of a training step it is ("8 of 32 layers"); empty: all of
+  /// it \returns who listens to it
+  virtual Observer& begin(const Strategy& strategy, const std::string& shortened) = 0;
+  /// Strategies are finished in their order. \p result is final.
+  virtual void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) = 0;
+};
+
+/// What the caller of run_study hears while it runs.
 struct StudyWatch {
-  /// Before each simulation and after it.
+  /// Before each simulation and after it; may be empty.
   std::function<void(const StudyCost&)> progress = {};
-  /// Once for each strategy, in their order, as soon as its result is final. Time that it takes counts as the
-  /// strategy's recorded run: set `records`.
-  std::function<void(const StrategyResult&)> finished = {};
-  bool records = false;
+  StudyRecorder* recorder = nullptr;  ///< of no run
 };
 
 /// Isolated runs come first, then one strategy after another, so that what is finished can be kept when a stop
-/// is requested. One repetition of each kind of run precedes all others: from then on the cost is known.
+/// is requested. One repetition of each kind of run precedes all others: from then on the cost is known. The
+/// only run of a strategy is written down as it runs; of several, the one whose time is the median runs again.
 /// \throws InfeasibleError for a scenario that cannot run, std::logic_error when a result beats its lower
 /// bound, InterruptedError
 StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {});

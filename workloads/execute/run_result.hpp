@@ -39,6 +39,9 @@ struct SimulatedClass {
   std::string name;     ///< of their [[ranks]]; empty: they have none
   RankRanges ranks;     ///< the first is the one that is simulated
   StepBreakdown times;  ///< where the run's time goes, of that one
+  /// Of each: what its operations hold (MemoryPlan::total), of a training step what the allocator has reserved.
+  /// Absent where the former is not known of all classes.
+  std::optional<Bytes> memory = std::nullopt;
 
   int representative() const { return ranks.front().first; }
   int multiplicity() const { return count_of(ranks); }

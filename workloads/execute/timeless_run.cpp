@@ -10,7 +10,7 @@
 
 namespace c3::inline workloads {
 
-TimelessRun::ScriptIndex::ScriptIndex(const Script& its)
+TimelessRun::ScriptIndex::ScriptIndex(const Script& its, bool one_by_one)
     : script(&its), recorder(its.events.size()), thread(its.events.size()) {
   for (std::size_t stream = 0; stream < its.streams.size(); ++stream) {
     launch.emplace_back(its.streams[stream].size());
@@ -19,6 +19,10 @@ TimelessRun::ScriptIndex::ScriptIndex(const Script& its)
     }
   }
   if (!its.host) return;
+  queues = its.streams.size();
+  if (its.host->hardware_queues > 0 && its.host->threads.size() == 1)
+    queues = std::min(queues, static_cast<std::size_t>(its.host->hardware_queues));
+  if (one_by_one) queues = 1;
   for (std::size_t number = 0; number < its.host->threads.size(); ++number) {
     const std::vector<HostStep>& steps = its.host->threads[number].steps;
     for (std::size_t step = 0; step < steps.size(); ++step) {
@@ -36,13 +40,18 @@ TimelessRun::TimelessRun(const Program& program, const Strategy& strategy, int r
     buffers_.push_back(has_buffers ? library->pair_buffer : Bytes{});
   }
   for (const Script& script : program.scripts)
-    scripts_.emplace_back(script);
+    scripts_.emplace_back(script, serial_);
   for (int rank = 0; rank < ranks; ++rank) {
     Rank& its = ranks_.emplace_back(Rank{.script = &scripts_[program.script_number(rank)]});
     its.at.resize(order_.size());
     its.has_begun.resize(order_.size());
     its.recorded.resize(its.script->recorder.size());
-    if (its.script->script->host) its.done.resize(its.script->script->host->threads.size());
+    if (!its.script->script->host) continue;
+    its.done.resize(its.script->script->host->threads.size());
+    its.launches.resize(order_.size());
+    its.number.resize(order_.size());
+    its.enqueued.resize(its.script->queues);
+    its.passed.resize(its.script->queues);
   }
   for (CallId call = 0; call < program.calls.size(); ++call) {
     CallState& state = calls_.emplace_back(CallState{.grouping = grouping_of(call)});
@@ -91,7 +100,7 @@ std::vector<StreamPlace> TimelessRun::waiting() const {
 }
 
 std::optional<StreamPlace> TimelessRun::blocker_of(StreamPlace place) {
-  if (!may_begin(place)) return predecessor_of(place);
+  if (!rank(place).has_begun[place.stream]) return predecessor_of(place);
   const auto& work = operation(place).work;
   if (const auto* wait = std::get_if<WaitEvent>(&work)) return recorder_of(wait->event, place);
   if (const auto* exchange = std::get_if<Exchange>(&work))
@@ -118,58 +127,97 @@ bool TimelessRun::go_on(Rank& its, std::size_t thread) {
   while (done < steps.size()) {
     const HostStep& step = steps[done];
     if (step.waits_for && !its.recorded[*step.waits_for]) break;
-    if (serial_ && step.launches && its.ends < its.launches) break;
-    if (step.launches) ++its.launches;
-    if (step.records) its.recorded[*step.records] = true;
+    if (step.launches && is_full(its, step.launches->stream)) break;
     ++done;
+    if (step.launches) enqueue(its, *step.launches);
+    if (step.records) its.recorded[*step.records] = true;
   }
   return done > before;
 }
 
-/// The stream's next operations. \return whether any has ended
+bool TimelessRun::is_full(const Rank& its, std::size_t stream) const {
+  const auto room = static_cast<std::size_t>(its.script->script->host->launch_queue);
+  return its.launches[stream] - its.at[stream] >= room;
+}
+
+/// What has been launched before earlier operations of its stream enters its queue after them.
+void TimelessRun::enqueue(Rank& its, OperationPlace place) {
+  ++its.launches[place.stream];
+  const std::vector<HostPlace>& launch = its.script->launch[place.stream];
+  std::vector<std::size_t>& number = its.number[place.stream];
+  const auto is_launched = [&](const HostPlace& step) { return step.step < its.done[step.thread]; };
+  while (number.size() < launch.size() && is_launched(launch[number.size()]))
+    number.push_back(its.enqueued[place.stream % its.script->queues]++);
+}
+
+/// The stream's next operations. \return whether any has begun or ended
 bool TimelessRun::advance(StreamPlace place) {
   Rank& its = ranks_[index(place.rank)];
-  const std::size_t before = at(place);
-  while (!has_ended(place) && may_begin(place)) {
-    if (!its.has_begun[place.stream]) begin(place);
+  bool any = false;
+  while (!has_ended(place)) {
+    const bool has_begun = its.has_begun[place.stream];
+    if (!has_begun && !may_begin(place)) break;
+    if (!has_begun) begin(place);
+    any = any || !has_begun;
     if (!may_end(place)) break;
+    any = true;
+    if (host(place) && holds_its_queue(place)) ++its.passed[place.stream % its.script->queues];
     if (const auto* record = std::get_if<RecordEvent>(&operation(place).work))
       its.recorded[record->event] = true;
     its.has_begun[place.stream] = false;
     ++its.at[place.stream];
-    ++its.ends;
   }
-  return at(place) > before;
+  return any;
 }
 
 bool TimelessRun::may_begin(StreamPlace place) const {
   if (host(place)) {
-    const HostPlace& launch = rank(place).script->launch[place.stream][at(place)];
-    return launch.step < rank(place).done[launch.thread];
+    const Rank& its = rank(place);
+    const std::vector<std::size_t>& number = its.number[place.stream];
+    return at(place) < number.size() && number[at(place)] == its.passed[place.stream % its.script->queues];
   }
   return !serial_ || place.stream == order_.front() || has_ended(predecessor_of(place).value());
 }
 
-/// The stream of its rank for whose operations the launch of \p place waits; nullopt: for no stream's.
-std::optional<StreamPlace> TimelessRun::predecessor_of(StreamPlace place) const {
-  if (!host(place)) return StreamPlace{place.rank, *std::prev(std::ranges::find(order_, place.stream))};
-  return blocker_of_thread(rank(place).script->launch[place.stream][at(place)].thread, place);
+/// Whether the next operation of \p place lets those behind it in its queue begin only when it has ended.
+bool TimelessRun::holds_its_queue(StreamPlace place) const {
+  return serial_ || std::holds_alternative<WaitEvent>(operation(place).work);
 }
 
-/// The stream for which \p thread of the host of the rank of \p place waits, by way of other threads; nullopt:
-/// for none, or threads wait for one another.
+std::optional<std::size_t> TimelessRun::queue_waited_in(StreamPlace place) const {
+  const Rank& its = rank(place);
+  if (!host(place) || serial_ || its.has_begun[place.stream]) return std::nullopt;
+  if (at(place) >= its.number[place.stream].size()) return std::nullopt;
+  return place.stream % its.script->queues;
+}
+
+/// The stream of its rank that keeps the next operation of \p place from its launch or its turn; nullopt: none.
+std::optional<StreamPlace> TimelessRun::predecessor_of(StreamPlace place) const {
+  if (!host(place)) return StreamPlace{place.rank, *std::prev(std::ranges::find(order_, place.stream))};
+  const Rank& its = rank(place);
+  if (at(place) >= its.number[place.stream].size())
+    return blocker_of_thread(its.script->launch[place.stream][at(place)].thread, place);
+  const std::size_t queue = place.stream % its.script->queues;
+  for (std::size_t stream = queue; stream < order_.size(); stream += its.script->queues) {
+    if (std::ranges::binary_search(its.number[stream], its.passed[queue]))
+      return StreamPlace{place.rank, stream};
+  }
+  throw std::logic_error("TimelessRun: nothing is at the head of a hardware queue");
+}
+
+/// The stream for which \p thread of the host of the rank of \p place waits, by way of other threads: one that
+/// records an event, or fills its launch queue; nullopt: none, or threads wait for one another.
 std::optional<StreamPlace> TimelessRun::blocker_of_thread(std::size_t thread, StreamPlace place) const {
   const Rank& its = rank(place);
   for (std::size_t others = 0; others < its.done.size(); ++others) {
     const std::vector<HostStep>& steps = host(place)->threads[thread].steps;
-    const std::optional<EventId> waits_for =
-        its.done[thread] < steps.size() ? steps[its.done[thread]].waits_for : std::nullopt;
-    if (!waits_for || its.recorded[*waits_for]) break;
-    if (!its.script->thread[*waits_for]) return recorder_of(*waits_for, place);
-    thread = *its.script->thread[*waits_for];
+    if (its.done[thread] == steps.size()) return std::nullopt;
+    const HostStep& step = steps[its.done[thread]];
+    if (!step.waits_for || its.recorded[*step.waits_for])
+      return StreamPlace{place.rank, step.launches.value().stream};
+    if (!its.script->thread[*step.waits_for]) return recorder_of(*step.waits_for, place);
+    thread = *its.script->thread[*step.waits_for];
   }
-  for (std::size_t stream = 0; stream < order_.size(); ++stream)
-    if (its.has_begun[stream]) return StreamPlace{place.rank, stream};
   return std::nullopt;
 }
 
@@ -182,7 +230,9 @@ std::optional<StreamPlace> TimelessRun::recorder_of(EventId event, StreamPlace p
 }
 
 void TimelessRun::begin(StreamPlace place) {
-  ranks_[index(place.rank)].has_begun[place.stream] = true;
+  Rank& its = ranks_[index(place.rank)];
+  its.has_begun[place.stream] = true;
+  if (host(place) && !holds_its_queue(place)) ++its.passed[place.stream % its.script->queues];
   const auto& work = operation(place).work;
   if (const auto* join = std::get_if<JoinCall>(&work)) {
     CallState& call = calls_[join->call];

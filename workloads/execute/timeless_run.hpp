@@ -23,9 +23,10 @@ struct StreamPlace {
   auto operator<=>(const StreamPlace&) const = default;
 };
 
-/// Every operation begins and ends as soon as those before it allow: those of its stream, events, members of a
-/// collective, the other end of a message, the launch by its host. Room in a launch queue and turns in a
-/// hardware queue hold up nobody here.
+/// Every operation begins and ends as soon as those before it allow: those of its stream and of its hardware
+/// queue, events, members of a collective, the other end of a message, the launch by its host, which needs room
+/// in the stream's launch queue. Where several threads launch, the order in a hardware queue depends on time:
+/// there each stream has a queue of its own here.
 class TimelessRun {
  public:
   /// \p program must outlive it. \throws InfeasibleError as enqueue_order
@@ -42,6 +43,9 @@ class TimelessRun {
   std::size_t at(StreamPlace place) const { return rank(place).at[place.stream]; }
   /// After run(): for what \p place waits, which has not ended; nullopt: for an event that nobody records.
   std::optional<StreamPlace> blocker_of(StreamPlace place);
+  /// After run(): the hardware queue in which the next operation of \p place, launched, has not had its turn;
+  /// nullopt: it waits for something else.
+  std::optional<std::size_t> queue_waited_in(StreamPlace place) const;
 
  private:
   /// A step of a thread of a host.
@@ -50,19 +54,23 @@ class TimelessRun {
   };
   /// Where a script's events are recorded, and when its host launches what.
   struct ScriptIndex {
-    explicit ScriptIndex(const Script& its);
+    ScriptIndex(const Script& its, bool one_by_one);
     const Script* script;
+    std::size_t queues = 0;  ///< into which streams are dealt in turn; 0: it has no host
     std::vector<std::optional<std::size_t>> recorder;  ///< by event: the stream
     std::vector<std::optional<std::size_t>> thread;    ///< by event: the host's thread that records it
     std::vector<std::vector<HostPlace>> launch;        ///< by stream and operation: who launches it
   };
   struct Rank {
     const ScriptIndex* script;
-    std::vector<std::size_t> at = {};    ///< by stream
-    std::vector<bool> has_begun = {};    ///< by stream: that operation
-    std::vector<bool> recorded = {};     ///< by event
-    std::vector<std::size_t> done = {};  ///< by thread of the host: steps
-    std::size_t launches = 0, ends = 0;  ///< operations that the host has launched, and those that have ended
+    std::vector<std::size_t> at = {};  ///< by stream
+    std::vector<bool> has_begun = {};  ///< by stream: that operation
+    std::vector<bool> recorded = {};   ///< by event
+    // Of a rank with a host:
+    std::vector<std::size_t> done = {};                   ///< by thread: steps
+    std::vector<std::size_t> launches = {};               ///< by stream: how many
+    std::vector<std::vector<std::size_t>> number = {};    ///< by stream: of operations in their hardware queue
+    std::vector<std::size_t> enqueued = {}, passed = {};  ///< by hardware queue: how many
   };
   /// How calls group ranks, the same for all that do so alike.
   struct Grouping {
@@ -91,6 +99,9 @@ class TimelessRun {
   std::shared_ptr<const Grouping> grouping_of(CallId call) const;
   bool launch(int rank);
   bool go_on(Rank& rank, std::size_t thread);
+  void enqueue(Rank& rank, OperationPlace place);
+  bool is_full(const Rank& rank, std::size_t stream) const;
+  bool holds_its_queue(StreamPlace place) const;
   bool advance(StreamPlace place);
   bool may_begin(StreamPlace place) const;
   void begin(StreamPlace place);

@@ -32,7 +32,9 @@ std::vector<StreamWait> waiting_cycle(const Program& program, const Strategy& st
         return waits;
       }
       const std::optional<StreamPlace> other = played.blocker_of(*next);
-      if (other) waits.push_back({next->rank, next->stream, played.at(*next), other->rank, other->stream});
+      if (other)
+        waits.push_back({next->rank, next->stream, played.at(*next), other->rank, other->stream,
+                         played.queue_waited_in(*next)});
       next = other;
     }
   }
@@ -49,10 +51,12 @@ std::string text_of(const std::vector<StreamWait>& waits, const Program& program
     const Operation& operation = program.script_of(wait.rank).streams[wait.stream][wait.operation];
     const bool is_wait = std::holds_alternative<WaitEvent>(operation.work);
     const std::string name = (is_wait ? "event " : "") + program.name_of(operation);
-    text +=
-        fmt::format("{} stream '{}' of rank {}, at operation {}{}, waits for stream '{}' of rank {}",
-                    i == 0 ? ":" : ";", program.streams[wait.stream], wait.rank, wait.operation,
-                    name.empty() ? "" : " (" + name + ")", program.streams[wait.other_stream], wait.other_rank);
+    const std::string queue =
+        wait.hardware_queue ? fmt::format(" in hardware queue {} behind", *wait.hardware_queue) : " for";
+    text += fmt::format("{} stream '{}' of rank {}, at operation {}{}, waits{} stream '{}' of rank {}",
+                        i == 0 ? ":" : ";", program.streams[wait.stream], wait.rank, wait.operation,
+                        name.empty() ? "" : " (" + name + ")", queue, program.streams[wait.other_stream],
+                        wait.other_rank);
   }
   if (waits.size() > kNamed) text += fmt::format("; and {} more", waits.size() - kNamed);
   return text;
