@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -77,9 +78,12 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
 /// are not.
 class RunOutput {
  public:
-  RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header)
+  /// \param recording what the experiment repeats, if it does
+  RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header,
+            std::optional<PlacedRun> recording)
       : path_(output_path(options, nominal.name)),
         file_(path_, header),
+        recording_(std::move(recording)),
         traces_(open_traces(options, nominal)),
         strategies_(nominal.strategies) {
     study_ = {.experiment = nominal.name,
@@ -141,12 +145,14 @@ class RunOutput {
       observers.add(*traces_[index]);
     }
     const auto collectives = record_run(experiment, strategy, observers);
+    if (recording_) timeline.add_recording(*recording_);
     timeline.finish(strategy, collectives);
     if (!traces_.empty()) traces_[index]->finish();
   }
 
   std::filesystem::path path_;
   ResultFile file_;
+  std::optional<PlacedRun> recording_;
   Traces traces_;
   std::vector<Strategy> strategies_;
   StudyResult study_;
@@ -212,8 +218,8 @@ int run(const RunOptions& options) {
     }
     const auto nominal = make(std::nullopt);
     set_current_work(size_text(nominal));
-    output.emplace(options, nominal,
-                   run_header(nominal, configuration.resolved_toml(), options.command_line()));
+    output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()),
+                   configuration.recording());
     run_study(make,
               {.progress = std::ref(progress),
                .finished =

@@ -134,6 +134,9 @@ TEST_CASE("groups that are not all recorded ranks are refused by name, and so is
   RecordedRun missing = run_of(2);
   missing.ranks[1].number = 5;
   CHECK(refusal(missing, 8) == "rank 1 was not recorded");
+  RecordedRun half_a_job = run_of(4);
+  half_a_job.world_size = 8;
+  CHECK(refusal(half_a_job, 16) == "4 of the job's 8 ranks were recorded");
   RecordedRun unmatched = run_of(2);
   unmatched.ranks[1].work[1].collective = kNoIndex;
   unmatched.ranks[1].work[1].start = us(1500);

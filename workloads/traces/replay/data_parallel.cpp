@@ -55,6 +55,9 @@ int data_parallel_ranks(const RecordedRun& run) {
     if (run.ranks[static_cast<std::size_t>(rank)].number != rank)
       throw std::invalid_argument(fmt::format("rank {} was not recorded", rank));
   }
+  if (run.world_size > recorded)
+    throw std::invalid_argument(
+        fmt::format("{} of the job's {} ranks were recorded", recorded, run.world_size));
   for (const RecordedCollective& collective : run.collectives) {
     if (std::ssize(collective.members) != recorded)
       refuse(run, collective, fmt::format("has not all of the {} recorded ranks", recorded));
