@@ -219,7 +219,7 @@ int run(const RunOptions& options) {
     const auto nominal = make(std::nullopt);
     set_current_work(size_text(nominal));
     output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()),
-                   configuration.recording());
+                   configuration.recording(nominal.cluster));
     run_study(make,
               {.progress = std::ref(progress),
                .finished =

@@ -343,8 +343,8 @@ std::vector<std::string> ExperimentFile::notes() const {
   return notes;
 }
 
-std::optional<PlacedRun> ExperimentFile::recording() const {
-  return recording_of(resolved_, make(std::nullopt).cluster);
+std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) const {
+  return recording_of(resolved_, cluster);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

@@ -42,8 +42,8 @@ class ExperimentFile {
   /// figures in doubt (doubts_about).
   std::vector<std::string> notes() const;
 
-  /// What its `[trace]` repeats; absent without one.
-  std::optional<PlacedRun> recording() const;
+  /// What its `[trace]` repeats on \p cluster, an experiment's; absent without one.
+  std::optional<PlacedRun> recording(const ClusterSpec& cluster) const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

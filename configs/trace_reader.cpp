@@ -90,9 +90,8 @@ std::string percent(const ReplayShare& part, const ReplayShare& whole) {
 void require_modelled_collectives(Section& section, const std::vector<WorkClass>& classes) {
   if (std::ranges::find(classes, WorkClass::collective) != classes.end()) return;
   section.fail("data_parallel",
-               "requires replay = \"modelled\", or \"mixed\" with \"collective\" in model: recorded times of "
-               "collectives "
-               "hold for the recorded ranks only");
+               "requires replay = \"modelled\", or \"mixed\" with \"collective\" in model: collectives of more "
+               "ranks do not take the recorded times");
 }
 
 /// \param written absent: as recorded
