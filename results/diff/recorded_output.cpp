@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "results/cells.hpp"
 #include "results/diff/diff_output.hpp"
+#include "results/diff/shown_rows.hpp"
 #include "results/picoseconds.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -15,22 +16,14 @@
 namespace c3::inline results {
 namespace {
 
-double us(std::int64_t ps) { return static_cast<double>(ps) / 1e6; }
+constexpr double kMost = 1.0, k95 = 0.95, kMedian = 0.5;  // shares of starts
 
-/// The first \p lines; 0: all.
-template <class Row>
-std::span<const Row> first_of(const std::vector<Row>& rows, std::size_t lines) {
-  return std::span(rows).first(lines == 0 ? rows.size() : std::min(lines, rows.size()));
-}
+double us(std::int64_t ps) { return static_cast<double>(ps) / 1e6; }
 
 /// Names of templates have hundreds of characters: the file and the JSON have all of them.
 std::string shortened(const std::string& name) {
   constexpr std::size_t kLongest = 60;
   return name.size() > kLongest ? name.substr(0, kLongest - 3) + "..." : name;
-}
-
-std::string left_out(std::size_t all, std::size_t shown, const char* what) {
-  return all > shown ? fmt::format("{} more {}: -n {}\n", all - shown, what, all) : "";
 }
 
 /// In one unit.
@@ -49,7 +42,6 @@ class Times {
 
 std::string head_text(const RecordedDiff& diff) {
   const Times times(std::max(diff.recorded_end, diff.simulated_end));
-  constexpr double kMost = 1.0, k95 = 0.95, kMedian = 0.5;
   return fmt::format(
       "{}: recorded {} {}, simulated {}; {} kernels, copies and collectives in both, {} of them equal; only "
       "recorded {}, only simulated {}\n"
@@ -74,7 +66,8 @@ std::string starts_text(const RecordedDiff& diff, const std::vector<std::string>
                fmt::format("{}", match.number), times.text(match.recorded_start), times.text(match.start),
                times.signed_text(match.start_shift())});
   }
-  return fmt::format("\n{}{}times in {}\n", table.text(), left_out(all, shown.size(), "starts"), times.unit());
+  return fmt::format("\n{}{}times in {}\n", table.text(), left_out_text(all, shown.size(), "starts"),
+                     times.unit());
 }
 
 std::string durations_text(const RecordedDiff& diff, std::size_t lines) {
@@ -92,7 +85,7 @@ std::string durations_text(const RecordedDiff& diff, std::size_t lines) {
                times.signed_text(total.start_shift / static_cast<std::int64_t>(total.count))});
   }
   return fmt::format("\n{}{}times in {}: all of a name together; start: how much later, in the mean\n",
-                     table.text(), left_out(all, shown.size(), "names"), times.unit());
+                     table.text(), left_out_text(all, shown.size(), "names"), times.unit());
 }
 
 Json match_json(const RecordedMatch& match, const std::vector<std::string>& streams) {
@@ -136,7 +129,6 @@ std::string recorded_diff_json(const std::string& file, const std::vector<Record
       starts.push_back(match_json(match, streams));
     for (const RecordedTotal& total : first_of(diff.totals, lines))
       durations.push_back(total_json(total));
-    constexpr double kMost = 1.0, k95 = 0.95, kMedian = 0.5;
     strategies.push_back({{"strategy", diff.strategy},
                           {"matched", diff.matches.size()},
                           {"equal", diff.equal},
