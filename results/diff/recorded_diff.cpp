@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "files/io_error.hpp"
@@ -18,29 +19,59 @@ namespace {
 struct Simulated {
   std::int64_t id = 0, start = 0, end = 0;
   std::string name;
+  std::int64_t waiting = 0;  ///< of a collective, until the first part of it ran
 };
 
 using StreamKey = std::pair<std::int64_t, std::int64_t>;  ///< GPU and stream
 
-std::map<StreamKey, std::vector<Simulated>> simulated_work(const StrategyIn& strategy) {
-  const TablePart part{.columns = {"id", "name", "kind", "gpu", "stream", "start", "end"}};
-  std::map<StreamKey, std::vector<Simulated>> streams;
-  TableBlocks blocks(strategy.file, strategy.name, "activities", part);
-  while (const auto block = blocks.next()) {
-    const auto& kind = block->values<std::string>("kind");
-    const auto& stream = block->values<std::int64_t>("stream");
-    for (std::size_t row = 0; row < block->rows(); ++row) {
-      if (stream[row] < 0 || (kind[row] != "kernel" && kind[row] != "collective")) continue;
-      streams[{block->values<std::int64_t>("gpu")[row], stream[row]}].push_back(
-          {.id = block->values<std::int64_t>("id")[row],
-           .start = block->values<std::int64_t>("start")[row],
-           .end = block->values<std::int64_t>("end")[row],
-           .name = block->values<std::string>("name")[row]});
+using SimulatedStreams = std::map<StreamKey, std::vector<Simulated>>;
+
+/// Collects kernels and collectives by stream, and when the first part of each began.
+class SimulatedWork {
+ public:
+  void add(const ResultTable& block) {
+    const auto& kind = block.values<std::string>("kind");
+    const auto& stream = block.values<std::int64_t>("stream");
+    const auto& start = block.values<std::int64_t>("start");
+    for (std::size_t row = 0; row < block.rows(); ++row) {
+      if (kind[row] == "channel" || kind[row] == "transfer") {
+        const auto first =
+            first_parts_.try_emplace(block.values<std::int64_t>("parent")[row], start[row]).first;
+        first->second = std::min(first->second, start[row]);
+      } else if (stream[row] >= 0 && (kind[row] == "kernel" || kind[row] == "collective")) {
+        streams_[{block.values<std::int64_t>("gpu")[row], stream[row]}].push_back(
+            {.id = block.values<std::int64_t>("id")[row],
+             .start = start[row],
+             .end = block.values<std::int64_t>("end")[row],
+             .name = block.values<std::string>("name")[row]});
+      }
     }
   }
-  for (auto& [_, work] : streams)
-    std::ranges::sort(work, {}, [](const Simulated& its) { return std::pair(its.start, its.id); });
-  return streams;
+
+  /// In the order of each stream.
+  SimulatedStreams finish() && {
+    for (auto& [_, work] : streams_) {
+      std::ranges::sort(work, {}, [](const Simulated& its) { return std::pair(its.start, its.id); });
+      for (Simulated& its : work) {
+        const auto first = first_parts_.find(its.id);
+        if (first != first_parts_.end()) its.waiting = first->second - its.start;
+      }
+    }
+    return std::move(streams_);
+  }
+
+ private:
+  SimulatedStreams streams_;
+  std::unordered_map<std::int64_t, std::int64_t> first_parts_;  ///< by id of a collective: its start
+};
+
+SimulatedStreams simulated_streams(const StrategyIn& strategy) {
+  SimulatedWork work;
+  const TablePart part{.columns = {"id", "name", "kind", "gpu", "stream", "parent", "start", "end"}};
+  TableBlocks blocks(strategy.file, strategy.name, "activities", part);
+  while (const auto block = blocks.next())
+    work.add(*block);
+  return std::move(work).finish();
 }
 
 class Comparison {
@@ -93,7 +124,9 @@ class Comparison {
                               .recorded_start = recorded.start,
                               .recorded_duration = recorded.end - recorded.start,
                               .start = its.start,
-                              .duration = its.end - its.start};
+                              .duration = its.end - its.start,
+                              .recorded_waiting = recorded.last_start - recorded.start,
+                              .waiting = its.waiting};
     RecordedTotal& total = totals_[{match.kind, match.name}];
     total.name = match.name;
     total.kind = match.kind;
@@ -101,6 +134,8 @@ class Comparison {
     total.recorded += match.recorded_duration;
     total.simulated += match.duration;
     total.start_shift += match.start_shift();
+    total.recorded_waiting += match.recorded_waiting;
+    total.waiting += match.waiting;
     if (is_equal(match.recorded_start, match.start) && is_equal(match.recorded_duration, match.duration))
       ++diff_.equal;
     diff_.matches.push_back(match);
@@ -131,7 +166,7 @@ RecordedDiff diff_recorded(const StrategyIn& strategy, double tolerance) {
         "strategy '" + strategy.name +
             "' repeats no trace, or was written before 1.7.0: only experiments with [trace] have recorded "
             "times");
-  std::map<StreamKey, std::vector<Simulated>> simulated = simulated_work(strategy);
+  SimulatedStreams simulated = simulated_streams(strategy);
   std::set<std::int64_t> gpus;
   for (const auto& [key, _] : simulated)
     gpus.insert(key.first);

@@ -17,6 +17,7 @@ struct RecordedMatch {
   std::int64_t number = 0;  ///< among those of its name on the stream, from 1
   std::int64_t recorded_start = 0, recorded_duration = 0;
   std::int64_t start = 0, duration = 0;
+  std::int64_t recorded_waiting = 0, waiting = 0;  ///< of a collective's durations, until its last member came
 
   std::int64_t start_shift() const { return start - recorded_start; }
   std::int64_t duration_change() const { return duration - recorded_duration; }
@@ -28,6 +29,7 @@ struct RecordedTotal {
   std::uint64_t count = 0;
   std::int64_t recorded = 0, simulated = 0;  ///< durations
   std::int64_t start_shift = 0;              ///< added up
+  std::int64_t recorded_waiting = 0, waiting = 0;
 
   std::int64_t change() const { return simulated - recorded; }
 };

@@ -76,16 +76,24 @@ std::string durations_text(const RecordedDiff& diff, std::size_t lines) {
   if (all == 0) return "\nall durations are equal, those of a name together\n";
   const auto shown = std::span(diff.totals).first(lines == 0 ? all : std::min(lines, all));
   const Times times(std::abs(shown.front().change()));
-  TextTable table({"duration", "kind", "count", "recorded", "simulated", "longer", "change", "start"});
+  TextTable table({"duration", "kind", "count", "recorded", "waiting", "simulated", "waiting", "longer",
+                   "change", "start"});
+  const auto waiting = [&](const RecordedTotal& total, std::int64_t time) {
+    return total.kind == "collective" ? times.text(time) : std::string(kAbsentCell);
+  };
   for (const RecordedTotal& total : shown) {
     const double change = static_cast<double>(total.change()) / static_cast<double>(total.recorded);
     table.add({shortened(total.name), total.kind, fmt::format("{}", total.count), times.text(total.recorded),
-               times.text(total.simulated), times.signed_text(total.change()),
+               waiting(total, total.recorded_waiting), times.text(total.simulated),
+               waiting(total, total.waiting), times.signed_text(total.change()),
                total.recorded == 0 ? kAbsentCell : fmt::format("{:+.3g}%", 100.0 * change),
                times.signed_text(total.start_shift / static_cast<std::int64_t>(total.count))});
   }
-  return fmt::format("\n{}{}times in {}: all of a name together; start: how much later, in the mean\n",
-                     table.text(), left_out_text(all, shown.size(), "names"), times.unit());
+  return fmt::format(
+      "\n{}{}times in {}: all of a name together; waiting: of them, for the last rank; start: how much later, "
+      "in "
+      "the mean\n",
+      table.text(), left_out_text(all, shown.size(), "names"), times.unit());
 }
 
 Json match_json(const RecordedMatch& match, const std::vector<std::string>& streams) {
@@ -99,7 +107,9 @@ Json match_json(const RecordedMatch& match, const std::vector<std::string>& stre
           {"simulated_start_us", us(match.start)},
           {"start_shift_us", us(match.start_shift())},
           {"recorded_duration_us", us(match.recorded_duration)},
-          {"simulated_duration_us", us(match.duration)}};
+          {"simulated_duration_us", us(match.duration)},
+          {"recorded_waiting_us", us(match.recorded_waiting)},
+          {"simulated_waiting_us", us(match.waiting)}};
 }
 
 Json total_json(const RecordedTotal& total) {
@@ -108,6 +118,8 @@ Json total_json(const RecordedTotal& total) {
           {"count", total.count},
           {"recorded_us", us(total.recorded)},
           {"simulated_us", us(total.simulated)},
+          {"recorded_waiting_us", us(total.recorded_waiting)},
+          {"simulated_waiting_us", us(total.waiting)},
           {"mean_start_shift_us", us(total.start_shift) / static_cast<double>(total.count)}};
 }
 

@@ -49,6 +49,7 @@ struct Simulated {
   ActivityKind kind;
   int gpu, stream;
   double start, end;  ///< us
+  ActivityId parent = 0;
 };
 
 /// As recorded, in the order of start.
@@ -69,9 +70,10 @@ ResultReader written(const TemporaryFolder& folder, const std::vector<Simulated>
     TimelineWriter timeline(file, "s");
     ActivityId id = 0;
     for (const Simulated& its : activities)
-      timeline.activity_started(++id,
-                                {.name = its.name, .kind = its.kind, .gpu = its.gpu, .stream = its.stream},
-                                Seconds{its.start * 1e-6});
+      timeline.activity_started(
+          ++id,
+          {.name = its.name, .kind = its.kind, .gpu = its.gpu, .stream = its.stream, .parent = its.parent},
+          Seconds{its.start * 1e-6});
     id = 0;
     for (const Simulated& its : activities)
       timeline.activity_finished(++id, Seconds{its.end * 1e-6});
@@ -170,6 +172,19 @@ TEST_CASE("work that only one side has is counted, and others of its name are ma
   CHECK((diff.only_recorded == 1 && diff.only_simulated == 1));
   CHECK(diff.matches.size() == 3);
   CHECK(diff.shift_at(1.0) == 0);
+}
+
+TEST_CASE("a collective that waits for the other rank is told apart from a slow one") {
+  auto activities = as_recorded();
+  activities.push_back({"sum", ActivityKind::channel, 0, 1, 72, 85, 3});  // two parts, of which one comes later
+  activities.push_back({"sum", ActivityKind::channel, 0, 1, 70, 85, 3});
+  activities.push_back({"sum", ActivityKind::channel, 1, 1, 75, 85, 4});
+  const RecordedDiff diff = diff_of(activities);
+  REQUIRE(diff.totals.size() == 2);
+  const RecordedTotal& sums = diff.totals[diff.totals[0].name == "sum" ? 0 : 1];
+  CHECK(sums.recorded == (45 + 15) * kUs);
+  CHECK(sums.recorded_waiting == 30 * kUs);
+  CHECK(sums.waiting == (30 + 5) * kUs);
 }
 
 TEST_CASE("dates within the tolerance are equal") {
