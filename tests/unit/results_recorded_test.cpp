@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,6 +186,8 @@ TEST_CASE("a collective that waits for the other rank is told apart from a slow 
   CHECK(sums.recorded == (45 + 15) * kUs);
   CHECK(sums.recorded_waiting == 30 * kUs);
   CHECK(sums.waiting == (30 + 5) * kUs);
+  const auto first = std::ranges::find(diff.matches, sums.name, &RecordedMatch::name);  // of GPU 0
+  CHECK((first->gpu == 0 && first->recorded_waiting == 30 * kUs && first->waiting == 30 * kUs));
 }
 
 TEST_CASE("dates within the tolerance are equal") {
