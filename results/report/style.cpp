@@ -115,6 +115,7 @@ pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding:
 @media (max-width: 760px) {
   main { padding: 16px 14px 32px; }
   .lane, .repeats .lane { grid-template-columns: 70px minmax(0, 1fr); column-gap: 8px; }
+  .repeats .stream .label { flex-wrap: wrap; font-size: 9px; line-height: 1.1; }
   .ticks .odd { display: none; }
   table.bars, table.bars tbody { display: block; }
   table.bars thead { display: none; }
