@@ -25,6 +25,7 @@ struct DiffRequest {
   std::vector<std::string> strategies;  ///< NAME, or NAME:NAME where they differ; empty: all
   std::size_t lines = 20;
   double tolerance = 0.0;
+  bool recorded = false;  ///< A's simulated and recorded times, no B
   bool all = false;
   bool check = false;
   bool json = false;
@@ -44,7 +45,32 @@ StrategyPair pair_of(const std::string& text, const ResultReader& a, const Resul
   return pair;
 }
 
+/// Strategies of one file beside the trace that they repeat.
+int diff_recording(const DiffRequest& request) {
+  if (!request.b.empty())
+    throw UsageError("--recorded compares what A simulates with what it repeats: B cannot be given");
+  if (request.all) throw UsageError("--all cannot be combined with --recorded");
+  const ResultReader file(request.a);
+  for (const std::string& name : request.strategies)
+    check_known(name, file);
+  std::vector<RecordedDiff> diffs;
+  for (const std::string& name : request.strategies.empty() ? file.strategies() : request.strategies)
+    diffs.push_back(diff_recorded({file, name}, request.tolerance));
+  if (request.json) {
+    fmt::print("{}", recorded_diff_json(file.path(), diffs, file.streams(), request.lines));
+  } else {
+    if (const auto incomplete = file.incomplete()) fmt::print("{}: {}\n", file.path(), *incomplete);
+    for (const RecordedDiff& diff : diffs)
+      fmt::print("{}{}", &diff == &diffs.front() ? "" : "\n",
+                 recorded_diff_text(diff, file.streams(), request.lines));
+  }
+  const bool all_equal = std::ranges::all_of(diffs, &RecordedDiff::is_equal);
+  return request.check && !all_equal ? kExitCheckFailed : kExitOk;
+}
+
 int diff(const DiffRequest& request) {
+  if (request.recorded) return diff_recording(request);
+  if (request.b.empty()) throw UsageError("B is missing: a second result file, or --recorded");
   const ResultReader a(request.a), b(request.b);
   DiffOptions options{.tolerance = request.tolerance, .all_kinds = request.all, .strategies = {}};
   for (const std::string& text : request.strategies)
@@ -64,17 +90,20 @@ int diff(const DiffRequest& request) {
 
 void add_diff_verb(Command& app, VerbAction& action) {
   const auto request = std::make_shared<DiffRequest>();
-  Command& verb = app.add_command("diff", "Show what differs between two result files");
+  Command& verb = app.add_command("diff", "Show what differs between two result files, or from a trace");
   verb.set_footer(
       "Compares the configuration key by key, the numbers of each strategy, and the activities (kernels,\n"
       "collectives, transfers and ranges, matched by strategy, kind, name and rank), the largest change "
-      "first.\n\n"
+      "first.\n"
+      "With --recorded, compares the simulated times of one file with those of the trace that it repeats\n"
+      "([trace] of c3sim import -o): the starts that are off most, and names whose durations differ most.\n\n"
       "Examples:\n"
       "  c3sim diff out/before.h5 out/after.h5\n"
       "  c3sim diff out/c3_llama70b_mi300x.h5 out/c3_llama70b_mi300x.h5 --strategy concurrent:dma\n"
-      "  c3sim diff out/before.h5 out/after.h5 --check --tolerance 1e-9");
+      "  c3sim diff out/before.h5 out/after.h5 --check --tolerance 1e-9\n"
+      "  c3sim diff out/replay.h5 --recorded -n 5");
   verb.add_option("A", request->a, "Result file (HDF5) of c3sim run").required();
-  verb.add_option("B", request->b, "Result file to compare with A").required();
+  verb.add_option("B", request->b, "Result file to compare with A; not with --recorded");
   verb.add_option("--strategy", request->strategies,
                   "Compare only this strategy, or NAME:NAME to compare one of A with another of B; repeatable")
       .one_word()
@@ -90,6 +119,8 @@ void add_diff_verb(Command& app, VerbAction& action) {
   verb.add_flag(
       "--all", request->all,
       "Also compare work groups, channels, waits, commands, sources of values, date and command line");
+  verb.add_flag("--recorded", request->recorded,
+                "Compare what A simulates with the trace that it repeats, in place of B");
   verb.add_flag("--check", request->check,
                 "Exit with code 1 if anything except versions, date and command line differs");
   verb.add_flag("--json", request->json, "As JSON");

@@ -35,7 +35,8 @@ const std::map<std::string, std::string> kTables{
     {"streams", "streams"},           {"resources", "resources/list"},
     {"steps", "resources/steps"},     {"step", "step"},
     {"step_classes", "step_classes"}, {"memory", "memory"},
-    {"classes", "classes"},           {"ranks", "ranks"}};
+    {"classes", "classes"},           {"ranks", "ranks"},
+    {"recorded", "recorded/work"},    {"recorded_ranks", "recorded/ranks"}};
 
 std::vector<std::string> chosen_strategies(const ResultReader& file, const std::string& wanted) {
   auto all = file.strategies();

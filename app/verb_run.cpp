@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -78,9 +79,12 @@ Traces open_traces(const RunOptions& options, const Experiment& experiment) {
 /// are not.
 class RunOutput : public StudyRecorder {
  public:
-  RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header)
+  /// \param recording what the experiment repeats, if it does
+  RunOutput(const RunOptions& options, const Experiment& nominal, const RunHeader& header,
+            std::optional<PlacedRun> recording)
       : path_(output_path(options, nominal.name)),
         file_(path_, header),
+        recording_(std::move(recording)),
         traces_(open_traces(options, nominal)),
         strategies_(nominal.strategies) {
     study_ = {.experiment = nominal.name,
@@ -116,6 +120,7 @@ class RunOutput : public StudyRecorder {
 
   void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
     OpenStrategy& open = open_.at(result.name);
+    if (recording_) open.timeline.add_recording(*recording_);
     open.timeline.finish(result, collectives);
     if (open.trace != nullptr) open.trace->finish();
     open_.erase(result.name);
@@ -162,6 +167,7 @@ class RunOutput : public StudyRecorder {
 
   std::filesystem::path path_;
   ResultFile file_;
+  std::optional<PlacedRun> recording_;
   Traces traces_;
   std::vector<Strategy> strategies_;
   StudyResult study_;
@@ -228,8 +234,8 @@ int run(const RunOptions& options) {
     }
     const auto nominal = make(std::nullopt);
     set_current_work(size_text(nominal));
-    output.emplace(options, nominal,
-                   run_header(nominal, configuration.resolved_toml(), options.command_line()));
+    output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()),
+                   configuration.recording(nominal.cluster));
     run_study(make, {.progress = std::ref(progress), .recorder = &*output});
     output->commit();
   } catch (const InterruptedError&) {

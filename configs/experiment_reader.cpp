@@ -343,6 +343,10 @@ std::vector<std::string> ExperimentFile::notes() const {
   return notes;
 }
 
+std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) const {
+  return recording_of(resolved_, cluster);
+}
+
 std::string ExperimentFile::resolved_toml(Comments comments) const {
   return write_toml(*resolved_.table(), comments);
 }

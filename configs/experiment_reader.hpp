@@ -13,6 +13,7 @@
 #include "configs/toml_text.hpp"
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
+#include "workloads/traces/replay/rank_roles.hpp"
 
 namespace c3::inline configs {
 
@@ -40,6 +41,9 @@ class ExperimentFile {
   /// What a user should know before a run, a line each: overridden keys that it does not use (unused_keys), and
   /// figures in doubt (doubts_about).
   std::vector<std::string> notes() const;
+
+  /// What its `[trace]` repeats on \p cluster, an experiment's; absent without one.
+  std::optional<PlacedRun> recording(const ClusterSpec& cluster) const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

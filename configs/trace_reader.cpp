@@ -4,7 +4,10 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +15,8 @@
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
 #include "results/program_file.hpp"
+#include "workloads/traces/replay/data_parallel.hpp"
+#include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
 namespace c3::inline configs {
@@ -25,6 +30,9 @@ constexpr auto kKeys = std::to_array<KeyText>({
      "recorded: kernels and collectives take the time that they took in the trace; modelled: the time that the "
      "model gives their shapes; mixed: that for the classes of `model`",
      std::string_view("recorded")},
+    {"data_parallel",
+     "number of ranks, of the system and of each collective: they repeat the recorded ranks in turn; default: "
+     "as recorded"},
     {"model", "with replay = \"mixed\": classes of work to model; the rest is as recorded"},
 });
 
@@ -78,6 +86,54 @@ std::string percent(const ReplayShare& part, const ReplayShare& whole) {
                      whole.count);
 }
 
+/// Recorded durations hold for as many ranks as were recorded, and no others.
+void require_modelled_collectives(Section& section, const std::vector<WorkClass>& classes) {
+  if (std::ranges::find(classes, WorkClass::collective) != classes.end()) return;
+  section.fail("data_parallel",
+               "requires replay = \"modelled\", or \"mixed\" with \"collective\" in model: collectives of more "
+               "ranks do not take the recorded times");
+}
+
+/// \param written absent: as recorded
+PlacedRun place_run(Section& section, RecordedRun run, std::optional<int> written,
+                    const std::vector<WorkClass>& classes, int ranks) {
+  if (!written) {
+    if (run.ranks.size() > 1 && run.ranks.back().number >= ranks)
+      section.fail("use", fmt::format("the trace has rank {}, the system {} rank{}: choose a larger system, or "
+                                      "more nodes",
+                                      run.ranks.back().number, ranks, ranks == 1 ? "" : "s"));
+    RankRoles roles = recorded_roles(run, ranks);
+    return {std::move(run), std::move(roles)};
+  }
+  if (*written != ranks)
+    section.fail("data_parallel",
+                 fmt::format("is {}, and the system has {} rank{}: both must be equal (nodes = ..)", *written,
+                             ranks, ranks == 1 ? "" : "s"));
+  try {
+    if (*written != data_parallel_ranks(run)) require_modelled_collectives(section, classes);
+    run = with_data_parallel(std::move(run), ranks);
+  } catch (const std::invalid_argument& refusal) {
+    section.fail("data_parallel", refusal.what());
+  }
+  RankRoles roles = repeated_roles(run, ranks);
+  return {std::move(run), std::move(roles)};
+}
+
+std::vector<std::string> notes_on_scaling(const RecordedRun& run, int ranks) {
+  const int recorded = data_parallel_ranks(run);
+  if (recorded == ranks) return {};
+  return {
+      fmt::format("trace: {} ranks repeat {} recorded rank{} of a job of {}. They come to collectives as far "
+                  "apart as those did; more ranks would come further apart",
+                  ranks, run.ranks.size(), run.ranks.size() == 1 ? "" : "s", recorded)};
+}
+
+std::optional<int> read_data_parallel(Section& section) {
+  constexpr int kMost = 1 << 20;
+  if (!section.has("data_parallel")) return std::nullopt;
+  return static_cast<int>(section.integer("data_parallel", 2, kMost));
+}
+
 }  // namespace
 
 void place_trace(Table& root) {
@@ -91,10 +147,10 @@ void place_trace(Table& root) {
 }
 
 Program read_trace(Section& root, const ClusterSpec& cluster) {
-  const int ranks = cluster.ranks();
   Section section = root.table("trace");
   const std::string path = section.text("use");
   const std::vector<WorkClass> classes = read_mode(section);
+  const std::optional<int> data_parallel = read_data_parallel(section);
   section.explain(kKeys);
   root.explain("trace", "a recorded run, in place of [[stream]]");
   section.finish();
@@ -103,12 +159,18 @@ Program read_trace(Section& root, const ClusterSpec& cluster) {
   if (!fs::is_regular_file(path, ignored))
     section.fail("use",
                  fmt::format("{} is not there or not a file; c3sim import TRACES -o FOLDER writes one", path));
-  const RecordedRun run = read_program_file(path);
-  if (run.ranks.size() > 1 && run.ranks.back().number >= ranks)
-    section.fail(
-        "use", fmt::format("the trace has rank {}, the system {} rank{}: choose a larger system, or more nodes",
-                           run.ranks.back().number, ranks, ranks == 1 ? "" : "s"));
-  return replay_program(run, ranks, {classes, &cluster.gpu});
+  const PlacedRun placed = place_run(section, read_program_file(path), data_parallel, classes, cluster.ranks());
+  return replay_program(placed.run, placed.roles, {classes, &cluster.gpu});
+}
+
+std::optional<PlacedRun> recording_of(const Node& experiment, const ClusterSpec& cluster) {
+  const Node* trace = experiment.table()->find("trace");
+  if (trace == nullptr) return std::nullopt;
+  Section section(*trace, "trace");
+  RecordedRun run = read_program_file(section.text("use"));
+  RankRoles roles = section.has("data_parallel") ? repeated_roles(run, cluster.ranks())
+                                                 : recorded_roles(run, cluster.ranks());
+  return PlacedRun{std::move(run), std::move(roles)};
 }
 
 std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpec& cluster) {
@@ -118,9 +180,15 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   const std::string path = section.text("use");
   const std::vector<WorkClass> classes = read_mode(section);
   if (classes.empty()) return {};
-  const ReplayShares shares = shares_of(read_program_file(path), {classes, &cluster.gpu});
-  if (shares.all().count == 0) return {};
-  return {"trace: of the recorded GPU time and pieces of work " + share_text(shares)};
+  const std::optional<int> data_parallel = read_data_parallel(section);
+  RecordedRun run = read_program_file(path);
+  std::vector<std::string> notes;
+  if (data_parallel) notes = notes_on_scaling(run, *data_parallel);
+  const PlacedRun placed = place_run(section, std::move(run), data_parallel, classes, cluster.ranks());
+  const ReplayShares shares = shares_of(placed.run, {classes, &cluster.gpu});
+  if (shares.all().count > 0)
+    notes.push_back("trace: of the recorded GPU time and pieces of work " + share_text(shares));
+  return notes;
 }
 
 std::string share_text(const ReplayShares& shares) {

@@ -1,6 +1,7 @@
 #pragma once
 /// `[trace]`: a recorded run in place of streams.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "configs/section.hpp"
 #include "configs/tree.hpp"
 #include "workloads/program/program.hpp"
+#include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
 namespace c3::inline configs {
@@ -29,6 +31,10 @@ void place_trace(Table& root);
 
 /// The program of `[trace]` on \p cluster. \throws ConfigError; IoError when the file is damaged
 Program read_trace(Section& root, const ClusterSpec& cluster);
+
+/// What `[trace]` of \p experiment repeats on \p cluster; nothing where there is no trace. \throws as
+/// read_trace
+std::optional<PlacedRun> recording_of(const Node& experiment, const ClusterSpec& cluster);
 
 /// How much of the work of `[trace]` is modelled on \p cluster, in one line; nothing where all is as recorded,
 /// or there is no trace. \throws as read_trace

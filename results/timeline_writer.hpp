@@ -9,6 +9,7 @@
 
 #include "engine/observer.hpp"
 #include "results/moved_bytes.hpp"
+#include "results/recorded_tables.hpp"
 #include "results/result_file.hpp"
 #include "results/schema.hpp"
 #include "workloads/analysis/study.hpp"
@@ -32,6 +33,8 @@ class TimelineWriter : public Observer {
   }
   void utilisation(ResourceId id, Seconds at, double used) override;
 
+  /// Writes what was recorded of the run that this one repeats.
+  void add_recording(const PlacedRun& recording) { write_recorded(strategy_, recording, file_.names()); }
   /// Writes the collectives, the summary and what is still buffered.
   /// \throws std::logic_error when an activity never finished.
   void finish(const StrategyResult& result, std::span<const CollectiveRecord> collectives);

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
+#include "results/diff/recorded_diff.hpp"
 #include "results/diff/run_diff.hpp"
 
 namespace c3::inline results {
@@ -14,6 +16,14 @@ namespace c3::inline results {
 std::string diff_text(const RunDiff& diff, std::size_t lines);
 /// app/README.md has its keys. Times in us. \param lines most activities; the other parts are whole
 std::string diff_json(const RunDiff& diff, std::size_t lines);
+
+/// Of what was recorded and what was simulated: how far apart they are, then the starts, then the durations
+/// that differ most. \param streams names, by number. \param lines as above, of each table
+std::string recorded_diff_text(const RecordedDiff& diff, const std::vector<std::string>& streams,
+                               std::size_t lines);
+/// app/README.md has its keys. Times in us.
+std::string recorded_diff_json(const std::string& file, const std::vector<RecordedDiff>& diffs,
+                               const std::vector<std::string>& streams, std::size_t lines);
 
 /// An activity and the strategy that it is of.
 struct RankedActivity {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <span>
 
 #include "results/diff/diff_output.hpp"
+#include "results/diff/shown_rows.hpp"
 #include "results/picoseconds.hpp"
 #include "results/study_cells.hpp"
 #include "results/text_table.hpp"
@@ -29,17 +29,6 @@ std::string shortened(const std::optional<std::string>& text) {
   constexpr std::size_t kLongest = 40;
   if (!text) return kAbsentCell;
   return text->size() > kLongest ? text->substr(0, kLongest - 3) + "..." : *text;
-}
-
-/// What a part with \p all lines leaves out; empty: nothing.
-std::string left_out_text(std::size_t all, std::size_t shown, const char* what) {
-  return all > shown ? fmt::format("{} more {}: -n {}\n", all - shown, what, all) : "";
-}
-
-/// The first \p lines of \p changes; 0: all.
-template <class Change>
-std::span<const Change> first_of(const std::vector<Change>& changes, std::size_t lines) {
-  return std::span(changes).first(lines == 0 ? changes.size() : std::min(lines, changes.size()));
 }
 
 std::string texts_text(const std::string& heading, const std::vector<TextChange>& changes, std::size_t lines) {

@@ -44,6 +44,16 @@ class Run:
         frame.insert(frame.columns.get_loc("end_us") + 1, "duration_us", frame.end_us - frame.start_us)
         return frame
 
+    def recorded(self, strategy, gpu):
+        """What the trace recorded of what this GPU repeats, as activities; None where it repeats nothing."""
+        with h5py.File(self.path) as file:
+            if "recorded" not in file[f"strategies/{strategy}"]:
+                return None
+        rank = self.table(strategy, "recorded/ranks")["rank"][gpu]
+        frame = self.table(strategy, "recorded/work")
+        frame = frame[frame["rank"] == rank].reset_index(drop=True)
+        return frame.assign(duration_us=frame.end_us - frame.start_us) if len(frame) else None
+
     def collectives(self, strategy):
         return self.table(strategy, "collectives")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Draws a result file of `c3sim run`: one strategy above another on one time axis, each with its streams and copy
-engines and, below them, the share of CUs, HBM and links in use."""
+engines and, below them, the share of CUs, HBM and links in use. What a trace recorded is below each stream that repeats it."""
 
 import argparse
 import pathlib
@@ -47,8 +47,16 @@ def lanes_of(run, strategy, gpu):
     activities = activities[activities.gpu == gpu]
     on_stream = activities[activities.kind.isin(["kernel", "collective", "wait"])]
     on_engine = activities[(activities.kind == "transfer") & (activities.engine >= 0)]
-    return ([(run.streams[stream], bars) for stream, bars in on_stream.groupby("stream")]
+    return (beside_recorded([(stream, bars) for stream, bars in on_stream.groupby("stream")], run, run.recorded(strategy, gpu))
             + [(f"DMA {engine}", bars) for engine, bars in on_engine.groupby("engine")])
+
+
+def beside_recorded(lanes, run, recorded):
+    """Labels in place of numbers of streams; below each stream that repeats a trace what that recorded."""
+    if recorded is None:
+        return [(run.streams[stream], bars) for stream, bars in lanes]
+    return [lane for stream, bars in lanes
+            for lane in ((f"{run.streams[stream]} simulated", bars), ("recorded", recorded[recorded.stream == stream]))]
 
 
 def share_in_use(run, strategy, pattern, edges_us):
@@ -114,7 +122,8 @@ def draw_strategy(axes, run, strategy, lanes, gpu, unit, edges_us):
 
 def draw(run, strategies, gpu):
     lanes = {strategy: lanes_of(run, strategy, gpu) for strategy in strategies}
-    end_us = max(run.recorded_us(strategy) for strategy in strategies)
+    end_us = max([run.recorded_us(strategy) for strategy in strategies]
+                 + [bars.end_us.max() for rows in lanes.values() for _, bars in rows if len(bars)])
     unit = max((unit for unit, us in MICROSECONDS.items() if us <= end_us), key=MICROSECONDS.get, default="us")
     edges_us = numpy.linspace(0, end_us, BINS + 1)
     heights = {strategy: LANE * (len(lanes[strategy]) + len(USES)) for strategy in strategies}

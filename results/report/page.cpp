@@ -36,7 +36,7 @@ ReportScope scope_of(std::span<const ReportRun> runs) {
     for (const auto& strategy : run.study.strategies)
       longest = std::max(longest, picoseconds(strategy.time));
     for (const auto& timeline : run.timelines)
-      longest_drawn = std::max(longest_drawn, timeline.time);
+      longest_drawn = std::max({longest_drawn, timeline.time, timeline.recorded_end.value_or(0)});
   }
   return {.runs = runs,
           .strategies = all_strategies(runs),

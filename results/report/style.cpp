@@ -98,6 +98,8 @@ figcaption span { color: var(--muted); white-space: nowrap; }
 .reading { font-size: 13px; min-height: 1.45em; max-width: 110ch; }
 .rank { margin: 8px 0 2px; font-weight: 600; }
 .lane { display: grid; grid-template-columns: 92px minmax(0, 1fr); column-gap: 10px; align-items: center; margin-bottom: 2px; }
+.repeats .lane { grid-template-columns: 124px minmax(0, 1fr); }
+.recorded { margin-bottom: 7px; }
 .lane .label { font-size: 12px; line-height: 1.2; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   display: flex; justify-content: space-between; }
 .lane .label b { font-weight: normal; color: var(--text); }
@@ -112,7 +114,8 @@ dl.provenance dd { overflow-wrap: anywhere; }
 pre { font-size: 12px; overflow-x: auto; border: 1px solid var(--line); padding: 10px; }
 @media (max-width: 760px) {
   main { padding: 16px 14px 32px; }
-  .lane { grid-template-columns: 70px minmax(0, 1fr); column-gap: 8px; }
+  .lane, .repeats .lane { grid-template-columns: 70px minmax(0, 1fr); column-gap: 8px; }
+  .repeats .stream .label { flex-wrap: wrap; font-size: 9px; line-height: 1.1; }
   .ticks .odd { display: none; }
   table.bars, table.bars tbody { display: block; }
   table.bars thead { display: none; }

@@ -3,6 +3,7 @@
 /// of resources.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Slice {
 struct Lane {
   int number = 0;  ///< of the stream or engine
   std::string label;
-  std::vector<Slice> slices;  ///< by start
+  std::vector<Slice> slices;         ///< by start
+  std::vector<Slice> recorded = {};  ///< of a stream that repeats a trace: the same as recorded, in its order
 };
 
 struct GpuTimeline {
@@ -50,8 +52,9 @@ struct BusySplit {
 };
 
 struct StrategyTimeline {
-  std::int64_t time = 0;          ///< ps
-  std::vector<GpuTimeline> gpus;  ///< by rank, never empty
+  std::int64_t time = 0;                                    ///< ps
+  std::vector<GpuTimeline> gpus;                            ///< by rank, never empty
+  std::optional<std::int64_t> recorded_end = std::nullopt;  ///< of what it repeats [ps]
 
   /// The GPU that ends last, by its own parts; of equals the lowest rank.
   const GpuTimeline& last_gpu() const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "files/io_error.hpp"
+#include "results/recorded_tables.hpp"
 #include "results/report/timeline.hpp"
 #include "results/resource_steps.hpp"
 #include "results/step_tables.hpp"
@@ -220,6 +221,22 @@ void add_lanes(std::map<int, GpuTimeline>& gpus, Activities activities,
   }
 }
 
+/// Lays what was recorded beside what was simulated.
+void add_recorded(StrategyTimeline& timeline, const RecordedTimeline& recorded) {
+  timeline.recorded_end = recorded.end();
+  for (GpuTimeline& gpu : timeline.gpus) {
+    for (Lane& lane : gpu.streams) {
+      for (const RecordedActivity& its : recorded.of(gpu.rank, lane.number))
+        lane.recorded.push_back({.name = its.name,
+                                 .kind = its.kind,
+                                 .start = its.start,
+                                 .running = its.last_start,
+                                 .end = its.end,
+                                 .busy = {{its.last_start, its.end}}});
+    }
+  }
+}
+
 /// A resource of an interconnect is one that is not named after a GPU. The limit on both directions of a link
 /// together is no link of its own.
 bool is_link(const std::string& name, const std::string& unit) {
@@ -294,6 +311,7 @@ StrategyTimeline read_timeline(const ResultReader& file, const std::string& stra
   StrategyTimeline timeline{.time = recorded_picoseconds(file, strategy), .gpus = {}};
   for (auto& [_, gpu] : gpus)
     timeline.gpus.push_back(std::move(gpu));
+  if (const auto recorded = read_recorded(file, strategy)) add_recorded(timeline, *recorded);
   return timeline;
 }
 

@@ -52,18 +52,29 @@ std::string slice_name(const DrawnSlice& drawn, const TimeAxis& axis) {
                      escaped(drawn.first->name));
 }
 
-std::string stream_row(const Panel& panel, const Lane& lane, int rank) {
-  auto svg = plot_begin(kStreamHeight, fmt::format("stream {} of GPU {}", lane.label, rank)) +
-             grid(panel.axis, kStreamHeight);
+/// \param what for readers of the screen; \param label HTML
+std::string slices_row(const Panel& panel, const std::vector<Slice>& all, std::string_view css_class,
+                       const std::string& what, const std::string& label) {
+  auto svg = plot_begin(kStreamHeight, what) + grid(panel.axis, kStreamHeight);
   std::string names;
-  const auto slices = drawn_slices(lane.slices, panel.axis);
+  const auto slices = drawn_slices(all, panel.axis);
   for (const auto& drawn : slices) {
     svg += slice_shapes(drawn, panel.axis, 1, kStreamHeight - 2);
     names += slice_name(drawn, panel.axis);
     if (drawn.count > 1) panel.merged += drawn.count;
   }
   svg += slice_edges(slices, panel.axis, 1, kStreamHeight - 2);
-  return row("stream", escaped(lane.label), svg + panel.marks(kStreamHeight) + kPlotEnd + names);
+  return row(css_class, label, svg + panel.marks(kStreamHeight) + kPlotEnd + names);
+}
+
+/// Of a stream that repeats a trace two rows, what was simulated above what was recorded.
+std::string stream_rows(const Panel& panel, const Lane& lane, int rank) {
+  const std::string what = fmt::format("stream {} of GPU {}", lane.label, rank), label = escaped(lane.label);
+  if (!panel.timeline.recorded_end) return slices_row(panel, lane.slices, "stream", what, label);
+  return slices_row(panel, lane.slices, "stream simulated", what + ", simulated",
+                    fmt::format("<b>{}</b> simulated", label)) +
+         slices_row(panel, lane.recorded, "stream recorded", what + ", recorded",
+                    fmt::format("<b>{}</b> recorded", label));
 }
 
 std::string engines_row(const Panel& panel, const GpuTimeline& gpu) {
@@ -117,7 +128,7 @@ std::string links_row(const Panel& panel, const GpuTimeline& gpu) {
 std::string gpu_rows(const Panel& panel, const GpuTimeline& gpu) {
   std::string rows;
   for (const auto& lane : gpu.streams)
-    rows += stream_row(panel, lane, gpu.rank);
+    rows += stream_rows(panel, lane, gpu.rank);
   return rows + use_row(panel, gpu.cus) + use_row(panel, gpu.hbm) + use_row(panel, gpu.links) +
          engines_row(panel, gpu);
 }
@@ -148,6 +159,9 @@ std::string caption(const ReportScope& scope, const Panel& panel) {
   if (panel.is_part())
     text +=
         fmt::format(" <span>of {} {} drawn</span>", scope.axis.text(picoseconds(s.time)), scope.axis.unit.name);
+  if (panel.timeline.recorded_end)
+    text += fmt::format(" <span>recorded {} {}</span>", panel.axis.text(*panel.timeline.recorded_end),
+                        panel.axis.unit.name);
   text += fmt::format(" <span>speedup {:.3f}</span>", s.speedup);
   if (s.share_of_ideal) text += fmt::format(" <span>{:.1f}% of ideal</span>", 100 * *s.share_of_ideal);
   if (s.best_cus) {
@@ -181,6 +195,14 @@ std::string strategy_block(const ReportScope& scope, const std::string& name, st
       escaped(name), figures);
 }
 
+/// Whether any run repeats a trace, whose recorded times are drawn as well.
+bool repeats_trace(const ReportScope& scope) {
+  return std::ranges::any_of(scope.runs, [](const ReportRun& run) {
+    return std::ranges::any_of(
+        run.timelines, [](const StrategyTimeline& timeline) { return timeline.recorded_end.has_value(); });
+  });
+}
+
 }  // namespace
 
 std::string timeline_section(const ReportScope& scope) {
@@ -193,18 +215,20 @@ std::string timeline_section(const ReportScope& scope) {
           ? fmt::format("{} slices shorter than 1/{} of the axis are drawn together with their neighbours. ",
                         merged, kPlotWidth)
           : std::string();
+  const bool repeats = repeats_trace(scope);
   return fmt::format(
-      "<section id=\"timeline\" data-axis-ps=\"{}\">\n<h2>Timeline</h2>\n"
+      "<section id=\"timeline\"{} data-axis-ps=\"{}\">\n<h2>Timeline</h2>\n"
       R"(<p class="legend"><span><i class="compute"></i>kernel</span> <span><i )"
       R"(class="comm"></i>collective, copy</span> )"
       R"(<span><i class="waiting"></i>released, not yet running</span> <span><i class="used"></i>share in )"
       "use, 0 to 100%, "
       R"(and its mean</span> <span><i class="bound"></i>lower bound</span> <span><i )"
       "class=\"end\"></i>end</span></p>\n"
-      R"(<p class="note">One time axis for all. Of each strategy, the run whose time is the median. {}Pointing )"
+      R"(<p class="note">One time axis for all. Of each strategy, the run whose time is the median. {}{}Pointing )"
       "at a shape "
       "shows what it is.</p>\n{}</section>\n",
-      scope.timelines.end, note, blocks);
+      repeats ? " class=\"repeats\"" : "", scope.timelines.end,
+      repeats ? "Below each stream is what the trace recorded on it. " : "", note, blocks);
 }
 
 }  // namespace c3::results

@@ -95,8 +95,6 @@ bool has_buffered_messages(const Experiment& experiment) {
   return found;
 }
 
-bool has_timed_calls(const Program& program) { return std::ranges::any_of(program.calls, &Call::is_timed); }
-
 bool sends_to_itself(const Program& program, const RankPartition& classes) {
   for (const MessageWay& way : message_ways(program)) {
     const RankGroups& groups = program.communicators[way.communicator].groups;
@@ -130,7 +128,6 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   const ClusterSpec& cluster = experiment.cluster;
   if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
-  if (has_timed_calls(experiment.program)) return nullptr;  // they count every member
   if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
   const std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
   RankPartition classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);

@@ -1,6 +1,7 @@
 #pragma once
 /// Collectives of which only the time is known: members wait for each other, nothing is moved.
 
+#include <cstddef>
 #include <map>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace c3::inline workloads {
 /// slow it or be slowed by it.
 class TimedCalls {
  public:
-  /// Both must outlive it. Every rank that is a member must be simulated, or one for all.
+  /// Both must outlive it. Of ranks of a class one is simulated, and comes for all of them.
   TimedCalls(Cluster& cluster, const Program& program) : cluster_(cluster), program_(program) {}
 
   /// Ends \p lasts after the last member of \p rank's group has come. \p activity receives the call's on this
@@ -28,10 +29,12 @@ class TimedCalls {
     Event complete;
   };
   Meeting& meeting(CallId call, int rank);
+  /// Of a group, or with classes of ranks of one of Cluster::group_classes.
+  int simulated_members(const CollectiveCall& what, std::size_t group);
 
   Cluster& cluster_;
   const Program& program_;
-  std::map<std::pair<CallId, int>, Meeting> meetings_;  ///< by group
+  std::map<std::pair<CallId, std::size_t>, Meeting> meetings_;  ///< by group, or class of groups
 };
 
 }  // namespace c3::workloads

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/errors.hpp"
 #include "workloads/program/program_builder.hpp"
 
 namespace c3::inline traces {
@@ -145,9 +144,41 @@ CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collect
   return {.kind = CollectiveKind::barrier, .ranks = {collective.members.begin(), collective.members.end()}};
 }
 
+/// Gives every rank its script; neighbours that run the same one are together.
+void set_ranks(Program& program, const RankRoles& roles, const std::vector<std::uint32_t>& script_of_row) {
+  std::uint32_t idle = kNoIndex;
+  for (int rank = 0; rank < std::ssize(roles); ++rank) {
+    const std::uint32_t row = roles[static_cast<std::size_t>(rank)];
+    if (row == kNoIndex && idle == kNoIndex) {
+      idle = static_cast<std::uint32_t>(program.scripts.size());
+      program.scripts.emplace_back().streams.resize(program.streams.size());
+    }
+    const std::uint32_t script = row == kNoIndex ? idle : script_of_row[row];
+    if (program.ranks.empty() || program.ranks.back().script != script)
+      program.ranks.push_back({rank, rank, script});
+    program.ranks.back().end = rank + 1;
+  }
+  if (program.scripts.size() == 1) program.ranks.clear();
+}
+
+/// Where ranks do different things, their classes are named after the first that was recorded.
+void name_scripts(Program& program, const RecordedRun& run, const std::vector<std::uint32_t>& script_of_row) {
+  if (program.scripts.size() == 1) return;
+  for (std::size_t row = 0; row < script_of_row.size(); ++row) {
+    Script& script = program.scripts[script_of_row[row]];
+    if (script.name != 0) continue;
+    script.name = static_cast<NameId>(program.names.size());
+    program.names.push_back(fmt::format("rank{}", run.ranks[row].number));
+  }
+}
+
 }  // namespace
 
 Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& model) {
+  return replay_program(run, recorded_roles(run, ranks), model);
+}
+
+Program replay_program(const RecordedRun& run, const RankRoles& roles, const ReplayModel& model) {
   const ReplayChoice choice(run, model);
   Program program;
   program.names = run.names;
@@ -157,26 +188,15 @@ Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& mod
     program.calls.push_back({.what = call_of(run, collective),
                              .name = collective.name,
                              .is_timed = !choice.is_modelled(collective)});
-  const bool stands_for_all = run.ranks.size() == 1;
-  int next = 0;  // the first rank that no script is of yet
-  const auto idle_until = [&](int end) {
-    if (next == end) return;
-    program.ranks.push_back({next, end, static_cast<std::uint32_t>(program.scripts.size())});
-    program.scripts.emplace_back().streams.resize(run.streams.size());
-  };
+  std::vector<std::uint32_t> script_of_row;
   for (const RecordedRank& rank : run.ranks) {
-    if (!stands_for_all && rank.number >= ranks)
-      throw InfeasibleError(
-          fmt::format("the trace has rank {}, the system only ranks 0 to {}", rank.number, ranks - 1));
-    if (!stands_for_all) {
-      idle_until(rank.number);
-      program.ranks.push_back(
-          {rank.number, rank.number + 1, static_cast<std::uint32_t>(program.scripts.size())});
-    }
-    program.scripts.push_back(ScriptWriter(run, rank, choice, program).write());
-    next = rank.number + 1;
+    Script script = ScriptWriter(run, rank, choice, program).write();
+    const auto same = std::ranges::find(program.scripts, script);
+    script_of_row.push_back(static_cast<std::uint32_t>(same - program.scripts.begin()));
+    if (same == program.scripts.end()) program.scripts.push_back(std::move(script));
   }
-  if (!stands_for_all) idle_until(ranks);
+  set_ranks(program, roles, script_of_row);
+  name_scripts(program, run, script_of_row);
   return program;
 }
 

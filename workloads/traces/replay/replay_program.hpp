@@ -3,6 +3,7 @@
 /// A recorded run as a program that the simulator runs.
 
 #include "workloads/program/program.hpp"
+#include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
 
@@ -18,5 +19,8 @@ namespace c3::inline traces {
 /// a kernel that the GPU cannot run (it then takes none, and the kernel its recorded time); members join a
 /// collective on unlike streams, of which it takes the last rank's policy.
 Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& model = {});
+/// The same where \p roles say which recorded rank each rank of the cluster repeats. Recorded ranks that did
+/// the same at the same dates share a script.
+Program replay_program(const RecordedRun& run, const RankRoles& roles, const ReplayModel& model = {});
 
 }  // namespace c3::traces

@@ -1,0 +1,182 @@
+#include "results/diff/recorded_diff.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "files/io_error.hpp"
+#include "results/recorded_tables.hpp"
+
+namespace c3::inline results {
+namespace {
+
+/// Simulated work of a stream of a GPU.
+struct Simulated {
+  std::int64_t id = 0, start = 0, end = 0;
+  std::string name;
+  std::int64_t waiting = 0;  ///< of a collective, until the first part of it ran
+};
+
+using StreamKey = std::pair<std::int64_t, std::int64_t>;  ///< GPU and stream
+
+using SimulatedStreams = std::map<StreamKey, std::vector<Simulated>>;
+
+/// Collects kernels and collectives by stream, and when the first part of each began.
+class SimulatedWork {
+ public:
+  void add(const ResultTable& block) {
+    const auto& kind = block.values<std::string>("kind");
+    const auto& stream = block.values<std::int64_t>("stream");
+    const auto& start = block.values<std::int64_t>("start");
+    for (std::size_t row = 0; row < block.rows(); ++row) {
+      if (kind[row] == "channel" || kind[row] == "transfer") {
+        const auto first =
+            first_parts_.try_emplace(block.values<std::int64_t>("parent")[row], start[row]).first;
+        first->second = std::min(first->second, start[row]);
+      } else if (stream[row] >= 0 && (kind[row] == "kernel" || kind[row] == "collective")) {
+        streams_[{block.values<std::int64_t>("gpu")[row], stream[row]}].push_back(
+            {.id = block.values<std::int64_t>("id")[row],
+             .start = start[row],
+             .end = block.values<std::int64_t>("end")[row],
+             .name = block.values<std::string>("name")[row]});
+      }
+    }
+  }
+
+  /// In the order of each stream.
+  SimulatedStreams finish() && {
+    for (auto& [_, work] : streams_) {
+      std::ranges::sort(work, {}, [](const Simulated& its) { return std::pair(its.start, its.id); });
+      for (Simulated& its : work) {
+        const auto first = first_parts_.find(its.id);
+        if (first != first_parts_.end()) its.waiting = first->second - its.start;
+      }
+    }
+    return std::move(streams_);
+  }
+
+ private:
+  SimulatedStreams streams_;
+  std::unordered_map<std::int64_t, std::int64_t> first_parts_;  ///< by id of a collective: its start
+};
+
+SimulatedStreams simulated_streams(const StrategyIn& strategy) {
+  SimulatedWork work;
+  const TablePart part{.columns = {"id", "name", "kind", "gpu", "stream", "parent", "start", "end"}};
+  TableBlocks blocks(strategy.file, strategy.name, "activities", part);
+  while (const auto block = blocks.next())
+    work.add(*block);
+  return std::move(work).finish();
+}
+
+class Comparison {
+ public:
+  Comparison(std::string strategy, double tolerance) : tolerance_(tolerance) {
+    diff_.strategy = std::move(strategy);
+  }
+
+  void add(const StreamKey& key, const std::vector<Simulated>& simulated,
+           const std::vector<RecordedActivity>& recorded) {
+    std::map<std::string, std::vector<const RecordedActivity*>> by_name;
+    for (const RecordedActivity& its : recorded) {
+      by_name[its.name].push_back(&its);
+      diff_.recorded_end = std::max(diff_.recorded_end, its.end);
+    }
+    std::map<std::string, std::size_t> taken;
+    std::size_t matched = 0;
+    for (const Simulated& its : simulated) {
+      diff_.simulated_end = std::max(diff_.simulated_end, its.end);
+      const std::size_t number = taken[its.name]++;
+      const auto found = by_name.find(its.name);
+      if (found == by_name.end() || number >= found->second.size()) {
+        ++diff_.only_simulated;
+        continue;
+      }
+      ++matched;
+      add_match(key, its, *found->second[number], static_cast<std::int64_t>(number) + 1);
+    }
+    diff_.only_recorded += recorded.size() - matched;
+  }
+
+  RecordedDiff finish() && {
+    for (auto& [key, total] : totals_)
+      diff_.totals.push_back(std::move(total));
+    std::ranges::stable_sort(diff_.totals, std::ranges::greater{},
+                             [](const RecordedTotal& total) { return std::abs(total.change()); });
+    std::ranges::stable_sort(diff_.matches, std::ranges::greater{},
+                             [](const RecordedMatch& match) { return std::abs(match.start_shift()); });
+    return std::move(diff_);
+  }
+
+ private:
+  void add_match(const StreamKey& key, const Simulated& its, const RecordedActivity& recorded,
+                 std::int64_t number) {
+    const RecordedMatch match{.name = its.name,
+                              .kind = recorded.kind,
+                              .gpu = static_cast<int>(key.first),
+                              .stream = static_cast<int>(key.second),
+                              .number = number,
+                              .recorded_start = recorded.start,
+                              .recorded_duration = recorded.end - recorded.start,
+                              .start = its.start,
+                              .duration = its.end - its.start,
+                              .recorded_waiting = recorded.last_start - recorded.start,
+                              .waiting = its.waiting};
+    RecordedTotal& total = totals_[{match.kind, match.name}];
+    total.name = match.name;
+    total.kind = match.kind;
+    ++total.count;
+    total.recorded += match.recorded_duration;
+    total.simulated += match.duration;
+    total.start_shift += match.start_shift();
+    total.recorded_waiting += match.recorded_waiting;
+    total.waiting += match.waiting;
+    if (is_equal(match.recorded_start, match.start) && is_equal(match.recorded_duration, match.duration))
+      ++diff_.equal;
+    diff_.matches.push_back(match);
+  }
+
+  bool is_equal(std::int64_t a, std::int64_t b) const {
+    return a == b || within(tolerance_, static_cast<double>(a), static_cast<double>(b));
+  }
+
+  double tolerance_;
+  RecordedDiff diff_;
+  std::map<std::pair<std::string, std::string>, RecordedTotal> totals_;  ///< by kind and name
+};
+
+}  // namespace
+
+std::int64_t RecordedDiff::shift_at(double share) const {
+  if (matches.empty()) return 0;
+  const auto most = static_cast<double>(matches.size() - 1);
+  return std::abs(matches[static_cast<std::size_t>(std::floor((1.0 - share) * most))].start_shift());
+}
+
+RecordedDiff diff_recorded(const StrategyIn& strategy, double tolerance) {
+  const auto recorded = read_recorded(strategy.file, strategy.name);
+  if (!recorded)
+    throw IoError(
+        strategy.file.path(), "compare",
+        "strategy '" + strategy.name +
+            "' repeats no trace, or was written before 1.7.0: only experiments with [trace] have recorded "
+            "times");
+  SimulatedStreams simulated = simulated_streams(strategy);
+  std::set<std::int64_t> gpus;
+  for (const auto& [key, _] : simulated)
+    gpus.insert(key.first);
+  const auto streams = static_cast<int>(strategy.file.streams().size());
+  Comparison comparison(strategy.name, tolerance);
+  for (const std::int64_t gpu : gpus) {
+    for (int stream = 0; stream < streams; ++stream)
+      comparison.add({gpu, stream}, simulated[{gpu, stream}], recorded->of(static_cast<int>(gpu), stream));
+  }
+  return std::move(comparison).finish();
+}
+
+}  // namespace c3::results
