@@ -40,7 +40,9 @@ Json collective_json(const CollectiveSummary& summary) {
           {"kernels", summary.kernels},
           {"matched", summary.instances},
           {"recorded_us", us(summary.recorded)},
-          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)}};
+          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)},
+          {"waiting_us", summary.instances > 0 ? Json(us(summary.waiting)) : Json(nullptr)},
+          {"waiting_at_least_us", us(summary.waiting_at_least)}};
 }
 
 Json collectives_json(const ImportReport& report) {
@@ -58,6 +60,9 @@ Json collectives_json(const ImportReport& report) {
           {"matched_by_order", report.matched_by_order},
           {"upper_bounds", report.collective_kernels > 0 && matched == 0},
           {"true_cost_us", matched > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
+          {"waiting_us", matched > 0 ? Json(us(report.waiting)) : Json(nullptr)},
+          {"unmatched_us", us(report.unmatched)},
+          {"waiting_at_least_us", us(report.waiting_at_least)},
           {"end_spread_median_us", matched > 0 ? Json(us(report.end_spread_median)) : Json(nullptr)},
           {"end_spread_worst_us", matched > 0 ? Json(us(report.end_spread_worst)) : Json(nullptr)},
           {"alike", json_list(report.collectives, collective_json)},

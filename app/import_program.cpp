@@ -71,7 +71,7 @@ WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramReques
   written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
   const ClusterSpec cluster = load_cluster(written.system);
   written.nodes = last_rank(run) / cluster.ranks() + 1;
-  written.shares = shares_of(run, {all_work_classes(), &cluster.gpu});
+  written.shares = shares_of(run, {all_work_classes(), &cluster.gpu, written.nodes * cluster.ranks()});
   std::error_code error;
   fs::create_directories(request.folder, error);
   if (error) throw IoError(request.folder, "create", error.message());

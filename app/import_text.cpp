@@ -65,18 +65,21 @@ std::string collectives_note(const ImportReport& report) {
   const std::size_t matched = report.matched_by_sequence + report.matched_by_order;
   std::string note = fmt::format("{} of {} collective kernels have a known kind, size and group\n", specified,
                                  report.collective_kernels);
-  if (matched == 0)
-    return note +
-           "recorded times are upper bounds: the trace of one rank does not tell transfer from waiting for "
-           "other "
-           "ranks\n";
+  if (report.unmatched.count > 0)
+    note += fmt::format(
+        "the times of {} are upper bounds, {:.3f} ms: one rank does not tell transfer from waiting for other "
+        "ranks; at least {:.3f} ms were waiting, what is beyond the shortest of those that are alike\n",
+        matched == 0 ? "collectives" : "those that are not matched", report.unmatched.milliseconds(),
+        report.waiting_at_least.milliseconds());
+  if (matched == 0) return note;
   note +=
       fmt::format("{} collectives matched across ranks: {} by sequence number, {} by order in their group\n",
                   matched, report.matched_by_sequence, report.matched_by_order);
   note += fmt::format(
-      "true cost, from the latest start to the end: {:.3f} ms; ends of a collective differ by {:.1f} "
-      "us (median), {:.1f} us (worst)\n",
-      report.true_cost.milliseconds(), report.end_spread_median.microseconds(),
+      "true cost, from the latest start to the end: {:.3f} ms; kernels waited {:.3f} ms for late ranks; ends "
+      "of "
+      "a collective differ by {:.1f} us (median), {:.1f} us (worst)\n",
+      report.true_cost.milliseconds(), report.waiting.milliseconds(), report.end_spread_median.microseconds(),
       report.end_spread_worst.microseconds());
   return note;
 }

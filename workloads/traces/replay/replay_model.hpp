@@ -15,6 +15,7 @@ namespace c3::inline traces {
 struct ReplayModel {
   std::vector<WorkClass> classes = {};  ///< their work is modelled where its operator is known; empty: none is
   const GpuSpec* gpu = nullptr;  ///< what it cannot run keeps its recorded time; nullptr: any operator runs
+  int ranks = 0;                 ///< of the cluster; 0: as many as the recorded job had
 };
 
 /// Where the time of one piece of work comes from.
@@ -42,8 +43,21 @@ class ReplayChoice {
 };
 
 /// As a call, if its kind and bytes are known and say how much each pair of ranks moves. A root is not
-/// recorded: it is the first member.
-std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective);
+/// recorded: it is the first member. A rank that was recorded alone stands for all \p ranks of a cluster (0: as
+/// many as its job had): they are in groups of neighbours, each of the recorded size; nothing if they cannot
+/// be. Wrong when: the groups of a lone rank are not of neighbours, as those of data parallelism beside tensor
+/// parallelism are not.
+std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
+                                             int ranks = 0);
+
+/// Collectives of a rank that was recorded alone. What they took is transfer and waiting for late ranks; those
+/// that are alike transfer alike, so what is beyond the shortest of them is waiting.
+struct AloneCollectives {
+  std::size_t count = 0;
+  Picoseconds time;              ///< recorded
+  Picoseconds waiting_at_least;  ///< of it
+};
+AloneCollectives alone_collectives(const RecordedRun& run);
 
 struct ReplayShare {
   std::size_t count = 0;
@@ -53,6 +67,7 @@ struct ReplayShare {
 /// Work of all ranks by where its time comes from.
 struct ReplayShares {
   ReplayShare model, another, choice, recording;
+  ReplayShare nothing;  ///< not modelled, and without a recorded time: it takes none
 
   ReplayShare all() const;
 };
