@@ -42,7 +42,7 @@ MadeList from_joined(const TraceFiles& files) {
   for (const JoinedRank& joined : files.joined) {
     const Rank& kineto = files.ranks[joined.rank];
     RankOperators& rank = made.list.ranks.emplace_back(list_operators(joined.execution, kineto.number()));
-    const OperatorCoverage coverage = add_times(rank, joined.execution, kineto.trace, kineto.join, joined.join);
+    const OperatorCoverage coverage = add_times(rank, joined.execution, kineto, joined.join);
     made.notes.push_back(coverage_note(rank.rank, coverage));
   }
   return made;

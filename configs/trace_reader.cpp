@@ -2,25 +2,32 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <map>
 #include <memory>
-#include <system_error>
+#include <ranges>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
-#include "results/program_file.hpp"
+#include "configs/trace_source.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
 namespace c3::inline configs {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr auto kKeys = std::to_array<KeyText>({
-    {"use", "program file of c3sim import, relative to this file"},
+    {"use",
+     "program file of c3sim import, relative to this file; or an operator list, or several, which run one "
+     "behind the "
+     "other"},
+    {"drop", "of operator lists: classes of work to leave out"},
+    {"repeat", "of operator lists: how many times in turn they run", std::int64_t{1}},
+    {"scale_to",
+     "of operator lists: for so many ranks, if all listed ranks run alike (data parallelism); default: those "
+     "listed"},
     {"replay",
      "recorded: kernels and collectives take the time that they took in the trace; modelled: the time that the "
      "model gives their shapes; mixed: that for the classes of `model`",
@@ -73,37 +80,72 @@ std::vector<WorkClass> read_mode(Section& section) {
 }
 
 std::string percent(const ReplayShare& part, const ReplayShare& whole) {
-  const double time = static_cast<double>(std::max<std::int64_t>(1, whole.time.count));
-  return fmt::format("{:.1f} % ({} of {})", 100.0 * static_cast<double>(part.time.count) / time, part.count,
-                     whole.count);
+  const bool has_times = whole.time.count > 0;
+  const double all = static_cast<double>(has_times ? whole.time.count : static_cast<std::int64_t>(whole.count));
+  const double its = static_cast<double>(has_times ? part.time.count : static_cast<std::int64_t>(part.count));
+  return fmt::format("{:.1f} % ({} of {})", all > 0.0 ? 100.0 * its / all : 0.0, part.count, whole.count);
+}
+
+/// A replay of nothing would take no time. \param classes to model
+void refuse_without_times(const RecordedRun& run, const std::vector<WorkClass>& classes, Section& section) {
+  const auto has_times = [](const RecordedRank& rank) {
+    return std::ranges::any_of(rank.work, &RecordedWork::has_time);
+  };
+  if (run.events() == 0 || !classes.empty() || std::ranges::any_of(run.ranks, has_times)) return;
+  section.refuse(section.has("replay") ? "replay" : "use",
+                 "the operator list has no recorded times, as it was made without Kineto traces: use replay = "
+                 "\"modelled\"");
+}
+
+/// Names of work that takes no time, the most frequent first.
+std::string names_without_time(const RecordedRun& run, const ReplayModel& model) {
+  const ReplayChoice choice(run, model);
+  std::map<std::string, std::size_t> counts;
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      const TimedBy by = choice.of(work);
+      if (!work.has_time && (by == TimedBy::choice || by == TimedBy::recording)) ++counts[run.text(work.name)];
+    }
+  }
+  std::vector<std::pair<std::size_t, std::string>> sorted;
+  for (const auto& [name, count] : counts)
+    sorted.emplace_back(count, name);
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& entry) { return entry.first; });
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  for (const auto& [count, name] : sorted | std::views::take(kMost))
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
+  return sorted.size() > kMost ? text + fmt::format(" and {} other names", sorted.size() - kMost) : text;
+}
+
+/// What a rank that was recorded alone does not tell of its collectives.
+std::string waiting_text(const RecordedRun& run, const ReplayModel& model) {
+  const AloneCollectives alone = alone_collectives(run);
+  if (alone.count == 0) return "";
+  const ReplayChoice choice(run, model);
+  const auto modelled = std::ranges::count_if(
+      run.collectives, [&](const RecordedCollective& collective) { return choice.is_modelled(collective); });
+  return fmt::format(
+      "trace: one rank recorded {} collectives alone: {:.3f} ms, of which at least {:.3f} ms, and at most what "
+      "the transfer leaves, was waiting for late ranks; {}",
+      alone.count, alone.time.milliseconds(), alone.waiting_at_least.milliseconds(),
+      modelled == 0 ? "this replay keeps it"
+                    : fmt::format("{} of them take the time of the model's transfer and no waiting", modelled));
 }
 
 }  // namespace
 
-void place_trace(Table& root) {
-  Node* trace = root.find("trace");
-  Node* use = trace == nullptr || trace->table() == nullptr ? nullptr : trace->table()->find("use");
-  if (use == nullptr || use->text() == nullptr || fs::path(*use->text()).is_absolute()) return;
-  std::error_code ignored;
-  const fs::path written_in = use->origin.file ? fs::path(*use->origin.file) : fs::path();
-  const fs::path folder = fs::is_regular_file(written_in, ignored) ? written_in.parent_path() : fs::path();
-  use->value = fs::absolute(folder / *use->text(), ignored).lexically_normal().string();
-}
-
 Program read_trace(Section& root, const ClusterSpec& cluster) {
   const int ranks = cluster.ranks();
   Section section = root.table("trace");
-  const std::string path = section.text("use");
+  const TraceSource source = read_source(section);
   const std::vector<WorkClass> classes = read_mode(section);
   section.explain(kKeys);
   root.explain("trace", "a recorded run, in place of [[stream]]");
   section.finish();
   if (section.is_rehearsal()) return {};
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored))
-    section.fail("use",
-                 fmt::format("{} is not there or not a file; c3sim import TRACES -o FOLDER writes one", path));
-  const RecordedRun run = read_program_file(path);
+  const RecordedRun run = load(source, section);
+  refuse_without_times(run, classes, section);
   if (run.ranks.size() > 1 && run.ranks.back().number >= ranks)
     section.fail(
         "use", fmt::format("the trace has rank {}, the system {} rank{}: choose a larger system, or more nodes",
@@ -115,12 +157,23 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   const Node* trace = experiment.table()->find("trace");
   if (trace == nullptr) return {};
   Section section(*trace, "trace");
-  const std::string path = section.text("use");
+  const TraceSource source = read_source(section);
   const std::vector<WorkClass> classes = read_mode(section);
-  if (classes.empty()) return {};
-  const ReplayShares shares = shares_of(read_program_file(path), {classes, &cluster.gpu});
-  if (shares.all().count == 0) return {};
-  return {"trace: of the recorded GPU time and pieces of work " + share_text(shares)};
+  const RecordedRun run = load(source, section);
+  std::vector<std::string> notes;
+  const ReplayModel model{classes, &cluster.gpu, cluster.ranks()};
+  const ReplayShares shares = shares_of(run, model);
+  if (!classes.empty() && shares.all().count > 0)
+    notes.push_back((shares.all().time.count > 0 ? "trace: of the recorded GPU time and pieces of work "
+                                                 : "trace: of the pieces of work ") +
+                    share_text(shares));
+  if (shares.nothing.count > 0)
+    notes.push_back(fmt::format(
+        "trace: {} of {} kernels, copies and collectives take no time: the model has no rule for them, and no "
+        "time was recorded: {}",
+        shares.nothing.count, shares.all().count, names_without_time(run, model)));
+  if (std::string waiting = waiting_text(run, model); !waiting.empty()) notes.push_back(std::move(waiting));
+  return notes;
 }
 
 std::string share_text(const ReplayShares& shares) {

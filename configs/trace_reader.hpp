@@ -23,10 +23,6 @@ constexpr auto enum_names(Replay) {
       {{"recorded", Replay::recorded}, {"modelled", Replay::modelled}, {"mixed", Replay::mixed}});
 }
 
-/// Makes `trace.use` of \p root an absolute path: it is relative to the file that names it, or to the working
-/// directory on the command line.
-void place_trace(Table& root);
-
 /// The program of `[trace]` on \p cluster. \throws ConfigError; IoError when the file is damaged
 Program read_trace(Section& root, const ClusterSpec& cluster);
 

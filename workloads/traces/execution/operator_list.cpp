@@ -35,6 +35,106 @@ ListedCollective listed(const ExecutionTrace& trace, const ExecutionCollective& 
           .sequence = arguments.sequence};
 }
 
+bool is_on(const ExecutionTrace& trace, const ExecutionArguments& side, bool host) {
+  for (std::uint32_t i = 0; i < side.tensors; ++i) {
+    const std::string& device = trace.texts.text(trace.tensors[side.first_tensor + i].device);
+    if (!device.empty() && (device == "cpu") == host) return true;
+  }
+  return false;
+}
+
+/// Whether its tensors are in both memories.
+bool copies_with_host(const ExecutionTrace& trace, const ExecutionNode& node) {
+  const auto is_one_on = [&](bool host) {
+    return is_on(trace, node.inputs, host) || is_on(trace, node.outputs, host);
+  };
+  return is_one_on(true) && is_one_on(false);
+}
+
+/// [nodes] place in the list; kNoIndex for those that are not listed.
+std::vector<std::uint32_t> places_of_nodes(const ExecutionTrace& execution) {
+  std::vector<std::uint32_t> places(execution.nodes.size(), kNoIndex);
+  std::uint32_t place = 0;
+  for (const GpuOperator& found : listed_nodes(execution))
+    places[found.node] = place++;
+  return places;
+}
+
+/// An operator of the list that began at some date.
+struct Occurrence {
+  std::uint32_t place = kNoIndex;
+  Picoseconds start;
+};
+
+/// In order of time.
+std::vector<Occurrence> occurrences_in(const Trace& kineto, const KinetoJoin& join,
+                                       const std::vector<std::uint32_t>& places) {
+  std::vector<Occurrence> found;
+  for (std::uint32_t op = 0; op < join.node_of_op.size(); ++op) {
+    const std::uint32_t node = join.node_of_op[op];
+    if (node != kNoIndex && places[node] != kNoIndex) found.push_back({places[node], kineto.ops[op].start});
+  }
+  std::ranges::stable_sort(found, {}, &Occurrence::start);
+  return found;
+}
+
+struct Span {
+  Picoseconds start, end;
+};
+
+/// When the host waited for the GPU, by start.
+std::vector<Span> waiting_spans(const Rank& rank) {
+  std::map<std::uint32_t, Span> of_call;
+  for (const HostWait& wait : rank.waits) {
+    const TraceEvent& call = rank.trace.calls[wait.call];
+    const Picoseconds until = std::min(call.end(), rank.trace.activities[wait.activity].end());
+    if (until <= call.start) continue;
+    Span& span = of_call.try_emplace(wait.call, call.start, call.start).first->second;
+    span.end = std::max(span.end, until);
+  }
+  std::vector<Span> spans;
+  spans.reserve(of_call.size());
+  for (const auto& [call, span] : of_call)
+    spans.push_back(span);
+  std::ranges::stable_sort(spans, {}, &Span::start);
+  return spans;
+}
+
+/// Sums over the occurrences of one operator.
+struct HostSum {
+  std::int64_t count = 0;
+  std::int64_t waits = 0;
+  Picoseconds time;
+};
+
+/// From what began before each occurrence to it, without waiting.
+std::vector<HostSum> host_sums(std::size_t places, const Rank& rank,
+                               const std::vector<Occurrence>& occurrences) {
+  std::vector<HostSum> sums(places);
+  const std::vector<Span> waits = waiting_spans(rank);
+  auto wait = waits.begin();
+  auto step = rank.steps.begin();
+  std::optional<Picoseconds> before;
+  for (const Occurrence& occurrence : occurrences) {
+    while (step != rank.steps.end() && step->start <= occurrence.start) {
+      before = before ? std::max(*before, step->start) : step->start;
+      ++step;
+    }
+    HostSum& sum = sums[occurrence.place];
+    ++sum.count;
+    const Picoseconds from = before.value_or(occurrence.start);
+    Picoseconds waited;
+    for (; wait != waits.end() && wait->start < occurrence.start; ++wait) {
+      const Picoseconds end = std::min(wait->end, occurrence.start);
+      if (end > std::max(wait->start, from)) waited += end - std::max(wait->start, from);
+    }
+    sum.time += std::max(occurrence.start - from - waited, Picoseconds{});
+    sum.waits += waited.count > 0 ? 1 : 0;
+    before = occurrence.start;
+  }
+  return sums;
+}
+
 }  // namespace
 
 RankOperators list_operators(const ExecutionTrace& trace, int rank) {
@@ -53,53 +153,67 @@ RankOperators list_operators(const ExecutionTrace& trace, int rank) {
     listed_operator.dims = trace.texts.text(inputs.dims);
     listed_operator.types = trace.texts.text(inputs.types);
     listed_operator.concrete = trace.texts.text(inputs.concrete);
+    listed_operator.with_host = found.work == WorkClass::copy && copies_with_host(trace, node);
   }
   return list;
 }
 
-OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Trace& kineto,
-                           const TraceJoin& launches, const KinetoJoin& join) {
-  std::vector<std::uint32_t> place_of_node(execution.nodes.size(), kNoIndex);
-  const std::vector<GpuOperator> nodes = listed_nodes(execution);
-  for (std::uint32_t place = 0; place < nodes.size(); ++place)
-    place_of_node[nodes[place].node] = place;
-
-  // The listed operator that an operator of Kineto is, or is below of.
+std::vector<std::uint32_t> launching_places(const ExecutionTrace& execution, const Rank& kineto,
+                                            const KinetoJoin& join) {
+  const std::vector<std::uint32_t> places = places_of_nodes(execution);
+  // Of the listed operator that an operator of Kineto is, or is below of.
   const auto place_of = [&](std::uint32_t op) {
     while (op != kNoIndex && join.node_of_op[op] == kNoIndex)
-      op = launches.parent_op[op];
+      op = kineto.join.parent_op[op];
     if (op == kNoIndex) return kNoIndex;
     std::uint32_t node = join.node_of_op[op];
-    while (node != kNoIndex && place_of_node[node] == kNoIndex)
+    while (node != kNoIndex && places[node] == kNoIndex)
       node = execution.parents[node];
-    return node == kNoIndex ? kNoIndex : place_of_node[node];
+    return node == kNoIndex ? kNoIndex : places[node];
   };
+  std::vector<std::uint32_t> found;
+  found.reserve(kineto.trace.activities.size());
+  for (const std::uint32_t op : kineto.join.op_of)
+    found.push_back(op == kNoIndex ? kNoIndex : place_of(op));
+  return found;
+}
 
-  std::vector<std::int64_t> occurrences(list.operators.size(), 0);
-  for (const std::uint32_t node : join.node_of_op) {
-    if (node != kNoIndex && place_of_node[node] != kNoIndex) ++occurrences[place_of_node[node]];
-  }
-  std::vector<Picoseconds> times(list.operators.size());
+OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Rank& kineto,
+                           const KinetoJoin& join) {
+  struct Launched {
+    Picoseconds time;
+    std::int64_t count = 0;
+  };
+  const Trace& trace = kineto.trace;
+  const std::vector<std::uint32_t> places = launching_places(execution, kineto, join);
+  std::vector<Launched> launched(list.operators.size());
   OperatorCoverage coverage;
   std::map<std::string, NodeCount> rest;
-  for (std::uint32_t i = 0; i < kineto.activities.size(); ++i) {
-    const Picoseconds duration = kineto.activities[i].duration;
+  for (std::uint32_t i = 0; i < trace.activities.size(); ++i) {
+    const Picoseconds duration = trace.activities[i].duration;
     ++coverage.activities;
     coverage.time += duration;
-    const std::uint32_t place = launches.op_of[i] == kNoIndex ? kNoIndex : place_of(launches.op_of[i]);
-    if (place == kNoIndex) {
-      NodeCount& count = rest[kineto.name_of(kineto.activities[i])];
+    if (places[i] == kNoIndex) {
+      NodeCount& count = rest[trace.name_of(trace.activities[i])];
       ++count.count;
       count.time += duration;
       continue;
     }
     ++coverage.covered;
     coverage.covered_time += duration;
-    times[place] += duration;
+    launched[places[i]].time += duration;
+    ++launched[places[i]].count;
   }
-  for (std::size_t place = 0; place < times.size(); ++place) {
-    if (occurrences[place] > 0)
-      list.operators[place].gpu_time = Picoseconds{times[place].count / occurrences[place]};
+  const std::vector<HostSum> sums =
+      host_sums(list.operators.size(), kineto, occurrences_in(trace, join, places_of_nodes(execution)));
+  for (std::size_t place = 0; place < sums.size(); ++place) {
+    const HostSum& sum = sums[place];
+    if (sum.count == 0) continue;
+    ListedOperator& its = list.operators[place];
+    its.gpu_time = Picoseconds{launched[place].time.count / sum.count};
+    its.kernels = (launched[place].count + sum.count / 2) / sum.count;
+    its.host_time = Picoseconds{sum.time.count / sum.count};
+    its.after_wait = 2 * sum.waits > sum.count;
   }
   for (auto& [name, count] : rest) {
     count.name = name;

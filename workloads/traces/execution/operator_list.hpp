@@ -14,7 +14,7 @@
 #include "workloads/traces/execution/kineto_join.hpp"
 #include "workloads/traces/kernel_class.hpp"
 #include "workloads/traces/node_graph_report.hpp"
-#include "workloads/traces/trace_join.hpp"
+#include "workloads/traces/rank_record.hpp"
 
 namespace c3::inline traces {
 
@@ -41,7 +41,13 @@ struct ListedOperator {
   std::string types;     ///< as in OpDetails
   std::string concrete;  ///< as in OpDetails
   std::optional<ListedCollective> collective;
-  std::optional<Picoseconds> gpu_time;  ///< recorded, mean of its occurrences; nothing without a Kineto trace
+  bool with_host = false;  ///< a copy between the memories of the host and of a GPU
+  // Means of its occurrences in a Kineto trace; nothing without one.
+  std::optional<Picoseconds> gpu_time;   ///< of all that it launched
+  std::optional<std::int64_t> kernels;   ///< kernels, copies and memsets that it launched
+  std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
+                                         ///< to its own, without waiting for the GPU
+  bool after_wait = false;  ///< in this time the host waited for the GPU
 
   bool has_shapes() const { return has_sizes(dims); }
   friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
@@ -73,9 +79,15 @@ struct OperatorCoverage {
 /// The GPU operators of \p trace and its waits for collectives; \p rank as its rank.
 RankOperators list_operators(const ExecutionTrace& trace, int rank);
 
-/// Gives the operators of \p list, made from \p execution, the mean time of the GPU work that they launched in
-/// \p kineto. Work of an operator that is not listed belongs to the listed one around it.
-OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Trace& kineto,
-                           const TraceJoin& launches, const KinetoJoin& join);
+/// Of each piece of GPU work of \p kineto the place of the listed operator that launched it; kNoIndex for that
+/// of none. Work of an operator that is not listed belongs to the listed one around it.
+std::vector<std::uint32_t> launching_places(const ExecutionTrace& execution, const Rank& kineto,
+                                            const KinetoJoin& join);
+
+/// Gives the operators of \p list, made from \p execution, the times of the GPU work that they launched in
+/// \p kineto, and of the host between them. The host is taken as one thread, which does what all of them do in
+/// the order in which operators began.
+OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Rank& kineto,
+                           const KinetoJoin& join);
 
 }  // namespace c3::traces
