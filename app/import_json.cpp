@@ -1,7 +1,6 @@
 #include <optional>
 
 #include "app/import_cells.hpp"
-#include "app/import_retiming.hpp"
 #include "app/import_tables.hpp"
 #include "base/json.hpp"
 #include "results/schema.hpp"
@@ -97,7 +96,7 @@ Json errors_json(const StartErrors& errors) {
 
 }  // namespace
 
-std::string import_json(const ImportReport& report, const Retiming* retiming) {
+std::string import_json(const ImportReport& report, const ImportExtras& extras) {
   const auto work_class = [](const ClassSummary& summary) {
     return Json{{"class", name_of(summary.work)}, {"count", summary.count}, {"time_us", us(summary.time)}};
   };
@@ -143,7 +142,8 @@ std::string import_json(const ImportReport& report, const Retiming* retiming) {
             {"bounds", json_list(report.bounds, bound)},
             {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
                             {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
-  if (retiming != nullptr) json["retiming"] = retiming_json(*retiming);
+  for (const auto& [key, value] : extras)
+    json[key] = value;
   return json.dump(2) + "\n";
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 /// What is reported on traces: tables for the terminal and as CSV, and JSON.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/node_graph_report.hpp"
-#include "workloads/traces/retiming/retimed_kernels.hpp"
 
 namespace c3::inline app {
 
@@ -36,8 +37,11 @@ std::string import_text(const NodeGraphReport& report);
 /// \throws UsageError if it is a table of the other report
 std::string import_csv(const std::vector<ImportTable>& tables, const std::string& name);
 
-/// Everything, times in us. \param retiming beside it, or nullptr
-std::string import_json(const ImportReport& report, const Retiming* retiming = nullptr);
+/// What options add to the report, by key.
+using ImportExtras = std::map<std::string, Json>;
+
+/// Everything, times in us.
+std::string import_json(const ImportReport& report, const ImportExtras& extras = {});
 std::string import_json(const NodeGraphReport& report);
 
 }  // namespace c3::app

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <ranges>
 #include <utility>
@@ -99,23 +98,13 @@ void refuse_without_times(const RecordedRun& run, const std::vector<WorkClass>& 
 
 /// Names of work that takes no time, the most frequent first.
 std::string names_without_time(const RecordedRun& run, const ReplayModel& model) {
-  const ReplayChoice choice(run, model);
-  std::map<std::string, std::size_t> counts;
-  for (const RecordedRank& rank : run.ranks) {
-    for (const RecordedWork& work : rank.work) {
-      const TimedBy by = choice.of(work);
-      if (!work.has_time && (by == TimedBy::choice || by == TimedBy::recording)) ++counts[run.text(work.name)];
-    }
-  }
-  std::vector<std::pair<std::size_t, std::string>> sorted;
-  for (const auto& [name, count] : counts)
-    sorted.emplace_back(count, name);
-  std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& entry) { return entry.first; });
   constexpr std::size_t kMost = 5;
+  std::vector<NotModelled> entries = not_modelled(run, model);
+  std::erase_if(entries, &NotModelled::has_time);
   std::string text;
-  for (const auto& [count, name] : sorted | std::views::take(kMost))
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
-  return sorted.size() > kMost ? text + fmt::format(" and {} other names", sorted.size() - kMost) : text;
+  for (const NotModelled& entry : entries | std::views::take(kMost))
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", entry.name, entry.count);
+  return entries.size() > kMost ? text + fmt::format(" and {} others", entries.size() - kMost) : text;
 }
 
 /// What a rank that was recorded alone does not tell of its collectives.

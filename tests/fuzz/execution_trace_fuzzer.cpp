@@ -17,6 +17,7 @@
 #include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"

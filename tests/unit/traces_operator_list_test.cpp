@@ -5,6 +5,7 @@
 #include "tests/support/execution_text.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/trace_error.hpp"
 

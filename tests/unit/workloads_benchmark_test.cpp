@@ -68,12 +68,12 @@ ListedOperator wait() {
   of.collective = {.is_wait = true,
                    .kind = {},
                    .dtype = {},
-                   .group = "0",
-                   .has_group_name = true,
+                   .group = {},
+                   .has_group_name = false,
                    .splits = {},
                    .bytes = {},
                    .group_size = {},
-                   .sequence = 7};
+                   .sequence = 7};  // c10d names no group here
   return of;
 }
 

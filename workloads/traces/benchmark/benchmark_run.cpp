@@ -100,8 +100,8 @@ class RunMaker {
       const ListedOperator& its = listed.operators[place];
       add_point(its, state, rank);
       if (its.collective && its.collective->is_wait) {
-        const auto issued = state.issued.find({its.collective->group, its.collective->sequence});
-        if (issued != state.issued.end()) state.awaited.push_back(issued->second);
+        const std::uint32_t awaited = issue_of(*its.collective, state);
+        if (awaited != kNoIndex) state.awaited.push_back(awaited);
         continue;
       }
       if (!runs_on_gpu(its)) continue;
@@ -114,12 +114,27 @@ class RunMaker {
     }
   }
 
+  struct Issue {
+    std::string group;
+    std::uint32_t work = kNoIndex;
+  };
+
   /// Of one rank, while its operators are added.
   struct State {
     std::uint32_t last_kernel = kNoIndex;
     std::vector<std::uint32_t> awaited;  ///< collectives that the next kernel follows
-    std::map<std::pair<std::string, std::optional<std::int64_t>>, std::uint32_t> issued;
+    std::map<std::optional<std::int64_t>, std::vector<Issue>> issued;  ///< by sequence number
   };
+
+  /// The latest of its number, and of its group if the wait names one.
+  static std::uint32_t issue_of(const ListedCollective& wait, const State& state) {
+    const auto known = state.issued.find(wait.sequence);
+    if (known == state.issued.end()) return kNoIndex;
+    const auto found = std::find_if(known->second.rbegin(), known->second.rend(), [&](const Issue& issue) {
+      return !wait.has_group_name || issue.group == wait.group;
+    });
+    return found == known->second.rend() ? kNoIndex : found->work;
+  }
 
   static void add_point(const ListedOperator& listed, const State& state, RecordedRank& rank) {
     if (listed.after_wait && state.last_kernel != kNoIndex) {
@@ -179,8 +194,8 @@ class RunMaker {
     work.op = operators_of(listed).front();
     work.has_time = listed.gpu_time.has_value();
     work.duration = listed.gpu_time.value_or(Picoseconds{});
-    state.issued.insert_or_assign({collective.group, collective.sequence},
-                                  static_cast<std::uint32_t>(rank.work.size()));
+    state.issued[collective.sequence].push_back(
+        {collective.group, static_cast<std::uint32_t>(rank.work.size())});
     rank.work.push_back(work);
   }
 

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "workloads/traces/execution/execution_trace.hpp"
-#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/execution/operator_class.hpp"
 #include "workloads/traces/kernel_class.hpp"
-#include "workloads/traces/node_graph_report.hpp"
-#include "workloads/traces/rank_record.hpp"
 
 namespace c3::inline traces {
 
@@ -47,7 +45,7 @@ struct ListedOperator {
   std::optional<std::int64_t> kernels;   ///< kernels, copies and memsets that it launched
   std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
                                          ///< to its own, without waiting for the GPU
-  bool after_wait = false;  ///< in this time the host waited for the GPU
+  bool after_wait = false;               ///< in this time the host waited for the GPU
 
   bool has_shapes() const { return has_sizes(dims); }
   friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
@@ -67,27 +65,10 @@ struct OperatorList {
   friend bool operator==(const OperatorList&, const OperatorList&) = default;
 };
 
-/// How much of the GPU work of a Kineto trace is that of listed operators.
-struct OperatorCoverage {
-  std::size_t activities = 0;
-  std::size_t covered = 0;
-  Picoseconds time;
-  Picoseconds covered_time;
-  std::vector<NodeCount> rest;  ///< GPU work of no listed operator, by name, the longest first
-};
-
 /// The GPU operators of \p trace and its waits for collectives; \p rank as its rank.
 RankOperators list_operators(const ExecutionTrace& trace, int rank);
 
-/// Of each piece of GPU work of \p kineto the place of the listed operator that launched it; kNoIndex for that
-/// of none. Work of an operator that is not listed belongs to the listed one around it.
-std::vector<std::uint32_t> launching_places(const ExecutionTrace& execution, const Rank& kineto,
-                                            const KinetoJoin& join);
-
-/// Gives the operators of \p list, made from \p execution, the times of the GPU work that they launched in
-/// \p kineto, and of the host between them. The host is taken as one thread, which does what all of them do in
-/// the order in which operators began.
-OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Rank& kineto,
-                           const KinetoJoin& join);
+/// What is listed: GPU operators and waits for collectives, by node.
+std::vector<GpuOperator> listed_nodes(const ExecutionTrace& trace);
 
 }  // namespace c3::traces

@@ -224,6 +224,10 @@ class Recorder {
 
 }  // namespace
 
+Picoseconds RecordedRank::length() const {
+  return steps.empty() ? Picoseconds{} : points[steps.back().end].date - points[steps.front().begin].date;
+}
+
 std::size_t RecordedRun::events() const {
   std::size_t count = 0;
   for (const RecordedRank& rank : ranks)

@@ -89,6 +89,8 @@ struct RecordedRank {
   std::vector<PointWait> waits;
   std::vector<StepSpan> steps;
 
+  Picoseconds length() const;  ///< recorded, of all steps; 0 without any
+
   bool operator==(const RecordedRank&) const = default;
 };
 

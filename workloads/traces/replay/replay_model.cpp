@@ -140,6 +140,35 @@ ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model) {
   return shares;
 }
 
+std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel& model) {
+  const ReplayChoice choice(run, model);
+  const auto reason_of = [&](const RecordedWork& work, TimedBy by) -> std::string {
+    if (by == TimedBy::choice) return "its class is not modelled";
+    if (work.op == kNoIndex) return "what it does is not known";
+    const RecordedOperator& of = run.operators[work.op];
+    if (of.op) return "the GPU cannot run it";
+    return run.text(of.note);
+  };
+  std::map<std::tuple<std::string, std::string, bool>, NotModelled> alike;
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      const TimedBy by = choice.of(work);
+      if (by == TimedBy::model || by == TimedBy::another) continue;
+      NotModelled& entry = alike[{run.text(work.name), reason_of(work, by), work.has_time}];
+      ++entry.count;
+      entry.time += work.duration;
+    }
+  }
+  std::vector<NotModelled> sorted;
+  for (auto& [key, entry] : alike) {
+    std::tie(entry.name, entry.reason, entry.has_time) = key;
+    sorted.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{},
+                           [](const NotModelled& entry) { return std::pair(entry.time, entry.count); });
+  return sorted;
+}
+
 std::vector<WorkClass> all_work_classes() {
   std::vector<WorkClass> classes;
   for (std::size_t i = 0; i < kWorkClassNames.size(); ++i)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collectives/call.hpp"
@@ -72,6 +73,18 @@ struct ReplayShares {
   ReplayShare all() const;
 };
 ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model);
+
+/// Work of one name that is not modelled, for one reason.
+struct NotModelled {
+  std::string name;
+  std::string reason;
+  std::size_t count = 0;
+  Picoseconds time;      ///< recorded
+  bool has_time = true;  ///< else it takes none, as none was recorded
+};
+
+/// Of all ranks what keeps its recorded time or takes none, the longest first, then the most frequent.
+std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel& model);
 
 /// Every class: ReplayModel::classes of a replay that models all it can.
 std::vector<WorkClass> all_work_classes();

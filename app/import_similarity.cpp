@@ -1,0 +1,230 @@
+#include "app/import_similarity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/import_cells.hpp"
+#include "app/simulated_dates.hpp"
+#include "configs/experiment_reader.hpp"
+#include "results/text_table.hpp"
+#include "workloads/traces/replay/record_run.hpp"
+
+namespace c3::inline app {
+namespace {
+
+using Row = std::vector<std::string>;
+
+SimulatedDates simulated(const WrittenProgram& written, const char* replay) {
+  const std::string set = fmt::format("trace.replay={}", replay);
+  return simulate(written.run, ExperimentFile::load(written.experiment, {{set}}).make(std::nullopt));
+}
+
+/// The recorded run, its work called after the listed operators that launched it.
+RecordedRun named_by_list(const TraceFiles& files, const OperatorList& list) {
+  RecordedRun run = record_run(files.ranks);
+  for (std::size_t i = 0; i < files.joined.size(); ++i) {
+    const JoinedRank& joined = files.joined[i];
+    const std::vector<std::uint32_t> places =
+        launching_places(joined.execution, files.ranks[joined.rank], joined.join);
+    std::vector<RecordedWork>& work = run.ranks[joined.rank].work;
+    for (std::size_t row = 0; row < work.size(); ++row) {
+      if (places[row] == kNoIndex) continue;
+      const ListedOperator& listed = list.ranks[i].operators[places[row]];
+      const bool has_kind = listed.collective && !listed.collective->kind.empty();
+      run.names.push_back(has_kind ? listed.collective->kind : listed.name);
+      work[row].name = static_cast<TextRow>(run.names.size() - 1);
+    }
+  }
+  return run;
+}
+
+/// Of the steps of a rank, or of its GPU work where the trace has no steps.
+Picoseconds length_of(const RecordedRank& rank) {
+  if (!rank.steps.empty() || rank.work.empty()) return rank.length();
+  const auto [first, last] = std::ranges::minmax_element(rank.work, {}, &RecordedWork::start);
+  return last->start + last->duration - first->start;
+}
+
+/// When the first rank begins its first step; when the first work starts without steps.
+Picoseconds begin_of(const RecordedRun& run) {
+  std::optional<Picoseconds> first;
+  const auto consider = [&](Picoseconds date) { first = std::min(first.value_or(date), date); };
+  for (const RecordedRank& rank : run.ranks) {
+    if (!rank.steps.empty()) {
+      consider(rank.points[rank.steps.front().begin].date);
+    } else if (!rank.work.empty()) {
+      consider(std::ranges::min(rank.work, {}, &RecordedWork::start).start);
+    }
+  }
+  return first.value_or(Picoseconds{});
+}
+
+/// A benchmark has no marks of steps: its length is to the end of a rank's work.
+Picoseconds length_to_end(const std::vector<WorkDates>& dates, Picoseconds begin) {
+  if (dates.empty()) return {};
+  return std::ranges::max(dates, {}, &WorkDates::end).end - begin;
+}
+
+std::string number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.3f}", *value) : std::string(kUnknownCell);
+}
+
+Row figure_row(int rank, const SimilarityRow& row) {
+  return {fmt::format("{}", rank), row.figure,           std::string(row.unit), number(row.recorded),
+          number(row.replayed),    number(row.modelled), number(row.ratio())};
+}
+
+ImportTable figures_table(const Similarity& similarity) {
+  ImportTable table{.name = "similarity",
+                    .title = "recorded and replayed, of one step",
+                    .columns = {"rank", "figure", "unit", "recorded", "replayed", "modelled", "ratio"},
+                    .rows = {}};
+  for (const RankSimilarity& rank : similarity.ranks) {
+    for (const SimilarityRow& row : rank.rows)
+      table.rows.push_back(figure_row(rank.rank, row));
+  }
+  return table;
+}
+
+ImportTable not_modelled_table(const Similarity& similarity) {
+  ImportTable table{.name = "not-modelled",
+                    .title = "work that the replay by the model does not model",
+                    .columns = {"name", "reason", "count", "recorded [ms]"},
+                    .rows = {}};
+  for (const NotModelled& entry : similarity.not_modelled)
+    table.rows.push_back({entry.name, entry.reason, fmt::format("{}", entry.count),
+                          entry.has_time ? ms_cell(entry.time) : std::string(kUnknownCell)});
+  return table;
+}
+
+double share(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+double share(Picoseconds part, Picoseconds whole) {
+  return whole.count == 0 ? 0.0 : static_cast<double>(part.count) / static_cast<double>(whole.count);
+}
+
+ImportTable coverage_table(const Similarity& similarity) {
+  ImportTable table{.name = "coverage",
+                    .title = "GPU work that listed operators launched",
+                    .columns = {"rank", "work", "of count [%]", "time [ms]", "of time [%]"},
+                    .rows = {}};
+  for (const RankCoverage& of : similarity.coverage) {
+    const OperatorCoverage& its = of.coverage;
+    table.rows.push_back({fmt::format("{}", of.rank), fmt::format("{}", its.activities),
+                          fmt::format("{:.2f}", 100.0 * share(its.covered, its.activities)), ms_cell(its.time),
+                          fmt::format("{:.2f}", 100.0 * share(its.covered_time, its.time))});
+  }
+  return table;
+}
+
+Json figure_json(const SimilarityRow& row) {
+  return {{"figure", row.figure},
+          {"unit", row.unit},
+          {"recorded", json_or_null(row.recorded)},
+          {"replayed", json_or_null(row.replayed)},
+          {"modelled", json_or_null(row.modelled)},
+          {"ratio", json_or_null(row.ratio())}};
+}
+
+Json not_modelled_json(const NotModelled& entry) {
+  return {{"name", entry.name},
+          {"reason", entry.reason},
+          {"count", entry.count},
+          {"recorded_us", entry.has_time ? Json(entry.time.microseconds()) : Json(nullptr)}};
+}
+
+Json coverage_json(const RankCoverage& of) {
+  const auto rest = [](const NodeCount& count) {
+    return Json{{"name", count.name}, {"count", count.count}, {"time_us", count.time.microseconds()}};
+  };
+  return {{"rank", of.rank},
+          {"work", of.coverage.activities},
+          {"covered", of.coverage.covered},
+          {"time_us", of.coverage.time.microseconds()},
+          {"covered_time_us", of.coverage.covered_time.microseconds()},
+          {"rest", json_list(of.coverage.rest, rest)}};
+}
+
+constexpr std::array kTables{figures_table, not_modelled_table, coverage_table};
+
+}  // namespace
+
+Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written, const MadeList* made) {
+  const RecordedRun recorded = made == nullptr ? written.run : named_by_list(files, made->list);
+  const RunDates dates = recorded_dates(recorded);
+  const SimulatedDates replayed = simulated(written, "recorded"), modelled = simulated(written, "modelled");
+  const AloneCollectives alone = alone_collectives(recorded);
+  const std::optional<Picoseconds> waiting =
+      alone.count > 0 ? std::optional(alone.waiting_at_least) : std::nullopt;
+  Similarity similarity;
+  for (std::size_t i = 0; i < written.run.ranks.size(); ++i) {
+    const auto its = std::ranges::find(recorded.ranks, written.run.ranks[i].number, &RecordedRank::number);
+    const auto row = static_cast<std::size_t>(its - recorded.ranks.begin());
+    const Picoseconds length =
+        made == nullptr ? length_of(*its) : length_to_end(dates[row], begin_of(recorded));
+    RankTimeline of_trace =
+        timeline_of(recorded, row, dates, length, /*knows_waiting=*/!recorded.is_of_one_rank());
+    if (made != nullptr) name_streams_by_use(of_trace);
+    similarity.ranks.push_back(compare(
+        of_trace, timeline_of(written.run, i, replayed.work, replayed.lengths[i], !recorded.is_of_one_rank()),
+        timeline_of(written.run, i, modelled.work, modelled.lengths[i], true), waiting));
+  }
+  const Experiment experiment = ExperimentFile::load(written.experiment).make(std::nullopt);
+  similarity.not_modelled =
+      not_modelled(written.run, {all_work_classes(), &experiment.cluster.gpu, experiment.cluster.ranks()});
+  if (made != nullptr) similarity.coverage = made->coverage;
+  return similarity;
+}
+
+std::vector<std::string> similarity_table_names() {
+  std::vector<std::string> names;
+  for (const ImportTable& table : similarity_tables({}))
+    names.emplace_back(table.name);
+  return names;
+}
+
+std::vector<ImportTable> similarity_tables(const Similarity& similarity) {
+  std::vector<ImportTable> tables;
+  tables.reserve(kTables.size());
+  for (const auto make : kTables)
+    tables.push_back(make(similarity));
+  return tables;
+}
+
+std::string similarity_text(const Similarity& similarity) {
+  std::string text;
+  for (const RankSimilarity& rank : similarity.ranks) {
+    text += fmt::format("\nrank {}: recorded and replayed, of one step\n", rank.rank);
+    TextTable table({"figure", "unit", "recorded", "replayed", "modelled", "ratio"});
+    for (const SimilarityRow& row : rank.rows) {
+      Row cells = figure_row(rank.rank, row);
+      cells.erase(cells.begin());
+      table.add(std::move(cells));
+    }
+    text += table.text();
+  }
+  text +=
+      "replayed: simulated with the recorded times; modelled: with times from shapes and the model's "
+      "collectives; "
+      "ratio: modelled / recorded\n";
+  for (const ImportTable& table : {not_modelled_table(similarity), coverage_table(similarity)}) {
+    if (!table.rows.empty()) text += fmt::format("\n{}\n{}", table.title, terminal_text(table));
+  }
+  return text;
+}
+
+Json similarity_json(const Similarity& similarity) {
+  const auto rank = [](const RankSimilarity& of) {
+    return Json{{"rank", of.rank}, {"figures", json_list(of.rows, figure_json)}};
+  };
+  return {{"ranks", json_list(similarity.ranks, rank)},
+          {"not_modelled", json_list(similarity.not_modelled, not_modelled_json)},
+          {"coverage", json_list(similarity.coverage, coverage_json)}};
+}
+
+}  // namespace c3::app
