@@ -169,7 +169,10 @@ Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written,
         made == nullptr ? length_of(*its) : length_to_end(dates[row], begin_of(recorded));
     RankTimeline of_trace =
         timeline_of(recorded, row, dates, length, /*knows_waiting=*/!recorded.is_of_one_rank());
-    if (made != nullptr) name_streams_by_use(of_trace);
+    if (made != nullptr) {
+      name_streams_by_use(of_trace);
+      of_trace.steps = static_cast<double>(made->coverage[i].coverage.repetitions);
+    }
     similarity.ranks.push_back(compare(
         of_trace, timeline_of(written.run, i, replayed.work, replayed.lengths[i], !recorded.is_of_one_rank()),
         timeline_of(written.run, i, modelled.work, modelled.lengths[i], true), waiting));
@@ -204,6 +207,7 @@ std::string similarity_text(const Similarity& similarity) {
     for (const SimilarityRow& row : rank.rows) {
       Row cells = figure_row(rank.rank, row);
       cells.erase(cells.begin());
+      cells.front() = terminal_cell(cells.front());
       table.add(std::move(cells));
     }
     text += table.text();

@@ -26,6 +26,9 @@ std::vector<std::string> import_table_names();
 std::vector<ImportTable> import_tables(const ImportReport& report);
 std::vector<ImportTable> import_tables(const NodeGraphReport& report);
 
+/// \p text cut in the middle if it is long, because names of kernels differ at both ends.
+std::string terminal_cell(const std::string& text);
+
 /// A table for a terminal: long names cut, without columns that say nothing, and with as many rows as fit.
 std::string terminal_text(const ImportTable& table);
 

@@ -14,14 +14,13 @@ namespace {
 constexpr std::size_t kMostRows = 14;     // of a table on a terminal
 constexpr std::size_t kLongestCell = 60;  // characters
 
-/// In the middle, because names of kernels differ at both ends.
-std::string cut(const std::string& text) {
+}  // namespace
+
+std::string terminal_cell(const std::string& text) {
   if (text.size() <= kLongestCell) return text;
   constexpr std::size_t kHalf = (kLongestCell - 2) / 2;
   return text.substr(0, kHalf) + ".." + text.substr(text.size() - kHalf);
 }
-
-}  // namespace
 
 std::string terminal_text(const ImportTable& table) {
   std::vector<std::size_t> shown;
@@ -35,7 +34,7 @@ std::string terminal_text(const ImportTable& table) {
     std::vector<std::string> kept;
     kept.reserve(shown.size());
     for (const std::size_t column : shown)
-      kept.push_back(cut(row[column]));
+      kept.push_back(terminal_cell(row[column]));
     return kept;
   };
   TextTable text(cells(table.columns));

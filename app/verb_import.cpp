@@ -84,8 +84,7 @@ void say_what_was_written(const WrittenProgram& written, bool is_benchmark) {
         "{:.4f} % (95th percentile) of a step\n",
         100.0 * check.step_error, 100.0 * check.median, 100.0 * check.p95);
   if (written.shares.all().count == 0) return;
-  fmt::print(stderr, "with trace.replay=modelled, of the recorded GPU time and pieces of work {}\n",
-             share_text(written.shares));
+  fmt::print(stderr, "with trace.replay=modelled, {}\n", share_text(written.shares));
 }
 
 void print_kineto(const ImportOptions& options, TraceFiles& files, const std::optional<GpuSpec>& gpu,

@@ -152,10 +152,7 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   std::vector<std::string> notes;
   const ReplayModel model{classes, &cluster.gpu, cluster.ranks()};
   const ReplayShares shares = shares_of(run, model);
-  if (!classes.empty() && shares.all().count > 0)
-    notes.push_back((shares.all().time.count > 0 ? "trace: of the recorded GPU time and pieces of work "
-                                                 : "trace: of the pieces of work ") +
-                    share_text(shares));
+  if (!classes.empty() && shares.all().count > 0) notes.push_back("trace: " + share_text(shares));
   if (shares.nothing.count > 0)
     notes.push_back(fmt::format(
         "trace: {} of {} kernels, copies and collectives take no time: the model has no rule for them, and no "
@@ -168,9 +165,10 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
 std::string share_text(const ReplayShares& shares) {
   const ReplayShare all = shares.all();
   std::string text = fmt::format(
-      "{} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
+      "{} {} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
       "compute or "
       "move is not known or this GPU cannot run it (c3sim inspect PROGRAM lists reasons)",
+      all.time.count > 0 ? "of the recorded GPU time and pieces of work" : "of the pieces of work",
       percent(shares.model, all), percent(shares.another, all), percent(shares.recording, all));
   if (shares.choice.count > 0)
     text += fmt::format(", {} because replay does not model their class", percent(shares.choice, all));

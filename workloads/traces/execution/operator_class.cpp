@@ -8,7 +8,7 @@ namespace c3::inline traces {
 namespace {
 
 /// Of `aten::`; sorted. They make views, allocate, or call others.
-constexpr std::array<std::string_view, 63> kWithoutKernel{"_local_scalar_dense",
+constexpr std::array<std::string_view, 64> kWithoutKernel{"_local_scalar_dense",
                                                           "_reshape_alias",
                                                           "_unsafe_view",
                                                           "_version",
@@ -68,6 +68,7 @@ constexpr std::array<std::string_view, 63> kWithoutKernel{"_local_scalar_dense",
                                                           "transpose_",
                                                           "unbind",
                                                           "unflatten",
+                                                          "unflatten_dense_tensors",
                                                           "unfold",
                                                           "unsqueeze",
                                                           "view"};

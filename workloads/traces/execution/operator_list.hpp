@@ -43,6 +43,7 @@ struct ListedOperator {
   // Means of its occurrences in a Kineto trace; nothing without one.
   std::optional<Picoseconds> gpu_time;   ///< of all that it launched
   std::optional<std::int64_t> kernels;   ///< kernels, copies and memsets that it launched
+  /// Their median: the first repetition loads modules.
   std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
                                          ///< to its own, without waiting for the GPU
   bool after_wait = false;               ///< in this time the host waited for the GPU

@@ -60,17 +60,24 @@ std::vector<Span> waiting_spans(const Rank& rank) {
   return spans;
 }
 
-/// Sums over the occurrences of one operator.
-struct HostSum {
-  std::int64_t count = 0;
-  std::int64_t waits = 0;
-  Picoseconds time;
+/// Of the occurrences of one operator.
+struct HostTimes {
+  std::vector<Picoseconds> times;  ///< from what began before to it, without waiting
+  std::int64_t waits = 0;          ///< how many of them waited
+
+  std::int64_t count() const { return std::ssize(times); }
 };
 
-/// From what began before each occurrence to it, without waiting.
-std::vector<HostSum> host_sums(std::size_t places, const Rank& rank,
+template <class T>
+T median(std::vector<T> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+std::vector<HostTimes> host_times(std::size_t places, const Rank& rank,
                                const std::vector<Occurrence>& occurrences) {
-  std::vector<HostSum> sums(places);
+  std::vector<HostTimes> found(places);
   const std::vector<Span> waits = waiting_spans(rank);
   auto wait = waits.begin();
   auto step = rank.steps.begin();
@@ -80,19 +87,27 @@ std::vector<HostSum> host_sums(std::size_t places, const Rank& rank,
       before = before ? std::max(*before, step->start) : step->start;
       ++step;
     }
-    HostSum& sum = sums[occurrence.place];
-    ++sum.count;
+    HostTimes& its = found[occurrence.place];
     const Picoseconds from = before.value_or(occurrence.start);
     Picoseconds waited;
     for (; wait != waits.end() && wait->start < occurrence.start; ++wait) {
       const Picoseconds end = std::min(wait->end, occurrence.start);
       if (end > std::max(wait->start, from)) waited += end - std::max(wait->start, from);
     }
-    sum.time += std::max(occurrence.start - from - waited, Picoseconds{});
-    sum.waits += waited.count > 0 ? 1 : 0;
+    its.times.push_back(std::max(occurrence.start - from - waited, Picoseconds{}));
+    its.waits += waited.count > 0 ? 1 : 0;
     before = occurrence.start;
   }
-  return sums;
+  return found;
+}
+
+/// At least 1.
+std::int64_t median_count(const std::vector<HostTimes>& found) {
+  std::vector<std::int64_t> counts;
+  for (const HostTimes& its : found) {
+    if (its.count() > 0) counts.push_back(its.count());
+  }
+  return counts.empty() ? 1 : median(std::move(counts));
 }
 
 }  // namespace
@@ -143,16 +158,17 @@ OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution,
     launched[places[i]].time += duration;
     ++launched[places[i]].count;
   }
-  const std::vector<HostSum> sums =
-      host_sums(list.operators.size(), kineto, occurrences_in(trace, join, places_of_nodes(execution)));
-  for (std::size_t place = 0; place < sums.size(); ++place) {
-    const HostSum& sum = sums[place];
-    if (sum.count == 0) continue;
+  const std::vector<HostTimes> found =
+      host_times(list.operators.size(), kineto, occurrences_in(trace, join, places_of_nodes(execution)));
+  coverage.repetitions = median_count(found);
+  for (std::size_t place = 0; place < found.size(); ++place) {
+    const std::int64_t count = found[place].count();
+    if (count == 0) continue;
     ListedOperator& its = list.operators[place];
-    its.gpu_time = Picoseconds{launched[place].time.count / sum.count};
-    its.kernels = (launched[place].count + sum.count / 2) / sum.count;
-    its.host_time = Picoseconds{sum.time.count / sum.count};
-    its.after_wait = 2 * sum.waits > sum.count;
+    its.gpu_time = Picoseconds{launched[place].time.count / count};
+    its.kernels = (launched[place].count + count / 2) / count;
+    its.host_time = median(found[place].times);
+    its.after_wait = 2 * found[place].waits > count;
   }
   for (auto& [name, count] : rest) {
     count.name = name;

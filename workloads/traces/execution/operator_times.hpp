@@ -18,7 +18,8 @@ struct OperatorCoverage {
   std::size_t covered = 0;
   Picoseconds time;
   Picoseconds covered_time;
-  std::vector<NodeCount> rest;  ///< GPU work of no listed operator, by name, the longest first
+  std::vector<NodeCount> rest;   ///< GPU work of no listed operator, by name, the longest first
+  std::int64_t repetitions = 1;  ///< of the list in the trace: the median over its operators
 };
 
 /// Of each piece of GPU work of \p kineto the place of the listed operator that launched it; kNoIndex for that
