@@ -8,65 +8,30 @@
 #include <fmt/format.h>
 
 #include "app/import_cells.hpp"
-#include "app/simulated_dates.hpp"
 #include "configs/experiment_reader.hpp"
 #include "results/text_table.hpp"
-#include "workloads/traces/replay/record_run.hpp"
+#include "workloads/comparison/similarity.hpp"
 
 namespace c3::inline app {
 namespace {
 
 using Row = std::vector<std::string>;
 
-SimulatedDates simulated(const WrittenProgram& written, const char* replay) {
+Experiment experiment_of(const WrittenProgram& written, const char* replay) {
   const std::string set = fmt::format("trace.replay={}", replay);
-  return simulate(written.run, ExperimentFile::load(written.experiment, {{set}}).make(std::nullopt));
+  return ExperimentFile::load(written.experiment, {{set}}).make(std::nullopt);
 }
 
-/// The recorded run, its work called after the listed operators that launched it.
-RecordedRun named_by_list(const TraceFiles& files, const OperatorList& list) {
-  RecordedRun run = record_run(files.ranks);
+std::vector<ListedRank> listed_ranks(const TraceFiles& files, const MadeList& made) {
+  std::vector<ListedRank> listed;
   for (std::size_t i = 0; i < files.joined.size(); ++i) {
     const JoinedRank& joined = files.joined[i];
-    const std::vector<std::uint32_t> places =
-        launching_places(joined.execution, files.ranks[joined.rank], joined.join);
-    std::vector<RecordedWork>& work = run.ranks[joined.rank].work;
-    for (std::size_t row = 0; row < work.size(); ++row) {
-      if (places[row] == kNoIndex) continue;
-      const ListedOperator& listed = list.ranks[i].operators[places[row]];
-      const bool has_kind = listed.collective && !listed.collective->kind.empty();
-      run.names.push_back(has_kind ? listed.collective->kind : listed.name);
-      work[row].name = static_cast<TextRow>(run.names.size() - 1);
-    }
+    listed.push_back({.execution = &joined.execution,
+                      .join = &joined.join,
+                      .rank = joined.rank,
+                      .repetitions = made.coverage[i].coverage.repetitions});
   }
-  return run;
-}
-
-/// Of the steps of a rank, or of its GPU work where the trace has no steps.
-Picoseconds length_of(const RecordedRank& rank) {
-  if (!rank.steps.empty() || rank.work.empty()) return rank.length();
-  const auto [first, last] = std::ranges::minmax_element(rank.work, {}, &RecordedWork::start);
-  return last->start + last->duration - first->start;
-}
-
-/// When the first rank begins its first step; when the first work starts without steps.
-Picoseconds begin_of(const RecordedRun& run) {
-  std::optional<Picoseconds> first;
-  const auto consider = [&](Picoseconds date) { first = std::min(first.value_or(date), date); };
-  for (const RecordedRank& rank : run.ranks) {
-    if (!rank.steps.empty()) {
-      consider(rank.points[rank.steps.front().begin].date);
-    } else if (!rank.work.empty()) {
-      consider(std::ranges::min(rank.work, {}, &RecordedWork::start).start);
-    }
-  }
-  return first.value_or(Picoseconds{});
-}
-
-/// A benchmark has no marks of steps: its length is to the end of a rank's work.
-Picoseconds length_to_end(const std::vector<WorkDates>& dates, Picoseconds begin) {
-  if (dates.empty()) return {};
-  return std::ranges::max(dates, {}, &WorkDates::end).end - begin;
+  return listed;
 }
 
 std::string number(const std::optional<double>& value) {
@@ -155,31 +120,19 @@ constexpr std::array kTables{figures_table, not_modelled_table, coverage_table};
 }  // namespace
 
 Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written, const MadeList* made) {
-  const RecordedRun recorded = made == nullptr ? written.run : named_by_list(files, made->list);
-  const RunDates dates = recorded_dates(recorded);
-  const SimulatedDates replayed = simulated(written, "recorded"), modelled = simulated(written, "modelled");
-  const AloneCollectives alone = alone_collectives(recorded);
-  const std::optional<Picoseconds> waiting =
-      alone.count > 0 ? std::optional(alone.waiting_at_least) : std::nullopt;
+  const std::vector<ListedRank> listed =
+      made == nullptr ? std::vector<ListedRank>() : listed_ranks(files, *made);
+  const RecordedRun recording = made == nullptr ? written.run : named_by_list(files.ranks, listed, made->list);
+  const Experiment with_recorded = experiment_of(written, "recorded");
+  const Experiment with_modelled = experiment_of(written, "modelled");
   Similarity similarity;
-  for (std::size_t i = 0; i < written.run.ranks.size(); ++i) {
-    const auto its = std::ranges::find(recorded.ranks, written.run.ranks[i].number, &RecordedRank::number);
-    const auto row = static_cast<std::size_t>(its - recorded.ranks.begin());
-    const Picoseconds length =
-        made == nullptr ? length_of(*its) : length_to_end(dates[row], begin_of(recorded));
-    RankTimeline of_trace =
-        timeline_of(recorded, row, dates, length, /*knows_waiting=*/!recorded.is_of_one_rank());
-    if (made != nullptr) {
-      name_streams_by_use(of_trace);
-      of_trace.steps = static_cast<double>(made->coverage[i].coverage.repetitions);
-    }
-    similarity.ranks.push_back(compare(
-        of_trace, timeline_of(written.run, i, replayed.work, replayed.lengths[i], !recorded.is_of_one_rank()),
-        timeline_of(written.run, i, modelled.work, modelled.lengths[i], true), waiting));
-  }
-  const Experiment experiment = ExperimentFile::load(written.experiment).make(std::nullopt);
-  similarity.not_modelled =
-      not_modelled(written.run, {all_work_classes(), &experiment.cluster.gpu, experiment.cluster.ranks()});
+  similarity.ranks = similarities({.recording = recording,
+                                   .run = written.run,
+                                   .with_recorded = with_recorded,
+                                   .with_modelled = with_modelled,
+                                   .listed = listed});
+  const ClusterSpec& cluster = with_modelled.cluster;
+  similarity.not_modelled = not_modelled(written.run, {all_work_classes(), &cluster.gpu, cluster.ranks()});
   if (made != nullptr) similarity.coverage = made->coverage;
   return similarity;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/simulated_dates.hpp"
+#include "workloads/comparison/simulated_dates.hpp"
 
 namespace c3::inline app {
 

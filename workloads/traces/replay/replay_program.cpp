@@ -79,7 +79,8 @@ class ScriptWriter {
     }
     Operation operation{.work = RecordEvent{}, .name = work.name};
     operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
-    operation.draw = draws_.next(draw_streams_[work.stream], run_.text(work.name));
+    // By class, not by name: names can be obfuscated.
+    operation.draw = draws_.next(draw_streams_[work.stream], std::string(name_of(work.work_class)));
     const std::uint32_t joined = work.collective == kNoIndex ? kNoIndex : calls_[work.collective];
     if (joined == kNoIndex) {
       operation.work = kernel_for(work);

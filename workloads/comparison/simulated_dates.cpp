@@ -1,4 +1,4 @@
-#include "app/simulated_dates.hpp"
+#include "workloads/comparison/simulated_dates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "workloads/execute/run.hpp"
 
-namespace c3::inline app {
+namespace c3::inline traces {
 namespace {
 
 Picoseconds picoseconds(Seconds date) { return {std::llround(date.value * 1e12)}; }
@@ -79,4 +79,4 @@ SimulatedDates simulate(const RecordedRun& run, Experiment experiment) {
   return dates;
 }
 
-}  // namespace c3::app
+}  // namespace c3::traces
