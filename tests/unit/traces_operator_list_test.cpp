@@ -121,6 +121,38 @@ TEST_CASE("operators get the host's time before them, without what the host wait
   CHECK(list.operators[2].after_wait);
 }
 
+TEST_CASE("the host's time before an operator is the median over the repetitions of the list") {
+  // Products at 0, 10, 40 and 1,040 us: the first begins the trace, and then pass 10, 30 and 1,000 us.
+  const ExecutionTrace execution = ExecutionText().node(3, "aten::mm", 1, {tensor_text(7, 64)}).read();
+  TraceText text;
+  for (const int start : {0, 10, 40, 1040})
+    text.op("aten::mm", start, 5);
+  const Rank kineto(text.read());
+  RankOperators list = list_operators(execution, 0);
+  const OperatorCoverage coverage =
+      add_times(list, execution, kineto, join_with_kineto(kineto.trace, execution));
+  CHECK(coverage.repetitions == 4);
+  CHECK(list.operators.front().host_time == Picoseconds{10'000'000});
+  CHECK(list.operators.front().kernels == 0);
+}
+
+TEST_CASE("ranks begin as late as their steps do") {
+  const ExecutionTrace execution = ExecutionText().node(3, "aten::mm", 1, {tensor_text(7, 64)}).read();
+  OperatorList list;
+  std::vector<Rank> ranks;
+  for (const int late : {30, 0}) {
+    TraceText text;
+    text.step(late, 100).op("aten::mm", late + 7, 5);
+    text.op("aten::mm", 500, 5);  // for a common origin of dates
+    ranks.emplace_back(text.read());
+    list.ranks.push_back(list_operators(execution, static_cast<int>(list.ranks.size())));
+    list.ranks.back().operators.front().host_time = Picoseconds{7'000'000};
+  }
+  add_starts(list, ranks, {0, 1});
+  CHECK(list.ranks[0].operators.front().host_time == Picoseconds{37'000'000});
+  CHECK(list.ranks[1].operators.front().host_time == Picoseconds{7'000'000});
+}
+
 TEST_CASE("copies between the host and a GPU are told from those within") {
   const auto copy = [](const char* source) {
     return list_operators(ExecutionText()
