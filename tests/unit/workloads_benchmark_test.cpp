@@ -235,6 +235,13 @@ TEST_CASE("obfuscated, a list runs alike") {
   }
   const OperatorList hidden = obfuscated(list);
   CHECK(hidden.ranks[0].operators[5].name.find("Secret") == std::string::npos);
+  const auto draws = [](const OperatorList& of) {
+    std::vector<std::uint64_t> keys;
+    for_each_operation(replay_program(benchmark_run(of), 8),
+                       [&](const Operation& operation) { keys.push_back(operation.draw); });
+    return keys;
+  };
+  CHECK(draws(hidden) == draws(list));
   CHECK(ends_of(benchmark_run(hidden)) == ends_of(benchmark_run(list)));
   CHECK(ends_of(benchmark_run(hidden), all_work_classes()) == ends_of(benchmark_run(list), all_work_classes()));
 }
