@@ -106,6 +106,9 @@ WrittenProgram write_benchmark(const OperatorList& list, const std::vector<Rank>
         "systems)");
   WrittenProgram written;
   written.run = benchmark_run(list);
+  if (written.run.events() == 0)
+    throw UsageError(
+        "--benchmark: the operator list has no operators that do GPU work, so there is nothing to run");
   written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
   written.program = (prepare(written.run, request, written) / "operators.json").string();
   TemporaryFile text(written.experiment);  // both can be written, or none is

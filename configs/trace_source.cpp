@@ -107,9 +107,11 @@ RecordedRun load_lists(const TraceSource& source, Section& section) {
       OperatorList next = read_list(file.name);
       list = list.ranks.empty() ? std::move(next) : concatenated(std::move(list), next);
     }
-    if (list.ranks.empty()) section.fail("use", "the operator list has no operators");
     key = source.scale_to > 0 ? "scale_to" : "use";
-    return benchmark_run(changed(std::move(list), source, section));
+    RecordedRun run = benchmark_run(changed(std::move(list), source, section));
+    if (run.events() == 0)
+      section.fail(source.drop.empty() ? "use" : "drop", "leaves no operators that do GPU work: nothing runs");
+    return run;
   } catch (const TraceSetError& error) {
     section.fail(key, error.what());
   }

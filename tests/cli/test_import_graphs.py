@@ -237,6 +237,7 @@ class Graphs(ScratchTest):
         c3sim("import", ".", "-o", "program", "--system", "a100-sxm-80gb-8", folder=self.folder)
         for sets, pattern in ((["trace.drop=['magic']"], r"trace\.drop: unknown class 'magic'"),
                               (["trace.drop=[]"], r"trace\.drop: must be a list of some of gemm"),
+                              (["trace.drop=['gemm', 'collective']"], r"trace\.drop: leaves no operators that do GPU work"),
                               (["trace.repeat=0"], r"trace\.repeat: "),
                               (["trace.use=[]"], r"trace\.use: must not be empty"),
                               (["trace.use=7"], r"trace\.use: must be the path of a file, or a list of paths"),
@@ -266,6 +267,8 @@ class Graphs(ScratchTest):
                 self.assert_one_line(c3sim("import", ".", *arguments, folder=self.folder), 2, "^c3sim: .*" + pattern)
         self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", "--benchmark", "--similarity", folder=self.folder), 2,
                              r"^c3sim: --similarity requires Kineto traces")
+        self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", "--benchmark", "--system", "a100-sxm-80gb-8", "--drop", "gemm", "--drop", "collective",
+                                   folder=self.folder), 2, r"^c3sim: --benchmark: the operator list has no operators that do GPU work")
         self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", folder=self.folder), 2, r"^c3sim: -o requires Kineto traces: .*--benchmark")
 
     def test_what_cannot_be_listed_is_refused(self):

@@ -67,19 +67,19 @@ std::vector<RankSimilarity> similarities(const Compared& compared) {
   const AloneCollectives alone = alone_collectives(recording);
   const std::optional<Picoseconds> waiting =
       alone.count > 0 ? std::optional(alone.waiting_at_least) : std::nullopt;
-  const bool knows_waiting = !recording.is_of_one_rank();
   std::vector<RankSimilarity> found;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const auto its = std::ranges::find(recording.ranks, run.ranks[i].number, &RecordedRank::number);
     const auto row = static_cast<std::size_t>(its - recording.ranks.begin());
     const bool is_listed = !compared.listed.empty();
     const Picoseconds length = is_listed ? length_to_end(dates[row], begin_of(recording)) : length_of(*its);
-    RankTimeline of_trace = timeline_of(recording, row, dates, length, knows_waiting);
+    RankTimeline of_trace = timeline_of(recording, row, dates, length, !recording.is_of_one_rank());
     if (is_listed) {
       name_streams_by_use(of_trace);
       of_trace.steps = static_cast<double>(compared.listed[i].repetitions);
     }
-    found.push_back(compare(of_trace, timeline_of(run, i, replayed.work, replayed.lengths[i], knows_waiting),
+    found.push_back(compare(of_trace,
+                            timeline_of(run, i, replayed.work, replayed.lengths[i], !run.is_of_one_rank()),
                             timeline_of(run, i, modelled.work, modelled.lengths[i], true), waiting));
   }
   return found;

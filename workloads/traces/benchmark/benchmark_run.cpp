@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -101,7 +100,7 @@ class RunMaker {
       add_point(its, state, rank);
       if (its.collective && its.collective->is_wait) {
         const std::uint32_t awaited = issue_of(*its.collective, state);
-        if (awaited != kNoIndex) state.awaited.push_back(awaited);
+        if (awaited != kNoIndex) await(awaited, rank.work[awaited].stream, state);
         continue;
       }
       if (!runs_on_gpu(its)) continue;
@@ -122,7 +121,8 @@ class RunMaker {
   /// Of one rank, while its operators are added.
   struct State {
     std::uint32_t last_kernel = kNoIndex;
-    std::vector<std::uint32_t> awaited;  ///< collectives that the next kernel follows
+    /// By stream, the latest collective that the next kernel follows.
+    std::map<std::uint32_t, std::uint32_t> awaited;
     std::map<std::optional<std::int64_t>, std::vector<Issue>> issued;  ///< by sequence number
   };
 
@@ -134,6 +134,11 @@ class RunMaker {
       return !wait.has_group_name || issue.group == wait.group;
     });
     return found == known->second.rend() ? kNoIndex : found->work;
+  }
+
+  static void await(std::uint32_t work, std::uint32_t stream, State& state) {
+    std::uint32_t& latest = state.awaited.try_emplace(stream, work).first->second;
+    latest = std::max(latest, work);
   }
 
   static void add_point(const ListedOperator& listed, const State& state, RecordedRank& rank) {
@@ -155,14 +160,19 @@ class RunMaker {
     return work;
   }
 
-  static void follow(std::span<const std::uint32_t> sources, RecordedRank& rank) {
-    const auto destination = static_cast<std::uint32_t>(rank.work.size());
-    for (const std::uint32_t source : sources)
-      rank.edges.push_back({.source = source, .destination = destination, .lag = lag_of(StartCause::cross)});
+  static void follow(std::uint32_t source, RecordedRank& rank) {
+    rank.edges.push_back({.source = source,
+                          .destination = static_cast<std::uint32_t>(rank.work.size()),
+                          .lag = lag_of(StartCause::cross)});
+  }
+
+  static void follow_awaited(const State& state, RecordedRank& rank) {
+    for (const auto& [stream, work] : state.awaited)
+      follow(work, rank);
   }
 
   void add_kernels(const ListedOperator& listed, State& state, RecordedRank& rank) {
-    follow(state.awaited, rank);
+    follow_awaited(state, rank);
     state.awaited.clear();
     const std::vector<std::uint32_t> operators = operators_of(listed);
     const auto count =
@@ -184,8 +194,8 @@ class RunMaker {
   }
 
   void add_issue(const ListedOperator& listed, std::uint32_t group, State& state, RecordedRank& rank) {
-    follow(state.awaited, rank);
-    if (state.last_kernel != kNoIndex) follow({{state.last_kernel}}, rank);
+    follow_awaited(state, rank);
+    if (state.last_kernel != kNoIndex) follow(state.last_kernel, rank);
     RecordedWork work = work_at(rank);
     const ListedCollective& collective = *listed.collective;
     work.name = text(collective.kind.empty() ? listed.name : collective.kind);
