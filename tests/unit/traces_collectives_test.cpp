@@ -103,6 +103,16 @@ TEST_CASE("of a rank alone, what is beyond the shortest alike collective was wai
   CHECK(report.waiting.count == 0);
 }
 
+TEST_CASE("of collectives of unknown size, no waiting is stated") {
+  TraceText text;
+  text.op("aten::zero", 0, 1);
+  text.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL", 40, 50, 5, 20);
+  text.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL", 140, 10, 6, 20);
+  const ImportReport report = make_report(run_of(Rank(text.read())));
+  CHECK(report.unmatched == 60_us);
+  CHECK(report.waiting_at_least.count == 0);
+}
+
 TEST_CASE("without sequence numbers, the order in a group matches, if all ranks have as many") {
   CHECK(match_collectives(run_of(rank_of(0, 2, {50, 180}, 64, false), rank_of(1, 2, {80, 175}, 64, false)))
             .size() == 2);

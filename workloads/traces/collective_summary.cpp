@@ -40,10 +40,8 @@ void add_least_waiting(const std::vector<Picoseconds>& durations, CollectiveSumm
                        ImportReport& report) {
   if (durations.empty()) return;
   const Picoseconds shortest = std::ranges::min(durations);
-  for (const Picoseconds duration : durations) {
+  for (const Picoseconds duration : durations)
     summary.waiting_at_least += duration - shortest;
-    report.unmatched += duration;
-  }
   report.waiting_at_least += summary.waiting_at_least;
 }
 
@@ -80,8 +78,12 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
       summary.group_size = kernel.group_size;
       ++summary.kernels;
       summary.recorded += rank.trace.activities[kernel.activity].duration;
-      if (!is_matched[number][i])
-        unmatched[likeness(kernel)].push_back(rank.trace.activities[kernel.activity].duration);
+      if (!is_matched[number][i]) {
+        report.unmatched += rank.trace.activities[kernel.activity].duration;
+        // Of unlike sizes, a longer one need not have waited.
+        if (!kernel.kind.empty() && kernel.bytes)
+          unmatched[likeness(kernel)].push_back(rank.trace.activities[kernel.activity].duration);
+      }
       if (!kernel.is_specified()) add_unspecified(rank, kernel, report);
     }
   }
