@@ -72,7 +72,9 @@ std::string work_text(const RecordedRun& run, const char* what) {
 fs::path prepare(const RecordedRun& run, const ProgramRequest& request, WrittenProgram& written) {
   const ClusterSpec cluster = load_cluster(written.system);
   written.nodes = last_rank(run) / cluster.ranks() + 1;
-  written.shares = shares_of(run, {all_work_classes(), &cluster.gpu, written.nodes * cluster.ranks()});
+  const ReplayModel model{all_work_classes(), &cluster.gpu, written.nodes * cluster.ranks()};
+  written.shares = shares_of(run, model);
+  written.not_modelled = not_modelled(run, model);
   std::error_code error;
   fs::create_directories(request.folder, error);
   if (error) throw IoError(request.folder, "create", error.message());

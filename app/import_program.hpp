@@ -23,9 +23,10 @@ struct WrittenProgram {
   std::string program, experiment;  ///< paths
   std::string system;
   int nodes = 1;
-  RecordedRun run;      ///< that the program or the list is
-  ReplayCheck check;    ///< of a program
-  ReplayShares shares;  ///< of a replay that models all it can, on that system
+  RecordedRun run;                        ///< that the program or the list is
+  ReplayCheck check;                      ///< of a program
+  ReplayShares shares;                    ///< of a replay that models all it can, on that system
+  std::vector<NotModelled> not_modelled;  ///< by it
 };
 
 /// Writes `program.h5` and `experiment.toml`, and simulates the experiment once. \throws UsageError when the

@@ -17,6 +17,8 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+constexpr std::string_view kNotModelled = "not-modelled";
+
 Experiment experiment_of(const WrittenProgram& written, const char* replay) {
   const std::string set = fmt::format("trace.replay={}", replay);
   return ExperimentFile::load(written.experiment, {{set}}).make(std::nullopt);
@@ -56,7 +58,7 @@ ImportTable figures_table(const Similarity& similarity) {
 }
 
 ImportTable not_modelled_table(const Similarity& similarity) {
-  ImportTable table{.name = "not-modelled",
+  ImportTable table{.name = kNotModelled,
                     .title = "work that the replay by the model does not model",
                     .columns = {"name", "reason", "count", "recorded [ms]"},
                     .rows = {}};
@@ -131,8 +133,7 @@ Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written,
                                    .with_recorded = with_recorded,
                                    .with_modelled = with_modelled,
                                    .listed = listed});
-  const ClusterSpec& cluster = with_modelled.cluster;
-  similarity.not_modelled = not_modelled(written.run, {all_work_classes(), &cluster.gpu, cluster.ranks()});
+  similarity.not_modelled = written.not_modelled;
   if (made != nullptr) similarity.coverage = made->coverage;
   return similarity;
 }
@@ -142,6 +143,10 @@ std::vector<std::string> similarity_table_names() {
   for (const ImportTable& table : similarity_tables({}))
     names.emplace_back(table.name);
   return names;
+}
+
+bool needs_simulation(const std::string& table) {
+  return table != kNotModelled && std::ranges::count(similarity_table_names(), table) > 0;
 }
 
 std::vector<ImportTable> similarity_tables(const Similarity& similarity) {

@@ -25,8 +25,10 @@ struct Similarity {
 /// for a program. Operators of a recording have the names of the list, or those of kernels.
 Similarity similarity_of(const TraceFiles& files, const WrittenProgram& written, const MadeList* made);
 
-/// What --csv takes beside other tables, with --similarity.
+/// What --csv takes beside other tables, with -o.
 std::vector<std::string> similarity_table_names();
+/// Whether such a table requires --similarity: all do but that of what is not modelled.
+bool needs_simulation(const std::string& table);
 
 /// All tables; that of figures has the ranks one after another.
 std::vector<ImportTable> similarity_tables(const Similarity& similarity);

@@ -95,10 +95,6 @@ void print_kineto(const ImportOptions& options, TraceFiles& files, const std::op
     fmt::print("{}", retiming_csv(*retiming, files.ranks, options.csv));
     return;
   }
-  if (similarity && is_of_similarity(options.csv)) {
-    fmt::print("{}", import_csv(similarity_tables(*similarity), options.csv));
-    return;
-  }
   ImportReport report = make_report(files.ranks);
   report.joins = std::move(files.joins);
   if (options.json) {
@@ -119,8 +115,10 @@ void check(const ImportOptions& options) {
   const OperatorListOptions& list = options.operators;
   if (is_of_retiming(options.csv) && options.gpu.empty())
     throw UsageError("--csv " + options.csv + " requires --gpu, the GPU that kernels are timed on");
-  if (is_of_similarity(options.csv) && !options.similarity)
+  if (needs_simulation(options.csv) && !options.similarity)
     throw UsageError("--csv " + options.csv + " requires --similarity");
+  if (is_of_similarity(options.csv) && options.program.folder.empty())
+    throw UsageError("--csv " + options.csv + " requires -o, what is written to be simulated");
   const char* const change = list.obfuscate       ? "--obfuscate"
                              : !list.drop.empty() ? "--drop"
                              : list.repeat != 1   ? "--repeat"
@@ -169,7 +167,12 @@ int import_traces(const ImportOptions& options) {
   }
   std::optional<Similarity> similarity;
   if (options.similarity) similarity = similarity_of(files, *written, options.benchmark ? &*made : nullptr);
-  if (!files.ranks.empty()) {
+  if (is_of_similarity(options.csv)) {
+    const Similarity known =
+        similarity ? *similarity
+                   : Similarity{.ranks = {}, .not_modelled = written->not_modelled, .coverage = {}};
+    fmt::print("{}", import_csv(similarity_tables(known), options.csv));
+  } else if (!files.ranks.empty()) {
     print_kineto(options, files, gpu, similarity);
   } else if (!files.executions.empty()) {
     print_report(options, make_report(files.executions));

@@ -167,7 +167,7 @@ std::string share_text(const ReplayShares& shares) {
   std::string text = fmt::format(
       "{} {} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
       "compute or "
-      "move is not known or this GPU cannot run it (c3sim inspect PROGRAM lists reasons)",
+      "move is not known or this GPU cannot run it (c3sim import .. -o DIR --csv not-modelled lists reasons)",
       all.time.count > 0 ? "of the recorded GPU time and pieces of work" : "of the pieces of work",
       percent(shares.model, all), percent(shares.another, all), percent(shares.recording, all));
   if (shares.choice.count > 0)

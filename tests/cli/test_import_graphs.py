@@ -223,6 +223,8 @@ class Graphs(ScratchTest):
         refused = c3sim("import", "et.json", "-o", "bench", "--benchmark", folder=self.folder)
         self.assert_one_line(refused, 2, r"^c3sim: --benchmark requires --system where there are no Kineto traces")
         c3sim("import", "et.json", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        listed = c3sim("import", "et.json", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", "--csv", "not-modelled", "-q", folder=self.folder)
+        self.assertEqual(listed.stdout, "name,reason,count,recorded [ms]\naten::addmm,a product without the shapes of both factors,1,-\n")
         time, notes = self.run_bench()
         self.assertGreater(time, 0)
         self.assertIn("note: trace: of the pieces of work 50.0 % (1 of 2) are modelled", notes)
@@ -261,6 +263,7 @@ class Graphs(ScratchTest):
         self.write_ranks()
         for arguments, pattern in ((["--benchmark"], r"--benchmark requires"), (["--similarity"], r"--similarity requires"),
                                    (["--csv", "similarity"], r"--csv similarity requires --similarity"),
+                                   (["--csv", "not-modelled"], r"--csv not-modelled requires -o"),
                                    (["--repeat", "2"], r"--repeat changes an operator list: it requires --operators or --benchmark"),
                                    (["-o", "b", "--benchmark", "--similarity", "--drop", "copy"], r"--similarity compares with the trace: it cannot be combined")):
             with self.subTest(arguments=arguments):
