@@ -1,7 +1,6 @@
 #include <optional>
 
 #include "app/import_cells.hpp"
-#include "app/import_retiming.hpp"
 #include "app/import_tables.hpp"
 #include "base/json.hpp"
 #include "results/schema.hpp"
@@ -40,7 +39,9 @@ Json collective_json(const CollectiveSummary& summary) {
           {"kernels", summary.kernels},
           {"matched", summary.instances},
           {"recorded_us", us(summary.recorded)},
-          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)}};
+          {"true_cost_us", summary.instances > 0 ? Json(us(summary.cost)) : Json(nullptr)},
+          {"waiting_us", summary.instances > 0 ? Json(us(summary.waiting)) : Json(nullptr)},
+          {"waiting_at_least_us", us(summary.waiting_at_least)}};
 }
 
 Json collectives_json(const ImportReport& report) {
@@ -58,6 +59,9 @@ Json collectives_json(const ImportReport& report) {
           {"matched_by_order", report.matched_by_order},
           {"upper_bounds", report.collective_kernels > 0 && matched == 0},
           {"true_cost_us", matched > 0 ? Json(us(report.true_cost)) : Json(nullptr)},
+          {"waiting_us", matched > 0 ? Json(us(report.waiting)) : Json(nullptr)},
+          {"unmatched_us", us(report.unmatched)},
+          {"waiting_at_least_us", us(report.waiting_at_least)},
           {"end_spread_median_us", matched > 0 ? Json(us(report.end_spread_median)) : Json(nullptr)},
           {"end_spread_worst_us", matched > 0 ? Json(us(report.end_spread_worst)) : Json(nullptr)},
           {"alike", json_list(report.collectives, collective_json)},
@@ -92,7 +96,7 @@ Json errors_json(const StartErrors& errors) {
 
 }  // namespace
 
-std::string import_json(const ImportReport& report, const Retiming* retiming) {
+std::string import_json(const ImportReport& report, const ImportExtras& extras) {
   const auto work_class = [](const ClassSummary& summary) {
     return Json{{"class", name_of(summary.work)}, {"count", summary.count}, {"time_us", us(summary.time)}};
   };
@@ -138,7 +142,8 @@ std::string import_json(const ImportReport& report, const Retiming* retiming) {
             {"bounds", json_list(report.bounds, bound)},
             {"replay", Json{{"with_cross_stream_edges", errors_json(report.errors)},
                             {"without_cross_stream_edges", errors_json(report.errors_without_cross_stream)}}}};
-  if (retiming != nullptr) json["retiming"] = retiming_json(*retiming);
+  for (const auto& [key, value] : extras)
+    json[key] = value;
   return json.dump(2) + "\n";
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/operator_list_output.hpp"
 #include "app/usage_error.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/gpu_match.hpp"
@@ -15,6 +16,7 @@
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "results/program_file.hpp"
+#include "workloads/traces/benchmark/benchmark_run.hpp"
 #include "workloads/traces/rank_summary.hpp"
 #include "workloads/traces/replay/record_run.hpp"
 #include "workloads/traces/replay/replay_model.hpp"
@@ -45,45 +47,79 @@ std::string system_of(const Rank& rank) {
 
 int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.ranks.back().number; }
 
-std::string experiment_text(const WrittenProgram& written, const RecordedRun& run) {
+/// \param work "6216 kernels and copies of 8 ranks". \param trace the lines of `[trace]`
+std::string experiment_text(const WrittenProgram& written, const std::string& name, const std::string& work,
+                            const std::string& trace) {
   std::string text = fmt::format(
-      "# Written by c3sim import: {} kernels and copies of {} rank{}.\n"
+      "# Written by c3sim import: {}.\n"
       "# c3sim run experiment.toml simulates them; --set system=.. or a strategy's keys change what they run "
       "on.\n"
       "schema = 1\n"
-      "name   = \"replay\"\n"
+      "name   = \"{}\"\n"
       "system = \"{}\"\n",
-      run.events(), run.ranks.size(), run.ranks.size() == 1 ? "" : "s", written.system);
+      work, name, written.system);
   if (written.nodes > 1) text += fmt::format("nodes  = {}\n", written.nodes);
-  text +=
-      "\n[trace]\nuse    = \"program.h5\"  # relative to this file\nreplay = \"recorded\"    # times as they "
-      "are, "
-      "interference included; or \"modelled\", \"mixed\"\n\n[strategy.replay]\n\n[measure]\nseeds      = "
-      "1\nloss_split = false\n";
-  return text;
+  return text + fmt::format("\n[trace]\n{}\n[strategy.{}]\n\n[measure]\nseeds      = 1\nloss_split = false\n",
+                            trace, name);
+}
+
+std::string work_text(const RecordedRun& run, const char* what) {
+  return fmt::format("{} {} of {} rank{}", run.events(), what, run.ranks.size(),
+                     run.is_of_one_rank() ? "" : "s");
+}
+
+/// Makes the folder and fills in what runs \p run.
+fs::path prepare(const RecordedRun& run, const ProgramRequest& request, WrittenProgram& written) {
+  const ClusterSpec cluster = load_cluster(written.system);
+  written.nodes = last_rank(run) / cluster.ranks() + 1;
+  const ReplayModel model{all_work_classes(), &cluster.gpu, written.nodes * cluster.ranks()};
+  written.shares = shares_of(run, model);
+  written.not_modelled = not_modelled(run, model);
+  std::error_code error;
+  fs::create_directories(request.folder, error);
+  if (error) throw IoError(request.folder, "create", error.message());
+  written.experiment = (fs::path(request.folder) / "experiment.toml").string();
+  return request.folder;
 }
 
 }  // namespace
 
 WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramRequest& request) {
-  const RecordedRun run = record_run(ranks);
   WrittenProgram written;
+  written.run = record_run(ranks);
   written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
-  const ClusterSpec cluster = load_cluster(written.system);
-  written.nodes = last_rank(run) / cluster.ranks() + 1;
-  written.shares = shares_of(run, {all_work_classes(), &cluster.gpu});
-  std::error_code error;
-  fs::create_directories(request.folder, error);
-  if (error) throw IoError(request.folder, "create", error.message());
-  const fs::path program = fs::path(request.folder) / "program.h5";
-  const fs::path experiment = fs::path(request.folder) / "experiment.toml";
-  TemporaryFile text(experiment);  // both can be written, or none is
-  text.append(experiment_text(written, run));
-  write_program_file(program, run, request.command_line);
+  written.program = (prepare(written.run, request, written) / "program.h5").string();
+  TemporaryFile text(written.experiment);  // both can be written, or none is
+  text.append(experiment_text(written, "replay", work_text(written.run, "kernels and copies"),
+                              "use    = \"program.h5\"  # relative to this file\n"
+                              "replay = \"recorded\"    # times as they are, interference included; or "
+                              "\"modelled\", \"mixed\"\n"));
+  write_program_file(written.program, written.run, request.command_line);
   text.rename_to_target();
-  written.program = program.string();
-  written.experiment = experiment.string();
-  written.check = check_replay(run, ExperimentFile::load(experiment).make(std::nullopt));
+  written.check = check_replay(written.run, ExperimentFile::load(written.experiment).make(std::nullopt));
+  return written;
+}
+
+WrittenProgram write_benchmark(const OperatorList& list, const std::vector<Rank>& ranks,
+                               const ProgramRequest& request) {
+  if (request.system.empty() && ranks.empty())
+    throw UsageError(
+        "--benchmark requires --system where there are no Kineto traces, which say the GPU (c3sim list "
+        "systems)");
+  WrittenProgram written;
+  written.run = benchmark_run(list);
+  if (written.run.events() == 0)
+    throw UsageError(
+        "--benchmark: the operator list has no operators that do GPU work, so there is nothing to run");
+  written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
+  written.program = (prepare(written.run, request, written) / "operators.json").string();
+  TemporaryFile text(written.experiment);  // both can be written, or none is
+  text.append(experiment_text(
+      written, "benchmark", work_text(written.run, "kernels, copies and collectives"),
+      "use    = \"operators.json\"  # relative to this file; a list of files: one behind the other\n"
+      "replay = \"modelled\"        # times from shapes; or, with recorded times, \"recorded\", \"mixed\"\n"));
+  write_operator_list(written.program, list);
+  text.rename_to_target();
   return written;
 }
 

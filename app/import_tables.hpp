@@ -1,13 +1,14 @@
 #pragma once
 /// What is reported on traces: tables for the terminal and as CSV, and JSON.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/node_graph_report.hpp"
-#include "workloads/traces/retiming/retimed_kernels.hpp"
 
 namespace c3::inline app {
 
@@ -25,6 +26,9 @@ std::vector<std::string> import_table_names();
 std::vector<ImportTable> import_tables(const ImportReport& report);
 std::vector<ImportTable> import_tables(const NodeGraphReport& report);
 
+/// \p text cut in the middle if it is long, because names of kernels differ at both ends.
+std::string terminal_cell(const std::string& text);
+
 /// A table for a terminal: long names cut, without columns that say nothing, and with as many rows as fit.
 std::string terminal_text(const ImportTable& table);
 
@@ -36,8 +40,11 @@ std::string import_text(const NodeGraphReport& report);
 /// \throws UsageError if it is a table of the other report
 std::string import_csv(const std::vector<ImportTable>& tables, const std::string& name);
 
-/// Everything, times in us. \param retiming beside it, or nullptr
-std::string import_json(const ImportReport& report, const Retiming* retiming = nullptr);
+/// What options add to the report, by key.
+using ImportExtras = std::map<std::string, Json>;
+
+/// Everything, times in us.
+std::string import_json(const ImportReport& report, const ImportExtras& extras = {});
 std::string import_json(const NodeGraphReport& report);
 
 }  // namespace c3::app

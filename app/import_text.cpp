@@ -14,14 +14,13 @@ namespace {
 constexpr std::size_t kMostRows = 14;     // of a table on a terminal
 constexpr std::size_t kLongestCell = 60;  // characters
 
-/// In the middle, because names of kernels differ at both ends.
-std::string cut(const std::string& text) {
+}  // namespace
+
+std::string terminal_cell(const std::string& text) {
   if (text.size() <= kLongestCell) return text;
   constexpr std::size_t kHalf = (kLongestCell - 2) / 2;
   return text.substr(0, kHalf) + ".." + text.substr(text.size() - kHalf);
 }
-
-}  // namespace
 
 std::string terminal_text(const ImportTable& table) {
   std::vector<std::size_t> shown;
@@ -35,7 +34,7 @@ std::string terminal_text(const ImportTable& table) {
     std::vector<std::string> kept;
     kept.reserve(shown.size());
     for (const std::size_t column : shown)
-      kept.push_back(cut(row[column]));
+      kept.push_back(terminal_cell(row[column]));
     return kept;
   };
   TextTable text(cells(table.columns));
@@ -65,18 +64,21 @@ std::string collectives_note(const ImportReport& report) {
   const std::size_t matched = report.matched_by_sequence + report.matched_by_order;
   std::string note = fmt::format("{} of {} collective kernels have a known kind, size and group\n", specified,
                                  report.collective_kernels);
-  if (matched == 0)
-    return note +
-           "recorded times are upper bounds: the trace of one rank does not tell transfer from waiting for "
-           "other "
-           "ranks\n";
+  if (report.unmatched.count > 0)
+    note += fmt::format(
+        "the times of {} are upper bounds, {:.3f} ms: one rank does not tell transfer from waiting for other "
+        "ranks; at least {:.3f} ms were waiting, what is beyond the shortest of those that are alike\n",
+        matched == 0 ? "collectives" : "those that are not matched", report.unmatched.milliseconds(),
+        report.waiting_at_least.milliseconds());
+  if (matched == 0) return note;
   note +=
       fmt::format("{} collectives matched across ranks: {} by sequence number, {} by order in their group\n",
                   matched, report.matched_by_sequence, report.matched_by_order);
   note += fmt::format(
-      "true cost, from the latest start to the end: {:.3f} ms; ends of a collective differ by {:.1f} "
-      "us (median), {:.1f} us (worst)\n",
-      report.true_cost.milliseconds(), report.end_spread_median.microseconds(),
+      "true cost, from the latest start to the end: {:.3f} ms; kernels waited {:.3f} ms for late ranks; ends "
+      "of "
+      "a collective differ by {:.1f} us (median), {:.1f} us (worst)\n",
+      report.true_cost.milliseconds(), report.waiting.milliseconds(), report.end_spread_median.microseconds(),
       report.end_spread_worst.microseconds());
   return note;
 }

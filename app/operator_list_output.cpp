@@ -13,11 +13,6 @@
 namespace c3::inline app {
 namespace {
 
-struct MadeList {
-  OperatorList list;
-  std::vector<std::string> notes;
-};
-
 std::string coverage_note(int rank, const OperatorCoverage& coverage) {
   const auto percent = [](auto part, auto whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -39,17 +34,19 @@ std::string coverage_note(int rank, const OperatorCoverage& coverage) {
 /// With the times of the Kineto traces.
 MadeList from_joined(const TraceFiles& files) {
   MadeList made;
+  std::vector<std::size_t> rank_of;
   for (const JoinedRank& joined : files.joined) {
+    rank_of.push_back(joined.rank);
     const Rank& kineto = files.ranks[joined.rank];
     RankOperators& rank = made.list.ranks.emplace_back(list_operators(joined.execution, kineto.number()));
-    const OperatorCoverage coverage = add_times(rank, joined.execution, kineto.trace, kineto.join, joined.join);
-    made.notes.push_back(coverage_note(rank.rank, coverage));
+    made.coverage.push_back({rank.rank, add_times(rank, joined.execution, kineto, joined.join)});
   }
+  add_starts(made.list, files.ranks, rank_of);
   return made;
 }
 
 MadeList from_lists(const std::vector<OperatorListFile>& lists) {
-  MadeList made{.list = lists.front().list, .notes = {}};
+  MadeList made{.list = lists.front().list, .coverage = {}};
   for (std::size_t i = 1; i < lists.size(); ++i)
     made.list = concatenated(std::move(made.list), lists[i].list);
   return made;
@@ -62,7 +59,8 @@ MadeList list_of(const TraceFiles& files) {
   for (const ExecutionTrace& trace : files.executions)
     made.list.ranks.push_back(list_operators(trace, trace.rank.value_or(0)));
   if (made.list.ranks.empty())
-    throw UsageError("--operators requires PyTorch execution traces or operator lists; there are none");
+    throw UsageError(
+        "--operators and --benchmark require PyTorch execution traces or operator lists; there are none");
   return made;
 }
 
@@ -94,13 +92,24 @@ OperatorList changed(OperatorList list, const OperatorListOptions& options) {
 
 }  // namespace
 
-std::vector<std::string> write_operator_list(const TraceFiles& files, const OperatorListOptions& options) {
+MadeList make_operator_list(const TraceFiles& files, const OperatorListOptions& options) {
   MadeList made = list_of(files);
-  const OperatorList list = changed(std::move(made.list), options);
-  TemporaryFile file(options.file);
-  file.append(operator_list_text(list));
-  file.rename_to_target();
-  return made.notes;
+  made.list = changed(std::move(made.list), options);
+  return made;
+}
+
+std::vector<std::string> coverage_notes(const MadeList& made) {
+  std::vector<std::string> notes;
+  notes.reserve(made.coverage.size());
+  for (const RankCoverage& of : made.coverage)
+    notes.push_back(coverage_note(of.rank, of.coverage));
+  return notes;
+}
+
+void write_operator_list(const std::string& file, const OperatorList& list) {
+  TemporaryFile written(file);
+  written.append(operator_list_text(list));
+  written.rename_to_target();
 }
 
 }  // namespace c3::app

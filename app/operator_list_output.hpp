@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/trace_files.hpp"
+#include "workloads/traces/execution/operator_times.hpp"
 
 namespace c3::inline app {
 
@@ -14,11 +15,29 @@ struct OperatorListOptions {
   std::vector<std::string> drop;  ///< classes
   int repeat = 1;
   int ranks = 0;  ///< as many as there are, if 0
+
+  bool shortens_or_lengthens() const { return !drop.empty() || repeat != 1 || ranks != 0; }
 };
 
-/// Writes the list of \p files with the changes that \p options ask for. Several lists are put behind each
-/// other. \returns what a user should know of it, one note each. \throws IoError, TraceSetError, and UsageError
-/// for files of which no list can be made
-std::vector<std::string> write_operator_list(const TraceFiles& files, const OperatorListOptions& options);
+/// How much of a rank's recorded GPU work is that of listed operators.
+struct RankCoverage {
+  int rank = 0;
+  OperatorCoverage coverage;
+};
+
+struct MadeList {
+  OperatorList list;
+  std::vector<RankCoverage> coverage;  ///< where there are Kineto traces
+};
+
+/// The list of \p files with the changes that \p options ask for. Several lists are put behind each other.
+/// \throws TraceSetError, and UsageError for files of which no list can be made
+MadeList make_operator_list(const TraceFiles& files, const OperatorListOptions& options);
+
+/// What a user should know of it, one note each.
+std::vector<std::string> coverage_notes(const MadeList& made);
+
+/// \throws IoError
+void write_operator_list(const std::string& file, const OperatorList& list);
 
 }  // namespace c3::app

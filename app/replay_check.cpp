@@ -2,78 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
+#include <vector>
 
-#include "workloads/execute/run.hpp"
+#include "workloads/comparison/simulated_dates.hpp"
 
 namespace c3::inline app {
-namespace {
 
-/// Notes when kernels and collectives start, by GPU and stream, in the order in which they do.
-class StartRecorder final : public Observer {
- public:
-  void resource_added(ResourceId /*id*/, const ResourceInfo& /*info*/, double /*capacity*/) override {}
-  void capacity_changed(ResourceId /*id*/, Seconds /*at*/, double /*capacity*/) override {}
-  void activity_started(ActivityId /*id*/, const ActivityInfo& info, Seconds at) override {
-    if (info.kind == ActivityKind::kernel || info.kind == ActivityKind::collective)
-      starts_[{info.gpu, info.stream}].push_back(at.value);
-  }
-  void activity_finished(ActivityId /*id*/, Seconds /*at*/) override {}
-  void depends(ActivityId /*successor*/, ActivityId /*predecessor*/, DependencyKind /*kind*/) override {}
-  void rate_changed(ActivityId /*activity*/, Seconds /*at*/, double /*rate*/) override {}
-  void utilisation(ResourceId /*id*/, Seconds /*at*/, double /*used*/) override {}
-
-  const std::vector<double>& of(int gpu, int stream) { return starts_[{gpu, stream}]; }
-
- private:
-  std::map<std::pair<int, int>, std::vector<double>> starts_;
-};
-
-double seconds(Picoseconds time) { return static_cast<double>(time.count) * 1e-12; }
-
-double recorded_length(const RecordedRank& rank) {
-  if (rank.steps.empty()) return 0.0;
-  return seconds(rank.points[rank.steps.back().end].date - rank.points[rank.steps.front().begin].date);
-}
-
-/// From the first mark of a rank's host to the last one.
-double simulated_length(const RunResult& result, int rank) {
-  double first = 0.0, last = 0.0;
-  bool any = false;
-  for (const HostMark& mark : result.marks) {
-    if (mark.rank != rank) continue;
-    first = any ? std::min(first, mark.date.value) : mark.date.value;
-    last = any ? std::max(last, mark.date.value) : mark.date.value;
-    any = true;
-  }
-  return last - first;
-}
-
-}  // namespace
-
-ReplayCheck check_replay(const RecordedRun& run, const Experiment& experiment) {
-  StartRecorder recorder;
-  RunSetup setup;
-  setup.observer = &recorder;
-  const RunResult result = run_once(experiment, experiment.strategies.front(), setup);
-  const RankPartition classes = simulated_ranks(experiment, experiment.strategies.front());
+ReplayCheck check_replay(const RecordedRun& run, Experiment experiment) {
+  const SimulatedDates simulated = simulate(run, std::move(experiment));
   ReplayCheck check;
-  std::vector<double> distances;
+  std::vector<double> distances;  // us
   double lengths = 0.0;
   std::size_t steps = 0;
-  for (const RecordedRank& rank : run.ranks) {
-    const int number = classes.representative(classes.class_of(run.ranks.size() == 1 ? 0 : rank.number));
-    const double recorded = recorded_length(rank), simulated = simulated_length(result, number);
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    const RecordedRank& rank = run.ranks[i];
+    const double recorded = rank.length().microseconds();
     lengths += recorded;
     steps += std::max<std::size_t>(1, rank.steps.size());
     if (recorded > 0.0)
-      check.step_error = std::max(check.step_error, std::abs(simulated - recorded) / recorded);
-    std::vector<std::size_t> next(run.streams.size());
-    for (const RecordedWork& work : rank.work) {
-      const std::vector<double>& starts = recorder.of(number, static_cast<int>(work.stream));
-      distances.push_back(std::abs(starts.at(next[work.stream]++) - seconds(work.start)));
-    }
+      check.step_error =
+          std::max(check.step_error, std::abs(simulated.lengths[i].microseconds() - recorded) / recorded);
+    for (std::size_t row = 0; row < rank.work.size(); ++row)
+      distances.push_back(std::abs((simulated.work[i][row].start - rank.work[row].start).microseconds()));
   }
   if (distances.empty() || lengths <= 0.0) return check;
   std::ranges::sort(distances);

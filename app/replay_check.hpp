@@ -1,9 +1,6 @@
 #pragma once
 /// How far the simulator's replay of a recorded run is from the recording.
 
-#include <optional>
-#include <vector>
-
 #include "workloads/experiment.hpp"
 #include "workloads/traces/replay/recorded_run.hpp"
 
@@ -18,6 +15,6 @@ struct ReplayCheck {
 
 /// Runs \p experiment, whose program is the replay of \p run with recorded times, once under its first
 /// strategy.
-ReplayCheck check_replay(const RecordedRun& run, const Experiment& experiment);
+ReplayCheck check_replay(const RecordedRun& run, Experiment experiment);
 
 }  // namespace c3::app

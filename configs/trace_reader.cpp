@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
-#include "results/program_file.hpp"
+#include "configs/trace_source.hpp"
 #include "workloads/traces/replay/data_parallel.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
@@ -22,10 +21,16 @@
 namespace c3::inline configs {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr auto kKeys = std::to_array<KeyText>({
-    {"use", "program file of c3sim import, relative to this file"},
+    {"use",
+     "program file of c3sim import, relative to this file; or an operator list, or several, which run one "
+     "behind the "
+     "other"},
+    {"drop", "of operator lists: classes of work to leave out"},
+    {"repeat", "of operator lists: how many times in turn they run", std::int64_t{1}},
+    {"scale_to",
+     "of operator lists: for so many ranks, if all listed ranks run alike (data parallelism); default: those "
+     "listed"},
     {"replay",
      "recorded: kernels and collectives take the time that they took in the trace; modelled: the time that the "
      "model gives their shapes; mixed: that for the classes of `model`",
@@ -81,9 +86,47 @@ std::vector<WorkClass> read_mode(Section& section) {
 }
 
 std::string percent(const ReplayShare& part, const ReplayShare& whole) {
-  const double time = static_cast<double>(std::max<std::int64_t>(1, whole.time.count));
-  return fmt::format("{:.1f} % ({} of {})", 100.0 * static_cast<double>(part.time.count) / time, part.count,
-                     whole.count);
+  const bool has_times = whole.time.count > 0;
+  const double all = static_cast<double>(has_times ? whole.time.count : static_cast<std::int64_t>(whole.count));
+  const double its = static_cast<double>(has_times ? part.time.count : static_cast<std::int64_t>(part.count));
+  return fmt::format("{:.1f} % ({} of {})", all > 0.0 ? 100.0 * its / all : 0.0, part.count, whole.count);
+}
+
+/// A replay of nothing would take no time. \param classes to model
+void refuse_without_times(const RecordedRun& run, const std::vector<WorkClass>& classes, Section& section) {
+  const auto has_times = [](const RecordedRank& rank) {
+    return std::ranges::any_of(rank.work, &RecordedWork::has_time);
+  };
+  if (run.events() == 0 || !classes.empty() || std::ranges::any_of(run.ranks, has_times)) return;
+  section.refuse(section.has("replay") ? "replay" : "use",
+                 "the operator list has no recorded times, as it was made without Kineto traces: use replay = "
+                 "\"modelled\"");
+}
+
+/// Names of work that takes no time, the most frequent first.
+std::string names_without_time(const RecordedRun& run, const ReplayModel& model) {
+  constexpr std::size_t kMost = 5;
+  std::vector<NotModelled> entries = not_modelled(run, model);
+  std::erase_if(entries, &NotModelled::has_time);
+  std::string text;
+  for (const NotModelled& entry : entries | std::views::take(kMost))
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", entry.name, entry.count);
+  return entries.size() > kMost ? text + fmt::format(" and {} others", entries.size() - kMost) : text;
+}
+
+/// What a rank that was recorded alone does not tell of its collectives.
+std::string waiting_text(const RecordedRun& run, const ReplayModel& model) {
+  const AloneCollectives alone = alone_collectives(run);
+  if (alone.count == 0) return "";
+  const ReplayChoice choice(run, model);
+  const auto modelled = std::ranges::count_if(
+      run.collectives, [&](const RecordedCollective& collective) { return choice.is_modelled(collective); });
+  return fmt::format(
+      "trace: one rank recorded {} collectives alone: {:.3f} ms, of which at least {:.3f} ms, and at most what "
+      "the transfer leaves, was waiting for late ranks; {}",
+      alone.count, alone.time.milliseconds(), alone.waiting_at_least.milliseconds(),
+      modelled == 0 ? "this replay keeps it"
+                    : fmt::format("{} of them take the time of the model's transfer and no waiting", modelled));
 }
 
 /// Recorded durations hold for as many ranks as were recorded, and no others.
@@ -136,30 +179,18 @@ std::optional<int> read_data_parallel(Section& section) {
 
 }  // namespace
 
-void place_trace(Table& root) {
-  Node* trace = root.find("trace");
-  Node* use = trace == nullptr || trace->table() == nullptr ? nullptr : trace->table()->find("use");
-  if (use == nullptr || use->text() == nullptr || fs::path(*use->text()).is_absolute()) return;
-  std::error_code ignored;
-  const fs::path written_in = use->origin.file ? fs::path(*use->origin.file) : fs::path();
-  const fs::path folder = fs::is_regular_file(written_in, ignored) ? written_in.parent_path() : fs::path();
-  use->value = fs::absolute(folder / *use->text(), ignored).lexically_normal().string();
-}
-
 Program read_trace(Section& root, const ClusterSpec& cluster) {
   Section section = root.table("trace");
-  const std::string path = section.text("use");
+  const TraceSource source = read_source(section);
   const std::vector<WorkClass> classes = read_mode(section);
   const std::optional<int> data_parallel = read_data_parallel(section);
   section.explain(kKeys);
   root.explain("trace", "a recorded run, in place of [[stream]]");
   section.finish();
   if (section.is_rehearsal()) return {};
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored))
-    section.fail("use",
-                 fmt::format("{} is not there or not a file; c3sim import TRACES -o FOLDER writes one", path));
-  const PlacedRun placed = place_run(section, read_program_file(path), data_parallel, classes, cluster.ranks());
+  RecordedRun run = load(source, section);
+  refuse_without_times(run, classes, section);
+  const PlacedRun placed = place_run(section, std::move(run), data_parallel, classes, cluster.ranks());
   return replay_program(placed.run, placed.roles, {classes, &cluster.gpu});
 }
 
@@ -167,7 +198,9 @@ std::optional<PlacedRun> recording_of(const Node& experiment, const ClusterSpec&
   const Node* trace = experiment.table()->find("trace");
   if (trace == nullptr) return std::nullopt;
   Section section(*trace, "trace");
-  RecordedRun run = read_program_file(section.text("use"));
+  const TraceSource source = read_source(section);
+  if (is_of_lists(source)) return std::nullopt;
+  RecordedRun run = load(source, section);
   RankRoles roles = section.has("data_parallel") ? repeated_roles(run, cluster.ranks())
                                                  : recorded_roles(run, cluster.ranks());
   return PlacedRun{std::move(run), std::move(roles)};
@@ -177,26 +210,32 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   const Node* trace = experiment.table()->find("trace");
   if (trace == nullptr) return {};
   Section section(*trace, "trace");
-  const std::string path = section.text("use");
+  const TraceSource source = read_source(section);
   const std::vector<WorkClass> classes = read_mode(section);
-  if (classes.empty()) return {};
   const std::optional<int> data_parallel = read_data_parallel(section);
-  RecordedRun run = read_program_file(path);
+  RecordedRun run = load(source, section);
   std::vector<std::string> notes;
   if (data_parallel) notes = notes_on_scaling(run, *data_parallel);
-  const PlacedRun placed = place_run(section, std::move(run), data_parallel, classes, cluster.ranks());
-  const ReplayShares shares = shares_of(placed.run, {classes, &cluster.gpu});
-  if (shares.all().count > 0)
-    notes.push_back("trace: of the recorded GPU time and pieces of work " + share_text(shares));
+  run = place_run(section, std::move(run), data_parallel, classes, cluster.ranks()).run;
+  const ReplayModel model{classes, &cluster.gpu, cluster.ranks()};
+  const ReplayShares shares = shares_of(run, model);
+  if (!classes.empty() && shares.all().count > 0) notes.push_back("trace: " + share_text(shares));
+  if (shares.nothing.count > 0)
+    notes.push_back(fmt::format(
+        "trace: {} of {} kernels, copies and collectives take no time: the model has no rule for them, and no "
+        "time was recorded: {}",
+        shares.nothing.count, shares.all().count, names_without_time(run, model)));
+  if (std::string waiting = waiting_text(run, model); !waiting.empty()) notes.push_back(std::move(waiting));
   return notes;
 }
 
 std::string share_text(const ReplayShares& shares) {
   const ReplayShare all = shares.all();
   std::string text = fmt::format(
-      "{} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
+      "{} {} are modelled, {} are in another kernel's time, {} keep their recorded time, because what they "
       "compute or "
-      "move is not known or this GPU cannot run it (c3sim inspect PROGRAM lists reasons)",
+      "move is not known or this GPU cannot run it (c3sim import .. -o DIR --csv not-modelled lists reasons)",
+      all.time.count > 0 ? "of the recorded GPU time and pieces of work" : "of the pieces of work",
       percent(shares.model, all), percent(shares.another, all), percent(shares.recording, all));
   if (shares.choice.count > 0)
     text += fmt::format(", {} because replay does not model their class", percent(shares.choice, all));

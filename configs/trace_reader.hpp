@@ -25,10 +25,6 @@ constexpr auto enum_names(Replay) {
       {{"recorded", Replay::recorded}, {"modelled", Replay::modelled}, {"mixed", Replay::mixed}});
 }
 
-/// Makes `trace.use` of \p root an absolute path: it is relative to the file that names it, or to the working
-/// directory on the command line.
-void place_trace(Table& root);
-
 /// The program of `[trace]` on \p cluster. \throws ConfigError; IoError when the file is damaged
 Program read_trace(Section& root, const ClusterSpec& cluster);
 
@@ -40,7 +36,8 @@ std::optional<PlacedRun> recording_of(const Node& experiment, const ClusterSpec&
 /// or there is no trace. \throws as read_trace
 std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpec& cluster);
 
-/// "94.8 % (4864 of 6216) are modelled, 0.0 % (0 of 6216) are in another kernel's time, .."
+/// "of the recorded GPU time and pieces of work 94.8 % (4864 of 6216) are modelled, 0.0 % (0 of 6216) are in
+/// another kernel's time, .."
 std::string share_text(const ReplayShares& shares);
 
 }  // namespace c3::configs

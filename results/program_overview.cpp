@@ -50,24 +50,20 @@ std::vector<std::pair<std::string, ClassTotal>> without_operator(const RecordedR
   return sorted;
 }
 
-Picoseconds length_of(const RecordedRank& rank) {
-  if (rank.steps.empty()) return {};
-  return rank.points[rank.steps.back().end].date - rank.points[rank.steps.front().begin].date;
-}
-
 }  // namespace
 
 std::string program_text(const std::filesystem::path& path, const RecordedRun& run) {
   std::string text = fmt::format("{}: a recorded run ({})\n", path.string(), kProgramFileSchema);
-  text += fmt::format("GPU {}; {} of {} ranks; streams {}; {} collectives of several ranks\n",
+  text += fmt::format("GPU {}; {} of {} ranks; streams {}; {} collective{}{}\n",
                       run.gpu.empty() ? "unknown" : run.gpu, run.ranks.size(),
                       std::max<std::size_t>(run.ranks.size(), static_cast<std::size_t>(run.world_size)),
-                      fmt::join(run.streams, ", "), run.collectives.size());
+                      fmt::join(run.streams, ", "), run.collectives.size(), run.collectives.size() == 1 ? "" : "s",
+                      run.is_of_one_rank() ? ", recorded by this rank alone" : " of several ranks");
   for (const RecordedRank& rank : run.ranks) {
     text += fmt::format(
         "rank {}: {} kernels and copies, {} edges between streams, {} threads, {} steps in {:.3f} ms\n",
         rank.number, rank.work.size(), rank.edges.size(), rank.threads.size(), rank.steps.size(),
-        length_of(rank).milliseconds());
+        rank.length().milliseconds());
     const auto totals = totals_of(rank);
     for (std::size_t i = 0; i < totals.size(); ++i) {
       if (totals[i].count > 0)
@@ -106,7 +102,7 @@ std::string program_json(const std::filesystem::path& path, const RecordedRun& r
     its["edges"] = static_cast<std::int64_t>(rank.edges.size());
     its["threads"] = static_cast<std::int64_t>(rank.threads.size());
     its["steps"] = static_cast<std::int64_t>(rank.steps.size());
-    its["length_us"] = length_of(rank).microseconds();
+    its["length_us"] = rank.length().microseconds();
     Json classes = Json::object();
     const auto totals = totals_of(rank);
     for (std::size_t i = 0; i < totals.size(); ++i) {

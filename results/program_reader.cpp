@@ -137,7 +137,8 @@ class ProgramReader {
 
   void check() const {
     for (const RecordedCollective& collective : run_.collectives) {
-      if (collective.members.size() < 2) refuse("members", "has a collective of fewer than two ranks");
+      if (collective.members.size() < 2 && !run_.is_of_one_rank())
+        refuse("members", "has a collective of fewer than two ranks");
       if (collective.bytes < 0) refuse("collectives", "has a negative size");
       for (const std::int32_t member : collective.members) {
         if (std::ranges::find(run_.ranks, member, &RecordedRank::number) == run_.ranks.end() ||

@@ -42,4 +42,8 @@ StudyReport retiming_sections(const TraceRuns& runs, const PublishedFigures& pub
 /// The all-reduce of Megatron's trace beside ours.
 StudyReport all_reduce_sections(const TraceRuns& runs, const PublishedFigures& published);
 
+/// A benchmark from Megatron's execution traces: coverage, its simulation beside the trace, obfuscated and
+/// plain.
+StudyReport benchmark_sections(const TraceRuns& runs, const PublishedFigures& published);
+
 }  // namespace c3::studies

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "files/unpacked_file.hpp"
+#include "workloads/traces/execution/execution_reader.hpp"
+#include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"
 #include "workloads/traces/rank_set.hpp"
@@ -36,13 +38,28 @@ std::string stem(const fs::path& file) {
   return name.substr(0, name.size() - kEnding.size());
 }
 
+/// As the ranks; none where one lacks its execution trace.
+void order_executions(TraceRun& run) {
+  std::vector<ExecutionTrace> ordered;
+  for (const Rank& rank : run.ranks) {
+    const auto its = std::ranges::find_if(
+        run.executions, [&](const ExecutionTrace& execution) { return rank_of(execution) == rank.number(); });
+    if (its != run.executions.end()) ordered.push_back(std::move(*its));
+  }
+  run.executions = ordered.size() == run.ranks.size() ? std::move(ordered) : std::vector<ExecutionTrace>();
+}
+
 /// Nothing for files that are of another format. \throws TraceError for a damaged one
 std::unique_ptr<TraceRun> read_run(const std::string& name, const std::vector<fs::path>& files) {
-  auto run = std::make_unique<TraceRun>(TraceRun{.name = name, .ranks = {}, .report = {}});
+  auto run = std::make_unique<TraceRun>(TraceRun{.name = name, .ranks = {}, .executions = {}, .report = {}});
   for (const fs::path& path : files) {
     UnpackedFile file(path);
     PeekedSource source([&file](std::span<char> part) { return file.read(part); });
-    if (format_of(path.string(), source) != TraceFormat::kineto) continue;
+    const TraceFormat format = format_of(path.string(), source);
+    if (format == TraceFormat::execution)
+      run->executions.push_back(
+          read_execution_trace(path.string(), [&source](std::span<char> part) { return source.read(part); }));
+    if (format != TraceFormat::kineto) continue;
     run->ranks.emplace_back(
         read_kineto(path.string(), [&source](std::span<char> part) { return source.read(part); }));
   }
@@ -50,6 +67,7 @@ std::unique_ptr<TraceRun> read_run(const std::string& name, const std::vector<fs
   if (std::ranges::all_of(run->ranks, is_idle)) return nullptr;
   order_ranks(run->ranks, /*allow_missing=*/true);
   run->report = make_report(run->ranks);
+  order_executions(*run);
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "studies/jobs.hpp"
+#include "workloads/traces/execution/execution_trace.hpp"
 #include "workloads/traces/import_report.hpp"
 #include "workloads/traces/rank_record.hpp"
 
@@ -17,6 +18,7 @@ namespace c3::inline studies {
 struct TraceRun {
   std::string name;  ///< of the file without its ending, or of the folder: "a100_dlrm_rank3of8"
   std::vector<Rank> ranks;
+  std::vector<ExecutionTrace> executions;  ///< of the same ranks; empty where not every rank has one
   ImportReport report;
 };
 

@@ -26,7 +26,8 @@ StudyOutcome reproduce_traces(const StudyInput& input, const PublishedFigures& p
   run_jobs(jobs, progress);
   StudyOutcome outcome;
   for (StudyReport part : {replay_sections(runs, published), import_sections(runs, published),
-                           all_reduce_sections(runs, published), retiming_sections(runs, published)}) {
+                           all_reduce_sections(runs, published), retiming_sections(runs, published),
+                           benchmark_sections(runs, published)}) {
     std::ranges::copy_if(part, std::back_inserter(outcome.report),
                          [](const StudySection& section) { return !section.lines.empty(); });
   }
@@ -38,7 +39,7 @@ StudyOutcome reproduce_traces(const StudyInput& input, const PublishedFigures& p
 
 Study traces_study() {
   return {.name = "traces",
-          .about = "Traces of real steps: what import finds, replays, kernels on another GPU",
+          .about = "Traces of real steps: what import finds, replays, kernels on another GPU, benchmarks",
           .files = {{"traces",
                      "traces of PyTorch's profiler: folders megatron_tp8_a100, hta, pytorch_et, tracelens"}},
           .run = reproduce_traces};

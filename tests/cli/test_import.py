@@ -69,7 +69,7 @@ class Import(ScratchTest):
         collectives = report["collectives"]
         self.assertEqual((collectives["kernels"], collectives["specified"], collectives["matched_by_sequence"]), (4, 4, 2))
         # Rank 1 is 40 us late once: 150 to 300 us; then 510 to 700 us.
-        self.assertEqual(collectives["true_cost_us"], 150 + 190)
+        self.assertEqual((collectives["true_cost_us"], collectives["waiting_us"], collectives["waiting_at_least_us"]), (150 + 190, 40, 0))
         self.assertEqual(collectives["alike"][0]["bytes"], 2048)
         self.assertEqual(report["stragglers"][0]["last"] + report["stragglers"][-1]["last"], 2)
         replay = report["replay"]["with_cross_stream_edges"]
@@ -86,7 +86,7 @@ class Import(ScratchTest):
         self.assertIn("the hosts bind this step", done.stdout)
 
     def test_the_trace_of_one_rank_gives_upper_bounds_and_says_so(self):
-        self.write("rank1.json", trace(1))
+        self.write("rank1.json", trace(1, late=40.0))
         done = c3sim("import", "rank1.json", folder=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("upper bounds", done.stdout)
@@ -94,6 +94,17 @@ class Import(ScratchTest):
         self.assertEqual(report["missing_ranks"], [0])
         self.assertTrue(report["collectives"]["upper_bounds"])
         self.assertIsNone(report["collectives"]["true_cost_us"])
+        self.assertEqual([report["collectives"][key] for key in ("waiting_us", "unmatched_us", "waiting_at_least_us")], [None, 340, 40])
+
+    def test_a_replay_of_one_rank_says_what_of_its_collectives_was_waiting(self):
+        self.write("rank1.json", trace(1, late=40.0))
+        c3sim("import", "rank1.json", "-o", "replay", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        notes = {mode: c3sim("run", "replay/experiment.toml", "-o", "out.h5", "--set", f"trace.replay={mode}", folder=self.folder).stderr
+                 for mode in ("recorded", "modelled")}
+        said = ("note: trace: one rank recorded 2 collectives alone: 0.340 ms, of which at least 0.040 ms, and at most what the transfer "
+                "leaves, was waiting for late ranks; ")
+        self.assertIn(said + "this replay keeps it\n", notes["recorded"])
+        self.assertIn(said + "2 of them take the time of the model's transfer and no waiting\n", notes["modelled"])
 
     def test_every_table_is_printed_as_csv(self):
         self.write_run()
@@ -273,7 +284,7 @@ class Program(ScratchTest):
         (self.folder / "rank0.json").write_text(json.dumps(content))
         done = c3sim("import", "rank0.json", "-o", "replay", folder=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("0.0 % (0 of 4) are modelled", done.stderr)
+        self.assertIn("79.2 % (2 of 4) are modelled, 0.0 % (0 of 4) are in another kernel's time, 20.8 % (2 of 4) keep", done.stderr)
         self.assertIn("m must be at most 2^40", c3sim("inspect", "replay/program.h5", folder=self.folder).stdout)
 
     def test_a_file_of_before_operators_is_replayed_as_recorded(self):

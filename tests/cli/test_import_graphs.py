@@ -152,10 +152,132 @@ class Graphs(ScratchTest):
         self.assertEqual([(row["name"], row["count"]) for row in self.report("long")["operators"]], [("gemm", 2 * 3 * 4)])
         self.assertEqual(self.report("list", "list")["ranks"][0]["nodes"], 6)
 
+    def write_ranks(self):
+        for rank in (0, 1):
+            self.write(f"kineto_{rank}.json", kineto(rank))
+            self.write(f"et_{rank}.json", execution_trace(rank) | {"pid": 100 + rank})
+
+    def run_bench(self, *sets, code=0):
+        words = [word for value in sets for word in ("--set", value)]
+        done = c3sim("run", "bench/experiment.toml", "-o", "out.h5", "--json", *words, folder=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return (json.loads(done.stdout)["strategies"][0]["time_us"] if code == 0 else None), done.stderr
+
+    def test_a_benchmark_is_run_and_is_similar_to_its_trace(self):
+        self.write_ranks()
+        done = c3sim("import", ".", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", "--similarity", "--json", folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        similarity = json.loads(done.stdout)["similarity"]
+        self.assertEqual([rank["rank"] for rank in similarity["ranks"]], [0, 1])
+        figures = {row["figure"]: row for row in similarity["ranks"][0]["figures"]}
+        # The operators begin at 5 and 100 us behind the step, their kernels take 50 us. In the benchmark a kernel starts 10 us behind
+        # its operator. The all-reduce is modelled, and the product, whose factors do not fit, keeps its time.
+        for name in ("gemm", "collective", "stream compute", "stream comm", "operator aten::addmm"):
+            self.assertEqual((figures[name]["recorded"], round(figures[name]["replayed"], 6)), (50, 50), name)
+        self.assertEqual(figures["gemm"]["ratio"], 1)
+        self.assertLess(figures["collective"]["ratio"], 0.9)
+        self.assertEqual((figures["step"]["recorded"], figures["step"]["replayed"]), (170, 160))
+        self.assertEqual((figures["waiting for late ranks"]["recorded"], figures["transfer"]["recorded"]), (0, 50))
+        self.assertEqual([(rank["work"], rank["covered"]) for rank in similarity["coverage"]], [(2, 2), (2, 2)])
+        self.assertEqual(similarity["not_modelled"], [{"name": "aten::addmm", "reason": "a product without the shapes of both factors",
+                                                       "count": 2, "recorded_us": 100}])
+        recorded, _ = self.run_bench("trace.replay=recorded")
+        modelled, notes = self.run_bench()
+        self.assertAlmostEqual(recorded, 160, delta=10)
+        self.assertLess(modelled, recorded)
+        self.assertIn("note: trace: of the recorded GPU time and pieces of work 50.0 % (2 of 4) are modelled", notes)
+
+    def test_tables_of_similarity_are_printed_as_text_and_csv(self):
+        self.write_ranks()
+        words = ["import", ".", "-o", "bench", "--system", "a100-sxm-80gb-8", "--similarity", "-q"]
+        for benchmark in ([], ["--benchmark"]):
+            for table in ("similarity", "not-modelled", "coverage"):
+                with self.subTest(benchmark=benchmark, table=table):
+                    done = c3sim(*words, *benchmark, "--csv", table, folder=self.folder)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    rows = list(csv.reader(io.StringIO(done.stdout)))
+                    self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+            text = c3sim(*words, *benchmark, folder=self.folder).stdout
+            self.assertRegex(text, r"\nrank 1: recorded and replayed, of one step\nfigure +unit +recorded +replayed +modelled +ratio\n")
+        self.assertIn("\nGPU work that listed operators launched\n", text)
+
+    def test_benchmarks_are_composed_without_a_program(self):
+        self.write_ranks()
+        c3sim("import", ".", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        once, _ = self.run_bench("trace.replay=recorded")
+        twice, _ = self.run_bench("trace.replay=recorded", "trace.repeat=2")
+        both, _ = self.run_bench("trace.replay=recorded", 'trace.use=["bench/operators.json", "bench/operators.json"]')
+        self.assertEqual(twice, both)
+        self.assertGreater(twice, 1.5 * once)
+        alone, _ = self.run_bench("trace.replay=recorded", 'trace.drop=["collective"]')
+        self.assertLess(alone, once)
+        more, _ = self.run_bench("trace.scale_to=4")
+        less, _ = self.run_bench()
+        self.assertGreater(more, less)
+        # Obfuscated, it runs alike; written with changes, as if they were keys.
+        c3sim("import", ".", "-o", "bench", "--benchmark", "--obfuscate", "--repeat", "2", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        self.assertEqual(self.run_bench("trace.replay=recorded")[0], twice)
+
+    def test_an_execution_trace_alone_is_a_benchmark_without_times(self):
+        self.write("et.json", execution_trace())
+        refused = c3sim("import", "et.json", "-o", "bench", "--benchmark", folder=self.folder)
+        self.assert_one_line(refused, 2, r"^c3sim: --benchmark requires --system where there are no Kineto traces")
+        c3sim("import", "et.json", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        listed = c3sim("import", "et.json", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", "--csv", "not-modelled", "-q", folder=self.folder)
+        self.assertEqual(listed.stdout, "name,reason,count,recorded [ms]\naten::addmm,a product without the shapes of both factors,1,-\n")
+        time, notes = self.run_bench()
+        self.assertGreater(time, 0)
+        self.assertIn("note: trace: of the pieces of work 50.0 % (1 of 2) are modelled", notes)
+        self.assertIn("note: trace: 1 of 2 kernels, copies and collectives take no time: the model has no rule for them, and no time was "
+                      "recorded: aten::addmm (1)\n", notes)
+        _, error = self.run_bench("trace.replay=recorded", code=3)
+        self.assertRegex(error, r"trace\.replay: the operator list has no recorded times.*: use replay = \"modelled\"\n$")
+
+    def test_what_a_benchmark_cannot_do_is_refused_at_its_key(self):
+        self.write_ranks()
+        c3sim("import", ".", "-o", "bench", "--benchmark", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        c3sim("import", ".", "-o", "program", "--system", "a100-sxm-80gb-8", folder=self.folder)
+        for sets, pattern in ((["trace.drop=['magic']"], r"trace\.drop: unknown class 'magic'"),
+                              (["trace.drop=[]"], r"trace\.drop: must be a list of some of gemm"),
+                              (["trace.drop=['gemm', 'collective']"], r"trace\.drop: leaves no operators that do GPU work"),
+                              (["trace.repeat=0"], r"trace\.repeat: "),
+                              (["trace.use=[]"], r"trace\.use: must not be empty"),
+                              (["trace.use=7"], r"trace\.use: must be the path of a file, or a list of paths"),
+                              (["trace.use=nowhere.json"], r"trace\.use: .*nowhere\.json is not there or not a file"),
+                              (["trace.use=['bench/operators.json', 'program/program.h5']"], r"trace\.use: .*program\.h5 is a program file, which runs alone"),
+                              (["trace.use=program/program.h5", "trace.repeat=2"], r"trace\.repeat: requires an operator list"),
+                              (["trace.scale_to=100000", "trace.repeat=1000"], r"trace\.repeat: makes a list of 300 million operators"),
+                              (["trace.scale_to=16"], r"trace\.use: the trace has rank 15, the system 8 ranks")):
+            with self.subTest(sets=sets):
+                _, error = self.run_bench(*sets, code=3)
+                self.assertRegex(error, r"^[^\n]*:\d+:\d+: " + pattern)
+        uneven = json.loads((self.folder / "bench/operators.json").read_text())
+        for operator in uneven["operators"]:
+            if operator["rank"] == 1 and operator.get("bytes"):
+                operator["bytes"] = 4
+        self.write("bench/operators.json", uneven)
+        _, error = self.run_bench(code=3)
+        self.assertRegex(error, r"experiment\.toml:\d+:\d+: trace\.use: .*rank 1: event 1: its all_reduce of 4 B is matched with the all_reduce of 4096 B of rank 0")
+
+    def test_options_of_benchmarks_need_each_other(self):
+        self.write_ranks()
+        for arguments, pattern in ((["--benchmark"], r"--benchmark requires"), (["--similarity"], r"--similarity requires"),
+                                   (["--csv", "similarity"], r"--csv similarity requires --similarity"),
+                                   (["--csv", "not-modelled"], r"--csv not-modelled requires -o"),
+                                   (["--repeat", "2"], r"--repeat changes an operator list: it requires --operators or --benchmark"),
+                                   (["-o", "b", "--benchmark", "--similarity", "--drop", "copy"], r"--similarity compares with the trace: it cannot be combined")):
+            with self.subTest(arguments=arguments):
+                self.assert_one_line(c3sim("import", ".", *arguments, folder=self.folder), 2, "^c3sim: .*" + pattern)
+        self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", "--benchmark", "--similarity", folder=self.folder), 2,
+                             r"^c3sim: --similarity requires Kineto traces")
+        self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", "--benchmark", "--system", "a100-sxm-80gb-8", "--drop", "gemm", "--drop", "collective",
+                                   folder=self.folder), 2, r"^c3sim: --benchmark: the operator list has no operators that do GPU work")
+        self.assert_one_line(c3sim("import", "et_0.json", "-o", "b", folder=self.folder), 2, r"^c3sim: -o requires Kineto traces: .*--benchmark")
+
     def test_what_cannot_be_listed_is_refused(self):
         self.write("kineto.json", kineto(0))
         self.write("et.json", execution_trace())
-        for arguments, code, pattern in ((["kineto.json", "--operators", "x"], 2, r"--operators requires PyTorch execution traces or operator lists"),
+        for arguments, code, pattern in ((["kineto.json", "--operators", "x"], 2, r"--operators and --benchmark require PyTorch execution traces or operator lists"),
                                          (["et.json", "--obfuscate"], 2, r"--obfuscate"),
                                          (["et.json", "--operators", "x", "--drop", "magic"], 2, r"--drop"),
                                          (["et.json", "--operators", "x", "--repeat", "0"], 2, r"--repeat"),
@@ -167,7 +289,7 @@ class Graphs(ScratchTest):
             with self.subTest(arguments=arguments):
                 self.assert_one_line(c3sim("import", *arguments, folder=self.folder), code, "^c3sim: .*" + pattern)
                 self.assertFalse((self.folder / "x").exists())
-        self.refuse({"format": "c3sim operators", "version": 9, "operators": []}, r"version 9 is not read, only version 1$")
+        self.refuse({"format": "c3sim operators", "version": 9, "operators": []}, r"version 9 is not read, only versions 1 and 2$")
 
     def test_damaged_execution_traces_are_one_error_with_the_node(self):
         whole = json.dumps(execution_trace()).encode()

@@ -26,11 +26,12 @@ MUST_NOT_INCLUDE = {"workloads/experiment": ["workloads/training", "workloads/mo
                     "workloads/analysis": ["workloads/training", "workloads/models", "workloads/traces"],
                     "workloads/program": ["workloads/execute", "workloads/training", "workloads/models", "workloads/analysis",
                                           "workloads/experiment", "workloads/traces"],
-                    "workloads/execute": ["workloads/training", "workloads/models", "workloads/analysis", "workloads/traces"],
+                    "workloads/execute": ["workloads/training", "workloads/models", "workloads/analysis", "workloads/traces",
+                                          "workloads/comparison"],
                     "workloads/training": ["workloads/execute", "workloads/analysis", "workloads/traces"],
                     "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"],
                     "workloads/traces": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
-                                         "workloads/experiment"]}
+                                         "workloads/experiment", "workloads/comparison"]}
 # A configuration names files that c3sim wrote, and nothing else of results/.
 ONLY_INCLUDES = {("configs", "results"): ["results/program_file"]}
 # Libraries whose headers take seconds to parse, and the one file that includes them.

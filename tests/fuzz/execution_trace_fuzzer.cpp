@@ -17,6 +17,7 @@
 #include "workloads/traces/execution/operator_list.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/make_report.hpp"
@@ -39,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     c3::make_report(ranks);
     c3::OperatorList list;
     list.ranks.push_back(c3::list_operators(executions.front(), 0));
-    c3::add_times(list.ranks.front(), executions.front(), ranks.front().trace, ranks.front().join, join);
+    c3::add_times(list.ranks.front(), executions.front(), ranks.front(), join);
     const std::string text = c3::operator_list_text(c3::obfuscated(list));
     if (c3::operator_list_text(c3::read_operator_list("list", c3::source_of(text))) != text) std::abort();
   } catch (const c3::TraceError&) {

@@ -25,8 +25,8 @@ inline ArgumentText string_text(const std::string& value) {
 }
 
 /// A float tensor of \p number with one dimension.
-inline ArgumentText tensor_text(int number, int size) {
-  return {fmt::format(R"([{},{},0,{},4,"cuda:0"])", number, number + 1000, size), fmt::format("[{}]", size),
+inline ArgumentText tensor_text(int number, int size, const char* device = "cuda:0") {
+  return {fmt::format(R"([{},{},0,{},4,"{}"])", number, number + 1000, size, device), fmt::format("[{}]", size),
           "Tensor(float)"};
 }
 inline ArgumentText tensors_text(int number, int size) {

@@ -86,10 +86,31 @@ TEST_CASE("the true cost runs from the latest start to the end, and the latest r
   const ImportReport report = make_report(ranks);
   CHECK(report.matched_by_sequence == 2);
   CHECK(report.true_cost == 60_us);
+  CHECK(report.waiting == 35_us);
+  CHECK((report.unmatched.count == 0 && report.waiting_at_least.count == 0));
   REQUIRE(report.stragglers.size() == 2);
   CHECK(report.stragglers[0].mean_late + report.stragglers[1].mean_late == 35_us);
   CHECK(report.collectives[0].bytes == 128);
   CHECK(report.unspecified.empty());
+}
+
+TEST_CASE("of a rank alone, what is beyond the shortest alike collective was waiting") {
+  // 60, 30 and 45 us.
+  const ImportReport report = make_report(run_of(rank_of(0, 2, {50, 180, 265})));
+  CHECK(report.unmatched == 135_us);
+  CHECK(report.waiting_at_least == 45_us);
+  CHECK(report.collectives[0].waiting_at_least == 45_us);
+  CHECK(report.waiting.count == 0);
+}
+
+TEST_CASE("of collectives of unknown size, no waiting is stated") {
+  TraceText text;
+  text.op("aten::zero", 0, 1);
+  text.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL", 40, 50, 5, 20);
+  text.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL", 140, 10, 6, 20);
+  const ImportReport report = make_report(run_of(Rank(text.read())));
+  CHECK(report.unmatched == 60_us);
+  CHECK(report.waiting_at_least.count == 0);
 }
 
 TEST_CASE("without sequence numbers, the order in a group matches, if all ranks have as many") {

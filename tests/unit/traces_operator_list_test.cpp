@@ -5,6 +5,7 @@
 #include "tests/support/execution_text.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/execution/operator_times.hpp"
 #include "workloads/traces/rank_record.hpp"
 #include "workloads/traces/trace_error.hpp"
 
@@ -84,7 +85,7 @@ TEST_CASE("operators get the mean time of what they launched, over all occurrenc
   const Rank kineto(text.read());
   RankOperators list = list_operators(execution, 0);
   const OperatorCoverage coverage =
-      add_times(list, execution, kineto.trace, kineto.join, join_with_kineto(kineto.trace, execution));
+      add_times(list, execution, kineto, join_with_kineto(kineto.trace, execution));
   REQUIRE(list.operators.size() == 1);
   CHECK(list.operators.front().gpu_time == Picoseconds{19'000'000});  // (10 + 4 + 20 + 4) / 2
   CHECK(coverage.activities == 5);
@@ -93,17 +94,90 @@ TEST_CASE("operators get the mean time of what they launched, over all occurrenc
   CHECK(coverage.covered_time.count == 38'000'000);
   REQUIRE(coverage.rest.size() == 1);
   CHECK(coverage.rest.front().name == "stray");
+  CHECK(list.operators.front().kernels == 2);
+}
+
+TEST_CASE("operators get the host's time before them, without what the host waited for the GPU") {
+  // The step begins at 0, the operators at 20, 60 and 200. From 80 the host waits for the kernel of the second,
+  // which ends at 170: of the 140 us before the third 90 are waiting.
+  const ExecutionTrace execution = ExecutionText()
+                                       .node(3, "aten::mm", 1, {tensor_text(7, 64)})
+                                       .node(4, "aten::bmm", 1, {tensor_text(7, 64)})
+                                       .node(5, "aten::relu", 1, {tensor_text(7, 64)})
+                                       .read();
+  TraceText text;
+  text.step(0, 300);
+  text.op("aten::mm", 20, 30).op("aten::bmm", 60, 10).op("aten::relu", 200, 20);
+  text.launch("gemm", 25, 35, 10, 1).launch("gemm", 65, 75, 95, 2).launch("relu", 205, 215, 5, 3);
+  text.call("cudaStreamSynchronize", 80, 95, 9);
+  const Rank kineto(text.read());
+  RankOperators list = list_operators(execution, 0);
+  add_times(list, execution, kineto, join_with_kineto(kineto.trace, execution));
+  REQUIRE(list.operators.size() == 3);
+  CHECK(list.operators[0].host_time == Picoseconds{20'000'000});
+  CHECK(list.operators[1].host_time == Picoseconds{40'000'000});
+  CHECK(list.operators[2].host_time == Picoseconds{50'000'000});
+  CHECK_FALSE(list.operators[1].after_wait);
+  CHECK(list.operators[2].after_wait);
+}
+
+TEST_CASE("the host's time before an operator is the median over the repetitions of the list") {
+  // Products at 0, 10, 40 and 1,040 us: the first begins the trace, and then pass 10, 30 and 1,000 us.
+  const ExecutionTrace execution = ExecutionText().node(3, "aten::mm", 1, {tensor_text(7, 64)}).read();
+  TraceText text;
+  for (const int start : {0, 10, 40, 1040})
+    text.op("aten::mm", start, 5);
+  const Rank kineto(text.read());
+  RankOperators list = list_operators(execution, 0);
+  const OperatorCoverage coverage =
+      add_times(list, execution, kineto, join_with_kineto(kineto.trace, execution));
+  CHECK(coverage.repetitions == 4);
+  CHECK(list.operators.front().host_time == Picoseconds{10'000'000});
+  CHECK(list.operators.front().kernels == 0);
+}
+
+TEST_CASE("ranks begin as late as their steps do") {
+  const ExecutionTrace execution = ExecutionText().node(3, "aten::mm", 1, {tensor_text(7, 64)}).read();
+  OperatorList list;
+  std::vector<Rank> ranks;
+  for (const int late : {30, 0}) {
+    TraceText text;
+    text.step(late, 100).op("aten::mm", late + 7, 5);
+    text.op("aten::mm", 500, 5);  // for a common origin of dates
+    ranks.emplace_back(text.read());
+    list.ranks.push_back(list_operators(execution, static_cast<int>(list.ranks.size())));
+    list.ranks.back().operators.front().host_time = Picoseconds{7'000'000};
+  }
+  add_starts(list, ranks, {0, 1});
+  CHECK(list.ranks[0].operators.front().host_time == Picoseconds{37'000'000});
+  CHECK(list.ranks[1].operators.front().host_time == Picoseconds{7'000'000});
+}
+
+TEST_CASE("copies between the host and a GPU are told from those within") {
+  const auto copy = [](const char* source) {
+    return list_operators(ExecutionText()
+                              .node(3, "aten::copy_", 1, {tensor_text(7, 64), tensor_text(8, 64, source)})
+                              .read(),
+                          0)
+        .operators.at(0);
+  };
+  CHECK(copy("cpu").with_host);
+  CHECK_FALSE(copy("cuda:0").with_host);
 }
 
 TEST_CASE("a list is the same when it was written and read") {
   OperatorList list = steps(2);
   list.ranks[0].operators[0].gpu_time = Picoseconds{12'345'678};
   list.ranks[0].operators[1].gpu_time = Picoseconds{0};
+  list.ranks[0].operators[1].kernels = 3;
+  list.ranks[0].operators[1].host_time = Picoseconds{1'500'000};
+  list.ranks[0].operators[1].after_wait = true;
+  list.ranks[0].operators[0].with_host = true;
   list.ranks[1].operators[0].name = "a \"name\"\\ with\ttrouble";
   list.ranks[1].operators[2].collective->splits = "[1, 3] > [2, 2]";
   list.ranks[1].operators[2].collective->has_group_name = true;
   const std::string text = operator_list_text(list);
-  CHECK(text.starts_with("{\"format\": \"c3sim operators\", \"version\": 1, \"operators\": [\n{\"rank\": 0, "));
+  CHECK(text.starts_with("{\"format\": \"c3sim operators\", \"version\": 2, \"operators\": [\n{\"rank\": 0, "));
   CHECK(text.find("\"gpu_time_us\": 12.345678") != std::string::npos);
   CHECK(read_text(text) == list);
   CHECK(operator_list_text(read_text(text)) == text);
@@ -116,8 +190,8 @@ TEST_CASE("what is no operator list is refused, with the operator") {
   CHECK(refusal(R"({"operators": []})") ==
         "t.json: \"format\" and \"version\" do not stand before \"operators\"");
   CHECK(refusal(R"({"format": "x"})") == "t.json: its format is not \"c3sim operators\"");
-  CHECK(refusal(R"({"format": "c3sim operators", "version": 2, "operators": []})") ==
-        "t.json: version 2 is not read, only version 1");
+  CHECK(refusal(R"({"format": "c3sim operators", "version": 3, "operators": []})") ==
+        "t.json: version 3 is not read, only versions 1 and 2");
   CHECK(refusal(R"({"format": "c3sim operators", "version": 1})") == "t.json: it has no \"operators\"");
   CHECK(refusal(list(R"({"rank": -1})")) == "t.json: event 0: rank: \"-1\" is not an integer from 0");
   CHECK(refusal(list(R"({"rank": 0, "thread": 1, "class": "magic"})"))
@@ -126,6 +200,12 @@ TEST_CASE("what is no operator list is refused, with the operator") {
         "t.json: event 0: dims: it is not an array");
   CHECK(refusal(list(R"({"rank": 0, "thread": 1, "class": "gemm", "gpu_time_us": -1})")) ==
         "t.json: event 0: gpu_time_us: \"-1\" is not a number of microseconds from 0");
+  CHECK(refusal(list(R"({"rank": 0, "thread": 1, "class": "gemm", "host_us": "x"})")) ==
+        "t.json: event 0: host_us: \"x\" is not a number of microseconds from 0");
+  CHECK(refusal(list(R"({"rank": 0, "thread": 1, "class": "gemm", "kernels": -1})")) ==
+        "t.json: event 0: kernels: \"-1\" is not an integer from 0");
+  CHECK(refusal(list(R"({"rank": 0, "thread": 1, "class": "gemm", "kernels": 1000001})")) ==
+        "t.json: event 0: kernels: 1000001 is out of range");
   const std::string whole = operator_list_text(steps(1));
   for (std::size_t size = 0; size + 2 < whole.size(); ++size)
     CHECK_FALSE(refusal(whole.substr(0, size)).empty());

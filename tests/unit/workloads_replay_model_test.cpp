@@ -131,6 +131,42 @@ TEST_CASE("a modelled collective takes what it takes alone, from the arrival of 
   CHECK(end_of(experiment_of(run, {WorkClass::gemm}, 8)) == near(635e-6, 1e-9));
 }
 
+TEST_CASE(
+    "a collective that one rank recorded alone takes what alike ranks take without waiting, or keeps all") {
+  // Recorded as 600 and 900 us: at least 300 of them were waiting.
+  const auto recorded = [](int ranks, std::int64_t group) {
+    RecordedRun run = run_of(ranks);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      run.collectives.push_back({.name = kernel,
+                                 .kind = all_reduce,
+                                 .dtype = half,
+                                 .bytes = 64 << 20,
+                                 .group_size = group,
+                                 .members = {}});
+      for (RecordedRank& rank : run.ranks) {
+        rank.work.push_back(work_of(WorkClass::collective, us(600 + 300 * i)));
+        rank.work.back().collective = i;
+        run.collectives[i].members.push_back(rank.number);
+      }
+    }
+    return run;
+  };
+  const RecordedRun alone_one = recorded(1, 8);
+  const AloneCollectives sum = alone_collectives(alone_one);
+  CHECK((sum.count == 2 && sum.time == us(1500) && sum.waiting_at_least == us(300)));
+  CHECK(alone_collectives(recorded(2, 2)).count == 0);
+  const std::vector<WorkClass> modelled{WorkClass::collective};
+  CHECK(end_of(experiment_of(alone_one, {}, 8)) == near(1508e-6, 1e-9));
+  CHECK(end_of(experiment_of(alone_one, modelled, 8)) ==
+        near(end_of(experiment_of(recorded(8, 8), modelled, 8)), 1e-9));
+  // Groups of two are of neighbours; nine ranks are not there, and keep their time.
+  const CollectiveCall pairs = *specified_call(recorded(1, 2), recorded(1, 2).collectives[0], 8);
+  CHECK((pairs.groups == RankGroups{.size = 2} && pairs.ranks.empty()));
+  CHECK(end_of(experiment_of(recorded(1, 2), modelled, 8)) ==
+        near(end_of(experiment_of(recorded(2, 2), modelled, 8)), 0.02));
+  CHECK(end_of(experiment_of(recorded(1, 9), modelled, 8)) == near(1508e-6, 1e-9));
+}
+
 TEST_CASE("a collective that is not specified keeps its time") {
   for (const RecordedRun& run :
        {collective(send, 1 << 20), collective(nothing, 1 << 20), collective(all_reduce, 0)}) {

@@ -9,7 +9,7 @@ from measured_data import DATA, skip_without
 
 # Beyond their target, for the reasons in studies/traces/README.md.
 KNOWN_MISSES = {"start.dlrm.median", "start.dlrm.p95", "retiming.vit.gpu_time", "retiming.vit.attention", "retiming.vit.vector",
-                "retiming.bert.gpu_time", "retiming.bert.attention"}
+                "retiming.bert.gpu_time", "retiming.bert.attention", "benchmark.modelled.vector"}
 
 
 class TracesStudy(unittest.TestCase):
@@ -21,7 +21,7 @@ class TracesStudy(unittest.TestCase):
 
     def test_every_target_but_the_known_misses_is_met(self):
         gated = {name: figure for name, figure in self.figures.items() if figure["gate"] != "none"}
-        self.assertEqual(len(gated), 36)
+        self.assertEqual(len(gated), 45)
         for name, figure in gated.items():
             print(f"{name:<28} {figure['simulated']:12.3f} {figure['unit']:<6} {figure['low']} .. {figure['high']}")
         self.assertEqual({name for name, figure in gated.items() if not figure["pass"]}, KNOWN_MISSES)
@@ -44,6 +44,11 @@ class TracesStudy(unittest.TestCase):
             for work in ("gemm", "attention", "vector"):
                 figure = self.figures[f"own.{name}.{work}"]
                 self.assertGreaterEqual(figure["beside"]["of its time modelled"], 95)
+
+    def test_a_benchmark_waits_for_late_ranks_and_ends_as_its_trace(self):
+        for figure in ("step", "waiting"):
+            for mode in ("replayed", "modelled"):
+                self.assertLess(abs(self.figures[f"benchmark.{mode}.{figure}"]["simulated"]), 2)
 
     def test_no_trace_is_missing(self):
         self.assertEqual(self.done.stderr, "")

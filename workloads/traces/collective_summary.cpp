@@ -22,6 +22,29 @@ void add_unspecified(const Rank& rank, const CollectiveKernel& kernel, ImportRep
                                 .before_window = rank.join.launch_of[kernel.activity] == kNoIndex});
 }
 
+/// [ranks][their collectives]
+std::vector<std::vector<bool>> matched_collectives(const std::vector<Rank>& ranks,
+                                                   const std::vector<CollectiveInstance>& instances) {
+  std::vector<std::vector<bool>> is_matched;
+  for (const Rank& rank : ranks)
+    is_matched.emplace_back(rank.collectives.size(), false);
+  for (const CollectiveInstance& instance : instances) {
+    for (const CollectiveMember& member : instance.members)
+      is_matched[member.rank][member.collective] = true;
+  }
+  return is_matched;
+}
+
+/// Waiting of kernels without their partners, from the \p durations of those that are alike.
+void add_least_waiting(const std::vector<Picoseconds>& durations, CollectiveSummary& summary,
+                       ImportReport& report) {
+  if (durations.empty()) return;
+  const Picoseconds shortest = std::ranges::min(durations);
+  for (const Picoseconds duration : durations)
+    summary.waiting_at_least += duration - shortest;
+  report.waiting_at_least += summary.waiting_at_least;
+}
+
 void add_stragglers(const std::map<int, std::vector<Picoseconds>>& late, ImportReport& report) {
   for (const auto& [rank, times] : late) {
     Picoseconds sum;
@@ -40,8 +63,12 @@ void add_stragglers(const std::map<int, std::vector<Picoseconds>>& late, ImportR
 void add_collectives(const std::vector<Rank>& ranks, const std::vector<CollectiveInstance>& instances,
                      const std::vector<Picoseconds>& shifts, ImportReport& report) {
   std::map<Likeness, CollectiveSummary> alike;
-  for (const Rank& rank : ranks) {
-    for (const CollectiveKernel& kernel : rank.collectives) {
+  std::map<Likeness, std::vector<Picoseconds>> unmatched;  // durations
+  const std::vector<std::vector<bool>> is_matched = matched_collectives(ranks, instances);
+  for (std::size_t number = 0; number < ranks.size(); ++number) {
+    const Rank& rank = ranks[number];
+    for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
+      const CollectiveKernel& kernel = rank.collectives[i];
       ++report.collective_kernels;
       CollectiveSummary& summary = alike[likeness(kernel)];
       summary.kind = kernel.kind;
@@ -51,6 +78,12 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
       summary.group_size = kernel.group_size;
       ++summary.kernels;
       summary.recorded += rank.trace.activities[kernel.activity].duration;
+      if (!is_matched[number][i]) {
+        report.unmatched += rank.trace.activities[kernel.activity].duration;
+        // Of unlike sizes, a longer one need not have waited.
+        if (!kernel.kind.empty() && kernel.bytes)
+          unmatched[likeness(kernel)].push_back(rank.trace.activities[kernel.activity].duration);
+      }
       if (!kernel.is_specified()) add_unspecified(rank, kernel, report);
     }
   }
@@ -63,10 +96,18 @@ void add_collectives(const std::vector<Rank>& ranks, const std::vector<Collectiv
     ++summary.instances;
     summary.cost += timing.cost;
     report.true_cost += timing.cost;
+    for (const CollectiveMember& each : instance.members) {
+      const Rank& rank = ranks[each.rank];
+      const TraceEvent& event = rank.trace.activities[rank.collectives[each.collective].activity];
+      summary.waiting += timing.latest_start - (event.start + shifts[each.rank]);
+    }
     late[ranks[timing.last_rank].number()].push_back(timing.late_by);
   }
-  for (auto& [key, summary] : alike)
+  for (auto& [key, summary] : alike) {
+    report.waiting += summary.waiting;
+    add_least_waiting(unmatched[key], summary, report);
     report.collectives.push_back(std::move(summary));
+  }
   std::ranges::stable_sort(report.collectives, std::ranges::greater{}, &CollectiveSummary::recorded);
   add_stragglers(late, report);
 }

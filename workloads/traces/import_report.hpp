@@ -53,6 +53,9 @@ struct CollectiveSummary {
   std::size_t instances = 0;  ///< kernels of several ranks that were matched
   Picoseconds recorded;       ///< sum of the kernels' durations: transfer, and waiting for the last rank
   Picoseconds cost;           ///< sum over instances, without waiting
+  Picoseconds waiting;        ///< of matched kernels: from their start to that of the last rank
+  /// Of kernels that were not matched: what is beyond the shortest of those that are alike was waiting.
+  Picoseconds waiting_at_least;
 };
 
 /// A collective of which not everything is known.
@@ -125,6 +128,9 @@ struct ImportReport {
   std::vector<BoundRow> bounds;             ///< the first is as recorded
   std::vector<LateRank> stragglers;         ///< the most frequent first
   Picoseconds true_cost;                    ///< of all instances, without waiting
+  Picoseconds waiting;                      ///< of all matched kernels, for the last rank
+  Picoseconds unmatched;                    ///< recorded time of kernels that were not matched
+  Picoseconds waiting_at_least;             ///< of it
   Picoseconds end_spread_median;            ///< of the ranks of an instance
   Picoseconds end_spread_worst;
   StartErrors errors;

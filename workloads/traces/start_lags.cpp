@@ -8,7 +8,6 @@ namespace {
 // The longest that were observed on idle GPUs: a workstation's launch; the start behind a collective.
 constexpr std::array<Picoseconds, kStartCauses> kLongest{30_us, 25_us, 25_us};
 // Medians of public traces of server hosts, 2023 to 2025, where a trace shows none of its own.
-constexpr TypicalLags kUsual{10_us, 2_us, 4_us};
 
 std::size_t index_of(StartCause cause) { return static_cast<std::size_t>(cause); }
 
@@ -27,7 +26,7 @@ TypicalLags typical_lags(const std::vector<std::vector<CauseSlack>>& causes) {
     });
     if (is_alone) alone[index_of(nearest->cause)].push_back(nearest->slack);
   }
-  TypicalLags typical = kUsual;
+  TypicalLags typical = kUsualLags;
   for (std::size_t cause = 0; cause < kStartCauses; ++cause) {
     if (alone[cause].empty()) continue;
     const auto middle = alone[cause].begin() + static_cast<std::ptrdiff_t>(alone[cause].size() / 2);

@@ -31,9 +31,13 @@ struct StartLags {
 /// What each kind of cause takes when it alone decides.
 using TypicalLags = std::array<Picoseconds, kStartCauses>;
 
+/// Those of public traces, of server hosts of 2022 to 2025.
+inline constexpr TypicalLags kUsualLags{Picoseconds{10'000'000}, Picoseconds{2'000'000},
+                                        Picoseconds{4'000'000}};
+
 /// Medians over work that one kind of cause decided: launched on an idle queue; launched long before its
-/// predecessor's end; or long before its source's end. Where a trace has none, those of other traces: 10, 2 and
-/// 4 us. \param causes of each GPU activity
+/// predecessor's end; or long before its source's end. Where a trace has none, kUsualLags. \param causes of
+/// each GPU activity
 TypicalLags typical_lags(const std::vector<std::vector<CauseSlack>>& causes);
 
 /// The cause that is the nearest, after subtraction of its typical lag, decided: its lag is as recorded. The

@@ -8,7 +8,7 @@ namespace c3::inline traces {
 namespace {
 
 /// Of `aten::`; sorted. They make views, allocate, or call others.
-constexpr std::array<std::string_view, 63> kWithoutKernel{"_local_scalar_dense",
+constexpr std::array<std::string_view, 64> kWithoutKernel{"_local_scalar_dense",
                                                           "_reshape_alias",
                                                           "_unsafe_view",
                                                           "_version",
@@ -68,6 +68,7 @@ constexpr std::array<std::string_view, 63> kWithoutKernel{"_local_scalar_dense",
                                                           "transpose_",
                                                           "unbind",
                                                           "unflatten",
+                                                          "unflatten_dense_tensors",
                                                           "unfold",
                                                           "unsqueeze",
                                                           "view"};
@@ -149,8 +150,10 @@ bool can_be_on_gpu(const ExecutionTrace& trace, const ExecutionNode& node) {
 /// Operators that launch a kernel and call others as well, such as to clear its output: nll_loss_backward,
 /// _softmax_backward_data, nll_loss_forward.
 bool has_own_kernel(const std::string& name) {
-  if (!name.starts_with("aten::") || name.starts_with("aten::linear") || name.starts_with("aten::matmul"))
-    return false;
+  for (const std::string_view only_calls : {"aten::linear", "aten::matmul", "aten::_scaled_dot_product"}) {
+    if (name.starts_with(only_calls)) return false;
+  }
+  if (!name.starts_with("aten::")) return false;
   return name.find("_backward") != std::string::npos || name.ends_with("_forward");
 }
 

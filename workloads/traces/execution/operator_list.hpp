@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "workloads/traces/execution/execution_trace.hpp"
-#include "workloads/traces/execution/kineto_join.hpp"
+#include "workloads/traces/execution/operator_class.hpp"
 #include "workloads/traces/kernel_class.hpp"
-#include "workloads/traces/node_graph_report.hpp"
-#include "workloads/traces/trace_join.hpp"
 
 namespace c3::inline traces {
 
@@ -41,7 +39,14 @@ struct ListedOperator {
   std::string types;     ///< as in OpDetails
   std::string concrete;  ///< as in OpDetails
   std::optional<ListedCollective> collective;
-  std::optional<Picoseconds> gpu_time;  ///< recorded, mean of its occurrences; nothing without a Kineto trace
+  bool with_host = false;  ///< a copy between the memories of the host and of a GPU
+  // Means of its occurrences in a Kineto trace; nothing without one.
+  std::optional<Picoseconds> gpu_time;   ///< of all that it launched
+  std::optional<std::int64_t> kernels;   ///< kernels, copies and memsets that it launched
+  /// Their median: the first repetition loads modules.
+  std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
+                                         ///< to its own, without waiting for the GPU
+  bool after_wait = false;               ///< in this time the host waited for the GPU
 
   bool has_shapes() const { return has_sizes(dims); }
   friend bool operator==(const ListedOperator&, const ListedOperator&) = default;
@@ -61,21 +66,10 @@ struct OperatorList {
   friend bool operator==(const OperatorList&, const OperatorList&) = default;
 };
 
-/// How much of the GPU work of a Kineto trace is that of listed operators.
-struct OperatorCoverage {
-  std::size_t activities = 0;
-  std::size_t covered = 0;
-  Picoseconds time;
-  Picoseconds covered_time;
-  std::vector<NodeCount> rest;  ///< GPU work of no listed operator, by name, the longest first
-};
-
 /// The GPU operators of \p trace and its waits for collectives; \p rank as its rank.
 RankOperators list_operators(const ExecutionTrace& trace, int rank);
 
-/// Gives the operators of \p list, made from \p execution, the mean time of the GPU work that they launched in
-/// \p kineto. Work of an operator that is not listed belongs to the listed one around it.
-OperatorCoverage add_times(RankOperators& list, const ExecutionTrace& execution, const Trace& kineto,
-                           const TraceJoin& launches, const KinetoJoin& join);
+/// What is listed: GPU operators and waits for collectives, by node.
+std::vector<GpuOperator> listed_nodes(const ExecutionTrace& trace);
 
 }  // namespace c3::traces

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/json.hpp"
+#include "workloads/traces/retiming/derivation.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 namespace c3::inline traces {
@@ -30,7 +31,10 @@ class Renaming {
   std::map<std::string, std::string> names_;
 };
 
-bool is_public(const std::string& name) { return name.starts_with("aten::") || name == "record_param_comms"; }
+/// Of PyTorch, and of public libraries whose operators have rules of their own (flash-attn).
+bool is_public(const std::string& name) {
+  return name.starts_with("aten::") || name == "record_param_comms" || is_attention(plain_name(name));
+}
 
 /// ["1", "cuda:0", "[2, 4]"] without what is no number, flag or list of them.
 std::string without_texts(const std::string& concrete, const std::string& types) {
@@ -64,6 +68,9 @@ bool is_alike(const ListedOperator& a, const ListedOperator& b) {
   ListedOperator right = b;
   for (ListedOperator* const side : {&left, &right}) {
     side->gpu_time.reset();
+    side->kernels.reset();
+    side->host_time.reset();
+    side->after_wait = false;
     if (side->collective && !side->collective->has_group_name) side->collective->group.clear();
   }
   return left == right;
@@ -76,7 +83,11 @@ OperatorList obfuscated(OperatorList list) {
   Renaming groups;
   for (RankOperators& rank : list.ranks) {
     for (ListedOperator& found : rank.operators) {
-      if (!is_public(found.name)) found.name = names.name(found.name, name_of(found.work));
+      if (is_public(found.name)) continue;
+      const std::string_view word = telling_word(found.name);
+      found.name = names.name(found.name, word.empty() ? name_of(found.work) : word);
+    }
+    for (ListedOperator& found : rank.operators) {
       found.concrete = without_texts(found.concrete, found.types);
       if (found.collective && !found.collective->group.empty())
         found.collective->group = groups.name(found.collective->group, "group");
@@ -118,10 +129,11 @@ OperatorList scaled(const OperatorList& list, int ranks) {
       refuse(rank.rank,
              fmt::format("it runs something else than rank {}: only alike ranks can be scaled", model.rank));
     for (const ListedOperator& found : rank.operators) {
-      if (found.collective && !found.collective->is_wait && found.collective->group_size.value_or(0) != present)
+      const std::int64_t size = found.collective ? found.collective->group_size.value_or(0) : 1;
+      if (found.collective && !found.collective->is_wait && size != 1 && size != present)
         refuse(rank.rank,
-               fmt::format("a collective over {} of {} ranks: only those over all ranks can be scaled",
-                           found.collective->group_size.value_or(0), present));
+               fmt::format("a collective over {} of {} ranks: only those over all ranks can be scaled", size,
+                           present));
     }
   }
   OperatorList result;
@@ -129,7 +141,8 @@ OperatorList scaled(const OperatorList& list, int ranks) {
     RankOperators copy = list.ranks[static_cast<std::size_t>(rank % present)];
     copy.rank = rank;
     for (ListedOperator& found : copy.operators) {
-      if (found.collective && !found.collective->is_wait) found.collective->group_size = ranks;
+      if (found.collective && !found.collective->is_wait && found.collective->group_size != 1)
+        found.collective->group_size = ranks;
     }
     result.ranks.push_back(std::move(copy));
   }

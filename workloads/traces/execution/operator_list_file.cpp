@@ -15,6 +15,7 @@ namespace c3::inline traces {
 namespace {
 
 constexpr std::string_view kFormat = "c3sim operators";
+constexpr std::int64_t kMostKernels = 1'000'000;  // of one operator
 
 /// "key": value, of what has a value.
 class Members {
@@ -64,7 +65,11 @@ std::string text_of(int rank, const ListedOperator& found) {
   members.json("types", found.types);
   members.json("concrete", found.concrete);
   if (found.collective) add(*found.collective, members);
+  if (found.with_host) members.json("with_host", "true");
   if (found.gpu_time) members.json("gpu_time_us", microseconds(*found.gpu_time));
+  members.number("kernels", found.kernels);
+  if (found.host_time) members.json("host_us", microseconds(*found.host_time));
+  if (found.after_wait) members.json("after_wait", "true");
   return members.object();
 }
 
@@ -92,8 +97,9 @@ class ListReader final : public JsonPieces {
       is_format_ = true;
       return;
     }
-    if (text != fmt::format("{}", kOperatorListVersion))
-      fail(fmt::format("version {} is not read, only version {}", text.substr(0, 20), kOperatorListVersion));
+    if (text != "1" && text != fmt::format("{}", kOperatorListVersion))
+      fail(fmt::format("version {} is not read, only versions 1 and {}", text.substr(0, 20),
+                       kOperatorListVersion));
     is_version_ = true;
   }
 
@@ -140,7 +146,13 @@ class ListReader final : public JsonPieces {
                        fmt::join(kWorkClassNames, ", ")));
     found.work = static_cast<WorkClass>(work - kWorkClassNames.begin());
     if (json["wait"].is(JsonKind::flag)) found.collective = collective_in(json);
-    if (const JsonView time = json["gpu_time_us"]; !time.is(JsonKind::null)) found.gpu_time = time_in(time);
+    found.gpu_time = time_in(json, "gpu_time_us");
+    found.host_time = time_in(json, "host_us");
+    if (!json["kernels"].is(JsonKind::null)) found.kernels = needed(json, "kernels");
+    if (found.kernels.value_or(0) > kMostKernels)
+      fail(fmt::format("kernels: {} is out of range", *found.kernels));
+    found.with_host = json["with_host"].text() == "true";
+    found.after_wait = json["after_wait"].text() == "true";
   }
 
   /// As it stands in the file.
@@ -151,13 +163,14 @@ class ListReader final : public JsonPieces {
     return std::string(value.text());
   }
 
-  Picoseconds time_in(JsonView value) const {
+  std::optional<Picoseconds> time_in(JsonView json, std::string_view key) const {
+    const JsonView value = json[key];
+    if (value.is(JsonKind::null)) return std::nullopt;
     const std::optional<WidePicoseconds> time = parse_microseconds(value.text());
     const std::optional<Picoseconds> narrow = time && *time >= 0 ? narrowed(*time) : std::nullopt;
     if (!narrow)
-      fail(fmt::format("gpu_time_us: \"{}\" is not a number of microseconds from 0",
-                       value.text().substr(0, 100)));
-    return *narrow;
+      fail(fmt::format("{}: \"{}\" is not a number of microseconds from 0", key, value.text().substr(0, 100)));
+    return narrow;
   }
 
   static ListedCollective collective_in(JsonView json) {

@@ -39,6 +39,7 @@ class Recorder {
       add_rank(rank, graph, shifts[rank]);
     for (const CollectiveInstance& instance : instances)
       add_collective(instance);
+    if (run_.is_of_one_rank()) add_collectives_of(ranks_.front());
     for (const DependencyGraph::Edge& edge : graph.graph.edges())
       add_edge(edge);
     for (RecordedRank& rank : run_.ranks)
@@ -146,6 +147,25 @@ class Recorder {
     run_.collectives.push_back(std::move(collective));
   }
 
+  /// Of a rank that was recorded alone: those of which kind and bytes are known, and the size of the group.
+  /// Where a trace says no size of any group, as those before 2023, the group is the job.
+  void add_collectives_of(const Rank& rank) {
+    const bool has_sizes = std::ranges::any_of(
+        rank.collectives, [](const CollectiveKernel& kernel) { return kernel.group_size.has_value(); });
+    for (const CollectiveKernel& kernel : rank.collectives) {
+      const std::int64_t size = kernel.group_size.value_or(has_sizes ? 0 : run_.world_size);
+      if (kernel.kind.empty() || !kernel.bytes || size < 2) continue;
+      RecordedWork& work = run_.ranks.front().work[kernel.activity];
+      work.collective = static_cast<std::uint32_t>(run_.collectives.size());
+      run_.collectives.push_back({.name = work.name,
+                                  .kind = text(kernel.kind),
+                                  .dtype = text(kernel.dtype),
+                                  .bytes = *kernel.bytes,
+                                  .group_size = size,
+                                  .members = {rank.number()}});
+    }
+  }
+
   void add_edge(const DependencyGraph::Edge& edge) {
     const Meaning& to = meanings_[edge.to];
     if (to.role == Role::none) return;  // of the last member to arrive
@@ -203,6 +223,10 @@ class Recorder {
 };
 
 }  // namespace
+
+Picoseconds RecordedRank::length() const {
+  return steps.empty() ? Picoseconds{} : points[steps.back().end].date - points[steps.front().begin].date;
+}
 
 std::size_t RecordedRun::events() const {
   std::size_t count = 0;

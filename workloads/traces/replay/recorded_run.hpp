@@ -35,10 +35,12 @@ struct RecordedWork {
   std::uint32_t op = kNoIndex;              ///< row of RecordedRun::operators; none in old program files
   Picoseconds start = {};                   ///< recorded date
   Picoseconds duration = {};  ///< of a matched collective: from the start of its last member to the end here
-  std::uint32_t launch = kNoIndex;      ///< point of the host at which it is launched
-  Picoseconds after_launch = {};        ///< its start, at the earliest
-  Picoseconds after_stream = {};        ///< the same, from the end of what was before it on its stream
-  std::uint32_t collective = kNoIndex;  ///< row of RecordedRun::collectives, if it was matched
+  bool has_time = true;       ///< else it is not known how long it takes
+  std::uint32_t launch = kNoIndex;  ///< point of the host at which it is launched
+  Picoseconds after_launch = {};    ///< its start, at the earliest
+  Picoseconds after_stream = {};    ///< the same, from the end of what was before it on its stream
+  /// Row of RecordedRun::collectives, if it was matched, or if this is the only rank and its group is known.
+  std::uint32_t collective = kNoIndex;
 
   bool operator==(const RecordedWork&) const = default;
 };
@@ -87,10 +89,13 @@ struct RecordedRank {
   std::vector<PointWait> waits;
   std::vector<StepSpan> steps;
 
+  Picoseconds length() const;  ///< recorded, of all steps; 0 without any
+
   bool operator==(const RecordedRank&) const = default;
 };
 
-/// Work of several ranks that waited for each other.
+/// Work of several ranks that waited for each other. Where one rank alone was recorded, its members are that
+/// rank, and the durations of its work have the waiting for the others in them.
 struct RecordedCollective {
   TextRow name = 0;
   TextRow kind = 0;                   ///< as traces call it; empty: not known
@@ -113,7 +118,8 @@ struct RecordedRun {
   int world_size = 0;  ///< of the job; 0: not known
 
   const std::string& text(TextRow row) const { return names[row]; }
-  std::size_t events() const;  ///< work of all ranks
+  bool is_of_one_rank() const { return ranks.size() == 1; }  ///< which then stands for all
+  std::size_t events() const;                                ///< work of all ranks
 
   bool operator==(const RecordedRun&) const = default;
 };

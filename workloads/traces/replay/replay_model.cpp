@@ -1,7 +1,11 @@
 #include "workloads/traces/replay/replay_model.hpp"
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
@@ -13,6 +17,15 @@ namespace {
 /// c10d writes "Float" where operators have "float".
 std::optional<DType> dtype_of_collective(std::string_view dtype) {
   return dtype == "Float" ? DType::fp32 : dtype_of(dtype);
+}
+
+/// Of all \p ranks, in groups of \p size neighbours.
+std::optional<CollectiveCall> in_groups(CollectiveCall call, std::int64_t size, int ranks) {
+  if (size < 2) return std::nullopt;
+  if (ranks == 0 || size == ranks) return call;
+  if (size > ranks || ranks % size != 0 || is_rooted(call.kind)) return std::nullopt;
+  call.groups = RankGroups{.size = static_cast<int>(size)};
+  return call;
 }
 
 bool can_run(const Operator& op, const GpuSpec* gpu) {
@@ -38,7 +51,7 @@ bool ReplayChoice::has_class(WorkClass work) const {
 }
 
 bool ReplayChoice::is_modelled(const RecordedCollective& collective) const {
-  return has_class(WorkClass::collective) && specified_call(run_, collective).has_value();
+  return has_class(WorkClass::collective) && specified_call(run_, collective, model_.ranks).has_value();
 }
 
 TimedBy ReplayChoice::of(const RecordedWork& work) const {
@@ -51,24 +64,48 @@ TimedBy ReplayChoice::of(const RecordedWork& work) const {
   return run_.operators[work.op].in_another ? TimedBy::another : TimedBy::model;
 }
 
-std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective) {
+std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
+                                             int ranks) {
   const auto kind = value_named<CollectiveKind>(run.text(collective.kind));
   if (!kind || *kind == CollectiveKind::all_to_all_v || *kind == CollectiveKind::send_receive)
     return std::nullopt;
-  // Of a rank that was not recorded it is not known when it comes; fewer ranks would move fewer bytes.
-  if (collective.group_size > 0 && collective.group_size != std::ssize(collective.members)) return std::nullopt;
   if (collective.bytes == 0 && *kind != CollectiveKind::barrier) return std::nullopt;
   CollectiveCall call{.kind = *kind};
   call.bytes = Bytes{static_cast<double>(collective.bytes)};
   call.dtype = dtype_of_collective(run.text(collective.dtype));
+  if (run.is_of_one_rank()) return in_groups(std::move(call), collective.group_size, ranks);
+  // Of a rank that was not recorded it is not known when it comes; fewer ranks would move fewer bytes.
+  if (collective.group_size > 0 && collective.group_size != std::ssize(collective.members)) return std::nullopt;
   call.ranks.assign(collective.members.begin(), collective.members.end());
   if (is_rooted(call.kind)) call.root = call.ranks.front();
   return call;
 }
 
+AloneCollectives alone_collectives(const RecordedRun& run) {
+  AloneCollectives sum;
+  if (!run.is_of_one_rank()) return sum;
+  using Likeness = std::tuple<TextRow, TextRow, std::int64_t, std::int64_t>;
+  const auto likeness = [&](const RecordedWork& work) {
+    const RecordedCollective& of = run.collectives[work.collective];
+    return Likeness{of.kind, of.dtype, of.bytes, of.group_size};
+  };
+  std::map<Likeness, Picoseconds> shortest;
+  const auto is_one = [](const RecordedWork& work) { return work.collective != kNoIndex && work.has_time; };
+  for (const RecordedWork& work : run.ranks.front().work | std::views::filter(is_one)) {
+    Picoseconds& least = shortest.try_emplace(likeness(work), work.duration).first->second;
+    least = std::min(least, work.duration);
+  }
+  for (const RecordedWork& work : run.ranks.front().work | std::views::filter(is_one)) {
+    ++sum.count;
+    sum.time += work.duration;
+    sum.waiting_at_least += work.duration - shortest.at(likeness(work));
+  }
+  return sum;
+}
+
 ReplayShare ReplayShares::all() const {
   ReplayShare sum;
-  for (const ReplayShare* share : {&model, &another, &choice, &recording}) {
+  for (const ReplayShare* share : {&model, &another, &choice, &recording, &nothing}) {
     sum.count += share->count;
     sum.time += share->time;
   }
@@ -93,12 +130,43 @@ ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model) {
   };
   for (const RecordedRank& rank : run.ranks) {
     for (const RecordedWork& work : rank.work) {
-      ReplayShare& share = share_of(choice.of(work));
+      const TimedBy by = choice.of(work);
+      const bool keeps_its_time = by == TimedBy::choice || by == TimedBy::recording;
+      ReplayShare& share = keeps_its_time && !work.has_time ? shares.nothing : share_of(by);
       ++share.count;
       share.time += work.duration;
     }
   }
   return shares;
+}
+
+std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel& model) {
+  const ReplayChoice choice(run, model);
+  const auto reason_of = [&](const RecordedWork& work, TimedBy by) -> std::string {
+    if (by == TimedBy::choice) return "its class is not modelled";
+    if (work.op == kNoIndex) return "what it does is not known";
+    const RecordedOperator& of = run.operators[work.op];
+    if (of.op) return "the GPU cannot run it";
+    return run.text(of.note);
+  };
+  std::map<std::tuple<std::string, std::string, bool>, NotModelled> alike;
+  for (const RecordedRank& rank : run.ranks) {
+    for (const RecordedWork& work : rank.work) {
+      const TimedBy by = choice.of(work);
+      if (by == TimedBy::model || by == TimedBy::another) continue;
+      NotModelled& entry = alike[{run.text(work.name), reason_of(work, by), work.has_time}];
+      ++entry.count;
+      entry.time += work.duration;
+    }
+  }
+  std::vector<NotModelled> sorted;
+  for (auto& [key, entry] : alike) {
+    std::tie(entry.name, entry.reason, entry.has_time) = key;
+    sorted.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{},
+                           [](const NotModelled& entry) { return std::pair(entry.time, entry.count); });
+  return sorted;
 }
 
 std::vector<WorkClass> all_work_classes() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "collectives/call.hpp"
@@ -15,6 +16,7 @@ namespace c3::inline traces {
 struct ReplayModel {
   std::vector<WorkClass> classes = {};  ///< their work is modelled where its operator is known; empty: none is
   const GpuSpec* gpu = nullptr;  ///< what it cannot run keeps its recorded time; nullptr: any operator runs
+  int ranks = 0;                 ///< of the cluster; 0: as many as the recorded job had
 };
 
 /// Where the time of one piece of work comes from.
@@ -42,8 +44,21 @@ class ReplayChoice {
 };
 
 /// As a call, if its kind and bytes are known and say how much each pair of ranks moves. A root is not
-/// recorded: it is the first member.
-std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective);
+/// recorded: it is the first member. A rank that was recorded alone stands for all \p ranks of a cluster (0: as
+/// many as its job had): they are in groups of neighbours, each of the recorded size; nothing if they cannot
+/// be. Wrong when: the groups of a lone rank are not of neighbours, as those of data parallelism beside tensor
+/// parallelism are not.
+std::optional<CollectiveCall> specified_call(const RecordedRun& run, const RecordedCollective& collective,
+                                             int ranks = 0);
+
+/// Collectives of a rank that was recorded alone. What they took is transfer and waiting for late ranks; those
+/// that are alike transfer alike, so what is beyond the shortest of them is waiting.
+struct AloneCollectives {
+  std::size_t count = 0;
+  Picoseconds time;              ///< recorded
+  Picoseconds waiting_at_least;  ///< of it
+};
+AloneCollectives alone_collectives(const RecordedRun& run);
 
 struct ReplayShare {
   std::size_t count = 0;
@@ -53,10 +68,23 @@ struct ReplayShare {
 /// Work of all ranks by where its time comes from.
 struct ReplayShares {
   ReplayShare model, another, choice, recording;
+  ReplayShare nothing;  ///< not modelled, and without a recorded time: it takes none
 
   ReplayShare all() const;
 };
 ReplayShares shares_of(const RecordedRun& run, const ReplayModel& model);
+
+/// Work of one name that is not modelled, for one reason.
+struct NotModelled {
+  std::string name;
+  std::string reason;
+  std::size_t count = 0;
+  Picoseconds time;      ///< recorded
+  bool has_time = true;  ///< else it takes none, as none was recorded
+};
+
+/// Of all ranks what keeps its recorded time or takes none, the longest first, then the most frequent.
+std::vector<NotModelled> not_modelled(const RecordedRun& run, const ReplayModel& model);
 
 /// Every class: ReplayModel::classes of a replay that models all it can.
 std::vector<WorkClass> all_work_classes();

@@ -15,13 +15,18 @@ Seconds seconds(Picoseconds time) { return Seconds{static_cast<double>(time.coun
 /// A wait that took less than nothing, by two clocks, took nothing.
 Seconds lag_of(Picoseconds lag) { return seconds(std::max(lag, Picoseconds{})); }
 
+/// By row of RecordedRun::collectives: its call; kNoIndex for one that this rank alone has.
+using CallRows = std::vector<std::uint32_t>;
+
 /// Writes the script of one rank.
 class ScriptWriter {
  public:
-  ScriptWriter(const RecordedRun& run, const RecordedRank& rank, const ReplayChoice& choice, Program& program)
+  ScriptWriter(const RecordedRun& run, const RecordedRank& rank, const ReplayChoice& choice,
+               const CallRows& calls, Program& program)
       : run_(run),
         rank_(rank),
         choice_(choice),
+        calls_(calls),
         program_(program),
         incoming_(rank.work.size()),
         event_of_work_(rank.work.size(), kNoIndex),
@@ -73,13 +78,15 @@ class ScriptWriter {
     }
     Operation operation{.work = RecordEvent{}, .name = work.name};
     operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
-    operation.draw = draws_.next(draw_streams_[work.stream], run_.text(work.name));
-    if (work.collective == kNoIndex) {
+    // By class, not by name: names can be obfuscated.
+    operation.draw = draws_.next(draw_streams_[work.stream], std::string(name_of(work.work_class)));
+    const std::uint32_t joined = work.collective == kNoIndex ? kNoIndex : calls_[work.collective];
+    if (joined == kNoIndex) {
       operation.work = kernel_for(work);
     } else {
-      operation.work = JoinCall{work.collective};
+      operation.work = JoinCall{joined};
       operation.recorded->lasts = seconds(work.duration);
-      Call& call = program_.calls[work.collective];
+      Call& call = program_.calls[joined];
       call.stream = work.stream;
       call.draw = operation.draw;
     }
@@ -128,6 +135,7 @@ class ScriptWriter {
   const RecordedRun& run_;
   const RecordedRank& rank_;
   const ReplayChoice& choice_;
+  const CallRows& calls_;
   Program& program_;
   std::vector<std::vector<const RecordedEdge*>> incoming_;  ///< by work
   std::vector<std::uint32_t> event_of_work_, event_of_point_;
@@ -138,10 +146,25 @@ class ScriptWriter {
   Script script_;
 };
 
-/// A barrier where it is not known: nothing but its members matters then, as it is timed.
-CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collective) {
-  if (std::optional<CollectiveCall> call = specified_call(run, collective)) return *call;
-  return {.kind = CollectiveKind::barrier, .ranks = {collective.members.begin(), collective.members.end()}};
+/// A barrier where it is not known: nothing but its members matters then, as it is timed. Nothing where nobody
+/// is known to wait for whom.
+std::optional<CollectiveCall> call_of(const RecordedRun& run, const RecordedCollective& collective, int ranks) {
+  if (std::optional<CollectiveCall> call = specified_call(run, collective, ranks)) return call;
+  if (run.is_of_one_rank()) return std::nullopt;
+  return CollectiveCall{.kind = CollectiveKind::barrier,
+                        .ranks = {collective.members.begin(), collective.members.end()}};
+}
+
+CallRows add_calls(const RecordedRun& run, int ranks, const ReplayChoice& choice, Program& program) {
+  CallRows rows;
+  for (const RecordedCollective& collective : run.collectives) {
+    std::optional<CollectiveCall> call = call_of(run, collective, ranks);
+    rows.push_back(call ? static_cast<std::uint32_t>(program.calls.size()) : kNoIndex);
+    if (!call) continue;
+    program.calls.push_back(
+        {.what = *std::move(call), .name = collective.name, .is_timed = !choice.is_modelled(collective)});
+  }
+  return rows;
 }
 
 /// Gives every rank its script; neighbours that run the same one are together.
@@ -179,18 +202,17 @@ Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& mod
 }
 
 Program replay_program(const RecordedRun& run, const RankRoles& roles, const ReplayModel& model) {
-  const ReplayChoice choice(run, model);
+  const int ranks = static_cast<int>(roles.size());
+  const ReplayModel here{model.classes, model.gpu, ranks};
+  const ReplayChoice choice(run, here);
   Program program;
   program.names = run.names;
   program.streams = run.streams;
   program.scripts.clear();
-  for (const RecordedCollective& collective : run.collectives)
-    program.calls.push_back({.what = call_of(run, collective),
-                             .name = collective.name,
-                             .is_timed = !choice.is_modelled(collective)});
+  const CallRows calls = add_calls(run, ranks, choice, program);
   std::vector<std::uint32_t> script_of_row;
   for (const RecordedRank& rank : run.ranks) {
-    Script script = ScriptWriter(run, rank, choice, program).write();
+    Script script = ScriptWriter(run, rank, choice, calls, program).write();
     const auto same = std::ranges::find(program.scripts, script);
     script_of_row.push_back(static_cast<std::uint32_t>(same - program.scripts.begin()));
     if (same == program.scripts.end()) program.scripts.push_back(std::move(script));

@@ -57,6 +57,13 @@ bool is_product(std::string_view op);
 bool is_convolution(std::string_view op);
 bool is_attention(std::string_view op);
 
+/// The word in a vector operator's name that says what it does, whatever library it is of: that of row_word,
+/// "gelu" or "dropout"; else empty.
+std::string_view telling_word(std::string_view op);
+
+/// The word in an operator's name that says that it goes along rows: "softmax", "layer_norm", ..; else empty.
+std::string_view row_word(std::string_view op);
+
 /// Elements of the largest tensor that is believed: 1 PB of bytes, beyond any GPU. Sizes of what is derived
 /// from smaller ones fit 64 bits.
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;

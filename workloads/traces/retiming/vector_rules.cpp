@@ -20,6 +20,21 @@ constexpr std::array kRows{RowRule{"softmax", VectorOp::softmax}, RowRule{"rmsno
                            RowRule{"rms_norm", VectorOp::rmsnorm}, RowRule{"layernorm", VectorOp::layernorm},
                            RowRule{"layer_norm", VectorOp::layernorm}};
 
+std::string in_small_letters(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return lower;
+}
+
+/// Nullptr for an operator that is not row-wise.
+const RowRule* row_rule(std::string_view op) {
+  const std::string lower = in_small_letters(op);
+  const auto* const rule = std::ranges::find_if(
+      kRows, [&](const RowRule& each) { return lower.find(each.word) != std::string::npos; });
+  return rule == kRows.end() ? nullptr : rule;
+}
+
 /// Columns of a row-wise operator: the dimension that it names, else that of its weights, else the last one.
 std::int64_t columns_of(const LaunchedKernel& kernel, const Dims& dims, bool is_softmax) {
   if (is_softmax) {
@@ -133,6 +148,20 @@ KernelOperator derive_batch_norm(const LaunchedKernel& kernel) {
 
 }  // namespace
 
+std::string_view row_word(std::string_view op) {
+  const RowRule* const rule = row_rule(op);
+  return rule == nullptr ? std::string_view() : rule->word;
+}
+
+std::string_view telling_word(std::string_view op) {
+  if (const std::string_view rows = row_word(op); !rows.empty()) return rows;
+  const std::string lower = in_small_letters(op);
+  for (const std::string_view word : {"gelu", "dropout"}) {
+    if (lower.find(word) != std::string::npos) return word;
+  }
+  return {};
+}
+
 KernelOperator derive_vector(const LaunchedKernel& kernel) {
   if (kernel.op.find("batch_norm") != std::string_view::npos && !is_elementwise(kernel))
     return derive_batch_norm(kernel);
@@ -150,12 +179,7 @@ KernelOperator derive_vector(const LaunchedKernel& kernel) {
                ? not_found("an elementwise kernel inside a product or a convolution")
                : derive_elementwise(kernel);
   }
-  std::string lower(kernel.op);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  for (const RowRule& rule : kRows) {
-    if (lower.find(rule.word) != std::string::npos) return derive_rows(kernel, rule.op);
-  }
+  if (const RowRule* const rule = row_rule(kernel.op)) return derive_rows(kernel, rule->op);
   if (kernel.is_named("reduce_kernel")) return derive_reduction(kernel);
   return not_found("no rule for this kernel");
 }

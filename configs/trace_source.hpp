@@ -1,0 +1,36 @@
+#pragma once
+/// What a `[trace]` runs: a program file, or operator lists and what is made of them.
+
+#include <string>
+#include <vector>
+
+#include "configs/section.hpp"
+#include "configs/tree.hpp"
+#include "workloads/traces/kernel_class.hpp"
+#include "workloads/traces/replay/recorded_run.hpp"
+
+namespace c3::inline configs {
+
+struct TraceSource {
+  std::vector<PlacedText> files;  ///< absolute paths
+  std::vector<WorkClass> drop;    ///< classes of operators to leave out
+  int repeat = 1;
+  int scale_to = 0;  ///< ranks; 0: those listed
+};
+
+/// Makes each path of `trace.use` of \p root absolute: it is relative to the file that names it, or to the
+/// working directory on the command line.
+void place_trace(Table& root);
+
+/// The keys of \p section that say what runs. \throws ConfigError
+TraceSource read_source(Section& section);
+
+/// Whether \p source is of operator lists, whose work has no dates.
+bool is_of_lists(const TraceSource& source);
+
+/// Formats are recognised by content. \param section for messages. \throws ConfigError for files that are not
+/// there or do not go together, and for changes of a list that cannot be made; IoError and TraceError for
+/// damaged files
+RecordedRun load(const TraceSource& source, Section& section);
+
+}  // namespace c3::configs
