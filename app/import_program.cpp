@@ -12,6 +12,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/replay_experiment.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "results/program_file.hpp"
@@ -45,24 +46,6 @@ std::string system_of(const Rank& rank) {
 
 int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.ranks.back().number; }
 
-std::string experiment_text(const WrittenProgram& written, const RecordedRun& run) {
-  std::string text = fmt::format(
-      "# Written by c3sim import: {} kernels and copies of {} rank{}.\n"
-      "# c3sim run experiment.toml simulates them; --set system=.. or a strategy's keys change what they run "
-      "on.\n"
-      "schema = 1\n"
-      "name   = \"replay\"\n"
-      "system = \"{}\"\n",
-      run.events(), run.ranks.size(), run.ranks.size() == 1 ? "" : "s", written.system);
-  if (written.nodes > 1) text += fmt::format("nodes  = {}\n", written.nodes);
-  text +=
-      "\n[trace]\nuse    = \"program.h5\"  # relative to this file\nreplay = \"recorded\"    # times as they "
-      "are, "
-      "interference included; or \"modelled\", \"mixed\"\n\n[strategy.replay]\n\n[measure]\nseeds      = "
-      "1\nloss_split = false\n";
-  return text;
-}
-
 }  // namespace
 
 WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramRequest& request) {
@@ -78,7 +61,7 @@ WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramReques
   const fs::path program = fs::path(request.folder) / "program.h5";
   const fs::path experiment = fs::path(request.folder) / "experiment.toml";
   TemporaryFile text(experiment);  // both can be written, or none is
-  text.append(experiment_text(written, run));
+  text.append(replay_experiment(run, {.system = written.system, .nodes = written.nodes}));
   write_program_file(program, run, request.command_line);
   text.rename_to_target();
   written.program = program.string();

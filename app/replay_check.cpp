@@ -57,12 +57,13 @@ ReplayCheck check_replay(const RecordedRun& run, const Experiment& experiment) {
   RunSetup setup;
   setup.observer = &recorder;
   const RunResult result = run_once(experiment, experiment.strategies.front(), setup);
+  const RankPartition classes = simulated_ranks(experiment, experiment.strategies.front());
   ReplayCheck check;
   std::vector<double> distances;
   double lengths = 0.0;
   std::size_t steps = 0;
   for (const RecordedRank& rank : run.ranks) {
-    const int number = run.ranks.size() == 1 ? 0 : rank.number;
+    const int number = classes.representative(classes.class_of(run.ranks.size() == 1 ? 0 : rank.number));
     const double recorded = recorded_length(rank), simulated = simulated_length(result, number);
     lengths += recorded;
     steps += std::max<std::size_t>(1, rank.steps.size());

@@ -137,10 +137,11 @@ class RunOutput {
     const bool is_shortened = strategy.step && strategy.step->is_shortened;
     if (is_shortened) shortened_ = abridged_part(experiment);
     if (!traces_.empty()) {
-      traces_[index]->begin(is_shortened ? shortened_ : "");
+      traces_[index]->begin(recorded_part(experiment, strategy), is_shortened ? shortened_ : "");
       observers.add(*traces_[index]);
     }
-    const auto collectives = record_run(experiment, strategy, observers);
+    const auto collectives =
+        record_run(experiment, strategy, observers, traces_.empty() ? nullptr : traces_[index].get());
     timeline.finish(strategy, collectives);
     if (!traces_.empty()) traces_[index]->finish();
   }

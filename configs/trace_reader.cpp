@@ -12,6 +12,7 @@
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
 #include "results/program_file.hpp"
+#include "workloads/traces/replay/host_bound.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
 namespace c3::inline configs {
@@ -78,6 +79,20 @@ std::string percent(const ReplayShare& part, const ReplayShare& whole) {
                      whole.count);
 }
 
+/// From here on a user who changes GPUs or streams sees little change.
+constexpr double kHostsDecide = 0.9;
+
+std::string text_of(const HostBound& bound) {
+  constexpr double kPicosecondsPerMillisecond = 1e9;
+  const auto milliseconds = [&](Picoseconds time) {
+    return static_cast<double>(time.count) / kPicosecondsPerMillisecond;
+  };
+  return fmt::format(
+      "trace: hosts bind the recorded step: {:.3f} of {:.3f} ms would remain if kernels, copies and "
+      "collectives took no time; other GPUs, networks and strategies can change the rest",
+      milliseconds(bound.by_hosts), milliseconds(bound.recorded));
+}
+
 }  // namespace
 
 void place_trace(Table& root) {
@@ -117,10 +132,13 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
   Section section(*trace, "trace");
   const std::string path = section.text("use");
   const std::vector<WorkClass> classes = read_mode(section);
-  if (classes.empty()) return {};
-  const ReplayShares shares = shares_of(read_program_file(path), {classes, &cluster.gpu});
-  if (shares.all().count == 0) return {};
-  return {"trace: of the recorded GPU time and pieces of work " + share_text(shares)};
+  const RecordedRun run = read_program_file(path);
+  std::vector<std::string> notes;
+  const ReplayShares shares = shares_of(run, {classes, &cluster.gpu});
+  if (!classes.empty() && shares.all().count > 0)
+    notes.push_back("trace: of the recorded GPU time and pieces of work " + share_text(shares));
+  if (const HostBound bound = host_bound(run); bound.share() >= kHostsDecide) notes.push_back(text_of(bound));
+  return notes;
 }
 
 std::string share_text(const ReplayShares& shares) {

@@ -11,6 +11,7 @@
 #include "engine/observer.hpp"
 #include "workloads/analysis/loss.hpp"
 #include "workloads/analysis/study_cost.hpp"
+#include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
@@ -116,6 +117,9 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {
 
 /// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer);
+                                         Observer& observer, LaunchObserver* launches = nullptr);
+
+/// What record_run() simulates of \p experiment: all of it, or the part from which its time follows.
+Experiment recorded_part(const Experiment& experiment, const StrategyResult& result);
 
 }  // namespace c3::workloads

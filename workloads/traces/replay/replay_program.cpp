@@ -73,13 +73,15 @@ class ScriptWriter {
       add(work, {.work = WaitEvent{event, lag_of(edge->lag)}, .name = script_.events[event]});
     }
     Operation operation{.work = RecordEvent{}, .name = work.name};
-    operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
+    const bool is_modelled = choice_.of(work) == TimedBy::model;
+    if (!is_modelled || !run_.starts_at_release)
+      operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
     operation.draw = draws_.next(draw_streams_[work.stream], run_.text(work.name));
     if (work.collective == kNoIndex) {
       operation.work = kernel_for(work);
     } else {
       operation.work = JoinCall{work.collective};
-      operation.recorded->lasts = seconds(work.duration);
+      if (operation.recorded) operation.recorded->lasts = seconds(work.duration);
       Call& call = program_.calls[work.collective];
       call.stream = work.stream;
       call.draw = operation.draw;
@@ -139,10 +141,14 @@ class ScriptWriter {
   Script script_;
 };
 
-/// A barrier where it is not known: nothing but its members matters then, as it is timed.
-CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collective) {
-  if (std::optional<CollectiveCall> call = specified_call(run, collective)) return *call;
-  return {.kind = CollectiveKind::barrier, .ranks = {collective.members.begin(), collective.members.end()}};
+/// A barrier where it is not known: nothing but its members matters then, as it is timed. All ranks of the
+/// cluster are not listed, so that one may stand for them.
+CollectiveCall call_of(const RecordedRun& run, const RecordedCollective& collective, int ranks) {
+  CollectiveCall call{.kind = CollectiveKind::barrier,
+                      .ranks = {collective.members.begin(), collective.members.end()}};
+  if (const std::optional<CollectiveCall> specified = specified_call(run, collective)) call = *specified;
+  if (std::ssize(call.ranks) == ranks && std::ranges::is_sorted(call.ranks)) call.ranks.clear();
+  return call;
 }
 
 }  // namespace
@@ -154,7 +160,7 @@ Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& mod
   program.streams = run.streams;
   program.scripts.clear();
   for (const RecordedCollective& collective : run.collectives)
-    program.calls.push_back({.what = call_of(run, collective),
+    program.calls.push_back({.what = call_of(run, collective, ranks),
                              .name = collective.name,
                              .is_timed = !choice.is_modelled(collective)});
   const bool stands_for_all = run.ranks.size() == 1;
@@ -168,12 +174,14 @@ Program replay_program(const RecordedRun& run, int ranks, const ReplayModel& mod
     if (!stands_for_all && rank.number >= ranks)
       throw InfeasibleError(
           fmt::format("the trace has rank {}, the system only ranks 0 to {}", rank.number, ranks - 1));
-    if (!stands_for_all) {
-      idle_until(rank.number);
+    if (!stands_for_all) idle_until(rank.number);
+    Script script = ScriptWriter(run, rank, choice, program).write();
+    const bool is_new = program.scripts.empty() || program.scripts.back() != script;
+    if (is_new) program.scripts.push_back(std::move(script));
+    if (!stands_for_all && is_new)
       program.ranks.push_back(
-          {rank.number, rank.number + 1, static_cast<std::uint32_t>(program.scripts.size())});
-    }
-    program.scripts.push_back(ScriptWriter(run, rank, choice, program).write());
+          {rank.number, rank.number, static_cast<std::uint32_t>(program.scripts.size() - 1)});
+    if (!stands_for_all) program.ranks.back().end = rank.number + 1;
     next = rank.number + 1;
   }
   if (!stands_for_all) idle_until(ranks);

@@ -20,6 +20,15 @@ constexpr std::array kRows{RowRule{"softmax", VectorOp::softmax}, RowRule{"rmsno
                            RowRule{"rms_norm", VectorOp::rmsnorm}, RowRule{"layernorm", VectorOp::layernorm},
                            RowRule{"layer_norm", VectorOp::layernorm}};
 
+const RowRule* row_rule(std::string_view op) {
+  std::string lower(op);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const auto* const found = std::ranges::find_if(
+      kRows, [&](const RowRule& rule) { return lower.find(rule.word) != std::string::npos; });
+  return found == kRows.end() ? nullptr : found;
+}
+
 /// Columns of a row-wise operator: the dimension that it names, else that of its weights, else the last one.
 std::int64_t columns_of(const LaunchedKernel& kernel, const Dims& dims, bool is_softmax) {
   if (is_softmax) {
@@ -133,6 +142,8 @@ KernelOperator derive_batch_norm(const LaunchedKernel& kernel) {
 
 }  // namespace
 
+bool goes_along_rows(std::string_view op) { return row_rule(op) != nullptr; }
+
 KernelOperator derive_vector(const LaunchedKernel& kernel) {
   if (kernel.op.find("batch_norm") != std::string_view::npos && !is_elementwise(kernel))
     return derive_batch_norm(kernel);
@@ -150,12 +161,7 @@ KernelOperator derive_vector(const LaunchedKernel& kernel) {
                ? not_found("an elementwise kernel inside a product or a convolution")
                : derive_elementwise(kernel);
   }
-  std::string lower(kernel.op);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  for (const RowRule& rule : kRows) {
-    if (lower.find(rule.word) != std::string::npos) return derive_rows(kernel, rule.op);
-  }
+  if (const RowRule* rule = row_rule(kernel.op)) return derive_rows(kernel, rule->op);
   if (kernel.is_named("reduce_kernel")) return derive_reduction(kernel);
   return not_found("no rule for this kernel");
 }

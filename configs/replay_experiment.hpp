@@ -1,0 +1,18 @@
+#pragma once
+/// The experiment file that runs a recorded run.
+
+#include <string>
+
+#include "workloads/traces/replay/recorded_run.hpp"
+
+namespace c3::inline configs {
+
+struct ReplaySystem {
+  std::string system;  ///< preset of a node
+  int nodes = 1;
+};
+
+/// TOML that runs `program.h5` beside it as it was recorded.
+std::string replay_experiment(const RecordedRun& run, const ReplaySystem& on);
+
+}  // namespace c3::configs
