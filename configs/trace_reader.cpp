@@ -88,7 +88,7 @@ std::string text_of(const HostBound& bound) {
     return static_cast<double>(time.count) / kPicosecondsPerMillisecond;
   };
   return fmt::format(
-      "trace: hosts bind the recorded step: {:.3f} of {:.3f} ms would remain if kernels, copies and "
+      "trace: hosts bind the recorded run: {:.3f} of {:.3f} ms would remain if kernels, copies and "
       "collectives took no time; other GPUs, networks and strategies can change the rest",
       milliseconds(bound.by_hosts), milliseconds(bound.recorded));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json.hpp"
 #include "results/build_info.hpp"
@@ -89,12 +90,14 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
   const int members = static_cast<int>(ranks.size());
   const auto type = element_type(call.dtype);
   const auto elements = [&](Bytes bytes) { return std::llround(bytes / type.size); };
-  const Json args = {{"Collective name", name_of(call.kind)},
-                     {"In msg nelems", elements(input_bytes(call, members))},
-                     {"Out msg nelems", elements(output_bytes(call, members))},
-                     {"Group size", members},
-                     {"dtype", type.torch},
-                     {"Process Group Name", std::to_string(groups.number_of(ranks))}};
+  Json args = {{"Collective name", name_of(call.kind)},
+               {"In msg nelems", elements(input_bytes(call, members))},
+               {"Out msg nelems", elements(output_bytes(call, members))},
+               {"Group size", members},
+               {"dtype", type.torch},
+               {"Process Group Name", std::to_string(groups.number_of(ranks))}};
+  constexpr int kMostListed = 30;  // as PyTorch has it
+  if (members <= kMostListed) args["Process Group Ranks"] = fmt::format("[{}]", fmt::join(ranks, ", "));
   const CollectiveMethod method = method_of(call, policy, experiment.cluster);
   return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),

@@ -11,11 +11,11 @@ system = "mi300x-8"
 [[stream]]
 name = "compute"
 run = [{ gemm = { m = 8192, n = 8192, k = 4096, dtype = "bf16" } }, { record = "first" },
-       { attention = { batch = 2, heads = 16, seq = 4096, head_dim = 128, causal = true, dtype = "bf16" } },
+       { kernel = { op = "attention", b = 2, heads = 16, seq = 4096, head_dim = 128, causal = true, dtype = "bf16" } },
        { wait = "gathered" }, { gemm = { m = 8192, n = 8192, k = 8192, dtype = "bf16" } }]
 [[stream]]
 name = "comm"
-run = [{ wait = "first" }, { all_gather = "1 GiB", dtype = "bf16" }, { record = "gathered" }]
+run = [{ wait = "first" }, { all_gather = "1 GiB" }, { record = "gathered" }]
 [strategy.plain]
 [measure]
 seeds = 3
@@ -78,7 +78,7 @@ class RoundTrip(ScratchTest):
         done = c3sim("import", "slow.json", "-o", "slow", "--system", "mi300x-8", folder=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         _, notes = self.run_json("slow/experiment.toml", "trace.replay=modelled")
-        self.assertIn("trace: hosts bind the recorded step: 2.011 of 2.031 ms would remain if kernels, copies and collectives took no time",
+        self.assertIn("trace: hosts bind the recorded run: 2.010 of 2.030 ms would remain if kernels, copies and collectives took no time",
                       notes)
 
 

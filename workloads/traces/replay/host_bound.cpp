@@ -15,9 +15,16 @@ struct Places {
 
 class BoundGraph {
  public:
-  explicit BoundGraph(const RecordedRun& run) : run_(run), arrived_(run.collectives.size()) {
+  explicit BoundGraph(const RecordedRun& run)
+      : run_(run), arrived_(run.collectives.size()), last_starts_(run.collectives.size()) {
     for (PointId& point : arrived_)
       point = graph_.add_point({});
+    for (const RecordedRank& rank : run.ranks) {
+      for (const RecordedWork& work : rank.work) {
+        if (work.collective == kNoIndex) continue;
+        last_starts_[work.collective] = std::max(last_starts_[work.collective], work.start);
+      }
+    }
     for (const RecordedRank& rank : run.ranks)
       add_points(rank);
     for (std::size_t i = 0; i < run.ranks.size(); ++i)
@@ -28,11 +35,10 @@ class BoundGraph {
     const std::vector<Picoseconds> dates = graph_.replay();
     HostBound bound;
     for (std::size_t i = 0; i < run_.ranks.size(); ++i) {
-      const RecordedRank& rank = run_.ranks[i];
-      if (rank.steps.empty()) continue;
-      const std::uint32_t first = rank.steps.front().begin, last = rank.steps.back().end;
-      bound.recorded = std::max(bound.recorded, rank.points[last].date - rank.points[first].date);
-      bound.by_hosts = std::max(bound.by_hosts, dates[places_[i].host[last]] - dates[places_[i].host[first]]);
+      for (const PointId end : places_[i].ends) {
+        bound.recorded = std::max(bound.recorded, graph_.recorded(end));
+        bound.by_hosts = std::max(bound.by_hosts, dates[end]);
+      }
     }
     return bound;
   }
@@ -44,8 +50,13 @@ class BoundGraph {
       its.host.push_back(graph_.add_point(point.date));
     for (const RecordedWork& work : rank.work) {
       its.starts.push_back(graph_.add_point(work.start));
-      its.ends.push_back(graph_.add_point(work.start + work.duration));
+      its.ends.push_back(graph_.add_point(end_of(work)));
     }
+  }
+
+  /// The duration of a collective of several ranks counts from the start of its last member.
+  Picoseconds end_of(const RecordedWork& work) const {
+    return (work.collective == kNoIndex ? work.start : last_starts_[work.collective]) + work.duration;
   }
 
   void add_edges(const RecordedRank& rank, const Places& at) {
@@ -84,8 +95,9 @@ class BoundGraph {
 
   const RecordedRun& run_;
   DependencyGraph graph_;
-  std::vector<PointId> arrived_;  ///< by collective: its last member
-  std::vector<Places> places_;    ///< by rank
+  std::vector<PointId> arrived_;          ///< by collective: its last member
+  std::vector<Picoseconds> last_starts_;  ///< the same, as recorded
+  std::vector<Places> places_;            ///< by rank
 };
 
 }  // namespace

@@ -5,13 +5,13 @@
 
 namespace c3::inline traces {
 
-/// Lengths of the longest rank's steps, from the first to the last.
+/// From the first event to the end of the last GPU work, which is the time that a simulation has.
 struct HostBound {
   Picoseconds recorded;
   Picoseconds
       by_hosts;  ///< with kernels, copies and collectives that take no time: no GPU or network is faster
 
-  double share() const;  ///< by_hosts of recorded; 0 of a run without steps
+  double share() const;  ///< by_hosts of recorded; 0 of a run without work
 };
 
 /// A longest path over what hosts did and what waited for what. \throws CycleError
