@@ -1,7 +1,10 @@
 """A timeline that c3sim writes is imported with all shapes, and a change does to the import what it does to the experiment."""
 
+import collections
 import json
 import unittest
+
+import h5py
 
 from command import ScratchTest, c3sim
 
@@ -19,6 +22,28 @@ run = [{ wait = "first" }, { all_gather = "1 GiB" }, { record = "gathered" }]
 [strategy.plain]
 [measure]
 seeds = 3
+loss_split = false
+"""
+
+NODES = """
+schema = 1
+system = "mi300x-8"
+nodes = 2
+[[stream]]
+name = "compute"
+run = [{ gemm = { m = 8192, n = 8192, k = 4096, dtype = "bf16" } }, { record = "first" },
+       { gemm = { m = 8192, n = 8192, k = 8192, dtype = "bf16" } }]
+[[stream]]
+name = "tp"
+run = [{ wait = "first" }, { all_reduce = { size = "256 MiB", groups = { size = 8 } } }]
+[[stream]]
+name = "dp"
+run = [{ wait = "first" }, { all_gather = "512 MiB" }]
+[straggler.hot]
+ranks = [3]
+factor = 1.2
+[strategy.plain]
+[measure]
 loss_split = false
 """
 
@@ -63,9 +88,19 @@ class RoundTrip(ScratchTest):
                 imported, _ = self.run_json("replay/experiment.toml", "trace.replay=modelled", "measure.seeds=3", on_import)
                 self.assert_alike(imported, changed)
 
+    def test_files_of_classes_of_two_nodes_are_imported_as_all_their_ranks(self):
+        direct, done = self.import_step(NODES)
+        self.assertEqual(len(list((self.folder / "traces/plain").iterdir())), 3)
+        self.assertIn("100.0 % (64 of 64) are modelled", done.stderr)
+        with h5py.File(self.folder / "replay/program.h5") as file:
+            members = collections.Counter(zip(file["members/collective"][:], file["members/rank"][:]))
+            sizes = collections.Counter(file["members/collective"][:].tolist())
+        self.assertEqual(set(members.values()), {1})
+        self.assertEqual(sorted(sizes.values()), [8, 8, 16])  # a sum in each node, and a gather over both
+        imported, _ = self.run_json("replay/experiment.toml", "trace.replay=modelled", "straggler.hot={ ranks = [3], factor = 1.2 }")
+        self.assert_alike(imported, direct)
+
     def test_a_replay_that_its_hosts_bind_says_so(self):
-        _, notes = self.run_json("step.toml") if (self.folder / "step.toml").write_text(STEP) else (None, "")
-        self.assertNotIn("hosts bind", notes)
         self.import_step()
         for mode in ("recorded", "modelled"):
             _, notes = self.run_json("replay/experiment.toml", f"trace.replay={mode}")
