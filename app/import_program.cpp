@@ -13,6 +13,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/gpu_match.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/replay_experiment.hpp"
 #include "files/io_error.hpp"
 #include "files/temporary_file.hpp"
 #include "results/program_file.hpp"
@@ -47,27 +48,6 @@ std::string system_of(const Rank& rank) {
 
 int last_rank(const RecordedRun& run) { return run.ranks.size() == 1 ? 0 : run.ranks.back().number; }
 
-/// \param work "6216 kernels and copies of 8 ranks". \param trace the lines of `[trace]`
-std::string experiment_text(const WrittenProgram& written, const std::string& name, const std::string& work,
-                            const std::string& trace) {
-  std::string text = fmt::format(
-      "# Written by c3sim import: {}.\n"
-      "# c3sim run experiment.toml simulates them; --set system=.. or a strategy's keys change what they run "
-      "on.\n"
-      "schema = 1\n"
-      "name   = \"{}\"\n"
-      "system = \"{}\"\n",
-      work, name, written.system);
-  if (written.nodes > 1) text += fmt::format("nodes  = {}\n", written.nodes);
-  return text + fmt::format("\n[trace]\n{}\n[strategy.{}]\n\n[measure]\nseeds      = 1\nloss_split = false\n",
-                            trace, name);
-}
-
-std::string work_text(const RecordedRun& run, const char* what) {
-  return fmt::format("{} {} of {} rank{}", run.events(), what, run.ranks.size(),
-                     run.is_of_one_rank() ? "" : "s");
-}
-
 /// Makes the folder and fills in what runs \p run.
 fs::path prepare(const RecordedRun& run, const ProgramRequest& request, WrittenProgram& written) {
   const ClusterSpec cluster = load_cluster(written.system);
@@ -90,10 +70,7 @@ WrittenProgram write_program(const std::vector<Rank>& ranks, const ProgramReques
   written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
   written.program = (prepare(written.run, request, written) / "program.h5").string();
   TemporaryFile text(written.experiment);  // both can be written, or none is
-  text.append(experiment_text(written, "replay", work_text(written.run, "kernels and copies"),
-                              "use    = \"program.h5\"  # relative to this file\n"
-                              "replay = \"recorded\"    # times as they are, interference included; or "
-                              "\"modelled\", \"mixed\"\n"));
+  text.append(replay_experiment(written.run, {.system = written.system, .nodes = written.nodes}));
   write_program_file(written.program, written.run, request.command_line);
   text.rename_to_target();
   written.check = check_replay(written.run, ExperimentFile::load(written.experiment).make(std::nullopt));
@@ -114,10 +91,7 @@ WrittenProgram write_benchmark(const OperatorList& list, const std::vector<Rank>
   written.system = request.system.empty() ? system_of(ranks.front()) : request.system;
   written.program = (prepare(written.run, request, written) / "operators.json").string();
   TemporaryFile text(written.experiment);  // both can be written, or none is
-  text.append(experiment_text(
-      written, "benchmark", work_text(written.run, "kernels, copies and collectives"),
-      "use    = \"operators.json\"  # relative to this file; a list of files: one behind the other\n"
-      "replay = \"modelled\"        # times from shapes; or, with recorded times, \"recorded\", \"mixed\"\n"));
+  text.append(benchmark_experiment(written.run, {.system = written.system, .nodes = written.nodes}));
   write_operator_list(written.program, list);
   text.rename_to_target();
   return written;

@@ -18,6 +18,7 @@
 #include "workloads/traces/execution/rank_match.hpp"
 #include "workloads/traces/file_rank.hpp"
 #include "workloads/traces/kineto_reader.hpp"
+#include "workloads/traces/rank_copies.hpp"
 #include "workloads/traces/rank_set.hpp"
 #include "workloads/traces/trace_format.hpp"
 
@@ -119,7 +120,8 @@ class TraceReader {
     const ByteSource all = [&source](std::span<char> part) { return source.read(part); };
     switch (format) {
       case TraceFormat::kineto:
-        kinetos_.push_back(read_kineto(name, all));
+        for (Trace& trace : traces_of_ranks(read_kineto(name, all)))
+          kinetos_.push_back(std::move(trace));
         break;
       case TraceFormat::execution:
         executions_.push_back(read_execution_trace(name, all));

@@ -107,15 +107,16 @@ class RunOutput : public StudyRecorder {
     return names;
   }
 
-  Observer& begin(const Strategy& strategy, const std::string& shortened) override {
+  RunListeners begin(const Strategy& strategy, const Experiment& recorded,
+                     const std::string& shortened) override {
     OpenStrategy& open = open_.try_emplace(strategy.name, file_, strategy.name).first->second;
     if (!shortened.empty()) shortened_ = shortened;
     if (!traces_.empty()) {
       open.trace = traces_.at(index_of(strategy.name)).get();
-      open.trace->begin(shortened);
+      open.trace->begin(recorded, shortened);
       open.observers.add(*open.trace);
     }
-    return open.observers;
+    return {&open.observers, open.trace};
   }
 
   void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {

@@ -15,6 +15,7 @@
 #include "configs/config_error.hpp"
 #include "configs/trace_source.hpp"
 #include "workloads/traces/replay/data_parallel.hpp"
+#include "workloads/traces/replay/host_bound.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
@@ -177,6 +178,20 @@ std::optional<int> read_data_parallel(Section& section) {
   return static_cast<int>(section.integer("data_parallel", 2, kMost));
 }
 
+/// From here on a user who changes GPUs or streams sees little change.
+constexpr double kHostsDecide = 0.9;
+
+std::string text_of(const HostBound& bound) {
+  constexpr double kPicosecondsPerMillisecond = 1e9;
+  const auto milliseconds = [&](Picoseconds time) {
+    return static_cast<double>(time.count) / kPicosecondsPerMillisecond;
+  };
+  return fmt::format(
+      "trace: hosts bind the recorded run: {:.3f} of {:.3f} ms would remain if kernels, copies and "
+      "collectives took no time; other GPUs, networks and strategies can change the rest",
+      milliseconds(bound.by_hosts), milliseconds(bound.recorded));
+}
+
 }  // namespace
 
 Program read_trace(Section& root, const ClusterSpec& cluster) {
@@ -226,6 +241,7 @@ std::vector<std::string> notes_on_trace(const Node& experiment, const ClusterSpe
         "time was recorded: {}",
         shares.nothing.count, shares.all().count, names_without_time(run, model)));
   if (std::string waiting = waiting_text(run, model); !waiting.empty()) notes.push_back(std::move(waiting));
+  if (const HostBound bound = host_bound(run); bound.share() >= kHostsDecide) notes.push_back(text_of(bound));
   return notes;
 }
 

@@ -168,7 +168,8 @@ RecordedRun load(const TraceSource& source, Section& section) {
     return read_program_file(file.name);
   }
   if (section.has("data_parallel"))
-    section.refuse("data_parallel", "requires a program file; of operator lists scale_to says for how many ranks");
+    section.refuse("data_parallel",
+                   "requires a program file; of operator lists scale_to says for how many ranks");
   return load_lists(source, section);
 }
 

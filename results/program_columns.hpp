@@ -9,6 +9,10 @@
 
 namespace c3::inline results {
 
+/// Values of the attribute `starts`: dates of work are those of its release, or of its begin on the device.
+inline constexpr const char* kStartsAtRelease = "release";
+inline constexpr const char* kStartsOnDevice = "device";
+
 /// A column of a table, and what it is of each row.
 template <class Row>
 struct ProgramColumn {

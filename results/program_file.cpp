@@ -128,6 +128,7 @@ void write_program_file(const std::filesystem::path& target, const RecordedRun& 
   h5_set_attribute(file, "command_line", command_line);
   h5_set_attribute(file, "gpu", run.gpu);
   h5_set_attribute(file, "world_size", static_cast<std::uint64_t>(run.world_size));
+  h5_set_attribute(file, "starts", run.starts_at_release ? kStartsAtRelease : kStartsOnDevice);
   write_texts(file, {kNames, "1", "texts that columns with an attribute 'indexes' point to"}, run.names);
   write_texts(file, {kStreams, "1", "names of the streams"}, run.streams);
   write_ranks(file, run);

@@ -54,11 +54,11 @@ std::vector<std::pair<std::string, ClassTotal>> without_operator(const RecordedR
 
 std::string program_text(const std::filesystem::path& path, const RecordedRun& run) {
   std::string text = fmt::format("{}: a recorded run ({})\n", path.string(), kProgramFileSchema);
-  text += fmt::format("GPU {}; {} of {} ranks; streams {}; {} collective{}{}\n",
-                      run.gpu.empty() ? "unknown" : run.gpu, run.ranks.size(),
-                      std::max<std::size_t>(run.ranks.size(), static_cast<std::size_t>(run.world_size)),
-                      fmt::join(run.streams, ", "), run.collectives.size(), run.collectives.size() == 1 ? "" : "s",
-                      run.is_of_one_rank() ? ", recorded by this rank alone" : " of several ranks");
+  text += fmt::format(
+      "GPU {}; {} of {} ranks; streams {}; {} collective{}{}\n", run.gpu.empty() ? "unknown" : run.gpu,
+      run.ranks.size(), std::max<std::size_t>(run.ranks.size(), static_cast<std::size_t>(run.world_size)),
+      fmt::join(run.streams, ", "), run.collectives.size(), run.collectives.size() == 1 ? "" : "s",
+      run.is_of_one_rank() ? ", recorded by this rank alone" : " of several ranks");
   for (const RecordedRank& rank : run.ranks) {
     text += fmt::format(
         "rank {}: {} kernels and copies, {} edges between streams, {} threads, {} steps in {:.3f} ms\n",

@@ -34,6 +34,8 @@ class ProgramReader {
     if (run_.names.empty() || !run_.names.front().empty()) refuse("names", "does not begin with an empty text");
     run_.streams = texts("streams");
     run_.gpu = h5_attribute(file_, "gpu");
+    run_.starts_at_release =
+        h5_has_attribute(file_, "starts") && h5_attribute(file_, "starts") == kStartsAtRelease;
     run_.world_size = static_cast<int>(std::min<std::uint64_t>(h5_number(file_, "world_size"), 1U << 24U));
     int before = -1;
     for (const std::int64_t number : numbers("ranks", "number")) {

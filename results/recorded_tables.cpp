@@ -83,7 +83,8 @@ std::optional<RecordedTimeline> read_recorded(const ResultReader& file, const st
   for (std::size_t row = 0; row < work.rows(); ++row) {
     if (last_starts[row] < starts[row] || ends[row] < last_starts[row])
       throw IoError(file.path(), "read", "table 'recorded/work' has work that ends before it starts");
-    timeline.streams[{ranks[row], streams[row]}].push_back({names[row], kinds[row], starts[row], last_starts[row], ends[row]});
+    timeline.streams[{ranks[row], streams[row]}].push_back(
+        {names[row], kinds[row], starts[row], last_starts[row], ends[row]});
   }
   return timeline;
 }

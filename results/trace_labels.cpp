@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json.hpp"
 #include "results/build_info.hpp"
@@ -65,7 +66,7 @@ Json group_config(const ProcessGroups& groups) {
   for (const auto& ranks : groups.all()) {
     const std::size_t number = config.size();
     config.push_back({{"pg_name", std::to_string(number)},
-                      {"pg_desc", number == 0 ? "default_pg" : "group"},
+                      {"pg_desc", groups.description(number)},
                       {"pg_size", ranks.size()},
                       {"ranks", ranks}});
   }
@@ -89,12 +90,14 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
   const int members = static_cast<int>(ranks.size());
   const auto type = element_type(call.dtype);
   const auto elements = [&](Bytes bytes) { return std::llround(bytes / type.size); };
-  const Json args = {{"Collective name", name_of(call.kind)},
-                     {"In msg nelems", elements(input_bytes(call, members))},
-                     {"Out msg nelems", elements(output_bytes(call, members))},
-                     {"Group size", members},
-                     {"dtype", type.torch},
-                     {"Process Group Name", std::to_string(groups.number_of(ranks))}};
+  Json args = {{"Collective name", name_of(call.kind)},
+               {"In msg nelems", elements(input_bytes(call, members))},
+               {"Out msg nelems", elements(output_bytes(call, members))},
+               {"Group size", members},
+               {"dtype", type.torch},
+               {"Process Group Name", std::to_string(groups.number_of(ranks))}};
+  constexpr int kMostListed = 30;  // as PyTorch has it
+  if (members <= kMostListed) args["Process Group Ranks"] = fmt::format("[{}]", fmt::join(ranks, ", "));
   const CollectiveMethod method = method_of(call, policy, experiment.cluster);
   return {.name = kernel_name(call, policy.backend, method, type.nccl),
           .args = args.dump(),
@@ -106,19 +109,23 @@ CollectiveLabel label_of(const CollectiveCall& call, const StreamPolicy& policy,
 ProcessGroups::ProcessGroups(const Experiment& experiment) {
   std::vector<int> all(static_cast<std::size_t>(experiment.cluster.ranks()));
   std::iota(all.begin(), all.end(), 0);
-  add(all);
+  add(all, "default_pg");
   std::vector<RankGroups> seen;  // few, of many members
   for (const CallId number : calls_by_stream(experiment.program)) {
     const CollectiveCall& call = experiment.program.calls[number].what;
     if (call.groups && std::ranges::find(seen, *call.groups) != seen.end()) continue;
     if (call.groups) seen.push_back(*call.groups);
+    const std::string description =
+        fmt::format("groups of {} from {}", member_count(call, experiment.cluster.ranks()), groups_.size());
     for (const CollectiveCall& of_group : calls_by_group(call, experiment.cluster.ranks()))
-      add(members_of(of_group, experiment.cluster.ranks()));
+      add(members_of(of_group, experiment.cluster.ranks()), description);
   }
 }
 
-void ProcessGroups::add(const std::vector<int>& ranks) {
-  if (numbers_.emplace(ranks, groups_.size()).second) groups_.push_back(ranks);
+void ProcessGroups::add(const std::vector<int>& ranks, const std::string& description) {
+  if (!numbers_.emplace(ranks, groups_.size()).second) return;
+  groups_.push_back(ranks);
+  descriptions_.push_back(description);
 }
 
 CollectiveLabel message_label(Backend backend) {
@@ -142,6 +149,15 @@ const CollectiveLabel& CollectiveLabels::of(int rank) const {
 }
 
 namespace {
+
+/// [first, last] of each range of ranks for which that of \p rank's file stands.
+Json represented(const RankPartition& simulated, int rank) {
+  Json ranges = Json::array();
+  const RankRanges alike = simulated.ranges().at(static_cast<std::size_t>(simulated.class_of(rank)));
+  for (const auto& [first, end] : alike)
+    ranges.push_back(Json::array({first, end - 1}));
+  return ranges;
+}
 
 std::string folding_text(const RankPartition& simulated, int rank) {
   const int ranks = simulated.ranks();
@@ -171,6 +187,7 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                    {"rank", rank},
                    {"world_size", ranks},
                    {"represented_ranks", simulated.alike(rank)},
+                   {"represented_rank_ranges", represented(simulated, rank)},
                    {"pg_count", groups.size()},
                    {"pg_config", groups}}},
                  {"otherData",
@@ -179,6 +196,7 @@ std::string trace_header(const Experiment& experiment, const ProcessGroups& proc
                    {"experiment", experiment.name},
                    {"strategy", strategy.name},
                    {"system", experiment.cluster.name},
+                   {"starts", "release"},
                    {"folded", folding_text(simulated, rank)}}},
                  {"displayTimeUnit", "ns"}};
   if (!shortened.empty()) header["otherData"]["shortened"] = shortened + "; c3sim run --exact simulates all";

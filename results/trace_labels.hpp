@@ -25,12 +25,16 @@ class ProcessGroups {
  public:
   explicit ProcessGroups(const Experiment& experiment);
   const std::vector<std::vector<int>>& all() const { return groups_; }
+  /// What the groups are called together into which the ranks are divided at once, as of data parallelism; the
+  /// group of a rank among them is found by it.
+  const std::string& description(std::size_t number) const { return descriptions_[number]; }
   std::size_t number_of(const std::vector<int>& ranks) const { return numbers_.at(ranks); }
 
  private:
-  void add(const std::vector<int>& ranks);
+  void add(const std::vector<int>& ranks, const std::string& description);
 
   std::vector<std::vector<int>> groups_;
+  std::vector<std::string> descriptions_;
   std::map<std::vector<int>, std::size_t> numbers_;
 };
 

@@ -88,7 +88,8 @@ TraceWriter::TraceWriter(const std::filesystem::path& folder, const Experiment& 
   }
 }
 
-void TraceWriter::begin(const std::string& shortened) {
+void TraceWriter::begin(const Experiment& recorded, const std::string& shortened) {
+  experiment_ = recorded;
   shortened_ = shortened;
   const ProcessGroups groups(experiment_);
   for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -98,12 +99,18 @@ void TraceWriter::begin(const std::string& shortened) {
     file.name_process(rank, fmt::format("GPU {}", rank), experiment_.cluster.gpu.name, 2 * rank + 1);
     file.name_process(kFirstHost + rank, fmt::format("host of GPU {}", rank), "CPU", 2 * rank);
     file.name_thread({kFirstHost + rank, kStepTrack}, "step");
-    for (std::size_t stream = 0; stream < experiment_.program.streams.size(); ++stream) {
-      const auto name = fmt::format("stream {}: {}", stream, experiment_.program.streams[stream]);
+    const Program& program = experiment_.program;
+    launches_.emplace_back(program, rank, kFirstHost + rank, kLaunchLead);
+    const auto& host = program.script_of(rank).host;
+    for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
+      const auto name = fmt::format("stream {}: {}", stream, program.streams[stream]);
       const auto thread = kFirstStream + static_cast<std::int64_t>(stream);
       file.name_thread({rank, thread}, name);
-      file.name_thread({kFirstHost + rank, thread}, "launch, " + name);
+      if (!host) file.name_thread({kFirstHost + rank, thread}, "launch, " + name);
     }
+    for (std::size_t thread = 0; host && thread < host->threads.size(); ++thread)
+      file.name_thread({kFirstHost + rank, kFirstStream + static_cast<std::int64_t>(thread)},
+                       fmt::format("thread {}: {}", thread, program.names[host->threads[thread].name]));
     // HTA drops a launch or kernel that is the first event of all.
     file.slice({.track = {kFirstHost + rank, kStepTrack},
                 .name = experiment_.name + ", " + strategy_.name,
@@ -152,11 +159,20 @@ void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seco
                                                           .bytes = info.bytes,
                                                           .flops = info.flops,
                                                           .work_groups = info.work_groups});
-  const OpenActivity& activity = opened->second;
-  const bool is_collective = activity.kind == ActivityKind::collective && !is_of_copy_engines(activity);
-  if (activity.kind == ActivityKind::kernel || is_collective) write_launch(id, activity, "cudaLaunchKernel");
-  if (activity.kind == ActivityKind::transfer) write_launch(id, activity, "cudaMemcpyAsync");
+  OpenActivity& activity = opened->second;
+  TraceLaunches& launches = launches_of(activity.gpu);
+  if (activity.kind == ActivityKind::transfer) return write_copy_launch(id, activity);
+  if (activity.kind == ActivityKind::wait) activity.operation = launches.next_wait(activity.stream);
+  if (activity.kind == ActivityKind::kernel) activity.operation = launches.next_kernel(activity.stream);
+  if (activity.kind == ActivityKind::collective) {
+    activity.operation = launches.next_communication(activity.stream, activity.name);
+    if (is_of_copy_engines(activity)) return;
+  }
+  if (activity.kind == ActivityKind::kernel || activity.kind == ActivityKind::collective)
+    launches.started(activity.stream, activity.operation, id, track_of(activity), activity.start);
 }
+
+void TraceWriter::launched(const HostLaunch& launch) { launches_of(launch.rank).launched(launch); }
 
 // What is no call of the program is a message between two ranks.
 const CollectiveLabel& TraceWriter::label_of(const OpenActivity& activity) const {
@@ -169,7 +185,7 @@ bool TraceWriter::is_of_copy_engines(const OpenActivity& activity) const {
   return label_of(activity).backend == Backend::dma;
 }
 
-void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, const char* call) {
+void TraceWriter::write_copy_launch(ActivityId id, const OpenActivity& activity) {
   const TraceTrack device = track_of(activity);
   const TraceTrack host{kFirstHost + activity.gpu, device.thread};
   std::int64_t& last = launched_[{host.process, host.thread}];
@@ -177,7 +193,7 @@ void TraceWriter::write_launch(ActivityId id, const OpenActivity& activity, cons
   last = activity.start;
   auto& file = file_of(activity.gpu);
   file.slice({.track = host,
-              .name = call,
+              .name = "cudaMemcpyAsync",
               .category = "cuda_runtime",
               .start = start,
               .end = activity.start,
@@ -229,8 +245,7 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
       file_of(activity.gpu).slice(slice.view());
     return;
   }
-  if (activity.kind == ActivityKind::wait)
-    return write("Stream Wait Event", "cuda_sync", Json::object({{"event", activity.name}}));
+  if (activity.kind == ActivityKind::wait) return write_wait(activity, end);
   if (activity.kind == ActivityKind::kernel) {
     const double nanoseconds = static_cast<double>(end - activity.start) / kPicosecondsPerNanosecond;
     work["grid"] = Json::array({activity.work_groups, 1, 1});
@@ -253,9 +268,51 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
   if (label.backend == Backend::dma)
     return write(activity.name, "gpu_user_annotation", Json::parse(label.args));
   work.update(Json::parse(label.args));
+  if (const auto* join = std::get_if<JoinCall>(&operation_of(activity).work)) work["Seq"] = join->call + 1;
   work["operation"] = activity.name;
   add_moved(work, moved);
   write(label.name, "kernel", work);
+}
+
+const Operation& TraceWriter::operation_of(const OpenActivity& activity) const {
+  const Script& script = experiment_.program.script_of(activity.gpu);
+  return script.streams[static_cast<std::size_t>(activity.stream)][activity.operation];
+}
+
+/// Without "stream", which to HolisticTraceAnalysis is device work: the thread is the stream that waits.
+void TraceWriter::write_wait(const OpenActivity& activity, std::int64_t end) {
+  const auto stream = static_cast<std::size_t>(activity.stream);
+  const auto& wait = std::get<WaitEvent>(operation_of(activity).work);
+  const TraceLaunches& launches = launches_of(activity.gpu);
+  Json args = {{"event", activity.name}, {"correlation", launches.correlation_of(stream, activity.operation)}};
+  if (const auto record = launches.record_of(wait.event)) {
+    args["wait_on_stream"] = kFirstStream + static_cast<std::int64_t>(record->stream);
+    args["wait_on_cuda_event_record_corr_id"] = record->correlation;
+    args["wait_on_cuda_event_id"] = wait.event;
+  }
+  write_slice(activity, {.track = track_of(activity),
+                         .name = "Stream Wait Event",
+                         .category = "cuda_sync",
+                         .start = activity.start,
+                         .end = end,
+                         .args = args.dump()});
+}
+
+/// The host waits for the end of all that it launched.
+void TraceWriter::write_synchronisation(int number, std::int64_t launched) {
+  constexpr std::int64_t kCorrelation = (std::int64_t{1} << 40) - 1;  // before those of events
+  const TraceTrack host{kFirstHost + simulated_.representative(number), kStepTrack};
+  const std::string args = Json::object({{"correlation", kCorrelation}}).dump();
+  const auto write = [&](const char* name, const char* category) {
+    files_[static_cast<std::size_t>(number)]->slice({.track = host,
+                                                     .name = name,
+                                                     .category = category,
+                                                     .start = std::min(launched, end_),
+                                                     .end = end_,
+                                                     .args = args});
+  };
+  write("cudaDeviceSynchronize", "cuda_runtime");
+  write("Context Sync", "cuda_sync");
 }
 
 void TraceWriter::finish() {
@@ -263,8 +320,10 @@ void TraceWriter::finish() {
     if (!counter.name.empty()) write_step(counter);
   }
   for (std::size_t rank = 0; rank < files_.size(); ++rank) {
+    const int number = static_cast<int>(rank);
+    const std::int64_t launched = launches_[rank].write(*files_[rank]);
     const auto annotate = [&](const std::string& name) {
-      files_[rank]->slice({.track = {kFirstHost + static_cast<int>(rank), kStepTrack},
+      files_[rank]->slice({.track = {kFirstHost + simulated_.representative(number), kStepTrack},
                            .name = name,
                            .category = "user_annotation",
                            .start = 0,
@@ -272,6 +331,7 @@ void TraceWriter::finish() {
     };
     annotate("ProfilerStep#0");
     if (!shortened_.empty()) annotate("shortened: " + shortened_ + " (c3sim run --exact simulates all)");
+    write_synchronisation(number, launched);
     files_[rank]->finish();
   }
 }

@@ -7,10 +7,14 @@
 /// HolisticTraceAnalysis (hta/common/trace.py, hta/analyzers at commit 0935ba35) pairs each kernel and copy
 /// with one launch by `correlation`, knows launches by their names in the CUDA runtime, wants them to last and
 /// to begin before the kernel does, counts streams above 0 only, and takes its window from `ProfilerStep#N`. So
-/// every launch is a slice that ends when its operation is released, and date 0 of the run is kLaunchLead in
-/// the trace.
+/// every launch is a slice that ends when its host made it, and date 0 of the run is kLaunchLead in the trace.
+///
+/// What `c3sim import` needs to simulate the run again is written as PyTorch's profiler writes it with
+/// `record_shapes` and synchronisation events: operators with shapes around launches, arguments of collectives,
+/// which event each wait waits for.
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -24,11 +28,13 @@
 #include "results/moved_bytes.hpp"
 #include "results/trace_file.hpp"
 #include "results/trace_labels.hpp"
+#include "results/trace_launches.hpp"
+#include "workloads/execute/launch_observer.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline results {
 
-class TraceWriter : public Observer {
+class TraceWriter : public Observer, public LaunchObserver {
  public:
   /// Date 0 of the run in the trace; no launch takes longer [ps].
   static constexpr std::int64_t kLaunchLead = 1'000'000;
@@ -36,9 +42,9 @@ class TraceWriter : public Observer {
   /// Makes \p folder/<strategy>/rank<r>.json under temporary names, which commit() replaces. \throws IoError
   TraceWriter(const std::filesystem::path& folder, const Experiment& experiment, const Strategy& strategy);
 
-  /// Comes before the run that it observes. \param shortened which part of a training step that is ("8 of 32
-  /// layers"); empty: all of it
-  void begin(const std::string& shortened);
+  /// Comes before the run that it observes. \param recorded what runs: the experiment, or a part of a training
+  /// step \param shortened which part that is ("8 of 32 layers"); empty: all of it
+  void begin(const Experiment& recorded, const std::string& shortened);
 
   void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override;
   void capacity_changed(ResourceId, Seconds, double) override {}
@@ -50,6 +56,7 @@ class TraceWriter : public Observer {
     moved_.takes(activity, resource, amount);
   }
   void utilisation(ResourceId id, Seconds at, double used) override;
+  void launched(const HostLaunch& launch) override;
 
   void finish();  ///< writes what is still buffered. \throws IoError
   void commit();  ///< moves the files to their places. \throws IoError
@@ -72,6 +79,7 @@ class TraceWriter : public Observer {
     Bytes bytes;
     Flops flops;
     std::int64_t work_groups;
+    std::size_t operation = 0;  ///< of its stream; not of transfers and ranges
     /// Of a range: what it encloses. It stands before them in the file, since of slices that begin together
     /// viewers take the first one for the outer one.
     std::vector<HeldSlice> held = {};
@@ -86,9 +94,15 @@ class TraceWriter : public Observer {
   };
 
   TraceFile& file_of(int gpu) { return *files_.at(static_cast<std::size_t>(simulated_.class_of(gpu))); }
-  /// Of a kernel, a collective on CUs or a copy, up to its start.
-  void write_launch(ActivityId id, const OpenActivity& activity, const char* call);
+  TraceLaunches& launches_of(int gpu) {
+    return launches_.at(static_cast<std::size_t>(simulated_.class_of(gpu)));
+  }
+  /// Of a copy, up to its start.
+  void write_copy_launch(ActivityId id, const OpenActivity& activity);
+  void write_wait(const OpenActivity& activity, std::int64_t end);
+  void write_synchronisation(int number, std::int64_t launched);
   const CollectiveLabel& label_of(const OpenActivity& activity) const;
+  const Operation& operation_of(const OpenActivity& activity) const;
   bool is_of_copy_engines(const OpenActivity& activity) const;
   void write_step(Counter& counter);
   /// Now, or after the range that \p activity is a part of.
@@ -99,9 +113,11 @@ class TraceWriter : public Observer {
   Strategy strategy_;
   RankPartition simulated_;
   std::string shortened_;
-  std::vector<std::unique_ptr<TraceFile>> files_;                   ///< by class of ranks
-  std::map<std::pair<int, std::int64_t>, std::int64_t> launched_;   ///< end of a host track's last launch [ps]
-  std::int64_t end_ = 0;                                            ///< of the last slice
+  std::vector<std::unique_ptr<TraceFile>> files_;  ///< by class of ranks
+  std::deque<TraceLaunches> launches_;             ///< by class of ranks
+  std::map<std::pair<int, std::int64_t>, std::int64_t>
+      launched_;          ///< end of the last launch of a copy, by track [ps]
+  std::int64_t end_ = 0;  ///< of the last slice
   std::map<std::pair<int, std::string>, CollectiveLabels> labels_;  ///< by stream and operation
   std::vector<CollectiveLabel> message_labels_;                     ///< by stream
   std::set<std::pair<int, int>> named_engines_;                     ///< rank and engine whose track has a name

@@ -39,6 +39,9 @@ StudyReport import_sections(const TraceRuns& runs, const PublishedFigures& publi
 /// Kernels by the model: on the GPU of the recording, and on another one that has a recording of its own.
 StudyReport retiming_sections(const TraceRuns& runs, const PublishedFigures& published);
 
+/// Changes to steps of ours and to their traces, imported.
+StudyReport round_trip_sections(const PublishedFigures& published);
+
 /// The all-reduce of Megatron's trace beside ours.
 StudyReport all_reduce_sections(const TraceRuns& runs, const PublishedFigures& published);
 

@@ -27,7 +27,7 @@ StudyOutcome reproduce_traces(const StudyInput& input, const PublishedFigures& p
   StudyOutcome outcome;
   for (StudyReport part : {replay_sections(runs, published), import_sections(runs, published),
                            all_reduce_sections(runs, published), retiming_sections(runs, published),
-                           benchmark_sections(runs, published)}) {
+                           benchmark_sections(runs, published), round_trip_sections(published)}) {
     std::ranges::copy_if(part, std::back_inserter(outcome.report),
                          [](const StudySection& section) { return !section.lines.empty(); });
   }

@@ -18,6 +18,7 @@ QUICK = ["--set", "measure.seeds=1", "--set", "measure.loss_split=false", "-q"]
 GATHERED = 896 * 2**20  # bytes of the main job's all-gather
 GPUS = 8
 PICOSECONDS = 1e6  # in a microsecond
+LAUNCHES = ("cudaLaunchKernel", "cudaMemcpyAsync")
 HTA_RANK = re.compile(r'"rank":\s+(\d+)')  # as HTA looks for it, line by line
 HTA_COMMUNICATION = re.compile(r"(^nccl.*)|(.*ncclKernel.*)")
 
@@ -194,9 +195,10 @@ class MainJob(TraceTest):
 
     @for_each_strategy
     def test_hta_finds_one_launch_before_every_kernel_and_copy(self, trace, _):
-        launches = {event["args"]["correlation"]: event for event in trace.of("X", "cuda_runtime")}
+        calls = [event for event in trace.of("X", "cuda_runtime") if event["name"] in LAUNCHES]
+        launches = {event["args"]["correlation"]: event for event in calls}
         device = trace.of("X", "kernel", "gpu_memcpy")
-        self.assertEqual(len(launches), len(trace.of("X", "cuda_runtime")), "a launch each")
+        self.assertEqual(len(launches), len(calls), "a launch each")
         self.assertEqual(sorted(launches), sorted(event["args"]["correlation"] for event in device))
         for event in device:
             launch = launches[event["args"]["correlation"]]
@@ -209,7 +211,8 @@ class MainJob(TraceTest):
     def test_hta_s_queue_length_rises_with_launches_and_ends_empty(self, trace, _):
         """hta/analyzers/trace_counters.py: +1 at a launch, -1 at its kernel, by stream, in the order of ts."""
         stream = {event["args"]["correlation"]: event["args"]["stream"] for event in trace.of("X", "kernel", "gpu_memcpy")}
-        changes = [(event["ts"], stream[event["args"]["correlation"]], 1) for event in trace.of("X", "cuda_runtime")]
+        changes = [(event["ts"], stream[event["args"]["correlation"]], 1) for event in trace.of("X", "cuda_runtime")
+                   if event["name"] in LAUNCHES]
         changes += [(event["ts"], event["args"]["stream"], -1) for event in trace.of("X", "kernel", "gpu_memcpy")]
         queues = collections.Counter()
         for _, queue, change in sorted(changes):
@@ -257,6 +260,19 @@ class OtherRuns(TraceTest, ScratchTest):
         return c3sim("run", experiment, *QUICK, *arguments, "-o", "run.h5", "--trace", "traces", folder=self.folder,
                      **options)
 
+    def assert_waits_are_whole(self, trace):
+        """The wait names the call that recorded its event, made after the kernel behind which it is, and its own call."""
+        wait, whole = trace.of("X", "cuda_sync")
+        self.assertEqual((wait["name"], whole["name"]), ("Stream Wait Event", "Context Sync"))
+        calls = {event["args"]["correlation"]: event for event in trace.of("X", "cuda_runtime")}
+        record = calls[wait["args"]["wait_on_cuda_event_record_corr_id"]]
+        self.assertEqual((record["name"], record["args"]["operation"]), ("cudaEventRecord", "first"))
+        self.assertEqual(calls[wait["args"]["correlation"]]["name"], "cudaStreamWaitEvent")
+        self.assertEqual((wait["args"]["wait_on_stream"], wait["tid"]), (7, 8))
+        launches = sorted(event["ts"] for event in calls.values() if event["name"] == "cudaLaunchKernel" and event["tid"] == 7)
+        self.assertTrue(launches[0] < record["ts"] < launches[1])
+        self.assertEqual(calls[whole["args"]["correlation"]]["name"], "cudaDeviceSynchronize")
+
     def test_streams_of_several_operations_with_events_nest_and_pair_up(self):
         (self.folder / "events.toml").write_text(EVENTS)
         done = self.run_with("events.toml")
@@ -265,11 +281,17 @@ class OtherRuns(TraceTest, ScratchTest):
         for trace in traces.values():
             self.assert_nests(trace)
             self.assert_arrows_pair_up(trace)
-            self.assertEqual([event["name"] for event in trace.of("X", "cuda_sync")], ["Stream Wait Event"])
+            self.assert_waits_are_whole(trace)
+            for product in trace.of("X", "cpu_op"):
+                self.assertEqual((product["name"], product["args"]["Input Dims"], product["args"]["Input type"]),
+                                 ("aten::mm", [[2048, 2048], [2048, 2048]], 2 * ["c10::BFloat16"]))
+            self.assertEqual(len(trace.of("X", "cpu_op")), 2)
         collectives = [event for event in traces["ring"].of("X", "kernel") if HTA_COMMUNICATION.match(event["name"])]
         # Of a size in bytes: 8 Mi elements of one byte.
         self.assertEqual({event["name"]: event["args"]["In msg nelems"] for event in collectives},
                          {"ncclDevKernel_AllGather_u8_RING_SIMPLE": 2**20, "ncclDevKernel_AllToAll_u8_RING_SIMPLE": 2**23})
+        self.assertEqual([event["args"]["Seq"] for event in collectives], [1, 2])
+        self.assertEqual({event["args"]["Process Group Ranks"] for event in collectives}, {str(list(range(GPUS)))})
         self.assertEqual(len(traces["direct_dma"].of("X", "gpu_memcpy")), 2 * (GPUS - 1))
 
     def test_ranks_that_are_simulated_each_have_a_file_of_their_own(self):

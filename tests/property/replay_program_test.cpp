@@ -14,8 +14,10 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/support/trace_text.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
+#include "workloads/traces/replay/record_run.hpp"
 #include "workloads/traces/replay/replay_program.hpp"
 
 using namespace c3;
@@ -212,4 +214,17 @@ TEST_CASE("property: the simulator gives recorded work the earliest start that a
     }
   }
   CHECK(compared > 3000);
+}
+
+TEST_CASE(
+    "streams of a replay are in the order of their first launch, and of calls in the file where that is one") {
+  const auto streams_of = [](double first, double second) {
+    TraceText text;
+    text.launch("b", second, 10, 50, 1, 20).launch("a", first, 15, 50, 2, 7);
+    std::vector<Rank> ranks;
+    ranks.emplace_back(text.read());
+    return record_run(ranks).streams;
+  };
+  CHECK(streams_of(0, 6) == std::vector<std::string>{"stream7", "stream20"});
+  CHECK(streams_of(0, 0) == std::vector<std::string>{"stream20", "stream7"});
 }

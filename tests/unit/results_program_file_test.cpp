@@ -15,6 +15,7 @@ RecordedRun run_with(std::vector<RecordedOperator> operators) {
   RecordedRun run;
   run.names = {"", "kernel", "thread", "rule", "reason"};
   run.streams = {"stream7"};
+  run.starts_at_release = true;
   run.operators = std::move(operators);
   RecordedRank& rank = run.ranks.emplace_back();
   rank.threads = {2};

@@ -52,6 +52,24 @@ TEST_CASE("a recorded wait leads from the last work before the record to the nex
   CHECK(edges_of(text) == std::vector<NamedEdge>{{"a2", "b", EdgeProvenance::recorded}});
 }
 
+TEST_CASE("a recorded wait is of the stream whose track it is on, where it does not say") {
+  TraceText text;
+  text.launch("a", 0, 10, 50, 1, 7).call("cudaEventRecord", 15, 1, 3).call("cudaStreamWaitEvent", 30, 1, 5);
+  text.launch("b", 40, 61, 5, 6, 20);
+  text.event("cuda_sync", "Stream Wait Event", 31, 1, R"("pid":0,"tid":20)",
+             R"("wait_on_stream":7,"wait_on_cuda_event_record_corr_id":3,"correlation":5)");
+  CHECK(edges_of(text) == std::vector<NamedEdge>{{"a", "b", EdgeProvenance::recorded}});
+}
+
+TEST_CASE("where synchronisation is recorded and no stream waited, none is taken to have waited") {
+  TraceText text;
+  text.launch(kNccl, 0, 10, 50, 1, 20).launch("a", 20, 61, 5, 2, 7);  // as if behind it
+  CHECK(edges_of(text).size() == 1);
+  text.call("cudaDeviceSynchronize", 30, 40, 3);
+  text.event("cuda_sync", "Context Sync", 30, 40, R"("pid":0,"tid":0)", R"("correlation":3)");
+  CHECK(edges_of(text).empty());
+}
+
 TEST_CASE("a stream does not need an edge to itself") {
   TraceText text;
   text.launch("a", 0, 10, 50, 1, 7).call("cudaEventRecord", 15, 1, 3).call("cudaStreamWaitEvent", 30, 1, 5);

@@ -138,9 +138,9 @@ TEST_CASE("layers that do not repeat in equal times are all simulated, and a not
 
 TEST_CASE("the timeline of a shortened step is that of its largest part, which runs once more") {
   struct Recorder : StudyRecorder {
-    Observer& begin(const Strategy&, const std::string& part) override {
+    RunListeners begin(const Strategy&, const Experiment&, const std::string& part) override {
       shortened = part;
-      return recording;
+      return {&recording};
     }
     void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
       CHECK(result.step->is_shortened);

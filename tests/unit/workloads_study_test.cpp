@@ -37,7 +37,9 @@ StudyResult study(const Experiment& experiment) {
 /// Hears one run of each strategy: a second one would number its activities anew, which Recording refuses.
 class Recorder : public StudyRecorder {
  public:
-  Observer& begin(const Strategy& strategy, const std::string&) override { return recordings[strategy.name]; }
+  RunListeners begin(const Strategy& strategy, const Experiment&, const std::string&) override {
+    return {&recordings[strategy.name]};
+  }
   void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) override {
     finished.push_back(result.name);
     const Recording& recording = recordings.at(result.name);

@@ -192,7 +192,11 @@ class Study {
     series.setup.seed = series.samples.size() % seeds;
     const bool is_recorded =
         watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
-    if (is_recorded) series.setup.observer = &watch_.recorder->begin(*series.strategy, "");
+    if (is_recorded) {
+      const RunListeners listeners = watch_.recorder->begin(*series.strategy, experiments_[draw], "");
+      series.setup.observer = listeners.observer;
+      series.setup.launches = listeners.launches;
+    }
     begin_run(series.bound);
     Sample& sample = series.samples.emplace_back(
         Sample{draw, series.setup.seed, run_step(experiments_[draw], *series.strategy, series.setup)});
@@ -268,9 +272,9 @@ class Study {
     const Experiment& experiment = experiments_[percentile(samples, 50).draw];
     const bool is_shortened = result.step && result.step->is_shortened;
     begin_run(is_shortened ? Seconds{} : result.lower_bound);
-    Observer& observer =
-        watch_.recorder->begin(strategy, is_shortened ? abridged_part(experiment) : std::string());
-    watch_.recorder->finish(result, record_run(experiment, result, observer));
+    const RunListeners listeners = watch_.recorder->begin(strategy, recorded_part(experiment, result),
+                                                          is_shortened ? abridged_part(experiment) : "");
+    watch_.recorder->finish(result, record_run(experiment, result, *listeners.observer, listeners.launches));
     end_run(StudyPart::recorded);
   }
 
@@ -373,15 +377,20 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch) {
 }
 
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer) {
+                                         Observer& observer, LaunchObserver* launches) {
   const auto strategy = std::ranges::find(experiment.strategies, result.name, &Strategy::name);
   if (strategy == experiment.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
   RunSetup setup;
   setup.cus = result.cus;
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
+  setup.launches = launches;
+  return run_once(recorded_part(experiment, result), *strategy, setup).records;
+}
+
+Experiment recorded_part(const Experiment& experiment, const StrategyResult& result) {
   const bool is_shortened = result.step && result.step->is_shortened;
-  return run_once(is_shortened ? abridged(experiment) : experiment, *strategy, setup).records;
+  return is_shortened ? abridged(experiment) : experiment;
 }
 
 }  // namespace c3::workloads

@@ -11,6 +11,7 @@
 #include "engine/observer.hpp"
 #include "workloads/analysis/loss.hpp"
 #include "workloads/analysis/study_cost.hpp"
+#include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 #include "workloads/experiment.hpp"
@@ -98,6 +99,12 @@ struct StudyResult {
 /// Makes the experiment for one draw of its ranges; nullopt = nominal values.
 using ExperimentFactory = std::function<Experiment(std::optional<std::uint64_t> draw)>;
 
+/// Who hears a run.
+struct RunListeners {
+  Observer* observer = nullptr;
+  LaunchObserver* launches = nullptr;  ///< of hosts; may be nobody
+};
+
 /// Who writes down the run of each strategy's median.
 class StudyRecorder {
  public:
@@ -107,9 +114,10 @@ class StudyRecorder {
   virtual ~StudyRecorder() = default;
 
   /// The run of \p strategy that comes next is the one to write down. Runs of other strategies may come before
-  /// its finish(). \param shortened which part of a training step it is ("8 of 32 layers"); empty: all of
-  /// it \returns who listens to it
-  virtual Observer& begin(const Strategy& strategy, const std::string& shortened) = 0;
+  /// its finish(). \param recorded what runs, which is a part of a training step where it is shortened
+  /// \param shortened which part ("8 of 32 layers"); empty: all of it
+  virtual RunListeners begin(const Strategy& strategy, const Experiment& recorded,
+                             const std::string& shortened) = 0;
   /// Strategies are finished in their order. \p result is final.
   virtual void finish(const StrategyResult& result, const std::vector<CollectiveRecord>& collectives) = 0;
 };
@@ -130,6 +138,9 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch = {
 
 /// Runs \p strategy once more, as the run whose time is in \p result, under \p observer.
 std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer);
+                                         Observer& observer, LaunchObserver* launches = nullptr);
+
+/// What record_run() simulates of \p experiment: all of it, or the part from which its time follows.
+Experiment recorded_part(const Experiment& experiment, const StrategyResult& result);
 
 }  // namespace c3::workloads

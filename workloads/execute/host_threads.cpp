@@ -13,7 +13,7 @@ constexpr const char* kBehind = "operations before it in its hardware queue";
 }  // namespace
 
 HostThreads::HostThreads(Simulation& simulation, const Program& program, const Script& script, HostOrder order,
-                         EventTable& events, int rank, Seconds start)
+                         EventTable& events, int rank, Seconds start, LaunchObserver* observer)
     : simulation_(simulation),
       names_(program),
       program_(*script.host),
@@ -22,6 +22,7 @@ HostThreads::HostThreads(Simulation& simulation, const Program& program, const S
       rank_(rank),
       name_(fmt::format("the host of rank {}", rank)),
       start_(start),
+      observer_(observer),
       streams_(script.streams.size()) {
   std::size_t queues = script.streams.size();
   if (program_.hardware_queues > 0)
@@ -58,16 +59,23 @@ Task HostThreads::run(std::size_t thread) {
     if (step.cost.value > 0.0) co_await simulation_.sleep(step.cost);
     if (step.launches) {
       const std::size_t stream = step.launches->stream;
+      const Seconds came = simulation_.now();
       while (is_full(streams_[stream])) {
         Event room(simulation_, "room in its launch queue");
         full_.push_back({&room, stream});
         co_await room;
       }
       launch(*step.launches);
+      tell(thread, *step.launches, came);
     }
     if (step.records) events_.record(*step.records, simulation_.now());
     if (step.mark != 0) marks_.push_back({rank_, names_.names[step.mark], simulation_.now()});
   }
+}
+
+void HostThreads::tell(std::size_t thread, OperationPlace place, Seconds came) const {
+  if (observer_ == nullptr) return;
+  observer_->launched({.rank = rank_, .place = place, .thread = thread, .came = came, .at = simulation_.now()});
 }
 
 void HostThreads::launch(OperationPlace place) {

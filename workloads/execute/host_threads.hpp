@@ -8,6 +8,7 @@
 
 #include "engine/event.hpp"
 #include "workloads/execute/event_table.hpp"
+#include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
 #include "workloads/program/program.hpp"
 
@@ -25,9 +26,10 @@ enum class HostOrder {
 /// lost there is part of its cost).
 class HostThreads {
  public:
-  /// \p program, \p script, which has a host, and \p events must outlive it. It begins at date \p start.
+  /// \p program, \p script, which has a host, \p events and \p observer must outlive it. It begins at date \p
+  /// start. \param observer nullptr: none
   HostThreads(Simulation& simulation, const Program& program, const Script& script, HostOrder order,
-              EventTable& events, int rank, Seconds start);
+              EventTable& events, int rank, Seconds start, LaunchObserver* observer = nullptr);
 
   /// Begins all threads.
   void spawn();
@@ -59,6 +61,7 @@ class HostThreads {
 
   Task run(std::size_t thread);
   void launch(OperationPlace place);
+  void tell(std::size_t thread, OperationPlace place, Seconds came) const;
   bool is_full(const Stream& stream) const { return stream.launches - stream.ended >= program_.launch_queue; }
   void advance(std::size_t queue);
   bool has_turn(std::size_t stream, std::size_t operation) const;
@@ -73,6 +76,7 @@ class HostThreads {
   std::string name_;
   std::deque<std::string> thread_names_;
   Seconds start_;
+  LaunchObserver* observer_;
   std::vector<Stream> streams_;
   std::vector<std::size_t> enqueued_, started_;  ///< by hardware queue: how many
   std::vector<Full> full_;

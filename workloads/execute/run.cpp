@@ -197,10 +197,10 @@ class Run {
   }
 
   void make_ranks() {
-    const std::vector<Seconds> launch = launches();
+    launches_ = launches();
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       const int rank = cluster_.simulated_rank(place);
-      const Seconds its = launch[static_cast<std::size_t>(rank)];
+      const Seconds its = launches_[static_cast<std::size_t>(rank)];
       EventTable& events = events_.emplace_back(simulation_, program_, program_.script_of(rank), rank);
       HostThreads* const host = make_host(events, rank, its);
       for (const StreamContext& context : contexts_)
@@ -212,7 +212,8 @@ class Run {
     const Script& script = program_.script_of(rank);
     if (!script.host) return hosts_.emplace_back(nullptr).get();
     const HostOrder order = strategy_.serial ? HostOrder::one_by_one : HostOrder::by_queue;
-    hosts_.push_back(std::make_unique<HostThreads>(simulation_, program_, script, order, events, rank, start));
+    hosts_.push_back(std::make_unique<HostThreads>(simulation_, program_, script, order, events, rank, start,
+                                                   setup_.launches));
     return hosts_.back().get();
   }
 
@@ -230,7 +231,19 @@ class Run {
         simulation_.spawn(next.name(), next.run(first));
         if (strategy_.serial && host == nullptr) first = &next.ended();
       }
+      if (host == nullptr) tell_launches(place);
       if (host != nullptr) host->spawn();
+    }
+  }
+
+  /// Of a place among the simulated ranks, whose rank has no host.
+  void tell_launches(int place) {
+    if (setup_.launches == nullptr) return;
+    const int rank = cluster_.simulated_rank(place);
+    const Seconds at = launches_[static_cast<std::size_t>(rank)];
+    for (const std::size_t stream : order_) {
+      for (std::size_t i = 0; i < program(place, stream).operations().size(); ++i)
+        setup_.launches->launched({.rank = rank, .place = {stream, i}, .thread = stream, .came = at, .at = at});
     }
   }
 
@@ -348,6 +361,7 @@ class Run {
   MessageRuns messages_;
   Fusions fusions_;
   TimedCalls timed_calls_;
+  std::vector<Seconds> launches_;                    ///< dates at which ranks begin to launch
   std::deque<EventTable> events_;                    ///< by simulated rank
   std::vector<std::unique_ptr<HostThreads>> hosts_;  ///< by simulated rank; null where a script has no host
   std::deque<StreamProgram> programs_;               ///< by simulated rank, then stream

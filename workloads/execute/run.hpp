@@ -7,6 +7,7 @@
 #include "engine/observer.hpp"
 #include "gpu/isolation.hpp"
 #include "interconnect/rank_partition.hpp"
+#include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/partition.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -22,6 +23,7 @@ struct RunSetup {
   /// Run only this stream; operations of all others are skipped.
   std::optional<std::size_t> only_stream = std::nullopt;
   Observer* observer = nullptr;
+  LaunchObserver* launches = nullptr;
 };
 
 /// Of all ranks, whichever way they are simulated: one class where one stands for all, and a class each where

@@ -181,10 +181,13 @@ class EdgeFinder {
     return behind;
   }
 
+  /// Whether synchronisation was recorded and, if any stream waited, for what.
   bool has_complete_records() const {
-    return std::ranges::any_of(rank_.trace.sync_details, [](const SyncDetails& details) {
+    const auto waits = [&](const TraceEvent& sync) { return rank_.trace.name_of(sync) == "Stream Wait Event"; };
+    const bool names_any = std::ranges::any_of(rank_.trace.sync_details, [](const SyncDetails& details) {
       return details.record_correlation != kUnknown;
     });
+    return names_any || (!rank_.trace.syncs.empty() && std::ranges::none_of(rank_.trace.syncs, waits));
   }
 
   void inferred() {

@@ -48,7 +48,7 @@ class KinetoReader final : public JsonPieces {
   MemberUse use_of(std::string_view key) override {
     if (key == "traceEvents") return MemberUse::split;
     const bool is_kept = key == "deviceProperties" || key == "distributedInfo" ||
-                         key == "baseTimeNanoseconds" || key == "record_shapes";
+                         key == "baseTimeNanoseconds" || key == "record_shapes" || key == "otherData";
     return is_kept ? MemberUse::keep : MemberUse::skip;
   }
 
@@ -58,6 +58,8 @@ class KinetoReader final : public JsonPieces {
       if (key == "deviceProperties") read_gpus(value);
       if (key == "distributedInfo") read_job(value);
       if (key == "baseTimeNanoseconds") base_ = WidePicoseconds{value.integer()} * 1000;
+      if (key == "otherData" && value.is_object() && value.contains("starts"))
+        trace_.has_releases = value["starts"].is_text() && value["starts"].text() == "release";
       if (key == "record_shapes") trace_.has_shapes = value.is_integer() && value.integer() != 0;
     } catch (const JsonError& error) {
       throw TraceError({.file = trace_.file, .rank = {}, .event = {}},
@@ -149,7 +151,8 @@ class KinetoReader final : public JsonPieces {
                            .stream = number_or_unknown(has_stream ? texts.stream : texts.thread)});
     } else if (event.kind == EventKind::sync_record) {
       event.details = static_cast<std::uint32_t>(trace_.sync_details.size());
-      trace_.sync_details.push_back({.stream = number_or_unknown(texts.stream),
+      const bool has_stream = !texts.stream.empty();  // of which the event has its track
+      trace_.sync_details.push_back({.stream = number_or_unknown(has_stream ? texts.stream : texts.thread),
                                      .waited_stream = number_or_unknown(texts.waited_stream),
                                      .record_correlation = number_or_unknown(texts.record_correlation)});
     } else {
@@ -218,6 +221,29 @@ class KinetoReader final : public JsonPieces {
     };
     trace_.rank = small("rank");
     trace_.world_size = small("world_size");
+    if (job.contains("represented_rank_ranges")) read_represented(job);
+  }
+
+  void read_represented(const Json& job) {
+    const int ranks = trace_.world_size.value_or(0);
+    const auto rank_in = [&](const Json& number) {
+      if (number.integer() < 0 || number.integer() >= ranks)
+        throw JsonError(fmt::format("rank {} is not one of the world_size {}", number.integer(), ranks));
+      return static_cast<int>(number.integer());
+    };
+    for (const Json& range : job["represented_rank_ranges"].elements()) {
+      const Json::Elements& ends = range.elements();
+      if (ends.size() != 2 || rank_in(ends[0]) > rank_in(ends[1]))
+        throw JsonError("represented_rank_ranges must be pairs of a first and a last rank");
+      trace_.represented.emplace_back(rank_in(ends[0]), rank_in(ends[1]));
+    }
+    for (const Json& group : job["pg_config"].elements()) {
+      ProcessGroup& its = trace_.groups.emplace_back();
+      its.name = group["pg_name"].text();
+      its.description = group["pg_desc"].text();
+      for (const Json& rank : group["ranks"].elements())
+        its.ranks.push_back(rank_in(rank));
+    }
   }
 
   static constexpr std::int64_t kFarthest = std::int64_t{50} * 86'400 * 1'000'000'000'000;  // 50 days [ps]

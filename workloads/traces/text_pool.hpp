@@ -15,7 +15,10 @@ using TextId = std::uint32_t;
 class TextPool {
  public:
   TextPool() { id_of(""); }
-  TextPool(const TextPool&) = delete;
+  TextPool(const TextPool& other) {
+    for (const std::string& text : other.texts_)
+      id_of(text);
+  }
   TextPool& operator=(const TextPool&) = delete;
   TextPool(TextPool&&) = default;
   TextPool& operator=(TextPool&&) = default;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "workloads/traces/picoseconds.hpp"
@@ -97,13 +98,27 @@ struct GpuProperties {
   std::int64_t memory_bytes = 0;
 };
 
+/// Ranks that communicate. Those into which a job is divided at once have one description, such as
+/// "TENSOR_MODEL_PARALLEL_GROUP".
+struct ProcessGroup {
+  std::string name;
+  std::string description;
+  std::vector<int> ranks;
+};
+
 /// One file. Vectors of events are sorted by start, longer ones first, then by position.
 struct Trace {
   std::string file;
   std::optional<int> rank;  ///< nothing: the file does not say
   std::optional<int> world_size;
-  WidePicoseconds origin = 0;  ///< since 1970 or the host's start, of the dates of all events
-  bool has_shapes = false;     ///< "record_shapes"
+  /// Ranks for which the file stands, with its own, first and last of each range: c3sim simulates ranks that do
+  /// the same once. Empty: only its own.
+  std::vector<std::pair<int, int>> represented;
+  std::vector<ProcessGroup> groups;  ///< only with `represented`
+  WidePicoseconds origin = 0;        ///< since 1970 or the host's start, of the dates of all events
+  bool has_shapes = false;           ///< "record_shapes"
+  /// GPU work begins when it was released, as in timelines of c3sim, and not when the GPU began with it.
+  bool has_releases = false;
   std::vector<GpuProperties> gpus;
   TextPool texts;
   std::vector<TraceThread> threads;

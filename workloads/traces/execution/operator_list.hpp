@@ -41,8 +41,8 @@ struct ListedOperator {
   std::optional<ListedCollective> collective;
   bool with_host = false;  ///< a copy between the memories of the host and of a GPU
   // Means of its occurrences in a Kineto trace; nothing without one.
-  std::optional<Picoseconds> gpu_time;   ///< of all that it launched
-  std::optional<std::int64_t> kernels;   ///< kernels, copies and memsets that it launched
+  std::optional<Picoseconds> gpu_time;  ///< of all that it launched
+  std::optional<std::int64_t> kernels;  ///< kernels, copies and memsets that it launched
   /// Their median: the first repetition loads modules.
   std::optional<Picoseconds> host_time;  ///< from the begin of what is before it in the list, or of the step,
                                          ///< to its own, without waiting for the GPU

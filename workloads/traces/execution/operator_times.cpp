@@ -76,7 +76,7 @@ T median(std::vector<T> values) {
 }
 
 std::vector<HostTimes> host_times(std::size_t places, const Rank& rank,
-                               const std::vector<Occurrence>& occurrences) {
+                                  const std::vector<Occurrence>& occurrences) {
   std::vector<HostTimes> found(places);
   const std::vector<Span> waits = waiting_spans(rank);
   auto wait = waits.begin();

@@ -62,6 +62,25 @@ class Recorder {
     return first.value_or(Picoseconds{});
   }
 
+  /// Queues in the order in which their hosts first launched work on them, which decides who goes first where
+  /// two begin at once; at one date in the order of calls in the file. Those of earlier work come first.
+  static std::vector<std::uint32_t> by_first_launch(const Rank& rank) {
+    std::vector<std::pair<std::optional<Picoseconds>, std::uint64_t>> first;
+    std::vector<std::uint32_t> queues;
+    for (std::uint32_t queue = 0; queue < rank.trace.queues.size(); ++queue) {
+      const std::vector<std::uint32_t>& work = rank.join.activities_of_queue[queue];
+      const std::uint32_t call = work.empty() ? kNoIndex : rank.join.launch_of[work.front()];
+      queues.push_back(queue);
+      if (call == kNoIndex) {
+        first.emplace_back(std::nullopt, queue);
+      } else {
+        first.emplace_back(rank.trace.calls[call].start, rank.trace.calls[call].position);
+      }
+    }
+    std::ranges::stable_sort(queues, {}, [&](std::uint32_t queue) { return first[queue]; });
+    return queues;
+  }
+
   std::uint32_t stream(const Trace& trace, std::uint32_t queue) {
     const GpuQueue& its = trace.queues[queue];
     const bool is_only =
@@ -94,13 +113,14 @@ class Recorder {
     RecordedRank& its = run_.ranks.emplace_back();
     its.number = rank.number();
     run_.world_size = std::max(run_.world_size, rank.trace.world_size.value_or(0));
+    run_.starts_at_release = rank.trace.has_releases;
     if (run_.gpu.empty() && !rank.trace.gpus.empty()) run_.gpu = rank.trace.gpus.front().name;
     const KernelOperators operators(rank);
     const auto first_operator = static_cast<std::uint32_t>(run_.operators.size());
     add_operators(operators);
-    std::vector<std::uint32_t> streams;
-    for (std::uint32_t queue = 0; queue < rank.trace.queues.size(); ++queue)
-      streams.push_back(stream(rank.trace, queue));
+    std::vector<std::uint32_t> streams(rank.trace.queues.size());
+    for (const std::uint32_t queue : by_first_launch(rank))
+      streams[queue] = stream(rank.trace, queue);
     for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
       const TraceEvent& activity = rank.trace.activities[i];
       RecordedWork work;

@@ -116,6 +116,9 @@ struct RecordedRun {
   std::vector<RecordedOperator> operators;
   std::string gpu;     ///< as the trace calls it
   int world_size = 0;  ///< of the job; 0: not known
+  /// Work starts when it is released, before the GPU's launch latency or dependent gap, as in timelines of
+  /// c3sim; else when the GPU began with it, as in those of profilers.
+  bool starts_at_release = false;
 
   const std::string& text(TextRow row) const { return names[row]; }
   bool is_of_one_rank() const { return ranks.size() == 1; }  ///< which then stands for all

@@ -13,7 +13,8 @@ struct RecordedSpan {
   bool communicates = false;  ///< a collective, matched with those of other ranks or not
   std::uint32_t stream = 0;
   Picoseconds start;
-  Picoseconds last_start;  ///< of all members of a matched collective, for which it waited until then; else start
+  Picoseconds
+      last_start;  ///< of all members of a matched collective, for which it waited until then; else start
   Picoseconds end;
 
   bool operator==(const RecordedSpan&) const = default;

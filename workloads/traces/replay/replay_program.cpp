@@ -77,7 +77,9 @@ class ScriptWriter {
       add(work, {.work = WaitEvent{event, lag_of(edge->lag)}, .name = script_.events[event]});
     }
     Operation operation{.work = RecordEvent{}, .name = work.name};
-    operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
+    const bool is_modelled = choice_.of(work) == TimedBy::model;
+    if (!is_modelled || !run_.starts_at_release)
+      operation.recorded = RecordedLags{lag_of(work.after_launch), lag_of(work.after_stream)};
     // By class, not by name: names can be obfuscated.
     operation.draw = draws_.next(draw_streams_[work.stream], std::string(name_of(work.work_class)));
     const std::uint32_t joined = work.collective == kNoIndex ? kNoIndex : calls_[work.collective];
@@ -85,7 +87,7 @@ class ScriptWriter {
       operation.work = kernel_for(work);
     } else {
       operation.work = JoinCall{joined};
-      operation.recorded->lasts = seconds(work.duration);
+      if (operation.recorded) operation.recorded->lasts = seconds(work.duration);
       Call& call = program_.calls[joined];
       call.stream = work.stream;
       call.draw = operation.draw;
@@ -147,12 +149,14 @@ class ScriptWriter {
 };
 
 /// A barrier where it is not known: nothing but its members matters then, as it is timed. Nothing where nobody
-/// is known to wait for whom.
+/// is known to wait for whom. All ranks of the cluster are not listed, so that one may stand for them.
 std::optional<CollectiveCall> call_of(const RecordedRun& run, const RecordedCollective& collective, int ranks) {
-  if (std::optional<CollectiveCall> call = specified_call(run, collective, ranks)) return call;
-  if (run.is_of_one_rank()) return std::nullopt;
-  return CollectiveCall{.kind = CollectiveKind::barrier,
-                        .ranks = {collective.members.begin(), collective.members.end()}};
+  std::optional<CollectiveCall> call = specified_call(run, collective, ranks);
+  if (!call && run.is_of_one_rank()) return std::nullopt;
+  if (!call)
+    call = {.kind = CollectiveKind::barrier, .ranks = {collective.members.begin(), collective.members.end()}};
+  if (std::ssize(call->ranks) == ranks && std::ranges::is_sorted(call->ranks)) call->ranks.clear();
+  return call;
 }
 
 CallRows add_calls(const RecordedRun& run, int ranks, const ReplayChoice& choice, Program& program) {

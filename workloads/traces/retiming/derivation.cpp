@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
+
 namespace c3::inline traces {
 namespace {
 
@@ -125,6 +128,23 @@ KernelOperator derived(const LaunchedKernel& kernel) {
   return derive_vector(kernel);
 }
 
+/// Kernels of libraries have C++'s or Triton's names.
+bool has_library_name(const LaunchedKernel& kernel) {
+  constexpr std::array<std::string_view, 4> kWords{"::", "<", "kernel", "triton"};
+  return std::ranges::any_of(kWords, [&](std::string_view word) { return kernel.is_named(word); });
+}
+
+/// The class of a kernel whose name does not say it follows from its operator, if that launched nothing else.
+WorkClass class_by_operator(const LaunchedKernel& kernel) {
+  const bool is_kernel = kernel.work != WorkClass::collective && kernel.work != WorkClass::copy &&
+                         kernel.work != WorkClass::memset;
+  const bool says_it = kernel.work != WorkClass::other && has_library_name(kernel);
+  if (!kernel.is_only || !is_kernel || says_it || is_helper(kernel.kernel)) return kernel.work;
+  if (is_product(kernel.op)) return WorkClass::gemm;
+  if (is_attention(kernel.op)) return WorkClass::attention;
+  return is_listed_elementwise(kernel.op) || goes_along_rows(kernel.op) ? WorkClass::vector : kernel.work;
+}
+
 /// A convolution's product has the name of a product.
 WorkClass class_of(const LaunchedKernel& kernel) {
   const bool is_product_of_convolution = kernel.work == WorkClass::gemm && is_convolution(kernel.op);
@@ -133,9 +153,33 @@ WorkClass class_of(const LaunchedKernel& kernel) {
 
 }  // namespace
 
+KernelOperator derive_written(const LaunchedKernel& kernel) {
+  ShapeWords words;
+  for (const OpArgument& argument : *kernel.arguments) {
+    const std::string_view text = argument.value;
+    const std::size_t end = std::min(text.find('='), text.size());
+    const auto* const key = std::ranges::find(kShapeKeys, text.substr(0, end));
+    if (end == text.size() || key == kShapeKeys.end())
+      return not_found("an operator of c3sim with an argument that tables of kernels do not have");
+    words[static_cast<ShapeKey>(key - kShapeKeys.begin())] = text.substr(end + 1);
+  }
+  try {
+    KernelOperator result = found(operator_of(words), "as c3sim wrote it");
+    const bool is_product = result.op->as<GemmShape>() != nullptr;
+    const bool is_attention = result.op->as<AttentionShape>() != nullptr;
+    result.work = is_product ? WorkClass::gemm : is_attention ? WorkClass::attention : WorkClass::vector;
+    return result;
+  } catch (const ShapeError& error) {
+    return not_found(std::string("an operator of c3sim: ") + error.what());
+  }
+}
+
 KernelOperator derive(const LaunchedKernel& kernel) {
-  KernelOperator found = derived(kernel);
-  found.work = class_of(kernel);
+  if (kernel.launcher.starts_with("c3sim::") && kernel.arguments != nullptr) return derive_written(kernel);
+  LaunchedKernel judged = kernel;
+  judged.work = class_by_operator(kernel);
+  KernelOperator found = derived(judged);
+  found.work = class_of(judged);
   return found;
 }
 

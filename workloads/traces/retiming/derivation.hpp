@@ -26,6 +26,7 @@ struct LaunchedKernel {
   const OpArguments* arguments = nullptr;
   /// Kernels of the same class that this very call of the operator launched, helpers left out.
   std::size_t alike = 1;
+  bool is_only = false;  ///< the call of the operator launched no other kernel, helpers left out
 
   const OpArgument& operator[](std::size_t index) const { return (*arguments)[index]; }
   bool is_named(std::string_view word) const { return kernel.find(word) != std::string_view::npos; }
@@ -46,6 +47,8 @@ KernelOperator derive_product(const LaunchedKernel& kernel);
 KernelOperator derive_convolution(const LaunchedKernel& kernel);
 KernelOperator derive_attention(const LaunchedKernel& kernel);
 KernelOperator derive_vector(const LaunchedKernel& kernel);
+/// Of an operator of namespace `c3sim`, whose arguments are the words of a table of kernels.
+KernelOperator derive_written(const LaunchedKernel& kernel);
 
 // Of kernels without a product: those that apply one function to each element, and to lists of tensors.
 bool is_elementwise(const LaunchedKernel& kernel);
@@ -56,6 +59,8 @@ KernelOperator derive_lists(const LaunchedKernel& kernel);
 bool is_product(std::string_view op);
 bool is_convolution(std::string_view op);
 bool is_attention(std::string_view op);
+bool is_listed_elementwise(std::string_view op);
+bool goes_along_rows(std::string_view op);
 
 /// The word in a vector operator's name that says what it does, whatever library it is of: that of row_word,
 /// "gelu" or "dropout"; else empty.

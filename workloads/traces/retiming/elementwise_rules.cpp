@@ -85,9 +85,14 @@ KernelOperator derive_single_number(const LaunchedKernel& kernel) {
 
 }  // namespace
 
+bool is_listed_elementwise(std::string_view op) {
+  return rule_named(std::span<const ElementwiseRule>(kElementwise), op) != nullptr;
+}
+
 /// Inductor names the operator around a launch after the kernel; files of 2024 name the kernel by its types.
 bool is_elementwise(const LaunchedKernel& kernel) {
   if (kernel.launcher.starts_with("triton_poi")) return true;
+  if (kernel.is_only && is_listed_elementwise(kernel.op)) return true;
   return std::ranges::any_of(kElementwiseKernels, [&](std::string_view word) { return kernel.is_named(word); });
 }
 

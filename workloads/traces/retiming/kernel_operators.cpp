@@ -32,7 +32,9 @@ class Facts {
       const std::uint32_t op = nearest_recorded(rank.join.op_of[i]);
       recorded_op_.push_back(op);
       const KernelName& name = name_of(i);
-      if (op != kNoIndex && !name.is_helper) ++alike_[{op, name.work}];
+      if (op == kNoIndex || name.is_helper) continue;
+      ++alike_[{op, name.work}];
+      ++kernels_[op];
     }
   }
 
@@ -62,6 +64,8 @@ class Facts {
     return place == alike_.end() ? 1 : place->second;
   }
 
+  bool is_only(std::uint32_t op) const { return kernels_.contains(op) && kernels_.at(op) == 1; }
+
  private:
   /// The innermost operator with a record of its arguments, though these may all be scalars.
   std::uint32_t nearest_recorded(std::uint32_t op) {
@@ -75,11 +79,12 @@ class Facts {
   std::map<std::pair<TextId, EventKind>, KernelName> names_;             ///< of kernels
   std::map<std::tuple<TextId, TextId, TextId>, OpArguments> arguments_;  ///< dims, types, concrete
   std::map<std::pair<std::uint32_t, WorkClass>, std::size_t> alike_;     ///< (op, class)
+  std::map<std::uint32_t, std::size_t> kernels_;                         ///< by op
 };
 
 /// What decides a kernel's operator: its name, that of its launching operator, and name, arguments and number
-/// of alike kernels of the operator with shapes around it.
-using Key = std::tuple<TextId, EventKind, TextId, TextId, TextId, TextId, TextId, std::size_t>;
+/// of alike and of all kernels of the operator with shapes around it.
+using Key = std::tuple<TextId, EventKind, TextId, TextId, TextId, TextId, TextId, std::size_t, bool>;
 
 /// \p helper with the operator of \p main, in whose time it is; nullptr: that is not known.
 KernelOperator helper_of(const KernelOperator& helper, const KernelOperator* main) {
@@ -106,7 +111,7 @@ KernelOperators::KernelOperators(const Rank& rank) {
     const TraceEvent& event = rank.trace.activities[i];
     const KernelName& name = facts.name_of(i);
     const std::uint32_t op = facts.recorded_op(i);
-    Key key{event.name, event.kind, 0, 0, 0, 0, 0, 1};
+    Key key{event.name, event.kind, 0, 0, 0, 0, 0, 1, false};
     LaunchedKernel kernel{.kernel = name.text, .work = name.work, .op = {}, .launcher = {}};
     if (op != kNoIndex) {
       const TraceEvent& around = rank.trace.ops[op];
@@ -114,10 +119,11 @@ KernelOperators::KernelOperators(const Rank& rank) {
       kernel.op = plain_name(rank.trace.name_of(around));
       kernel.arguments = &facts.arguments_of(op);
       kernel.alike = facts.alike(op, name.work);
+      kernel.is_only = facts.is_only(op);
       const TraceEvent& launcher = rank.trace.ops[rank.join.op_of[i]];
       kernel.launcher = rank.trace.name_of(launcher);
-      key = {event.name,   event.kind,    launcher.name,    around.name,
-             details.dims, details.types, details.concrete, kernel.alike};
+      key = {event.name,    event.kind,       launcher.name, around.name,   details.dims,
+             details.types, details.concrete, kernel.alike,  kernel.is_only};
     }
     const auto [place, is_new] = known.try_emplace(key, static_cast<std::uint32_t>(found.size()));
     if (is_new) found.push_back(derive(kernel));

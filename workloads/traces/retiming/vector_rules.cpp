@@ -161,6 +161,7 @@ std::string_view telling_word(std::string_view op) {
   }
   return {};
 }
+bool goes_along_rows(std::string_view op) { return row_rule(op) != nullptr; }
 
 KernelOperator derive_vector(const LaunchedKernel& kernel) {
   if (kernel.op.find("batch_norm") != std::string_view::npos && !is_elementwise(kernel))
