@@ -66,17 +66,11 @@ MadeList list_of(const TraceFiles& files) {
 
 /// Before a list becomes longer than memory is.
 void refuse_too_long(const OperatorList& list, const OperatorListOptions& options) {
-  constexpr double kMost = 2e7;
-  double operators = 0.0;
-  for (const RankOperators& rank : list.ranks)
-    operators += static_cast<double>(rank.operators.size());
-  if (options.ranks > 0 && !list.ranks.empty())
-    operators *= static_cast<double>(options.ranks) / static_cast<double>(list.ranks.size());
-  operators *= options.repeat;
-  if (operators > kMost)
-    throw UsageError(
-        fmt::format("--scale-to and --repeat make a list of {:.0f} million operators; at most 20 are written",
-                    operators * 1e-6));
+  const double operators = operators_of(list, options.ranks, options.repeat);
+  if (operators > kMostListed)
+    throw UsageError(fmt::format(
+        "--scale-to and --repeat make a list of {:.0f} million operators; at most {:.0f} are written",
+        operators * 1e-6, kMostListed * 1e-6));
 }
 
 OperatorList changed(OperatorList list, const OperatorListOptions& options) {

@@ -53,30 +53,12 @@ std::vector<std::string> modelled_names() {
   return names;
 }
 
-std::vector<WorkClass> read_classes(Section& section) {
-  const std::vector<std::string> known = modelled_names();
-  const Node& written = section.node("model", Rule{ListRule{std::make_shared<Rule>(Rule{ChoiceRule{known}})}});
-  const Array* list = written.array();
-  if (list == nullptr || list->empty())
-    section.fail("model", fmt::format("must be a list of some of {}", fmt::join(known, ", ")));
-  std::vector<WorkClass> classes;
-  for (const Node& each : *list) {
-    const auto match = each.text() == nullptr ? known.end() : std::ranges::find(known, *each.text());
-    if (match == known.end())
-      throw ConfigError(each.origin, "trace.model",
-                        each.text() == nullptr ? fmt::format("must be one of {}", fmt::join(known, ", "))
-                                               : unknown_name("class", *each.text(), known));
-    classes.push_back(kModelled.at(static_cast<std::size_t>(match - known.begin())));
-  }
-  return classes;
-}
-
 /// The classes to model.
 std::vector<WorkClass> read_mode(Section& section) {
   const Replay replay = section.has("replay") ? section.choice<Replay>("replay") : Replay::recorded;
   const bool has_classes = section.has("model");
   std::vector<WorkClass> classes;
-  if (has_classes) classes = read_classes(section);
+  if (has_classes) classes = read_work_classes(section, "model", {kModelled.begin(), kModelled.end()});
   if (has_classes && replay != Replay::mixed)
     section.refuse("model",
                    "requires replay = \"mixed\"; \"modelled\" models all that it can, \"recorded\" nothing");

@@ -19,6 +19,7 @@
 #include "workloads/traces/benchmark/benchmark_run.hpp"
 #include "workloads/traces/execution/operator_list_changes.hpp"
 #include "workloads/traces/execution/operator_list_file.hpp"
+#include "workloads/traces/replay/replay_model.hpp"
 #include "workloads/traces/trace_error.hpp"
 
 namespace c3::inline configs {
@@ -46,24 +47,6 @@ std::vector<PlacedText> read_files(Section& section) {
   return files;
 }
 
-std::vector<WorkClass> read_drop(Section& section) {
-  const std::vector<std::string> known(kWorkClassNames.begin(), kWorkClassNames.end());
-  const Node& written = section.node("drop", list_of(Rule{ChoiceRule{known}}));
-  const Array* list = written.array();
-  if (list == nullptr || list->empty())
-    section.fail("drop", fmt::format("must be a list of some of {}", fmt::join(known, ", ")));
-  std::vector<WorkClass> classes;
-  for (const Node& each : *list) {
-    const auto match = each.text() == nullptr ? known.end() : std::ranges::find(known, *each.text());
-    if (match == known.end())
-      throw ConfigError(each.origin, "trace.drop",
-                        each.text() == nullptr ? fmt::format("must be one of {}", fmt::join(known, ", "))
-                                               : unknown_name("class", *each.text(), known));
-    classes.push_back(static_cast<WorkClass>(match - known.begin()));
-  }
-  return classes;
-}
-
 /// JSON, plain or gzip. A program file has a text and HDF5.
 bool is_operator_list(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -78,17 +61,11 @@ OperatorList read_list(const std::string& path) {
 
 /// Before a list becomes longer than memory is.
 void refuse_too_long(const OperatorList& list, const TraceSource& source, Section& section) {
-  constexpr double kMost = 2e7;
-  double operators = 0.0;
-  for (const RankOperators& rank : list.ranks)
-    operators += static_cast<double>(rank.operators.size());
-  if (source.scale_to > 0 && !list.ranks.empty())
-    operators *= static_cast<double>(source.scale_to) / static_cast<double>(list.ranks.size());
-  operators *= source.repeat;
-  if (operators > kMost)
-    section.fail(
-        source.repeat > 1 ? "repeat" : "use",
-        fmt::format("makes a list of {:.0f} million operators; at most 20 million are run", operators * 1e-6));
+  const double operators = operators_of(list, source.scale_to, source.repeat);
+  if (operators > kMostListed)
+    section.fail(source.repeat > 1 ? "repeat" : "use",
+                 fmt::format("makes a list of {:.0f} million operators; at most {:.0f} million are run",
+                             operators * 1e-6, kMostListed * 1e-6));
 }
 
 OperatorList changed(OperatorList list, const TraceSource& source, Section& section) {
@@ -134,9 +111,30 @@ void place_trace(Table& root) {
   if (Array* list = use->array()) std::ranges::for_each(*list, place);
 }
 
+std::vector<WorkClass> read_work_classes(Section& section, std::string_view key,
+                                         const std::vector<WorkClass>& known) {
+  std::vector<std::string> names;
+  for (const WorkClass each : known)
+    names.emplace_back(name_of(each));
+  const Node& written = section.node(key, list_of(Rule{ChoiceRule{names}}));
+  const Array* list = written.array();
+  if (list == nullptr || list->empty())
+    section.fail(key, fmt::format("must be a list of some of {}", fmt::join(names, ", ")));
+  std::vector<WorkClass> classes;
+  for (const Node& each : *list) {
+    const auto match = each.text() == nullptr ? names.end() : std::ranges::find(names, *each.text());
+    if (match == names.end())
+      throw ConfigError(each.origin, fmt::format("trace.{}", key),
+                        each.text() == nullptr ? fmt::format("must be one of {}", fmt::join(names, ", "))
+                                               : unknown_name("class", *each.text(), names));
+    classes.push_back(known[static_cast<std::size_t>(match - names.begin())]);
+  }
+  return classes;
+}
+
 TraceSource read_source(Section& section) {
   TraceSource source{.files = read_files(section), .drop = {}};
-  if (section.has("drop")) source.drop = read_drop(section);
+  if (section.has("drop")) source.drop = read_work_classes(section, "drop", all_work_classes());
   if (section.has("repeat")) source.repeat = static_cast<int>(section.integer("repeat", 1, 1000));
   if (section.has("scale_to")) source.scale_to = static_cast<int>(section.integer("scale_to", 1, 100'000));
   return source;

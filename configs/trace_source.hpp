@@ -2,6 +2,7 @@
 /// What a `[trace]` runs: a program file, or operator lists and what is made of them.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configs/section.hpp"
@@ -21,6 +22,10 @@ struct TraceSource {
 /// Makes each path of `trace.use` of \p root absolute: it is relative to the file that names it, or to the
 /// working directory on the command line.
 void place_trace(Table& root);
+
+/// A list of some of \p known. \throws ConfigError
+std::vector<WorkClass> read_work_classes(Section& section, std::string_view key,
+                                         const std::vector<WorkClass>& known);
 
 /// The keys of \p section that say what runs. \throws ConfigError
 TraceSource read_source(Section& section);

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,12 +40,6 @@ class RunMaker {
   }
 
  private:
-  TextRow text(const std::string& name) {
-    const auto [known, is_new] = rows_.try_emplace(name, static_cast<TextRow>(run_.names.size()));
-    if (is_new) run_.names.push_back(name);
-    return known->second;
-  }
-
   void name_streams() {
     std::uint32_t most = 0;
     for (const std::vector<std::uint32_t>& numbers : groups_) {
@@ -66,12 +59,12 @@ class RunMaker {
     for (const KernelOperator& kernel : kernels_of(listed)) {
       known->second.push_back(static_cast<std::uint32_t>(run_.operators.size()));
       RecordedOperator& kept = run_.operators.emplace_back();
-      kept = {.op = kernel.op, .note = text(kernel.note)};
+      kept = {.op = kernel.op, .note = texts_.of(kernel.note)};
       if (!kernel.op) continue;
       try {
         operator_of(words_of(*kernel.op));
       } catch (const InfeasibleError& error) {  // of a size that no table of kernels has
-        kept = {.note = text(error.what())};
+        kept = {.note = texts_.of(error.what())};
       }
     }
     return known->second;
@@ -92,7 +85,7 @@ class RunMaker {
     const RankOperators& listed = list_.ranks[number];
     RecordedRank& rank = run_.ranks.emplace_back();
     rank.number = listed.rank;
-    rank.threads = {text(kThread)};
+    rank.threads = {texts_.of(kThread)};
     State state;
     std::vector<std::uint32_t>& places = work_of_place_.emplace_back(listed.operators.size(), kNoIndex);
     for (std::uint32_t place = 0; place < listed.operators.size(); ++place) {
@@ -181,7 +174,7 @@ class RunMaker {
     const auto parts = static_cast<std::int64_t>(count);
     for (std::size_t i = 0; i < count; ++i) {
       RecordedWork work = work_at(rank);
-      work.name = text(listed.name);
+      work.name = texts_.of(listed.name);
       work.stream = kComputeStream;
       work.work_class = listed.work;
       work.op = i < operators.size() ? operators[i] : within(operators.back());
@@ -198,7 +191,7 @@ class RunMaker {
     if (state.last_kernel != kNoIndex) follow(state.last_kernel, rank);
     RecordedWork work = work_at(rank);
     const ListedCollective& collective = *listed.collective;
-    work.name = text(collective.kind.empty() ? listed.name : collective.kind);
+    work.name = texts_.of(collective.kind.empty() ? listed.name : collective.kind);
     work.stream = kComputeStream + 1 + group;
     work.work_class = WorkClass::collective;
     work.op = operators_of(listed).front();
@@ -215,8 +208,8 @@ class RunMaker {
     const bool is_alone = run_.is_of_one_rank();
     if (is_alone && (listed.kind.empty() || !listed.bytes || !listed.group_size)) return;
     RecordedCollective collective{.name = work_of(first).name,
-                                  .kind = text(listed.kind),
-                                  .dtype = text(listed.dtype),
+                                  .kind = texts_.of(listed.kind),
+                                  .dtype = texts_.of(listed.dtype),
                                   .bytes = listed.bytes.value_or(0),
                                   .group_size = listed.group_size.value_or(0),
                                   .members = {}};
@@ -241,7 +234,7 @@ class RunMaker {
 
   const OperatorList& list_;
   RecordedRun run_;
-  std::unordered_map<std::string, TextRow> rows_ = {{"", 0}};
+  TextRows texts_{run_.names};
   std::vector<std::vector<std::uint32_t>> groups_;         ///< [ranks][their operators]
   std::vector<std::vector<std::uint32_t>> work_of_place_;  ///< [ranks][their operators]
   std::map<std::tuple<std::string, std::string, std::string, std::string, bool>, std::vector<std::uint32_t>>

@@ -120,6 +120,15 @@ OperatorList repeated(const OperatorList& list, int times) {
   return all;
 }
 
+double operators_of(const OperatorList& list, int ranks, int times) {
+  double operators = 0.0;
+  for (const RankOperators& rank : list.ranks)
+    operators += static_cast<double>(rank.operators.size());
+  if (ranks > 0 && !list.ranks.empty())
+    operators *= static_cast<double>(ranks) / static_cast<double>(list.ranks.size());
+  return operators * times;
+}
+
 OperatorList scaled(const OperatorList& list, int ranks) {
   if (ranks < 1) throw std::invalid_argument("an operator list has at least one rank");
   const auto present = static_cast<std::int64_t>(list.ranks.size());

@@ -28,6 +28,11 @@ OperatorList repeated(const OperatorList& list, int times);
 /// part of them
 OperatorList scaled(const OperatorList& list, int ranks);
 
+/// Operators of \p list for \p ranks ranks (0: those listed), \p times times in turn: to be held against
+/// kMostListed before the list is made.
+double operators_of(const OperatorList& list, int ranks, int times);
+inline constexpr double kMostListed = 2e7;  ///< more need gigabytes
+
 /// Without the operators of \p work. Without collectives there are no waits either.
 OperatorList dropped(OperatorList list, WorkClass work);
 

@@ -1,7 +1,6 @@
 #include "workloads/traces/replay/record_run.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,12 +47,6 @@ class Recorder {
   }
 
  private:
-  TextRow text(const std::string& name) {
-    const auto [known, is_new] = rows_.try_emplace(name, static_cast<TextRow>(run_.names.size()));
-    if (is_new) run_.names.push_back(name);
-    return known->second;
-  }
-
   static Picoseconds first_date(const DependencyGraph& graph) {
     std::optional<Picoseconds> first;
     for (const DependencyGraph::Edge& edge : graph.edges()) {
@@ -97,12 +90,12 @@ class Recorder {
     for (std::uint32_t i = 0; i < operators.distinct(); ++i) {
       const KernelOperator& of = operators.at(i);
       RecordedOperator& kept = run_.operators.emplace_back();
-      kept = {.op = of.op, .in_another = of.in_another, .note = text(of.note)};
+      kept = {.op = of.op, .in_another = of.in_another, .note = texts_.of(of.note)};
       if (!of.op) continue;
       try {
         operator_of(words_of(*of.op));
       } catch (const InfeasibleError& error) {  // of a size that no table of kernels has
-        kept = {.note = text(error.what())};
+        kept = {.note = texts_.of(error.what())};
       }
     }
   }
@@ -124,7 +117,7 @@ class Recorder {
     for (std::uint32_t i = 0; i < rank.trace.activities.size(); ++i) {
       const TraceEvent& activity = rank.trace.activities[i];
       RecordedWork work;
-      work.name = text(rank.trace.name_of(activity));
+      work.name = texts_.of(rank.trace.name_of(activity));
       work.stream = streams[activity.track];
       work.work_class = operators.of(i).work;
       work.op = first_operator + operators.index_of(i);
@@ -136,7 +129,7 @@ class Recorder {
     }
     for (std::size_t thread = 0; thread < points.threads.size(); ++thread) {
       if (points.threads[thread].empty()) continue;
-      its.threads.push_back(text(rank.trace.threads[thread].thread));
+      its.threads.push_back(texts_.of(rank.trace.threads[thread].thread));
       for (const PointId point : points.threads[thread]) {
         meanings_[point] = {Role::host, number, static_cast<std::uint32_t>(its.points.size())};
         its.points.push_back({.thread = static_cast<std::uint32_t>(its.threads.size() - 1),
@@ -145,7 +138,7 @@ class Recorder {
       }
     }
     for (std::size_t i = 0; i < points.steps.size(); ++i)
-      its.steps.push_back({.name = text(rank.steps[i].name),
+      its.steps.push_back({.name = texts_.of(rank.steps[i].name),
                            .begin = meanings_[points.steps[i].begin].row,
                            .end = meanings_[points.steps[i].end].row});
   }
@@ -155,8 +148,8 @@ class Recorder {
     for (const CollectiveMember& member : instance.members) {
       const Rank& rank = ranks_[member.rank];
       const CollectiveKernel& kernel = rank.collectives[member.collective];
-      collective.kind = text(kernel.kind);
-      collective.dtype = text(kernel.dtype);
+      collective.kind = texts_.of(kernel.kind);
+      collective.dtype = texts_.of(kernel.dtype);
       collective.bytes = kernel.bytes.value_or(0);
       collective.group_size = kernel.group_size.value_or(0);
       collective.members.push_back(rank.number());
@@ -178,8 +171,8 @@ class Recorder {
       RecordedWork& work = run_.ranks.front().work[kernel.activity];
       work.collective = static_cast<std::uint32_t>(run_.collectives.size());
       run_.collectives.push_back({.name = work.name,
-                                  .kind = text(kernel.kind),
-                                  .dtype = text(kernel.dtype),
+                                  .kind = texts_.of(kernel.kind),
+                                  .dtype = texts_.of(kernel.dtype),
                                   .bytes = *kernel.bytes,
                                   .group_size = size,
                                   .members = {rank.number()}});
@@ -223,7 +216,7 @@ class Recorder {
     }
     if (early.empty()) return;
     std::ranges::stable_sort(early, {}, [&](std::uint32_t i) { return rank.work[i].start; });
-    rank.threads.push_back(text(kBefore));
+    rank.threads.push_back(texts_.of(kBefore));
     Picoseconds before;
     for (const std::uint32_t i : early) {
       RecordedWork& work = rank.work[i];
@@ -237,7 +230,7 @@ class Recorder {
 
   const std::vector<Rank>& ranks_;
   RecordedRun run_;
-  std::unordered_map<std::string, TextRow> rows_ = {{"", 0}};
+  TextRows texts_{run_.names};
   std::vector<Meaning> meanings_;  ///< [points of the graph]
   Picoseconds base_;
 };

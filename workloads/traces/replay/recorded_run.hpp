@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "collectives/call.hpp"
@@ -125,6 +126,23 @@ struct RecordedRun {
   std::size_t events() const;                                ///< work of all ranks
 
   bool operator==(const RecordedRun&) const = default;
+};
+
+/// Gives texts their rows in RecordedRun::names, each once.
+class TextRows {
+ public:
+  /// \p names is that of a new run, and must outlive this.
+  explicit TextRows(std::vector<std::string>& names) : names_(names) {}
+
+  TextRow of(const std::string& text) {
+    const auto [known, is_new] = rows_.try_emplace(text, static_cast<TextRow>(names_.size()));
+    if (is_new) names_.push_back(text);
+    return known->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, TextRow> rows_ = {{"", 0}};
 };
 
 }  // namespace c3::traces
