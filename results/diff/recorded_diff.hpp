@@ -17,7 +17,8 @@ struct RecordedMatch {
   std::int64_t number = 0;  ///< among those of its name on the stream, from 1
   std::int64_t recorded_start = 0, recorded_duration = 0;
   std::int64_t start = 0, duration = 0;
-  std::int64_t recorded_waiting = 0, waiting = 0;  ///< of a collective's durations, until its last member came
+  std::int64_t recorded_waiting = 0;  ///< of a collective's duration, until its last member came
+  std::int64_t waiting = 0;  ///< of a collective's duration, for members or CUs, until a part of it ran
 
   std::int64_t start_shift() const { return start - recorded_start; }
   std::int64_t duration_change() const { return duration - recorded_duration; }

@@ -90,9 +90,9 @@ std::string durations_text(const RecordedDiff& diff, std::size_t lines) {
                times.signed_text(total.start_shift / static_cast<std::int64_t>(total.count))});
   }
   return fmt::format(
-      "\n{}{}times in {}: all of a name together; waiting: of them, for the last rank; start: how much later, "
-      "in "
-      "the mean\n",
+      "\n{}{}times in {}: all of a name together; waiting: of recorded ones, for the last rank; of simulated "
+      "ones, "
+      "for that\nor for CUs, before any part runs; start: how much later, in the mean\n",
       table.text(), left_out_text(all, shown.size(), "names"), times.unit());
 }
 
