@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -134,6 +135,7 @@ std::vector<CollectiveCall> calls_of(CollectiveCall call, const CollectiveTable&
     call.bytes = row.bytes;
     calls.push_back(call);
     if (row.dtype) calls.back().dtype = row.dtype;
+    calls.back().in_place = call.kind == CollectiveKind::all_gather && row.is_in_place();
   }
   return calls;
 }
@@ -152,6 +154,29 @@ std::optional<std::int64_t> nodes_of(const CollectiveOptions& options,
                                      const std::optional<MeasuredChoice>& measured) {
   if (options.nodes || !measured) return options.nodes;
   return measured->table.nodes;
+}
+
+/// Variables, each once, and none that an option says already.
+std::vector<std::pair<std::string, std::string>> environment_of(const CollectiveOptions& options) {
+  const CollectiveOptions usual;
+  std::map<std::string, std::string> given;  // how, by variable
+  if (options.algorithms != usual.algorithms) given["NCCL_ALGO"] = "--algo";
+  if (options.protocols != usual.protocols) given["NCCL_PROTO"] = "--proto";
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string& written : options.environment) {
+    const std::size_t equals = written.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError(fmt::format("--env: expected NAME=VALUE, as in NCCL_ALGO=Ring, not '{}'", written));
+    const std::string name = written.substr(0, equals);
+    const auto [other, is_first] = given.try_emplace(name, "--env");
+    if (!is_first) {
+      const std::string twice =
+          other->second == "--env" ? "is given twice" : "says the same as " + other->second;
+      throw UsageError(fmt::format("--env: {} {}; leave one of them out", name, twice));
+    }
+    variables.emplace_back(name, written.substr(equals + 1));
+  }
+  return variables;
 }
 
 std::vector<DmaOptions> dma_options_of(const CollectiveOptions& options) {
@@ -195,12 +220,15 @@ std::vector<Mover> movers_of(const CollectiveOptions& options) {
 
 CollectiveRequest::CollectiveRequest(const CollectiveOptions& options)
     : measured(measured_by(options)),
-      cluster(load_cluster({options.system, nodes_of(options, measured), options.fabric}, options.sets)),
+      environment(environment_of(options)),
+      cluster(load_cluster({options.system, nodes_of(options, measured), options.fabric, environment},
+                           options.sets)),
       grain(grain_of(options.grain)) {
   call.kind = measured ? measured->table.kind : kind_of(options.op);
   call.dtype = value_of("data type", options.dtype, kDTypes);
   call.ranks = measured && options.ranks.empty() ? ranks_of(measured->table, cluster) : ranks_of(options.ranks);
   call.root = options.root;
+  call.in_place = options.in_place && call.kind == CollectiveKind::all_gather;
   if (options.root != 0 && !is_rooted(call.kind))
     throw UsageError(fmt::format("--root: {} has no root; broadcast, reduce, gather and scatter have one",
                                  name_of(call.kind)));

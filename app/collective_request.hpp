@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/measured_choice.hpp"
@@ -23,6 +24,7 @@ struct CollectiveOptions {
   std::optional<std::int64_t> nodes;  ///< one
   std::string fabric;                 ///< empty: the node preset's own
   std::vector<std::string> sets;
+  std::vector<std::string> environment;  ///< "NCCL_ALGO=Ring"
   std::vector<std::string> backends = {"cu"};
   std::vector<std::string> algorithms = {"auto"};
   std::vector<std::string> protocols = {"auto"};
@@ -37,6 +39,7 @@ struct CollectiveOptions {
   double factor = 2.0;
   std::string ranks;  ///< empty: all, or as many as the measured table is of
   int root = 0;
+  bool in_place = false;  ///< not with a measured table, whose rows say it
   std::string grain = "auto";
   bool json = false;
   bool quiet = false;
@@ -56,7 +59,8 @@ struct CollectiveRequest {
   /// Elements as nccl-tests counts them: of a rank's shard where each has one.
   double count(const CollectiveCall& sized) const;
 
-  std::optional<MeasuredChoice> measured;  ///< what to compare with
+  std::optional<MeasuredChoice> measured;                        ///< what to compare with
+  std::vector<std::pair<std::string, std::string>> environment;  ///< of the library: variables and values
   ClusterSpec cluster;
   CollectiveGrain grain = CollectiveGrain::automatic;
   CollectiveCall call;  ///< without a size

@@ -165,6 +165,12 @@ std::string collective_json(const CollectiveRequest& request, const CollectiveRo
                 {"op", name_of(request.call.kind)},
                 {"ranks", request.members},
                 {"rows", list}};
+  if (!request.environment.empty()) {
+    Json variables = Json::object();
+    for (const auto& [name, value] : request.environment)
+      variables[name] = value;
+    document.update({{"env", variables}});
+  }
   if (request.measured)
     document.update({{"table", request.measured->table.name}, {"errors", scores_json(request, found)}});
   return document.dump(2) + "\n";

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
+#include <ranges>
 
 #include "configs/doubts.hpp"
+#include "configs/library_environment.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/run_use.hpp"
 #include "configs/unused_keys.hpp"
@@ -71,6 +73,9 @@ std::vector<std::string> notes_on(const CollectiveOptions& options, const Collec
   std::vector<std::string> notes = unused_keys(overridden_keys(options.sets), request.cluster, use);
   add_preset_doubts(notes, request.cluster.gpu);
   add(notes, doubts_about(request.cluster));
+  std::vector<std::string> variables;
+  std::ranges::copy(request.environment | std::views::keys, std::back_inserter(variables));
+  add(notes, notes_on_variables(variables));
   return notes;
 }
 

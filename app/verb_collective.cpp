@@ -129,6 +129,11 @@ void add_options(Command& verb, CollectiveOptions& options) {
                   "Override a key of gpu, node, library or fabric, as in library.channels=16")
       .repeated()
       .type_name("KEY=VALUE");
+  verb.add_option("--env", options.environment,
+                  "Environment variable of NCCL or RCCL, as in NCCL_ALGO=^NVLSTree or NCCL_MIN_CTAS=16\n"
+                  "(docs/collectives.md lists them)")
+      .repeated()
+      .type_name("NAME=VALUE");
   verb.add_option("--backend", options.backends, "cu: channels on compute units; dma: copy engines")
       .comma_separated()
       .show_default();
@@ -169,6 +174,11 @@ void add_options(Command& verb, CollectiveOptions& options) {
   verb.add_option("--dtype", options.dtype, "Element type: fp32, bf16, fp16, fp8").show_default();
   verb.add_option("--ranks", options.ranks, "Group, as in 0-3,6 (default: all)").type_name("RANKS");
   verb.add_option("--root", options.root, "Rank that broadcasts, or collects a reduce").show_default();
+  verb.add_flag(
+          "--in-place", options.in_place,
+          "In place, as the second column of nccl-tests: an all_gather copies no shard of its own; other\n"
+          "operations take the same time here")
+      .excludes(table);
   verb.add_option("--grain", options.grain,
                   "step: every chunk a flow; edge; gang: one flow; auto: the finest that is fast")
       .one_of({"auto", "step", "edge", "gang"})
@@ -189,7 +199,8 @@ void add_collective_verb(Command& app, VerbAction& action) {
       "over ranks. Times are of one of many launched back to back. A table names its operation, GPUs and "
       "nodes, or\n"
       "OP, --ranks and --nodes do; of its two times, in place and out of place, the shorter one is "
-      "compared.\n\n"
+      "compared,\n"
+      "with the same here.\n\n"
       "Examples:\n"
       "  c3sim collective all_reduce --system mi300x-8 --min \"1 MiB\"\n"
       "  c3sim collective all_gather --system h100-sxm-8 --backend cu,dma --algo auto --min \"64 MiB\" --json\n"

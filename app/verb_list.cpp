@@ -1,5 +1,5 @@
-/// c3sim list: presets, experiments, collectives and studies, with their key figures or with every number and
-/// its source.
+/// c3sim list: presets, experiments, collectives, studies and environment variables, with their key figures or
+/// with every number and its source.
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +22,7 @@
 #include "base/options.hpp"
 #include "collectives/algorithms/algorithm.hpp"
 #include "configs/experiment_reader.hpp"
+#include "configs/library_environment.hpp"
 #include "configs/preset_store.hpp"
 #include "interconnect/spec.hpp"
 #include "studies/study_table.hpp"
@@ -190,16 +192,61 @@ Row study_row(const Study& study) {
           {"about", study.about}};
 }
 
+/// The keys that an environment variable sets; nothing where it has none.
+std::string keys_of(const LibraryVariable& variable) {
+  std::vector<std::string> keys;
+  if (const auto* text = std::get_if<SetsText>(&variable.effect)) keys.emplace_back(text->key);
+  if (const auto* number = std::get_if<SetsNumber>(&variable.effect))
+    keys.assign(number->keys.begin(), number->keys.end());
+  if (const auto* bytes = std::get_if<SetsBytes>(&variable.effect)) {
+    for (const auto& [key, share] : bytes->shares)
+      keys.push_back(share == 1.0 ? std::string(key) : fmt::format("{} (1/{:g})", key, 1.0 / share));
+  }
+  if (const auto* flag = std::get_if<SwitchesOff>(&variable.effect))
+    keys.push_back(fmt::format("{} = false", flag->key));
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
+Row variable_row(const LibraryVariable& variable) {
+  const auto* none = std::get_if<HasNoKey>(&variable.effect);
+  return {{"name", variable.name},
+          {"keys", none != nullptr ? fmt::format("none: {}", none->why) : keys_of(variable)},
+          {"meaning", variable.meaning}};
+}
+
+/// A list of which there is nothing but the whole.
+struct WholeList {
+  std::vector<Row> (*rows)();
+  std::string_view refusal;  ///< of a name or --sources
+};
+
+/// They are listed by the word of the command line.
+const std::map<std::string, WholeList>& whole_lists() {
+  static const std::map<std::string, WholeList> kLists = {
+      {"collectives",
+       {[] { return rows_of(kCollectiveKinds, collective_row); },
+        "collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'"}},
+      {"experiments",
+       {[] { return rows_of(experiment_files(), experiment_row); },
+        "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources"}},
+      {"studies",
+       {[] { return rows_of(all_studies(), study_row); },
+        "studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources"}},
+      {"variables",
+       {[] { return rows_of(library_variables(), variable_row); },
+        "variables are listed whole; 'c3sim list libraries --sources' has the numbers of their keys"}},
+  };
+  return kLists;
+}
+
 /// 2: bandwidths are called _GB_s, experiments have a purpose. 3: hosts have times, frameworks multiply them.
 constexpr int kSchemaVersion = 3;
 constexpr std::size_t kTextWidth = 120;
-constexpr std::string_view kExperiments = "experiments";
-constexpr std::string_view kCollectives = "collectives";
-constexpr std::string_view kStudies = "studies";
 
 std::vector<std::string> list_words() {
-  std::vector<std::string> words = {std::string(kCollectives), std::string(kExperiments),
-                                    std::string(kStudies)};
+  std::vector<std::string> words;
+  for (const auto& [word, list] : whole_lists())
+    words.push_back(word);
   for (const auto& [word, list] : preset_lists())
     words.push_back(word);
   return words;
@@ -248,27 +295,10 @@ std::vector<std::string> chosen_presets(const Options& options, PresetKind kind)
   return {options.name};
 }
 
-/// Of experiments, collectives and studies there is nothing but the whole list.
-void refuse_choice(const Options& options, std::string_view why) {
-  if (!options.name.empty() || options.sources) throw UsageError(std::string(why));
-}
-
 std::vector<Row> rows_of(const Options& options) {
-  if (options.what == kExperiments) {
-    refuse_choice(
-        options,
-        "experiments are listed whole; 'c3sim config show FILE --resolved' shows one with its sources");
-    return rows_of(experiment_files(), experiment_row);
-  }
-  if (options.what == kCollectives) {
-    refuse_choice(
-        options,
-        "collectives are listed whole; their numbers are a library's: 'c3sim list libraries --sources'");
-    return rows_of(kCollectiveKinds, collective_row);
-  }
-  if (options.what == kStudies) {
-    refuse_choice(options, "studies are listed whole; 'c3sim reproduce NAME' runs one and cites its sources");
-    return rows_of(all_studies(), study_row);
+  if (const auto whole = whole_lists().find(options.what); whole != whole_lists().end()) {
+    if (!options.name.empty() || options.sources) throw UsageError(std::string(whole->second.refusal));
+    return whole->second.rows();
   }
   const PresetList& list = preset_lists().at(options.what);
   const std::vector<std::string> names = chosen_presets(options, list.kind);
@@ -295,7 +325,7 @@ int list(const Options& options) {
 
 void add_list_verb(Command& app, VerbAction& action) {
   const auto options = std::make_shared<Options>();
-  Command& verb = app.add_command("list", "List presets, experiments, collectives and studies");
+  Command& verb = app.add_command("list", "List presets, experiments, collectives, studies and variables");
   verb.add_option("WHAT", options->what, "What to list").required().one_of(list_words());
   verb.add_option("NAME", options->name, "Only this preset (default: all)").type_name("PRESET");
   verb.add_flag("--sources", options->sources, "Every number with its meaning, kind and source");

@@ -8,6 +8,7 @@
 
 #include "base/enum_names.hpp"
 #include "collectives/backends/backend.hpp"
+#include "collectives/library/permits.hpp"
 #include "collectives/straggler.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
@@ -85,10 +86,22 @@ constexpr auto enum_names(TunerRules) {
   return std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
 }
 
+/// Channels that a user allows and demands. 0: what the library takes.
+struct ChannelLimits {
+  int least = 0;
+  int most = 0;
+
+  bool operator==(const ChannelLimits&) const = default;
+};
+
 /// Parameters of a CU-driven collective library on one GPU family.
 struct CollectiveLibrarySpec {
   std::string name;
-  int channels = 1;      ///< work groups of one collective
+  int channels = 1;  ///< work groups of one collective
+  /// Of the library's own: `most` of them, and then as many of them again as `least` needs (NCCL 2.30.7,
+  /// src/graph/connect.cc). Small collectives take fewer all the same.
+  ChannelLimits channel_limits = {};
+  MethodPermits permits = {};
   int p2p_channels = 0;  ///< of one in which ranks send and receive in pairs; 0: as many as the others
   /// Whether an all-to-all deals them among all ranks, itself included, whose channels copy its own shard.
   bool p2p_to_itself = false;
@@ -161,14 +174,6 @@ struct ClusterSpec {
   NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr}; }
 
   bool operator==(const ClusterSpec&) const = default;
-};
-
-/// Channels that a user allows and demands, as NCCL_MIN_CTAS and NCCL_MAX_CTAS. 0: what the library takes.
-struct ChannelLimits {
-  int least = 0;
-  int most = 0;
-
-  bool operator==(const ChannelLimits&) const = default;
 };
 
 /// As in "h100-sxm-8", or "h100-sxm-8 x 4 nodes, ib-ndr".

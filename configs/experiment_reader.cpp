@@ -13,6 +13,7 @@
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
+#include "configs/library_environment.hpp"
 #include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
 #include "configs/preset_override.hpp"
@@ -113,6 +114,7 @@ Table in_reading_order(const Table& root) {
 /// The document with presets in place of their names (kReferences).
 Node resolve(const Node& document) {
   Node resolved = document;
+  place_library_environment(resolved);
   Table& root = *resolved.table();
   if (root.find("system") == nullptr && root.find("node") == nullptr) {
     throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
@@ -238,6 +240,15 @@ void allow_reference(TableRule& root, const PresetReference& reference) {
                          .meaning = std::string(reference.meaning)});
 }
 
+Rule environment_rule() {
+  TableRule variables;
+  variables.keys.push_back({.key = "NCCL_ALGO",
+                            .presence = Presence::chosen,
+                            .rule = Rule{AnyOfRule{{Rule{TextRule{}}, Rule{IntegerRule{0, 1LL << 32}}}}},
+                            .meaning = "a variable, by its name"});
+  return Rule{std::move(variables)};
+}
+
 }  // namespace
 
 TableRule experiment_rule() {
@@ -252,6 +263,12 @@ TableRule experiment_rule() {
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
   fabric.rule = Rule{AnyOfRule{{Rule{slug_rule()}, *fabric.rule}}};
   fabric.presence = Presence::optional;
+  auto& library = std::get<TableRule>(rule.find("library")->rule->form);
+  library.keys.push_back(
+      {.key = "env",
+       .presence = Presence::optional,
+       .rule = environment_rule(),
+       .meaning = "environment variables of NCCL or RCCL, instead of the keys that say the same"});
   rule.at_least_one = {
       {"system", "node"}, {"stream", "training", "ranks", "trace"}, {"model.tokens", "training", "trace"}};
   return rule;
@@ -274,6 +291,8 @@ ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string
   Node document{std::move(table), option("--system")};
   for (std::size_t i = 0; i < sets.size(); ++i)
     apply_override(document, sets[i], static_cast<std::uint32_t>(i + 1));
+  for (const auto& [name, value] : choice.environment)
+    override_value(document, "library.env." + name, Node{value, option("--env")});
   const Node resolved = resolve(document);
   Section root(resolved, "");
   ClusterSpec cluster = read_cluster(root, {});
@@ -340,6 +359,7 @@ std::vector<std::string> ExperimentFile::notes() const {
     std::ranges::move(doubts_about_preset(*preset.table()), std::back_inserter(notes));
   }
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
+  std::ranges::move(notes_on_variables(merged_), std::back_inserter(notes));
   std::ranges::move(notes_on_trace(resolved_, nominal.cluster), std::back_inserter(notes));
   return notes;
 }

@@ -66,8 +66,9 @@ ClusterSpec load_cluster(const std::string& system, std::span<const std::string>
 /// Several nodes of a system, as a command line names them.
 struct SystemChoice {
   std::string system;
-  std::optional<std::int64_t> nodes = std::nullopt;  ///< one
-  std::string fabric = "";                           ///< the node preset's own
+  std::optional<std::int64_t> nodes = std::nullopt;                   ///< one
+  std::string fabric = "";                                            ///< the node preset's own
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< variables of the library, and values
 };
 ClusterSpec load_cluster(const SystemChoice& choice, std::span<const std::string> sets = {});
 

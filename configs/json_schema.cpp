@@ -302,7 +302,7 @@ std::string json_schema(std::optional<PresetKind> kind) {
   SchemaWriter writer;
   const Json schema = kind ? writer.document(fmt::format("c3sim {} preset", noun_of(*kind)), preset_rule(*kind))
                            : writer.document("c3sim experiment", experiment_rule());
-  return schema.dump(0) + "\n";  // a fifth of it would be indentation
+  return schema.dump() + "\n";  // line breaks and indentation would be a quarter of it
 }
 
 }  // namespace c3::configs

@@ -20,6 +20,8 @@ CollectiveLibrarySpec read_library(Section& section) {
   CollectiveLibrarySpec library;
   library.name = section.preset_name();
   read_fields(section, library, kLibraryFields);
+  read_fields(section, library.channel_limits, kChannelLimitFields);
+  read_fields(section, library.permits, kPermitFields);
   read_fields(section, library.simple, kProtocolFields);
   library.ll = read_other_protocol(section, "ll");
   library.ll128 = read_other_protocol(section, "ll128");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -35,6 +36,17 @@ int places_of(const CollectiveLibrarySpec& library, const CollectiveCall& call, 
       call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
   const bool to_itself = library.p2p_to_itself && sends_to_all && use_of(method.algorithm) == ChannelUse::pairs;
   return lanes + (to_itself && channels > lanes ? 1 : 0);
+}
+
+int within(const ChannelLimits& limits, int channels) {
+  if (limits.most > 0) channels = std::min(channels, limits.most);
+  return std::max(channels, limits.least);
+}
+
+/// Sends and receives have a power of two (NCCL 2.30.7, src/graph/paths.cc).
+ChannelLimits of_pairs(const ChannelLimits& limits) {
+  const auto rounded = [](int count) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count))); };
+  return {limits.least > 0 ? rounded(limits.least) : 0, limits.most > 0 ? rounded(limits.most) : 0};
 }
 
 double bytes_per_thread(const CollectiveMethod& method, int members) {
@@ -98,10 +110,11 @@ ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call
 }  // namespace
 
 int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
-  if (use_of(algorithm) == ChannelUse::in_switch) return library.nvls_channels;
+  if (use_of(algorithm) == ChannelUse::in_switch) return within(library.channel_limits, library.nvls_channels);
   const bool in_pairs =
       use_of(algorithm) == ChannelUse::pairs && sends_in_pairs(kind) && library.p2p_channels > 0;
-  return in_pairs ? library.p2p_channels : library.channels;
+  if (in_pairs) return within(of_pairs(library.channel_limits), library.p2p_channels);
+  return within(library.channel_limits, library.channels);
 }
 
 int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call,

@@ -50,6 +50,60 @@ Protocol protocol_of_pairs(const PublishedFigures& figures) {
   return flags ? Protocol::ll : Protocol::simple;
 }
 
+bool may_choose(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
+  const MethodPermits& permits = library.permits;
+  if (sends_in_pairs(kind)) return true;
+  if (!permits.nvls && (algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree)) return false;
+  if (!permits.collnet && algorithm == Algorithm::collnet) return false;
+  return permits.algorithms.allow(kind, name_of(algorithm));
+}
+
+bool may_choose(const CollectiveLibrarySpec& library, CollectiveKind kind, Protocol protocol) {
+  return sends_in_pairs(kind) || library.permits.protocols.allow(kind, name_of(protocol));
+}
+
+bool may_choose(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm,
+                Protocol protocol) {
+  return may_choose(library, kind, algorithm) && may_choose(library, kind, protocol);
+}
+
+/// What a user wishes must be there and permitted.
+void refuse_what_is_not_there(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  if (wish.protocol && !offers(library, *wish.protocol))
+    throw InfeasibleError(fmt::format("'{}' has no protocol {}", library.name, name_of(*wish.protocol)));
+  if (wish.protocol && !may_choose(library, call.kind, *wish.protocol)) {
+    throw InfeasibleError(fmt::format("protocol {} is asked for, but library.protocols excludes it for {}",
+                                      name_of(*wish.protocol), name_of(call.kind)));
+  }
+  if (wish.algorithm && !may_choose(library, call.kind, *wish.algorithm)) {
+    throw InfeasibleError(
+        fmt::format("algorithm {} is asked for, but library.algorithms, nvls or collnet excludes it for {}",
+                    name_of(*wish.algorithm), name_of(call.kind)));
+  }
+}
+
+/// The wished one, or without a formula the library's default; where that is not permitted the first that is.
+Algorithm usual_algorithm(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
+  if (wish.algorithm) return *wish.algorithm;
+  const Algorithm usual = default_algorithm(call, Backend::cu, cluster);
+  if (may_choose(cluster.library, call.kind, usual)) return usual;
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (supports(algorithm, call.kind) && may_choose(cluster.library, call.kind, algorithm)) return algorithm;
+  }
+  throw InfeasibleError(fmt::format("library.algorithms leaves no algorithm for {}", name_of(call.kind)));
+}
+
+/// Where the library has no formula.
+Protocol usual_protocol(const PublishedFigures& figures, Algorithm algorithm) {
+  const Protocol usual = algorithm == Algorithm::direct ? protocol_of_pairs(figures) : Protocol::simple;
+  for (const Protocol protocol : {usual, Protocol::simple, Protocol::ll128, Protocol::ll}) {
+    const bool is_there = offers(figures.library, protocol) && figures.passes(protocol);
+    if (is_there && may_choose(figures.library, figures.call.kind, protocol)) return protocol;
+  }
+  throw InfeasibleError(fmt::format("library.protocols leaves no protocol for {}", name_of(figures.call.kind)));
+}
+
 }  // namespace
 
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
@@ -58,21 +112,20 @@ std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algor
 }
 
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
-  if (wish.protocol && !offers(cluster.library, *wish.protocol)) {
-    throw InfeasibleError(
-        fmt::format("'{}' has no protocol {}", cluster.library.name, name_of(*wish.protocol)));
-  }
+  refuse_what_is_not_there(call, cluster, wish);
   const PublishedFigures figures(call, cluster);
   const bool by_formula = cluster.library.rules == TunerRules::nccl || call.kind == CollectiveKind::all_reduce;
-  const Algorithm usual = default_algorithm(call, Backend::cu, cluster);
-  CollectiveMethod best{wish.algorithm.value_or(usual), Protocol::simple, wish.channels};
-  if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures))
+  const Algorithm usual = usual_algorithm(call, cluster, wish);
+  CollectiveMethod best{usual, Protocol::simple, wish.channels};
+  if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures) &&
+      may_choose(cluster.library, call.kind, Algorithm::tree, Protocol::ll128))
     return {Algorithm::tree, Protocol::ll128, wish.channels};
   std::optional<Seconds> least;
   for (const Algorithm algorithm : kAlgorithms) {
     for (const Protocol protocol : kProtocols) {
       const bool allowed = wish.algorithm.value_or(by_formula ? algorithm : usual) == algorithm &&
-                           wish.protocol.value_or(protocol) == protocol;
+                           wish.protocol.value_or(protocol) == protocol &&
+                           may_choose(cluster.library, call.kind, algorithm, protocol);
       if (!allowed) continue;
       const std::optional<Seconds> time = time_of(figures, algorithm, protocol);
       if (!time || (least && *time >= *least)) continue;
@@ -80,9 +133,7 @@ CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cl
       best = {algorithm, protocol, wish.channels};
     }
   }
-  if (least) return best;
-  best.protocol = wish.protocol.value_or(best.algorithm == Algorithm::direct ? protocol_of_pairs(figures)
-                                                                             : Protocol::simple);
+  if (!least) best.protocol = wish.protocol.value_or(usual_protocol(figures, usual));
   return best;
 }
 

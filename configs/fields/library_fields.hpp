@@ -1,10 +1,25 @@
 #pragma once
 /// Keys of a collective library (configs/libraries/*.toml).
 
+#include <stdexcept>
+
+#include "collectives/library/permits_text.hpp"
 #include "collectives/spec.hpp"
 #include "configs/fields/field.hpp"
 
 namespace c3::inline configs {
+
+/// A text that \p Parse understands.
+template <auto Parse>
+auto read_permitted(Section& section, std::string_view key) {
+  const std::string text = section.text(key);
+  try {
+    return Parse(text);
+  } catch (const std::invalid_argument& error) {
+    if (section.is_rehearsal()) return Permits();
+    section.fail(key, error.what());
+  }
+}
 
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.
 inline constexpr auto kProtocolFields = std::to_array<Field<ProtocolSpec>>({
@@ -21,6 +36,29 @@ inline constexpr auto kOtherProtocolFields = std::to_array<Field<ProtocolSpec>>(
                                       "share of link_payload that the protocol leaves to payload"),
 });
 static_assert(member_count<ProtocolSpec>() == kProtocolFields.size() + kOtherProtocolFields.size());
+
+/// What users set as environment variables of NCCL and RCCL (library_environment.hpp).
+inline constexpr auto kChannelLimitFields = std::to_array<Field<ChannelLimits>>({
+    number<&ChannelLimits::most>("max_channels", {1, 1024},
+                                 "largest number of channels; default: the library's")
+        .optional(),
+    number<&ChannelLimits::least>(
+        "min_channels", {1, 1024},
+        "smallest number of channels that large collectives have, above max_channels, too")
+        .optional(),
+});
+inline constexpr auto kPermitFields = std::to_array<Field<MethodPermits>>({
+    read_by<&MethodPermits::algorithms, read_permitted<permitted_algorithms>>(
+        "algorithms",
+        "algorithms that the library may choose, as \"ring,tree\", \"^nvls\" or \"ring;all_reduce:tree\"")
+        .optional(),
+    read_by<&MethodPermits::protocols, read_permitted<permitted_protocols>>(
+        "protocols", "protocols that it may choose, written likewise")
+        .optional(),
+    plain_flag<&MethodPermits::nvls>("nvls", "whether it may reduce in the node's switch").optional(),
+    plain_flag<&MethodPermits::collnet>("collnet", "whether it may reduce in the fabric's switches").optional(),
+});
+static_assert(member_count<MethodPermits>() == kPermitFields.size());
 
 inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec>>({
     number<&CollectiveLibrarySpec::channels>("channels", {1, 1024}, "work groups of one collective"),
@@ -106,8 +144,8 @@ inline constexpr auto kNvlsFields = std::to_array<Field<CollectiveLibrarySpec>>(
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
 });
-static_assert(member_count<CollectiveLibrarySpec>() == kLibraryFields.size() + kNvlsFields.size() + 4,
-              "all but name, simple, ll and ll128");
+static_assert(member_count<CollectiveLibrarySpec>() == kLibraryFields.size() + kNvlsFields.size() + 6,
+              "all but name, simple, ll, ll128, channel_limits and permits");
 
 /// Calls \p visit(key, QuantityOf) for every number with a unit of \p library; keys as "ll.hop_latency".
 template <class Visit>

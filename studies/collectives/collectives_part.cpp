@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/nearest_name.hpp"
+#include "studies/collectives/group_scores.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -162,8 +163,9 @@ StudySection CollectivesPart::overall(const PublishedFigures& published, bool of
 
 StudyReport CollectivesPart::sections(const PublishedFigures& published) const {
   StudyReport report;
-  for (StudySection& section :
-       std::vector{times(published), peaks(published), overall(published, false), overall(published, true)}) {
+  for (StudySection& section : std::vector{times(published), peaks(published), overall(published, false),
+                                           group_scores(tables_, published), overall(published, true),
+                                           site_differences(tables_, published)}) {
     if (!section.lines.empty()) report.push_back(std::move(section));
   }
   return report;

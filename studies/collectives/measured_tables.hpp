@@ -22,6 +22,9 @@ struct MeasuredCollective {
   Seconds time;
   /// Of the same row, where it says them.
   std::optional<Seconds> out_of_place = std::nullopt, in_place = std::nullopt;
+
+  /// Whether `time` was measured in place.
+  bool is_in_place() const { return in_place && *in_place == time && out_of_place != in_place; }
 };
 
 /// Rows of one operation on so many GPUs.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "collectives/library/tuner.hpp"
@@ -72,8 +73,24 @@ std::string TableRun::id() const {
   return id;
 }
 
+bool TableRun::is_same_hardware(const TableRun& other) const {
+  const auto fabric = [](const TableRun& table) {
+    return table.cluster_->fabric ? table.cluster_->fabric->name : std::string();
+  };
+  const auto method = [](const TableRun& table) {
+    return std::tie(table.entry_.algorithm, table.entry_.protocol);
+  };
+  return file_ != other.file_ && kind_ == other.kind_ && ranks_ == other.ranks_ &&
+         cluster_->name == other.cluster_->name && cluster_->nodes == other.cluster_->nodes &&
+         fabric(*this) == fabric(other) && method(*this) == method(other);
+}
+
 CollectiveCall TableRun::call_of(const MeasuredCollective& row) const {
-  return {.kind = kind_, .bytes = row.bytes, .dtype = row.dtype, .ranks = group_};
+  return {.kind = kind_,
+          .bytes = row.bytes,
+          .dtype = row.dtype,
+          .ranks = group_,
+          .in_place = kind_ == CollectiveKind::all_gather && row.is_in_place()};
 }
 
 void TableRun::plan(SimulationJobs& jobs) {

@@ -36,6 +36,10 @@ class TableRun {
   void rename(std::string name) { name_ = std::move(name); }
   std::string id() const;  ///< the name as part of a figure's id
   int ranks() const { return ranks_; }
+  const ClusterSpec& cluster() const { return *cluster_; }
+  /// Whether \p other, of another file, is of the same operation on as many ranks of the same system and
+  /// fabric, with the same method.
+  bool is_same_hardware(const TableRun& other) const;
   bool sets_parameters() const { return !entry_.sets.empty(); }
   std::span<const PredictedCollective> rows() const { return rows_; }
   /// Rows that the system cannot run: why, each with its place.

@@ -63,6 +63,37 @@ class Collective(ScratchTest):
         self.assertEqual((auto["algorithm"], ring["algorithm"]), ("nvls", "ring"))
         self.assertLess(auto["time_us"], ring["time_us"])
 
+    def test_variables_of_the_library_act_as_the_options_that_say_the_same(self):
+        base = ("all_reduce", "--system", "h100-sxm-8", "--min", "64 MiB", "--max", "1 GiB", "--factor", "4")
+
+        def rows(*more):
+            return table(*base, *more)["rows"]
+
+        self.assertEqual(rows("--env", "NCCL_ALGO=Tree", "--env", "NCCL_PROTO=LL128"), rows("--algo", "tree", "--proto", "ll128"))
+        self.assertEqual({row["algorithm"] for row in rows("--env", "NCCL_NVLS_ENABLE=0")}, {"ring"})
+        fewer = rows("--env", "NCCL_ALGO=^NVLS,NVLSTree", "--env", "NCCL_MAX_CTAS=8")
+        self.assertEqual({row["channels"] for row in fewer}, {8})
+        self.assertEqual(table(*base, "--env", "NCCL_MAX_CTAS=8")["env"], {"NCCL_MAX_CTAS": "8"})
+        for wrong, why in ((("--env", "NCCL_ALGO"), "expected NAME=VALUE"),
+                           (("--env", "NCCL_ALGO=Ring", "--env", "NCCL_ALGO=Tree"), "NCCL_ALGO is given twice"),
+                           (("--env", "NCCL_PROTO=LL", "--proto", "ll"), "NCCL_PROTO says the same as --proto"),
+                           (("--env", "NCCL_ALGOS=Ring"), "did you mean 'NCCL_ALGO'?"),
+                           (("--env", "NCCL_MAX_CTAS=8", "--set", "library.max_channels=8"), "leave one of them out")):
+            with self.subTest(wrong=wrong):
+                done = c3sim("collective", *base, *wrong)
+                self.assertIn(done.returncode, (2, 3))
+                self.assertIn(why, done.stderr)
+        self.assertIn("NCCL_DEBUG changes nothing here", c3sim("collective", *base, "--env", "NCCL_DEBUG=INFO").stderr)
+        done = c3sim("collective", *base, "--algo", "ring", "--env", "NCCL_NVLS_ENABLE=0", "--set", "library.algorithms=tree")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("excludes it for all_reduce", done.stderr)
+
+    def test_in_place_an_all_gather_copies_no_own_shard(self):
+        base = ("--system", "h100-sxm-8", "--ranks", "0,1", "--proto", "simple", "--min", "1 GiB", "--max", "1 GiB")
+        for op, differs in (("all_gather", True), ("all_reduce", False)):
+            there, here = (table(op, *base, *flag)["rows"][0]["time_us"] for flag in ((), ("--in-place",)))
+            self.assertEqual(here < there, differs, op)
+
     def test_the_limit_is_latency_at_small_sizes_and_a_link_at_large_ones(self):
         rows = table("all_gather", "--system", "mi300x-8")["rows"]
         self.assertEqual(rows[0]["bottleneck"], "latency")

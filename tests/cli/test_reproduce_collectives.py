@@ -59,6 +59,24 @@ class ReproduceCollectives(ScratchTest):
                                1.1 * figures["peak.slow"]["beside"]["measured [GB/s]"])
         self.assertEqual((figures["peak.slow"]["pass"], figures["peak.fast"]["pass"]), (None, None))
 
+    def test_groups_of_systems_and_sites_with_the_same_hardware_are_scored(self):
+        # Both sites of eight GPUs measure the same sizes, 5 % apart. One of the two nodes' tables sets a parameter.
+        one = simulated("all_reduce", "b200-sxm-8", "256 KiB", "8 MiB")
+        self.write(a=table("all_reduce", {size: 1.05 * time for size, time in one.items()}), b=table("all_reduce", one),
+                   c=table("all_reduce", {2**20: 100.0}), d=table("all_reduce", {2**20: 100.0}),
+                   e=table("all_reduce", {2**20: 100.0}))
+        figures = self.figures(self.reproduce("file,system,nodes,launch,sets\na.csv,b200-sxm-8,1,eager,\nb.csv,b200-sxm-8,1,eager,\n"
+                                              "c.csv,h100-sxm-8,2,eager,\nd.csv,h100-sxm-8,2,eager,hop_latency\n"
+                                              "e.csv,a100-pcie-4,1,eager,\n", "--json"))
+        self.assertAlmostEqual(figures["sites.a"]["simulated"], 5, places=6)
+        self.assertAlmostEqual(figures["sites.a"]["beside"]["below: median"], 5, places=6)
+        self.assertEqual((figures["sites.a"]["rows"], figures["sites.a"]["kind"]), (6, "input"))
+        self.assertEqual(figures["time.blackwell.large.median"]["rows"], 8)
+        self.assertAlmostEqual(figures["time.blackwell.large.median"]["simulated"], 2.38, places=2)  # of 0 and 4.76 %
+        self.assertEqual(figures["time.several_nodes.large.median"]["rows"], 1)
+        self.assertEqual(figures["time.pcie.large.median"]["rows"], 1)
+        self.assertEqual([id for id in figures if id.startswith("sites.")], ["sites.a", "sites.c"])
+
     def test_the_peak_is_of_large_messages(self):
         # A time below 1 MiB that no link allows is no peak.
         self.write(odd=table("all_reduce", {2**18: 0.1, 2**23: 100.0}))
