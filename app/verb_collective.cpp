@@ -74,6 +74,36 @@ CollectiveRows measure(const CollectiveRequest& request, bool quiet) {
   return found;
 }
 
+/// Where a root sends or gets all data, NCCL's tuner leaves the filling of a chain out: what it chooses may be
+/// much slower than what it could have chosen. Says so once, for the size that loses most.
+std::vector<std::string> notes_on_choices(const CollectiveRequest& request, const CollectiveRows& found) {
+  constexpr double kMuchSlower = 1.2;
+  double most = kMuchSlower;
+  std::size_t slower = 0, chosen = 0;
+  std::string example;
+  for (const CollectiveRow& row : found.rows) {
+    const Wish& wish = found.wishes[row.wish];
+    if (row.how.backend != Backend::cu || wish.protocol || !is_rooted(row.call.kind)) continue;
+    ++chosen;
+    const auto offered =
+        offered_methods(row.call, request.cluster, {wish.algorithm, std::nullopt, request.channels});
+    const auto fastest = fastest_of(request.cluster, row.call, row.how, offered);
+    if (!fastest || row.here.time < fastest->time * kMuchSlower) continue;
+    ++slower;
+    if (row.here.time < fastest->time * most) continue;
+    most = row.here.time / fastest->time;
+    example = fmt::format("{:g} MB: {} {} {:.1f} us, {} {} {:.1f} us", row.call.bytes / 1.0_MB,
+                          name_of(row.how.method.algorithm), name_of(row.how.method.protocol),
+                          row.here.time / 1.0_us, name_of(fastest->method.algorithm),
+                          name_of(fastest->method.protocol), fastest->time / 1.0_us);
+  }
+  if (slower == 0) return {};
+  return {fmt::format(
+      "the library's choice, not the best: at {} of {} sizes another protocol would be more than 20 % "
+      "faster here ({})",
+      slower, chosen, example)};
+}
+
 int run_collective(const CollectiveOptions& options) {
   install_interrupt_handler();
   const CollectiveRequest request(options);
@@ -85,6 +115,7 @@ int run_collective(const CollectiveOptions& options) {
   std::optional<TemporaryFile> page;
   if (!options.output.empty()) page.emplace(options.output);
   const CollectiveRows found = measure(request, options.quiet);
+  if (!options.quiet) print_notes(notes_on_choices(request, found));
   if (page) {
     page->append(collective_page(request, found));
     page->rename_to_target();

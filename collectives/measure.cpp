@@ -8,6 +8,7 @@
 
 #include "collectives/group_runs.hpp"
 #include "collectives/rank_conditions.hpp"
+#include "engine/errors.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -120,6 +121,21 @@ CollectiveMeasurement measure_collective(const ClusterSpec& spec, const Collecti
   simulation.run();
   const Seconds time = as_launched(simulation.now(), how, spec, call);
   return {time, runs.all().front()->width(), limit_of(meter, simulation.now(), how.backend)};
+}
+
+std::optional<FastestMethod> fastest_of(const ClusterSpec& cluster, const CollectiveCall& call,
+                                        MeasuredMethod how, std::span<const CollectiveMethod> methods) {
+  std::optional<FastestMethod> fastest;
+  for (const CollectiveMethod& method : methods) {
+    how.method = method;
+    try {
+      const Seconds time = measure_collective(cluster, call, how).time;
+      if (!fastest || time < fastest->time) fastest = FastestMethod{method, time};
+    } catch (const InfeasibleError&) {
+      continue;  // the library's formulas do not tell what its kernels cannot do
+    }
+  }
+  return fastest;
 }
 
 }  // namespace c3::collectives

@@ -2,6 +2,7 @@
 /// One collective on an otherwise idle cluster: what nccl-tests measures.
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "collectives/collective_run.hpp"
@@ -31,5 +32,15 @@ struct MeasuredMethod {
 /// launches in turn. \throws InfeasibleError as make_collective.
 CollectiveMeasurement measure_collective(const ClusterSpec& cluster, const CollectiveCall& call,
                                          const MeasuredMethod& how);
+
+struct FastestMethod {
+  CollectiveMethod method;
+  Seconds time;
+};
+
+/// The fastest of \p methods, each run as \p how says else. Methods that cannot run are left out; absent where
+/// none can.
+std::optional<FastestMethod> fastest_of(const ClusterSpec& cluster, const CollectiveCall& call,
+                                        MeasuredMethod how, std::span<const CollectiveMethod> methods);
 
 }  // namespace c3::collectives

@@ -25,7 +25,7 @@ Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const
     for (const Transfer& transfer : graph.transfers)
       longest = std::max(longest, transfer.bytes);
     const CollectiveLibrarySpec& library = cluster.library;
-    const int channels = channels_of(library, plan.call.kind, plan.method.algorithm);
+    const int channels = channels_of(cluster, plan.call, plan.method.algorithm);
     return whole_chunks(longest, library.chunk_size * std::max(1.0, 1.0 * channels / graph.lanes));
   }
   return ChannelProtocol(cluster, plan.call, plan.method, graph).chunks();
@@ -46,7 +46,7 @@ GraphForm form_of(const CollectivePlan& plan, const ClusterSpec& cluster, bool f
   const bool in_pairs = plan.method.algorithm->channels.use == ChannelUse::pairs;
   const bool shared = in_pairs && library.peers_share_channels;
   if (plan.backend == Backend::cu && !shared)
-    form.most_lanes = channels_of(library, plan.call.kind, plan.method.algorithm);
+    form.most_lanes = channels_of(cluster, plan.call, plan.method.algorithm);
   if (!in_pairs && plan.method.channels.most > 0)  // several pairs share a channel
     form.most_lanes = std::min(form.most_lanes, plan.method.channels.most);
   return form;

@@ -9,6 +9,7 @@
 #include "base/enum_names.hpp"
 #include "collectives/backends/backend.hpp"
 #include "collectives/library/permits.hpp"
+#include "collectives/library/version.hpp"
 #include "collectives/straggler.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
@@ -135,10 +136,13 @@ struct CollectiveLibrarySpec {
   Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
   Seconds host_launch;  ///< of the host, for one collective on one GPU
   TunerRules rules = TunerRules::nccl;
+  LibraryVersion version = kNewestNccl;  ///< release whose rules choose; RCCL's are those of one release only
+  bool arm_host = false;  ///< the host's processor is ARM (Grace), which NCCL's tuner tells from x86
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
   std::string network_fabric;
-  double ring_plateau = 1.0;       ///< by which steps of a ring over several nodes take longer, protocol simple
-  BytesPerSecond tuner_bandwidth;  ///< bus bandwidth that the library expects of its rings in a node
+  double ring_plateau = 1.0;  ///< by which steps of a ring over several nodes take longer, protocol simple
+  /// Of a GPU's links to its node together, as the library's topology search counts them; 0: it has no tuner.
+  BytesPerSecond tuner_bandwidth;
   /// Of an all-reduce by pairs in ll, a kernel of its own (MSCCL++); absent: the library has none.
   std::optional<Seconds> one_shot_latency = std::nullopt;
   int nvls_channels = 0;             ///< channels of an in-switch (NVLS) collective; 0: the library has none
@@ -147,8 +151,6 @@ struct CollectiveLibrarySpec {
   Seconds nvls_latency = {};               ///< of one chunk through the switch, which nothing hides
   Seconds nvls_tree_latency = {};          ///< of a step through a node's switch, in a tree over nodes
   Seconds nvls_tree_network_latency = {};  ///< of one between nodes
-  BytesPerSecond nvls_tuner_bandwidth =
-      {};  ///< of a port, as the library expects of its NVLS channels together
 
   bool operator==(const CollectiveLibrarySpec&) const = default;
 };

@@ -14,6 +14,21 @@ std::optional<ProtocolSpec> read_other_protocol(Section& section, std::string_vi
   return protocol;
 }
 
+/// \throws ConfigError for a release whose rules are not modelled.
+void check_version(Section& section, CollectiveLibrarySpec& library) {
+  const bool is_rccl = library.rules == TunerRules::rccl;
+  if (!section.has("version")) {
+    if (is_rccl) library.version = kOnlyRccl;
+    return;
+  }
+  const LibraryVersion oldest = is_rccl ? kOnlyRccl : LibraryVersion{kOldestNccl.major, kOldestNccl.minor, 0};
+  const LibraryVersion newest = is_rccl ? kOnlyRccl : *version_named("2.30");
+  if (library.version >= oldest && library.version <= newest) return;
+  section.fail("version",
+               is_rccl ? "RCCL's rules are those of 2.21.5, the only release that is modelled"
+                       : "must be 2.18 to 2.30, the releases of NCCL that are modelled; take the nearest");
+}
+
 }  // namespace
 
 CollectiveLibrarySpec read_library(Section& section) {
@@ -28,6 +43,7 @@ CollectiveLibrarySpec read_library(Section& section) {
   section.explain("ll", "protocol with a flag in each word; absent: the library has none");
   section.explain("ll128", "protocol with a flag in each line; absent: the library has none");
   if (section.has("nvls_channels")) read_fields(section, library, kNvlsFields);
+  check_version(section, library);
   if (library.cu_rate < library.simple.channel_rate) section.fail("cu_rate", "must not be below channel_rate");
   if (library.pair_cu_rate > library.cu_rate) section.fail("pair_cu_rate", "must not be above cu_rate");
   section.finish();

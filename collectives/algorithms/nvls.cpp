@@ -35,20 +35,40 @@ bool supports(CollectiveKind kind) {
 
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.nodes == 1; }
 
+/// GPUs that pull from the switch at once.
+constexpr int kMostHeads = 32;
+
 /// Broadcast and reduce go along rings only (NCCL 2.30.7). An fp8 sum is left to channels: the switch adds 16
 /// and 32 bits.
 bool is_offered(const PublishedFigures& figures, Protocol protocol) {
   const CollectiveCall& call = figures.call;
   const bool sums_bytes = reduces(call.kind) && call.dtype == DType::fp8;
-  return figures.cluster.node.switch_reduces && figures.nodes == 1 && figures.ranks > 2 &&
-         figures.library.nvls_channels > 0 && protocol == Protocol::simple && !sums_bytes &&
-         !is_rooted(call.kind);
+  const bool gathers = !figures.reduces_to_all();
+  const bool takes_kind = !gathers || (figures.since(19) && figures.ranks <= kMostHeads);
+  return figures.graphs.nvls.channels >= 2 && figures.nodes == 1 && protocol == Protocol::simple &&
+         !sums_bytes && !is_rooted(call.kind) && takes_kind;
+}
+
+/// Releases before 2.28 (src/graph/tuning.cc): five sixths of what the search found.
+BytesPerSecond early_rate(const PublishedFigures& figures) {
+  const SearchedGraph& graph = figures.graphs.nvls;
+  const double all = graph.channels * std::min(graph.intra, graph.inter);
+  if (figures.reduces_to_all()) return gigabytes(all * 5.0 / 6.0);
+  if (!figures.since(23)) return gigabytes(all * 5.0 / 6.0);
+  if (!figures.since(27)) return gigabytes(all);
+  const double gpus = figures.ranks_per_node();
+  return gigabytes(graph.channels * std::min(graph.intra * (gpus - 1.0) / gpus, graph.inter * 0.9));
 }
 
 BytesPerSecond expected_rate(const PublishedFigures& figures) {
-  const BytesPerSecond port = figures.library.nvls_tuner_bandwidth;
-  if (figures.reduces_to_all()) return port * 2.0 * figures.ring_ratio();
-  return port * ((figures.ranks - 1.0) / figures.ranks);
+  if (!figures.since(28)) return early_rate(figures);
+  const SearchedGraph& graph = figures.graphs.nvls;
+  const double gpus = figures.ranks_per_node();
+  const double intra = graph.intra * nvls_efficiency(figures.cluster.gpu.family.tuned_as) *
+                       (graph.channels - 1.0) / graph.channels;
+  const double of_call = figures.reduces_to_all() ? 2.0 : (gpus - 1.0) / gpus;
+  const double bus = graph.channels * std::min(intra * of_call, graph.inter);
+  return gigabytes(figures.reduces_to_all() ? bus * figures.ring_ratio() : bus);
 }
 
 std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {

@@ -75,31 +75,56 @@ TransferGraph graph(const GraphRequest& request) {
 
 bool supports(CollectiveKind kind) { return kind == CollectiveKind::all_reduce; }
 
-/// Whether authors have measured channels there.
-bool is_measured(const PublishedFigures& figures) {
-  return figures.caps.nvls_tree[figures.index_of_nodes()] > 0.0;
+/// What authors have measured of a head's channel there; 0: nothing.
+double measured_head(const ChannelCaps& caps, const PublishedFigures& figures) {
+  return caps.nvls_tree[figures.index_of_nodes()];
 }
 
-/// Eight channels, one for each head; of two nodes each carries its result one way only.
-BytesPerSecond rate(const PublishedFigures& figures) {
-  const double within = 2.0 * figures.library.nvls_tuner_bandwidth.value;
-  const double between = figures.fabric.value * (figures.nodes == 2 ? 2.0 : 1.0);
-  const double cap = kNvlsTreeHeads * 1e9 * figures.caps.nvls_tree[figures.index_of_nodes()];
-  return BytesPerSecond{std::min({within, between, cap})} * figures.ring_ratio();
+/// Releases before 2.28 (src/graph/tuning.cc).
+BytesPerSecond early_rate(const PublishedFigures& figures) {
+  const SearchedGraph& graph = figures.graphs.nvls;
+  const double nodes = figures.nodes;
+  if (!figures.since(19)) return figures.bandwidth(graph) * (0.7 * nodes / (2.0 * (nodes - 1.0)));
+  const double inter = nodes <= 2 ? graph.inter : graph.inter / 2.0;
+  return gigabytes(graph.channels * std::min(graph.intra, inter) * 5.0 / 6.0);
+}
+
+/// Of two nodes each channel carries its result one way only.
+BytesPerSecond expected_rate(const PublishedFigures& figures) {
+  if (!figures.since(28)) return early_rate(figures);
+  const SearchedGraph& graph = figures.graphs.nvls;
+  const double intra = 2.0 * graph.intra * nvls_efficiency(figures.cluster.gpu.family.tuned_as) *
+                       (graph.channels - 1.0) / graph.channels;
+  const double inter = graph.inter * (figures.nodes == 2 ? 2.0 : 1.0);
+  return gigabytes(graph.channels * std::min({intra, inter, measured_head(figures.caps, figures)})) *
+         figures.ring_ratio();
+}
+
+/// [us]
+double expected_latency(const PublishedFigures& figures) {
+  const double network = figures.table.nvls_tree_network;
+  const double steps = figures.since(19) ? 2.0 * figures.depth() : 2.0 * (figures.nodes - 1.0);
+  return figures.table.nvls + steps * network;
+}
+
+/// Trees of Blackwell with hosts by x86 lose by size as others do, from 2.29 on.
+double correction(const PublishedFigures& figures) {
+  const bool applies = figures.since(29) && figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell &&
+                       !figures.library.arm_host;
+  return applies ? nvls_tree_correction(figures.log_size()) : 1.0;
 }
 
 std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
-  const bool is_offered = figures.cluster.node.switch_reduces && figures.nodes > 1 &&
-                          figures.ranks > figures.nodes && figures.library.nvls_channels > 0 &&
-                          protocol == Protocol::simple && is_measured(figures) &&
-                          figures.call.dtype != DType::fp8;
+  const bool is_offered = figures.graphs.nvls.channels >= 2 && figures.nodes > 1 &&
+                          protocol == Protocol::simple && figures.call.dtype != DType::fp8;
   if (!is_offered) return std::nullopt;
-  const double latency = figures.table.nvls + 2.0 * figures.depth() * figures.table.nvls_tree_network;
-  return microseconds(latency) + figures.call.bytes / rate(figures);
+  return microseconds(expected_latency(figures)) +
+         figures.call.bytes / (expected_rate(figures) * correction(figures));
 }
 
 std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Protocol) {
-  return is_measured(figures) ? std::optional(rate(figures)) : std::nullopt;
+  const double cap = measured_head(figures.measured, figures) * figures.graphs.nvls.channels;
+  return cap > 0.0 ? std::optional(gigabytes(cap) * figures.ring_ratio()) : std::nullopt;
 }
 
 /// A chunk's second copy, out of the buffer into which it was copied first, begins when the first has ended.
@@ -110,8 +135,10 @@ Seconds setup(const ChannelContext& channels) {
   const int width = channels.width;
   const int heads = heads_of(channels.graph.ranks() / channels.nodes);
   const Bytes set = channels.cluster.fabric->transport.switch_chunk;
-  const Bytes pass = nvls_tree_chunk(bytes, width, heads, channels.nodes, set) * (1.0 * width * heads);
-  const Bytes measured = largest_nvls_tree_chunk(channels.nodes) * width * heads;
+  const Bytes largest = largest_nvls_tree_chunk(PublishedFigures(channels.call, channels.cluster));
+  const Bytes pass =
+      nvls_tree_chunk(bytes, width, heads, set.value > 0.0 ? set : largest) * (1.0 * width * heads);
+  const Bytes measured = largest * width * heads;
   const double more = std::max(1.0, bytes / pass) - bytes / measured;
   return std::min(bytes, pass) / *channels.measured_rate +
          channels.costs.hop_latency * (0.5 * std::max(0.0, more));

@@ -37,9 +37,25 @@ bool supports(CollectiveKind kind) {
 
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.one_gpu; }
 
+/// NCCL from 2.23 on (src/graph/tuning.cc): half a network's latency for each level, and a part that grows with
+/// the ranks. \returns of one GPU a node only, as the library by itself.
+std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
+  const bool is_offered = figures.library.rules == TunerRules::nccl && figures.since(23) &&
+                          figures.ranks == figures.nodes && protocol == Protocol::simple;
+  if (!is_offered) return std::nullopt;
+  constexpr double kBase = 8.0, kOfRank = 2.8, kLevels = 3.5;  // [us]
+  const double latency =
+      kBase + figures.depth() * figures.table.tree_network[2] / kLevels + figures.ranks * kOfRank;
+  const BytesPerSecond bus = figures.bandwidth(figures.graphs.tree) * (figures.since(24) ? 0.75 : 0.85);
+  return microseconds(latency) + figures.call.bytes / bus;
+}
+
 }  // namespace
 
-extern constexpr AlgorithmEntry kPat = {
-    .name = "pat", .supports = supports, .graph = graph, .is_symmetric = is_alike};
+extern constexpr AlgorithmEntry kPat = {.name = "pat",
+                                        .supports = supports,
+                                        .graph = graph,
+                                        .is_symmetric = is_alike,
+                                        .expected_time = expected_time};
 
 }  // namespace c3::collectives

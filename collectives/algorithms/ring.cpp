@@ -1,6 +1,7 @@
 // Along as many rings as links and NICs allow: S/N/R in each step of a ring; a pipelined chain for a root.
 
 #include <algorithm>
+#include <cmath>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
@@ -170,18 +171,35 @@ constexpr double kPostOfStep = 1.0;  ///< a host's, for a step between nodes; pr
 /// effect of ring, published for all_reduce).
 constexpr double kPlateauBytes = 64.0;
 
+/// Of the bus bandwidth, protocol ll.
+double share_in_ll(const PublishedFigures& figures) {
+  if (figures.since(21)) return kRingShareInLl;
+  const bool adds = figures.reduces_to_all() || figures.call.kind == CollectiveKind::reduce;
+  return figures.nodes > 1 || adds ? 1.0 / 4.0 : 1.0 / 3.0;
+}
+
 BytesPerSecond expected_rate(const PublishedFigures& figures, Protocol protocol) {
-  const CollectiveLibrarySpec& library = figures.library;
-  BytesPerSecond bus = figures.bandwidth();
   if (const TunerShares* shares = figures.table.shares) {
     const SharesBySize* by_size = figures.nodes > 1 ? &shares->ring_by_size : nullptr;
-    return bus * (figures.share(shares->ring, by_size, protocol) * figures.ring_ratio());
+    return figures.bandwidth() * (figures.share(shares->ring, by_size, protocol) * figures.ring_ratio());
   }
-  const double channels = library.channels;
-  if (protocol == Protocol::ll) bus = std::min(bus * library.ll->link_share, figures.most_in_ll());
-  if (protocol == Protocol::ll128)
-    bus = std::min(bus * kRingShareInLl128, library.ll128->channel_rate * channels);
+  const SearchedGraph& graph = figures.graphs.ring;
+  BytesPerSecond bus = figures.bandwidth(graph);
+  if (protocol == Protocol::ll) bus = std::min(bus * share_in_ll(figures), figures.most_in_ll());
+  if (protocol == Protocol::ll128) {
+    const bool turns_at_gpu = figures.ranks_per_node() < 2.0 && !figures.since(23);
+    const double cap = figures.caps.ring_ll128[figures.index_of_nodes()];
+    bus = std::min(bus * (turns_at_gpu ? 0.7 : kRingShareInLl128), gigabytes(graph.channels * cap));
+  }
   return bus * figures.ring_ratio();
+}
+
+/// Steps between nodes, as the tuner counts them.
+int steps_between(const PublishedFigures& figures) {
+  if (figures.nodes == 1) return 0;
+  const bool is_nccl = figures.library.rules == TunerRules::nccl;
+  if (figures.reduces_to_all()) return 2 * (is_nccl && !figures.since(23) ? figures.nodes : figures.nodes - 1);
+  return figures.nodes - 1;
 }
 
 /// [us]
@@ -191,14 +209,19 @@ double expected_latency(const PublishedFigures& figures, Protocol its_protocol) 
   const bool is_simple = its_protocol == Protocol::simple;
   const int nodes = figures.nodes;
   const double hop = (figures.over_pcie ? table.ring_pcie : table.ring_hop)[protocol];
+  if (is_rooted(figures.call.kind) && figures.library.rules == TunerRules::nccl)
+    return table.ring_base[protocol] + (nodes == 1 ? hop : table.ring_network[protocol]);
   const double posts = is_simple ? 3.0 * kPostOfStep : kPostOfStep;
   const double within = nodes == 1 ? hop : std::max(hop, posts);
-  const int between = nodes == 1 ? 0 : figures.reduces_to_all() ? 2 * (nodes - 1) : nodes - 1;
-  const bool exposed = figures.ranks == nodes;  // with one GPU a node nothing hides a network hop
+  const int between = steps_between(figures);
+  // With one GPU a node nothing hides a network hop; releases before 2.23 did not tell.
+  const bool exposed = figures.ranks == nodes && figures.since(23);
   const double network = (exposed ? table.tree_network : table.ring_network)[protocol];
   const double latency = table.ring_base[protocol] + (figures.steps() - between) * within + between * network;
+  const int channels =
+      figures.library.rules == TunerRules::nccl ? figures.graphs.channels : figures.library.channels;
   const bool plateau = nodes > 1 && is_simple && figures.reduces_to_all() &&
-                       figures.call.bytes.value / (figures.library.channels * figures.ranks) >= kPlateauBytes;
+                       figures.call.bytes.value / (channels * figures.ranks) >= kPlateauBytes;
   return plateau ? figures.library.ring_plateau * latency : latency;
 }
 
@@ -240,15 +263,30 @@ Seconds last_slice(const ChannelContext& channels, int lane) {
   return std::min(most, library.ring_chunk) * 0.5 / rate;
 }
 
+/// Of a chain: chunks as small as keep the time in which it fills, a chunk for each rank between its ends, at
+/// half of the time in which its bytes flow, in whole smallest slices of the primitives (a step by 32).
+/// Assumed: no source says how a chain's filling stays hidden, but measured broadcasts show none.
+Bytes chunk(const ChannelContext& channels, Bytes of_channel) {
+  const Bytes most = channels.library().chunk_size;
+  const int between = channels.graph.ranks() - 2;
+  if (between < 1 || most.value <= 0.0) return most;
+  const Bytes slice = most / 32.0;
+  const double slices = std::ceil(of_channel / (2.0 * between) / slice);
+  return std::clamp(slice * slices, slice, most);
+}
+
 }  // namespace
 
-extern constexpr AlgorithmEntry kRing = {
-    .name = "ring",
-    .supports = supports,
-    .graph = graph,
-    .is_symmetric = is_alike,
-    .turning_rings = rings_to_turn,
-    .expected_time = expected_time,
-    .channels = {.use = ChannelUse::rings, .setup = setup, .latency = latency, .last_slice = last_slice}};
+extern constexpr AlgorithmEntry kRing = {.name = "ring",
+                                         .supports = supports,
+                                         .graph = graph,
+                                         .is_symmetric = is_alike,
+                                         .turning_rings = rings_to_turn,
+                                         .expected_time = expected_time,
+                                         .channels = {.use = ChannelUse::rings,
+                                                      .setup = setup,
+                                                      .latency = latency,
+                                                      .last_slice = last_slice,
+                                                      .chunk = chunk}};
 
 }  // namespace c3::collectives

@@ -145,19 +145,22 @@ bool supports(CollectiveKind kind) {
 
 // --- What authors expect and have measured.
 
-/// \param correction what is lost at the call's size (NCCL).
-BytesPerSecond rate(const PublishedFigures& figures, Protocol protocol, double correction) {
+BytesPerSecond cap(const PublishedFigures& figures, const std::array<double, 3>& of_channel) {
+  return gigabytes(of_channel[figures.index_of_nodes()] * figures.graphs.tree.channels);
+}
+
+/// Algorithm bandwidth that the tuner expects, before its correction by size.
+BytesPerSecond expected_rate(const PublishedFigures& figures, Protocol protocol) {
   if (const TunerShares* shares = figures.table.shares)
     return figures.bandwidth() * (0.5 * figures.share(shares->tree, &shares->tree_by_size, protocol));
-  const std::size_t nodes = figures.index_of_nodes();
-  const double cap = figures.caps.tree[nodes] * 1e9 * figures.searched;
-  BytesPerSecond bus = std::min(figures.bandwidth() * kTreeShare, BytesPerSecond{cap});
+  BytesPerSecond bus =
+      std::min(figures.bandwidth(figures.graphs.tree) * kTreeShare, cap(figures, figures.caps.tree));
   if (protocol == Protocol::ll) bus = std::min(bus / kTreeDivisorInLl, figures.most_in_ll());
   if (protocol == Protocol::ll128) {
     bus = std::min(bus * (figures.nodes == 1 ? kTreeShareInLl128 : kLinePayload),
-                   BytesPerSecond{figures.caps.tree_ll128[nodes] * 1e9 * figures.searched});
+                   cap(figures, figures.caps.tree_ll128));
   }
-  return bus * (0.5 * correction);
+  return bus * 0.5;
 }
 
 /// [us]
@@ -173,7 +176,9 @@ std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol p
   const bool left_out =
       figures.library.rules == TunerRules::rccl && figures.nodes == 1 && protocol == Protocol::simple;
   if (!figures.reduces_to_all() || left_out) return std::nullopt;
-  const BytesPerSecond expected = rate(figures, protocol, tree_correction(protocol, figures.log_size()));
+  const double correction =
+      figures.library.rules == TunerRules::nccl ? tree_correction(protocol, figures.log_size()) : 1.0;
+  const BytesPerSecond expected = expected_rate(figures, protocol) * correction;
   return microseconds(expected_latency(figures, protocol)) + figures.call.bytes / expected;
 }
 
@@ -185,8 +190,16 @@ double correction_between(const PublishedFigures& figures, Protocol protocol) {
   return std::lerp(tree_correction(protocol, below), tree_correction(protocol, below + 1), part);
 }
 
+/// What NCCL's authors have measured of channels on the generation's GPUs, whatever links and NICs carry: those
+/// are simulated.
 std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Protocol protocol) {
-  return rate(figures, protocol, correction_between(figures, protocol));
+  BytesPerSecond bus = cap(figures, figures.measured.tree);
+  if (protocol == Protocol::ll) bus = std::min(bus / kTreeDivisorInLl, figures.most_in_ll());
+  if (protocol == Protocol::ll128) {
+    bus = std::min(bus * (figures.nodes == 1 ? kTreeShareInLl128 : kLinePayload),
+                   cap(figures, figures.measured.tree_ll128));
+  }
+  return bus * (0.5 * correction_between(figures, protocol));
 }
 
 // --- What channels pass on.

@@ -9,6 +9,8 @@
 
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/group_layout.hpp"
+#include "collectives/library/published_figures.hpp"
+#include "collectives/library/switch_chunks.hpp"
 #include "engine/errors.hpp"
 #include "gpu/memory.hpp"
 #include "interconnect/switch_network.hpp"
@@ -99,7 +101,7 @@ ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call
                           .graph = graph,
                           .protocol = method.protocol,
                           .costs = costs_of(library, method)};
-  channels.width = channels_used(library, call, method, graph.ranks(), graph.lanes);
+  channels.width = channels_used(cluster, call, method, graph.ranks(), graph.lanes);
   channels.places = places_of(library, call, method, channels.width, graph.lanes);
   channels.measured_rate = measured_rate(call, method.algorithm, method.protocol, cluster);
   channels.longest = longest_steps(graph);
@@ -109,17 +111,26 @@ ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call
 
 }  // namespace
 
-int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
-  if (use_of(algorithm) == ChannelUse::in_switch) return within(library.channel_limits, library.nvls_channels);
-  const bool in_pairs =
-      use_of(algorithm) == ChannelUse::pairs && sends_in_pairs(kind) && library.p2p_channels > 0;
-  if (in_pairs) return within(of_pairs(library.channel_limits), library.p2p_channels);
-  return within(library.channel_limits, library.channels);
+int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorithm algorithm) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  const ChannelUse use = use_of(algorithm);
+  if (use == ChannelUse::pairs && sends_in_pairs(call.kind) && library.p2p_channels > 0)
+    return within(of_pairs(library.channel_limits), library.p2p_channels);
+  const bool in_switch = use == ChannelUse::in_switch;
+  const int usual = in_switch ? library.nvls_channels : library.channels;
+  const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 &&
+                           library.rules == TunerRules::nccl && library.ll128 &&
+                           library.tuner_bandwidth.value > 0.0;
+  if (!is_searched) return within(library.channel_limits, usual);
+  const PublishedFigures figures(call, cluster);
+  const int found = in_switch ? nvls_channels(figures) : figures.graphs.channels;
+  return within(library.channel_limits, figures.nodes > 1 ? found : usual);
 }
 
-int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call,
-                  const CollectiveMethod& method, int members, int lanes) {
-  int channels = channels_of(library, call.kind, method.algorithm);
+int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
+                  int members, int lanes) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  int channels = channels_of(cluster, call, method.algorithm);
   const ChannelUse use = use_of(method.algorithm);
   const bool reduced = use == ChannelUse::paths || use == ChannelUse::rings;
   const int threads = protocol_of(library, method.protocol).threads;
@@ -236,7 +247,10 @@ std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
                          call.kind == CollectiveKind::all_to_all;
   if (!has_shard || !local_rate || channels_.protocol != Protocol::simple) return std::nullopt;
-  const Bytes shard = call.bytes / channels_.graph.ranks();
+  Bytes shard = call.bytes / channels_.graph.ranks();
+  // NICs leave channels idle, which copy meanwhile all but what they take up last.
+  const Bytes last = channels_.library().ring_chunk * channels_.width;
+  if (channels_.nodes > 1 && last.value > 0.0) shard = std::min(shard, last);
   const Seconds at_hbm{1.0 / hbm_rate_alone(channels_.cluster.gpu.hbm, shard, shard)};
   return LocalCopy{shard, std::max(shard / (*local_rate * channels_.width), at_hbm)};
 }

@@ -12,14 +12,15 @@
 
 namespace c3::inline collectives {
 
-/// Channels of \p library that run \p kind by \p algorithm on large data.
-int channels_of(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm);
+/// Channels that run \p call by \p algorithm on large data. NCCL over several nodes: as many as its topology
+/// search finds, see search_topology.
+int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorithm algorithm);
 
 /// Channels that the library takes for \p call. As NCCL (enqueue.cc, 2.30.7): channels leave while a thread of
 /// theirs has fewer than 8 bytes (ll and ll128; of every rank's on a ring) or 64 (simple). A pair has one
 /// channel in ll. Never fewer than one for each of \p lanes, unless method.channels.most says so.
-int channels_used(const CollectiveLibrarySpec& library, const CollectiveCall& call,
-                  const CollectiveMethod& method, int members, int lanes);
+int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
+                  int members, int lanes);
 
 /// Algorithm bandwidth that NCCL's authors have measured of an all_reduce (tree, nvls_tree) and put into the
 /// tuner: what channels reach there, filling of the pipeline included. Absent for other algorithms, and where

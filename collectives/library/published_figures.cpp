@@ -2,18 +2,57 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "collectives/group_layout.hpp"
 
 namespace c3::inline collectives {
 namespace {
 
-int nics_of(const ClusterSpec& cluster) { return cluster.fabric ? cluster.fabric->nics_per_node : 1; }
+constexpr double kGiga = 1e9;
+/// NCCL counts a PCIe 5.0 slot of 16 lanes, 63 GB/s, as 48 (topo.cc, kvDictPciGen), and others alike.
+constexpr double kSearchedPcie = 48.0 / 63.0;
 
 BytesPerSecond of_all_nics(const ClusterSpec& cluster) {
   if (!cluster.fabric) return {};
   return cluster.fabric->nic.both_ways * static_cast<double>(cluster.fabric->nics_per_node);
+}
+
+bool goes_over_pcie(const ClusterSpec& cluster) {
+  return cluster.node.topology == NodeTopology::wired && !cluster.library.ll128 &&
+         cluster.library.rules == TunerRules::nccl;
+}
+
+/// The NICs of \p gpus of a node. Several of one GPU are one: a libfabric plug-in shows them so (aws-ofi-nccl,
+/// multi-rail), and NCCL joins ports of one card (NCCL_NET_MERGE_LEVEL, from 2.24 on). Wrong when: they are
+/// cards of their own.
+void add_nics(SearchedNode& searched, const ClusterSpec& cluster, int gpus) {
+  const FabricSpec& fabric = *cluster.fabric;
+  const double of_gpu = static_cast<double>(fabric.nics_per_node) / cluster.node.gpus;
+  const bool merges = fabric.transport.flag_latency.value > 0.0 || searched.version >= LibraryVersion{2, 24, 0};
+  const bool as_one = of_gpu > 1.0 && merges;
+  const double pcie = cluster.node.pcie.raw.value > 0.0 ? cluster.node.pcie.raw.value * kSearchedPcie : 1e15;
+  const double nic = fabric.nic.raw.value * (as_one ? of_gpu : 1.0);
+  searched.nics = std::max(1, as_one ? gpus : static_cast<int>(std::lround(of_gpu * gpus)));
+  searched.nic = std::min(nic, pcie) / kGiga;
+  searched.nics_reduce = fabric.switch_reduces;
+}
+
+SearchedGraphs graphs_of(const ClusterSpec& cluster, int ranks, int nodes) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  const int gpus = std::max(1, ranks / nodes);
+  SearchedNode searched{.gpu = cluster.gpu.family.tuned_as,
+                        .version = library.version,
+                        .gpus = gpus,
+                        .port = library.tuner_bandwidth.value / kGiga,
+                        .has_switch = cluster.node.switch_reduces && library.nvls_channels > 0};
+  if (nodes > 1) add_nics(searched, cluster, gpus);
+  if (library.ll128) return search_topology(searched);
+  const double between = of_all_nics(cluster).value / kGiga;
+  const double inter = nodes == 1 ? searched.port : std::min(searched.port, between);
+  const int channels =
+      nodes == 1 ? library.channels : std::min(cluster.node.gpus, cluster.fabric->nics_per_node);
+  const SearchedGraph all{channels, inter / channels, inter / channels};
+  return {.ring = all, .tree = all, .nvls = {}, .collnet = {}, .channels = library.channels};
 }
 
 }  // namespace
@@ -22,14 +61,16 @@ PublishedFigures::PublishedFigures(const CollectiveCall& its_call, const Cluster
     : call(its_call),
       cluster(its_cluster),
       library(cluster.library),
-      table(tuner_table(library.rules, cluster.gpu.family.tuned_as)),
-      caps(channel_caps(library.rules, cluster.gpu.family.tuned_as)),
-      over_pcie(cluster.node.topology == NodeTopology::wired && !library.ll128 &&
-                library.rules == TunerRules::nccl),
+      table(tuner_table(library, cluster.gpu.family.tuned_as)),
+      caps(channel_caps(library, cluster.gpu.family.tuned_as)),
+      measured(measured_caps(library, cluster.gpu.family.tuned_as)),
+      over_pcie(goes_over_pcie(cluster)),
       ranks(member_count(call, cluster.ranks())),
       nodes(layout_of(members_of(call, cluster.ranks()), cluster.node.gpus).node_count()),
-      fabric(of_all_nics(cluster)),
-      searched(nodes == 1 ? library.channels : std::min(cluster.node.gpus, nics_of(cluster))) {}
+      fabric(of_all_nics(cluster)) {
+  if (library.rules == TunerRules::nccl && library.tuner_bandwidth.value > 0.0)
+    graphs = graphs_of(cluster, ranks, nodes);
+}
 
 int PublishedFigures::steps() const {
   if (reduces_to_all()) return 2 * (ranks - 1);
@@ -41,9 +82,13 @@ BytesPerSecond PublishedFigures::bandwidth() const {
   return nodes == 1 ? library.tuner_bandwidth : std::min(library.tuner_bandwidth, fabric);
 }
 
+BytesPerSecond PublishedFigures::bandwidth(const SearchedGraph& graph) const {
+  return gigabytes(graph.channels * (nodes <= 2 ? graph.intra : graph.inter));
+}
+
 BytesPerSecond PublishedFigures::most_in_ll() const {
-  if (nodes > 2) return kMostInLl.more_nodes;
-  return nodes == 2 ? kMostInLl.two_nodes : BytesPerSecond{std::numeric_limits<double>::infinity()};
+  if (nodes == 1) return gigabytes(caps.ll);
+  return nodes == 2 ? kMostInLl.two_nodes : kMostInLl.more_nodes;
 }
 
 double PublishedFigures::share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size,

@@ -3,6 +3,7 @@
 /// expected bandwidths and latencies. The tuner adds them up to times; channels of trees go at such a rate.
 
 #include "collectives/call.hpp"
+#include "collectives/library/topology_search.hpp"
 #include "collectives/library/tuner_tables.hpp"
 #include "collectives/spec.hpp"
 
@@ -15,21 +16,27 @@ struct PublishedFigures {
   const CollectiveCall& call;
   const ClusterSpec& cluster;
   const CollectiveLibrarySpec& library;
-  const TunerTable& table;
-  const ChannelCaps& caps;
+  TunerTable table;
+  ChannelCaps caps;      ///< with which the tuner of that release expects
+  ChannelCaps measured;  ///< that releases from 2.28 on have measured
   bool over_pcie;
   int ranks, nodes;       ///< of the group
   BytesPerSecond fabric;  ///< of all NICs of a node
-  int searched;           ///< channels that the topology search finds, before they are doubled
+  SearchedGraphs graphs;  ///< NCCL; of PCIe, one of all channels at the bandwidth of all
 
   bool reduces_to_all() const { return call.kind == CollectiveKind::all_reduce; }
+  /// Whether the library is NCCL of that release or a newer one.
+  bool since(int minor, int patch = 0) const { return library.version >= LibraryVersion{2, minor, patch}; }
+  double ranks_per_node() const { return static_cast<double>(ranks) / nodes; }
   /// Of a ring.
   int steps() const;
   /// Algorithm bandwidth of a ring by its bus bandwidth.
   double ring_ratio() const { return static_cast<double>(ranks) / steps(); }
-  /// Bus bandwidth within a node, or between nodes where that is less.
+  /// RCCL: bus bandwidth within a node, or between nodes where that is less.
   BytesPerSecond bandwidth() const;
-  /// Bus bandwidth that no algorithm passes in protocol ll, see kMostInLl.
+  /// NCCL: of a graph's channels together. Two nodes use the speed within a node (ncclTopoTuneModel).
+  BytesPerSecond bandwidth(const SearchedGraph& graph) const;
+  /// Bus bandwidth that no algorithm passes in protocol ll.
   BytesPerSecond most_in_ll() const;
   /// RCCL's part of the bandwidth, in its own units of size; \p by_size may be null.
   double share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size, Protocol protocol) const;
@@ -44,5 +51,8 @@ struct PublishedFigures {
 
 /// \p count of the tables' unit.
 constexpr Seconds microseconds(double count) { return Seconds{count * 1e-6}; }
+
+/// The same of bandwidths, GB/s.
+constexpr BytesPerSecond gigabytes(double count) { return BytesPerSecond{count * 1e9}; }
 
 }  // namespace c3::collectives

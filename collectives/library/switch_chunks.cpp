@@ -8,6 +8,31 @@ namespace {
 
 constexpr double kKiB = 1024.0;
 constexpr int kMostHeads = 32;
+constexpr int kBlackwellChannels = 32;  // over several NVLink domains
+
+bool is_tuned_blackwell(const PublishedFigures& figures) {
+  return figures.nodes > 1 && figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell;
+}
+
+/// What ncclNvlsTreeSm100Tuning (transport/nvls.cc, 2.30.7) sets; chunk 0: nothing.
+struct NvlsTuning {
+  int channels = kBlackwellChannels;
+  int chunk_kib = 0;
+};
+
+NvlsTuning tuning_of(const PublishedFigures& figures) {
+  const double gpus = figures.ranks_per_node();
+  const double nic = figures.cluster.fabric->nic.raw.value / 1e9;
+  if (figures.nodes == 2 && nic >= 48.0) {
+    if (gpus <= 4) return {32, 256};
+    return {32, gpus >= 16 || (gpus <= 8 && nic < 96.0) ? 64 : 128};
+  }
+  if (nic >= 96.0) {
+    if (gpus <= 8) return {24, 256};
+    return {32, gpus < 32 ? 128 : 64};
+  }
+  return nic >= 48.0 ? NvlsTuning{24, 64} : NvlsTuning{};
+}
 
 }  // namespace
 
@@ -20,10 +45,21 @@ Bytes nvls_chunk(Bytes bytes, int channels, int heads) {
   return Bytes{chunk};
 }
 
-Bytes largest_nvls_tree_chunk(int nodes) { return Bytes{(nodes > 3 ? 64 : 128) * kKiB}; }
+int nvls_channels(const PublishedFigures& figures) {
+  if (!is_tuned_blackwell(figures)) return figures.library.nvls_channels;
+  if (!figures.since(30)) return kBlackwellChannels;
+  return tuning_of(figures).channels;
+}
 
-Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set) {
-  double chunk = set.value > 0.0 ? set.value : largest_nvls_tree_chunk(nodes).value;
+Bytes largest_nvls_tree_chunk(const PublishedFigures& figures) {
+  const double usual = (figures.nodes > 3 ? 64 : 128) * kKiB;
+  if (!is_tuned_blackwell(figures) || !figures.since(30)) return Bytes{usual};
+  const double tuned = tuning_of(figures).chunk_kib * kKiB;
+  return Bytes{tuned > 0.0 ? tuned : usual};
+}
+
+Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, Bytes largest) {
+  double chunk = largest.value;
   const auto passes = [&] { return bytes.value / (channels * heads * chunk); };
   if (passes() < 32.0 && chunk > 256 * kKiB) chunk = 256 * kKiB;
   if (passes() < 16.0 && chunk > 128 * kKiB) chunk = 128 * kKiB;

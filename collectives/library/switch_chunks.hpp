@@ -1,7 +1,8 @@
 #pragma once
-/// What NCCL passes at once through a node's switch (enqueue.cc, 2.30.7).
+/// What NCCL passes at once through a node's switch (enqueue.cc and transport/nvls.cc, 2.30.7).
 
 #include "collectives/library/channel_context.hpp"
+#include "collectives/library/published_figures.hpp"
 
 namespace c3::inline collectives {
 
@@ -9,10 +10,14 @@ namespace c3::inline collectives {
 /// would follow one another.
 Bytes nvls_chunk(Bytes bytes, int channels, int heads);
 
-/// The largest in a tree over \p nodes nodes, unless a plug-in sets another.
-Bytes largest_nvls_tree_chunk(int nodes);
-/// The same of nvls_tree. \param set by a plug-in, in place of the library's largest chunk
-Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, int nodes, Bytes set = {});
+/// Channels of an in-switch collective. The preset says those of one NVLink domain; over several Blackwell has
+/// others, by release, NIC and GPUs of a node.
+int nvls_channels(const PublishedFigures& figures);
+
+/// The largest chunk of nvls_tree, unless a plug-in sets another.
+Bytes largest_nvls_tree_chunk(const PublishedFigures& figures);
+/// What it passes at once for each channel and head, \p largest or less.
+Bytes nvls_tree_chunk(Bytes bytes, int channels, int heads, Bytes largest);
 
 /// GPUs of a node whose parts pass the switch at once, of \p gpus.
 int heads_of(int gpus);

@@ -104,6 +104,32 @@ Protocol usual_protocol(const PublishedFigures& figures, Algorithm algorithm) {
   throw InfeasibleError(fmt::format("library.protocols leaves no protocol for {}", name_of(figures.call.kind)));
 }
 
+struct TimedMethod {
+  CollectiveMethod method;
+  Seconds time;  ///< that the library expects
+};
+
+/// In the order of the tables: of two that take as long, the library takes the first.
+std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const MethodWish& wish) {
+  const CollectiveCall& call = figures.call;
+  const bool by_formula = figures.library.rules == TunerRules::nccl || figures.reduces_to_all();
+  const std::optional<Algorithm> only =
+      by_formula ? wish.algorithm : std::optional(usual_algorithm(call, figures.cluster, wish));
+  const auto allows = [&](Algorithm algorithm, Protocol protocol) {
+    return only.value_or(algorithm) == algorithm && wish.protocol.value_or(protocol) == protocol &&
+           may_choose(figures.library, call.kind, algorithm, protocol);
+  };
+  std::vector<TimedMethod> methods;
+  for (const Algorithm algorithm : kAlgorithms) {
+    for (const Protocol protocol : kProtocols) {
+      if (!allows(algorithm, protocol)) continue;
+      if (const std::optional<Seconds> time = time_of(figures, algorithm, protocol))
+        methods.push_back({{algorithm, protocol, wish.channels}, *time});
+    }
+  }
+  return methods;
+}
+
 }  // namespace
 
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
@@ -111,30 +137,25 @@ std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algor
   return time_of(PublishedFigures(call, cluster), algorithm, protocol);
 }
 
+std::vector<CollectiveMethod> offered_methods(const CollectiveCall& call, const ClusterSpec& cluster,
+                                              const MethodWish& wish) {
+  const PublishedFigures figures(call, cluster);
+  std::vector<CollectiveMethod> methods;
+  for (const TimedMethod& timed : timed_methods(figures, wish))
+    methods.push_back(timed.method);
+  return methods;
+}
+
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
   refuse_what_is_not_there(call, cluster, wish);
   const PublishedFigures figures(call, cluster);
-  const bool by_formula = cluster.library.rules == TunerRules::nccl || call.kind == CollectiveKind::all_reduce;
-  const Algorithm usual = usual_algorithm(call, cluster, wish);
-  CollectiveMethod best{usual, Protocol::simple, wish.channels};
   if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures) &&
       may_choose(cluster.library, call.kind, Algorithm::tree, Protocol::ll128))
     return {Algorithm::tree, Protocol::ll128, wish.channels};
-  std::optional<Seconds> least;
-  for (const Algorithm algorithm : kAlgorithms) {
-    for (const Protocol protocol : kProtocols) {
-      const bool allowed = wish.algorithm.value_or(by_formula ? algorithm : usual) == algorithm &&
-                           wish.protocol.value_or(protocol) == protocol &&
-                           may_choose(cluster.library, call.kind, algorithm, protocol);
-      if (!allowed) continue;
-      const std::optional<Seconds> time = time_of(figures, algorithm, protocol);
-      if (!time || (least && *time >= *least)) continue;
-      least = time;
-      best = {algorithm, protocol, wish.channels};
-    }
-  }
-  if (!least) best.protocol = wish.protocol.value_or(usual_protocol(figures, usual));
-  return best;
+  const std::vector<TimedMethod> timed = timed_methods(figures, wish);
+  if (!timed.empty()) return std::ranges::min_element(timed, {}, &TimedMethod::time)->method;
+  const Algorithm usual = usual_algorithm(call, cluster, wish);
+  return {usual, wish.protocol.value_or(usual_protocol(figures, usual)), wish.channels};
 }
 
 }  // namespace c3::collectives

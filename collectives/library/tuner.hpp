@@ -2,6 +2,7 @@
 /// Which algorithm and protocol a library takes for a collective.
 
 #include <optional>
+#include <vector>
 
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
@@ -9,12 +10,18 @@
 
 namespace c3::inline collectives {
 
-/// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.30.7,
-/// src/graph/tuning.cc; RCCL 2.21.5 has the same ones with other constants): latency of base and steps, and
+/// The time that a library expects \p call to take, by the formulas of its own tuner (NCCL 2.18 to
+/// 2.30, src/graph/tuning.cc, as CollectiveLibrarySpec::version says; RCCL 2.21.5 has the same ones with other
+/// constants): latency of base and steps, and
 /// bytes over the bandwidth that it expects. Not what a simulation of it takes. Absent where the library does
 /// not offer the two, or has no formula for them.
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
                                      const ClusterSpec& cluster);
+
+/// Every method for which the library has a formula, among those that \p wish leaves: what it chooses from.
+/// None where it chooses by size alone.
+std::vector<CollectiveMethod> offered_methods(const CollectiveCall& call, const ClusterSpec& cluster,
+                                              const MethodWish& wish = {});
 
 /// The method of least expected_time among those that \p wish leaves. Pairs go by size: ll up to 16 KiB each.
 /// Where the library has no formula, default_algorithm in protocol simple.

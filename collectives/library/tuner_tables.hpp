@@ -1,9 +1,10 @@
 #pragma once
 /// The tables of the libraries' tuners, as their sources hold them: what their authors measured or expect.
-/// NCCL 2.30.7 (src/graph/tuning.cc) and RCCL 2.21.5 (the same file; models 3, 5 and 6).
+/// NCCL 2.18.6 to 2.30.7 (src/graph/tuning.cc) and RCCL 2.21.5 (the same file; models 3, 5 and 6).
 
 #include <array>
 
+#include "collectives/library/version.hpp"
 #include "collectives/spec.hpp"
 #include "gpu/spec.hpp"
 
@@ -27,41 +28,51 @@ struct TunerTable {
   ByProtocol ring_hop, tree_hop;          ///< NVLink or xGMI
   ByProtocol ring_pcie, tree_pcie;        ///< PCIe
   ByProtocol ring_network, tree_network;  ///< between nodes
-  double nvls, nvls_tree_network;         ///< protocol simple
-  const TunerShares* shares;              ///< RCCL only
+  double nvls, nvls_network;              ///< protocol simple; of a collective within a node, and over SHARP
+  double nvls_tree_network;
+  double collnet_hop, collnet_network;  ///< direct within nodes, SHARP between them
+  const TunerShares* shares;            ///< RCCL only
 };
 
-/// What one channel reaches on 1, 2, more nodes [GB/s]; 0: not at all.
+/// What one channel that the search finds reaches on 1, 2, more nodes [GB/s]; 0: not at all. A kernel has two
+/// for each.
 struct ChannelCaps {
   std::array<double, 3> tree;  ///< protocol simple
   std::array<double, 3> tree_ll128;
-  std::array<double, 3> nvls_tree;  ///< of eight
+  std::array<double, 3> ring_ll128;
+  std::array<double, 3> nvls_tree;  ///< of a head
+  double ll;                        ///< of all channels on one node, protocol ll
 };
 
 /// Bus bandwidth that no ring or tree passes in protocol ll between nodes, where the host decides: row 0 of
-/// llMaxBws (src/graph/tuning.cc; the two values were not compared with release 2.30.7 again), which is that of
-/// hosts by Intel. Wrong on hosts by AMD, which have another row; no preset names its host's processor.
+/// llMaxBws (src/graph/tuning.cc), which is that of hosts by Intel and of Grace. Wrong on hosts by AMD, which
+/// have another row (22.5 and 19); no preset names its host's processor.
 struct MostInLl {
   BytesPerSecond two_nodes, more_nodes;
 };
 inline constexpr MostInLl kMostInLl = {BytesPerSecond{39e9}, BytesPerSecond{20.4e9}};
 
-/// What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth. 0.92 and 3.8 were
-/// read in an older release than the 2.30.7 of the tables above.
+// What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth.
+inline constexpr double kRingShareInLl = 0.5;
 inline constexpr double kRingShareInLl128 = 0.92;
 inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
 inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's
 inline constexpr double kTreeShareInLl128 = 7.0 / 9.0;  ///< of the tree's, on one node
 inline constexpr double kLinePayload = 120.0 / 128.0;   ///< of an ll128 line; the tree's share between nodes
-/// Heads of NVLS trees, each with a channel of its own, for which ChannelCaps::nvls_tree is told.
-inline constexpr double kNvlsTreeHeads = 8.0;
 
 /// A family that the library has no table for has that of its nearest relative.
-const TunerTable& tuner_table(TunerRules rules, TunedGpu gpu);
+TunerTable tuner_table(const CollectiveLibrarySpec& library, TunedGpu gpu);
 /// RCCL knows none: its channels are without bound.
-const ChannelCaps& channel_caps(TunerRules rules, TunedGpu gpu);
+ChannelCaps channel_caps(const CollectiveLibrarySpec& library, TunedGpu gpu);
+/// Those that were measured: Blackwell's before 2.28 were twice Hopper's.
+ChannelCaps measured_caps(const CollectiveLibrarySpec& library, TunedGpu gpu);
+
+/// Of an NVLink's bandwidth, what NVLS leaves to data (NCCL 2.28 and newer).
+double nvls_efficiency(TunedGpu gpu);
 
 /// What an all-reduce in a tree is expected to lose at \p log_size powers of two above 64 B (NCCL).
 double tree_correction(Protocol protocol, int log_size);
+/// The same of a tree of NVLS, for one size more.
+double nvls_tree_correction(int log_size);
 
 }  // namespace c3::collectives

@@ -21,6 +21,14 @@ auto read_permitted(Section& section, std::string_view key) {
   }
 }
 
+/// "2.26.2", or "2.26" for its last patch.
+inline LibraryVersion read_version(Section& section, std::string_view key) {
+  const std::string text = section.text(key);
+  if (const auto version = version_named(text)) return *version;
+  if (section.is_rehearsal()) return kNewestNccl;
+  section.fail(key, "'" + text + "' is not a release; write it as \"2.26\" or \"2.26.2\"");
+}
+
 /// Every protocol has these keys: `simple` among the library's own, another one in a table with its name.
 inline constexpr auto kProtocolFields = std::to_array<Field<ProtocolSpec>>({
     quantity<&ProtocolSpec::base_latency>("base_latency",
@@ -108,6 +116,12 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",
                                                   "host time to launch one collective on one GPU"),
     choice<&CollectiveLibrarySpec::rules>("rules", "whose rules choose algorithm and protocol"),
+    read_by<&CollectiveLibrarySpec::version,
+            [](Section& section, std::string_view key) { return read_version(section, key); }>(
+        "version", "release whose rules choose, as in \"2.26.2\"; NCCL 2.18 to 2.30, the newest by default")
+        .optional(),
+    flag<&CollectiveLibrarySpec::arm_host>("arm_host", "whether the host's processor is ARM (Grace)")
+        .optional(),
     read_by<&CollectiveLibrarySpec::network_fabric,
             [](Section& section, std::string_view key) { return section.text(key); }>(
         "network_fabric", "fabric over which network latencies were measured; without it, verbs")
@@ -116,7 +130,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         "ring_plateau", {0, 4}, "factor by which steps of a ring over several nodes take longer")
         .optional(),
     quantity<&CollectiveLibrarySpec::tuner_bandwidth>(
-        "tuner_bandwidth", "bus bandwidth that the library expects of its rings in a node")
+        "tuner_bandwidth", "of a GPU's links in a node, as the library's search for rings counts them")
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
     quantity<&CollectiveLibrarySpec::one_shot_latency>(
@@ -139,10 +153,6 @@ inline constexpr auto kNvlsFields = std::to_array<Field<CollectiveLibrarySpec>>(
         "nvls_tree_latency", "latency of a step through a node's switch, in a tree over nodes"),
     quantity<&CollectiveLibrarySpec::nvls_tree_network_latency>(
         "nvls_tree_network_latency", "latency of a step between nodes, in that tree"),
-    quantity<&CollectiveLibrarySpec::nvls_tuner_bandwidth>(
-        "nvls_tuner_bandwidth", "bandwidth of a port, as the library expects of these channels together")
-        .share_of("node.link_raw")
-        .scaled_by("link_scale"),
 });
 static_assert(member_count<CollectiveLibrarySpec>() == kLibraryFields.size() + kNvlsFields.size() + 6,
               "all but name, simple, ll, ll128, channel_limits and permits");

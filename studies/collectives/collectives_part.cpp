@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/nearest_name.hpp"
@@ -33,6 +34,20 @@ StudyLine line_of(PublishedFigure of, FigureKind kind, std::string label,
   return line;
 }
 
+constexpr double kMuchSlower = 20.0;  // percent
+
+/// In percent, of rows whose method the library chose.
+std::vector<double> regrets_of(const std::deque<TableRun>& tables, bool large) {
+  std::vector<double> slower;
+  for (const TableRun& table : tables) {
+    for (const PredictedCollective& row : table.rows()) {
+      if ((row.measured.bytes >= kLargeFrom) == large)
+        slower.insert(slower.end(), row.simulated.values.begin(), row.simulated.values.end());
+    }
+  }
+  return slower;
+}
+
 std::optional<CollectiveKind> operation_of(const MapEntry& entry) {
   if (entry.op.empty()) return std::nullopt;
   if (const auto kind = operation_named(entry.op)) return kind;
@@ -45,13 +60,13 @@ void CollectivesPart::add(const HeadedTable& file, const MapEntry& entry) {
   MeasuredTables measured = read_measured_tables(file, entry.where, operation_of(entry));
   std::ranges::move(measured.broken, std::back_inserter(broken_));
   if (measured.tables.empty()) throw ConfigError(entry.at, "file", "has no row to run");
-  std::map<int, std::shared_ptr<const ClusterSpec>> clusters;  // by nodes
+  std::map<std::pair<int, std::string>, std::shared_ptr<const ClusterSpec>> clusters;  // by nodes and library
   for (CollectiveTable& table : measured.tables) {
     try {
       MapEntry of_table = entry;
       of_table.nodes = entry.nodes.value_or(table.nodes.value_or(1));
-      auto& cluster = clusters[*of_table.nodes];
-      if (!cluster) cluster = load_system(of_table);
+      auto& cluster = clusters[{*of_table.nodes, table.library}];
+      if (!cluster) cluster = load_system(of_table, table.library);
       TableRun run(file.file(), std::move(table), of_table, cluster);
       const auto same = [&](const TableRun& other) { return other.name() == run.name(); };
       if (std::ranges::any_of(tables_, same)) run.rename(fmt::format("{} @{}", run.name(), entry.at.line));
@@ -161,11 +176,35 @@ StudySection CollectivesPart::overall(const PublishedFigures& published, bool of
   return section;
 }
 
+StudySection CollectivesPart::regrets(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "The library's choice against the fastest method that it offers, both simulated",
+      .lines = {},
+      .notes = {},
+      .value = "median"};
+  for (const auto& [large, id, label] :
+       {std::tuple{true, "large", "from 1 MiB on"}, {false, "small", "below 1 MiB"}}) {
+    const std::vector<double> slower = regrets_of(tables_, large);
+    const auto score = score_of(slower);
+    if (!score) continue;
+    StudyLine line = line_of(published.find(fmt::format("regret.{}", id)), FigureKind::predicted, label, score,
+                             &ErrorScore::median);
+    const auto much = std::ranges::count_if(slower, [](double percent) { return percent > kMuchSlower; });
+    line.beside = {{"p90", score->p90},
+                   {"most", std::ranges::max(slower)},
+                   {"rows above 20 %", static_cast<double>(much)}};
+    section.lines.push_back(std::move(line));
+  }
+  section.notes = {
+      "How much longer the chosen method takes here; a tuner goes by its own estimates, and so do these."};
+  return section;
+}
+
 StudyReport CollectivesPart::sections(const PublishedFigures& published) const {
   StudyReport report;
   for (StudySection& section : std::vector{times(published), peaks(published), overall(published, false),
                                            group_scores(tables_, published), overall(published, true),
-                                           site_differences(tables_, published)}) {
+                                           site_differences(tables_, published), regrets(published)}) {
     if (!section.lines.empty()) report.push_back(std::move(section));
   }
   return report;

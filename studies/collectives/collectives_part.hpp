@@ -28,6 +28,8 @@ class CollectivesPart {
   StudySection times(const PublishedFigures& published) const;
   StudySection peaks(const PublishedFigures& published) const;
   StudySection overall(const PublishedFigures& published, bool of_setting) const;
+  /// What the libraries' choices cost, where a map leaves the choice to them.
+  StudySection regrets(const PublishedFigures& published) const;
 
   std::deque<TableRun> tables_;  // jobs keep references
   std::vector<std::string> broken_;

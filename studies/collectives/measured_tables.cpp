@@ -57,6 +57,7 @@ class Reader {
     dtype_ = file.find({"dtype", "type", "nccl_dtype"});
     ranks_ = file.find({"gpus", "num_gpus", "gpus_total", "ranks", "nranks"});
     nodes_ = file.find({"nodes", "num_nodes", "node_num"});
+    library_ = file.find({"lib", "library"});
     for (const CellFilter& filter : filters)
       filters_.emplace_back(file.need({in_lower_case(filter.column)}, "the map picks rows by it"),
                             in_lower_case(filter.value));
@@ -64,6 +65,7 @@ class Reader {
     of_file_.ranks = whole_remark("gpus_total");
     if (!of_file_.ranks && file.listed_ranks() > 0) of_file_.ranks = file.listed_ranks();
     of_file_.nodes = whole_remark("nodes");
+    of_file_.library = file.remark("software");
   }
 
   MeasuredTables read() {
@@ -168,7 +170,10 @@ class Reader {
     const auto ranks = whole(row, ranks_, of_file_.ranks);
     const auto nodes = whole(row, nodes_, of_file_.nodes);
     MeasuredCollective measured{.line = row.line, .bytes = Bytes{*bytes}, .dtype = dtype_of(row), .time = {}};
-    if (read_times(row, measured)) table_of(kind, ranks, nodes).rows.push_back(measured);
+    if (!read_times(row, measured)) return;
+    CollectiveTable& table = table_of(kind, ranks, nodes);
+    table.rows.push_back(measured);
+    if (table.library.empty()) table.library = library_ ? std::string(cell(row, library_)) : of_file_.library;
   }
 
   CollectiveTable& table_of(CollectiveKind kind, std::optional<int> ranks, std::optional<int> nodes) {
@@ -207,7 +212,7 @@ class Reader {
   std::optional<CollectiveKind> of_all_;  ///< where no column says it
   std::size_t size_ = 0;
   std::vector<TimeColumn> times_;
-  std::optional<std::size_t> op_, dtype_, ranks_, nodes_;
+  std::optional<std::size_t> op_, dtype_, ranks_, nodes_, library_;
   std::vector<std::pair<std::size_t, std::string>> filters_;
   CollectiveTable of_file_;  ///< ranks and nodes of all rows
   MeasuredTables result_;
@@ -226,6 +231,19 @@ std::vector<std::string> offered_operations() {
 std::optional<CollectiveKind> operation_named(std::string_view written) {
   const auto kind = collective_named(written);
   return kind && has_size(*kind) ? kind : std::nullopt;
+}
+
+std::optional<LibraryVersion> nccl_release(std::string_view library) {
+  constexpr std::string_view kName = "nccl";
+  const std::string text = in_lower_case(library);
+  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at + 1)) {
+    const std::size_t begin = text.find_first_not_of(" -v", at + kName.size());
+    if (begin == std::string::npos) return std::nullopt;
+    const std::size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
+    if (const auto version = version_named(std::string_view(text).substr(begin, end - begin)))
+      return std::clamp(*version, kOldestNccl, kNewestNccl);
+  }
+  return std::nullopt;
 }
 
 MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<CellFilter>& filters,

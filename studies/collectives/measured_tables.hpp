@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/call.hpp"
+#include "collectives/library/version.hpp"
 #include "studies/collectives/headed_table.hpp"
 
 namespace c3::inline studies {
@@ -33,6 +35,7 @@ struct CollectiveTable {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::optional<int> ranks = std::nullopt;  ///< as the file says
   std::optional<int> nodes = std::nullopt;
+  std::string library = {};  ///< and its release, as the file says it: "NCCL 2.26.2", "nccl-2.27.3"
   std::vector<MeasuredCollective> rows = {};  ///< by size
 };
 
@@ -47,9 +50,14 @@ struct CellFilter {
   std::string value;
 };
 
+/// The release of NCCL that \p library names ("NCCL 2.26.2 CUDA 12.8", "nccl-2.27.3"), or the nearest whose
+/// rules are modelled. Absent where it names none.
+std::optional<LibraryVersion> nccl_release(std::string_view library);
+
 /// Columns by name: `size_bytes` (size, bytes); one or more of `oop_time_us`, `ip_time_us`, `time_us` (time),
 /// and `time_ms` (ms); `op` (collective), `dtype` (type), `gpus` (num_gpus, ranks) and `nodes`, which a comment
-/// `# collective:`, `# gpus_total:` and `# nodes:` may say for the whole file instead. Others are not read.
+/// `# collective:`, `# gpus_total:` and `# nodes:` may say for the whole file instead; `lib` or a comment `#
+/// software:`. Others are not read.
 /// Rows of size 0, and rows without a time, are skipped. \param op of a file with a column of operations the
 /// one whose rows are taken; of others what they are, whatever their comment says \throws ConfigError for a
 /// column that is missing, or an operation that nobody names

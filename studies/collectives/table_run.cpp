@@ -16,13 +16,26 @@ namespace {
 
 constexpr double kMicro = 1e6;  // in a second
 
+/// In percent: how much longer than the fastest method that the library offers the chosen one takes here.
+/// Absent where the map forces one.
+std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry,
+                              const MeasuredMethod& how, Seconds time) {
+  if (entry.algorithm || entry.protocol) return {};
+  const std::vector<CollectiveMethod> offered = offered_methods(call, cluster);
+  if (offered.size() < 2) return {};
+  const std::optional<FastestMethod> fastest = fastest_of(cluster, call, how, offered);
+  return {fastest ? 100.0 * std::max(0.0, time / fastest->time - 1.0) : 0.0};
+}
+
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const CollectiveMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
-  const auto measured = measure_collective(
-      cluster, call, {.method = method, .grain = CollectiveGrain::automatic, .launch = entry.launch});
+  const MeasuredMethod how{.method = choose_method(call, cluster, {entry.algorithm, entry.protocol}),
+                           .grain = CollectiveGrain::automatic,
+                           .launch = entry.launch};
+  const CollectiveMeasurement measured = measure_collective(cluster, call, how);
   return {.time = measured.time,
-          .said = fmt::format("{},{},{},{}", name_of(method.algorithm), name_of(method.protocol),
-                              measured.channels, measured.limit)};
+          .said = fmt::format("{},{},{},{}", name_of(how.method.algorithm), name_of(how.method.protocol),
+                              measured.channels, measured.limit),
+          .values = regret_of(cluster, call, entry, how, measured.time)};
 }
 
 }  // namespace
@@ -36,10 +49,12 @@ std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node) {
   return ranks;
 }
 
-std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry) {
+std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library) {
   ClusterSpec cluster =
       load_cluster(SystemChoice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric});
   if (!entry.library.empty()) cluster.library = load_library(entry.library);
+  const std::optional<LibraryVersion> release = nccl_release(library);
+  if (release && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
   return std::make_shared<const ClusterSpec>(std::move(cluster));
 }
 

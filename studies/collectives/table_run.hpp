@@ -66,7 +66,7 @@ class TableRun {
 /// The first \p gpus of each of \p nodes, as ranks of the cluster.
 std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node);
 
-/// The system of \p entry. \throws ConfigError
-std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry);
+/// The system of \p entry, with the release of NCCL that \p library names. \throws ConfigError
+std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library = {});
 
 }  // namespace c3::studies

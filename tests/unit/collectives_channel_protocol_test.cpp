@@ -61,8 +61,8 @@ struct Ring {
 
 int width(Bytes bytes, Protocol protocol, Algorithm algorithm = Algorithm::ring) {
   const ClusterSpec cluster = two_protocols();
-  return channels_used(cluster.library, {.kind = CollectiveKind::all_reduce, .bytes = bytes},
-                       {algorithm, protocol}, 4, 1);
+  return channels_used(cluster, {.kind = CollectiveKind::all_reduce, .bytes = bytes}, {algorithm, protocol}, 4,
+                       1);
 }
 
 }  // namespace
@@ -79,11 +79,11 @@ TEST_CASE("channels leave until a thread has 64 bytes in simple, and 8 of every 
 TEST_CASE("there is a channel for each lane, unless fewer are asked for") {
   const ClusterSpec cluster = two_protocols();
   const CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = 1.0_B};
-  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll}, 8, 7) == 7);
-  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, {.most = 3}}, 8, 7) == 3);
-  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, {.most = 200}}, 8, 7) == 56);
-  CHECK(channels_used(cluster.library, call, {Algorithm::ring, Protocol::ll, {.least = 20}}, 8, 7) == 20);
-  CHECK(channels_used(cluster.library, call, {Algorithm::direct, Protocol::simple, {.least = 60}}, 8, 7) == 60);
+  CHECK(channels_used(cluster, call, {Algorithm::ring, Protocol::ll}, 8, 7) == 7);
+  CHECK(channels_used(cluster, call, {Algorithm::ring, Protocol::ll, {.most = 3}}, 8, 7) == 3);
+  CHECK(channels_used(cluster, call, {Algorithm::direct, Protocol::simple, {.most = 200}}, 8, 7) == 56);
+  CHECK(channels_used(cluster, call, {Algorithm::ring, Protocol::ll, {.least = 20}}, 8, 7) == 20);
+  CHECK(channels_used(cluster, call, {Algorithm::direct, Protocol::simple, {.least = 60}}, 8, 7) == 60);
 }
 
 TEST_CASE(
@@ -91,7 +91,7 @@ TEST_CASE(
   ClusterSpec cluster = mi300x_like_cluster();
   cluster.library.p2p_channels = 64;
   const auto channels = [&](CollectiveKind kind) {
-    return channels_used(cluster.library, {.kind = kind, .bytes = 1.0_GB}, {Algorithm::direct}, 8, 7);
+    return channels_used(cluster, {.kind = kind, .bytes = 1.0_GB}, {Algorithm::direct}, 8, 7);
   };
   for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
@@ -110,10 +110,10 @@ TEST_CASE("chunks through the switch shrink where few would follow one another")
   CHECK(nvls_chunk(63.0_MiB, 16, 8) == 32.0_KiB);
   CHECK(nvls_chunk(8.0_MiB, 16, 8) == 32.0_KiB);
   CHECK(nvls_chunk(7.0_MiB, 16, 8) == 16.0_KiB);
-  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 2) == 128.0_KiB);
-  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 4) == 64.0_KiB);
-  CHECK(nvls_tree_chunk(60.0_MiB, 16, 8, 2) == 64.0_KiB);
-  CHECK(nvls_tree_chunk(7.0_MiB, 16, 8, 2) == 32.0_KiB);
+  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 128.0_KiB) == 128.0_KiB);
+  CHECK(nvls_tree_chunk(1.0_GiB, 16, 8, 64.0_KiB) == 64.0_KiB);
+  CHECK(nvls_tree_chunk(60.0_MiB, 16, 8, 128.0_KiB) == 64.0_KiB);
+  CHECK(nvls_tree_chunk(7.0_MiB, 16, 8, 128.0_KiB) == 32.0_KiB);
 }
 
 TEST_CASE("a protocol has its own base, steps and share of the wire") {

@@ -1,0 +1,43 @@
+#pragma once
+/// What NCCL's topology search finds on GPUs that NVLink joins: channels and the speed of one, for each kind of
+/// graph. Its tuner and its channel counts follow from that. Source: src/graph/search.cc (ncclTopoCompute,
+/// ncclTopoDupChannels), src/graph/connect.cc (ncclTopoPostset) and src/init.cc of NCCL 2.18.6 to 2.30.7.
+
+#include "collectives/library/version.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3::inline collectives {
+
+/// A node as the search sees it. Speeds in GB/s, in NCCL's own figures of links.
+struct SearchedNode {
+  TunedGpu gpu = TunedGpu::hopper;
+  LibraryVersion version = kNewestNccl;
+  int gpus = 1;
+  double port = 0.0;         ///< all NVLinks of one GPU
+  bool has_switch = true;    ///< that reduces (NVLS)
+  int nics = 0;              ///< 0: the node is alone
+  double nic = 0.0;          ///< of one NIC, and of the way from a GPU to it
+  bool nics_reduce = false;  ///< the fabric's switches add (SHARP)
+};
+
+/// Channels of one speed; none: the search finds no such graph.
+struct SearchedGraph {
+  int channels = 0;
+  double intra = 0.0;  ///< GB/s of one channel within a node
+  double inter = 0.0;  ///< between nodes
+
+  bool operator==(const SearchedGraph&) const = default;
+};
+
+struct SearchedGraphs {
+  SearchedGraph ring, tree, nvls, collnet;  ///< collnet: direct within nodes
+  int channels = 0;  ///< of a kernel that goes along rings or trees; the graphs' are duplicated
+
+  bool operator==(const SearchedGraphs&) const = default;
+};
+
+/// Closed form of the search where every GPU reaches every other at full speed. Wrong when: GPUs are joined by
+/// unequal links, or the search ends by its time limit before it has tried all.
+SearchedGraphs search_topology(const SearchedNode& node);
+
+}  // namespace c3::collectives
