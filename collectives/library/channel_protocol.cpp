@@ -118,8 +118,7 @@ int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorith
     return within(of_pairs(library.channel_limits), library.p2p_channels);
   const bool in_switch = use == ChannelUse::in_switch;
   const int usual = in_switch ? library.nvls_channels : library.channels;
-  const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 &&
-                           library.rules == TunerRules::nccl && library.ll128 &&
+  const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 && library.rules == TunerRules::nccl &&
                            library.tuner_bandwidth.value > 0.0;
   if (!is_searched) return within(library.channel_limits, usual);
   const PublishedFigures figures(call, cluster);

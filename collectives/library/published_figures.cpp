@@ -17,6 +17,7 @@ BytesPerSecond of_all_nics(const ClusterSpec& cluster) {
   return cluster.fabric->nic.both_ways * static_cast<double>(cluster.fabric->nics_per_node);
 }
 
+/// LL128 needs NVLink; a switch of GPUs is NVLink's.
 bool goes_over_pcie(const ClusterSpec& cluster) {
   return cluster.node.topology == NodeTopology::wired && !cluster.library.ll128 &&
          cluster.library.rules == TunerRules::nccl;
@@ -46,7 +47,7 @@ SearchedGraphs graphs_of(const ClusterSpec& cluster, int ranks, int nodes) {
                         .port = library.tuner_bandwidth.value / kGiga,
                         .has_switch = cluster.node.switch_reduces && library.nvls_channels > 0};
   if (nodes > 1) add_nics(searched, cluster, gpus);
-  if (library.ll128) return search_topology(searched);
+  if (!goes_over_pcie(cluster)) return search_topology(searched);
   const double between = of_all_nics(cluster).value / kGiga;
   const double inter = nodes == 1 ? searched.port : std::min(searched.port, between);
   const int channels =

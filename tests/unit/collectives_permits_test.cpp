@@ -50,7 +50,6 @@ ClusterSpec with_switch() {
   library.tuner_bandwidth = 320.0_GBps;
   library.nvls_channels = 16;
   library.nvls_payload = 300.0_GBps;
-  library.nvls_tuner_bandwidth = 240.0_GBps;
   library.ll = library.simple;
   return cluster;
 }
@@ -111,12 +110,13 @@ TEST_CASE("the library chooses among what is permitted, and a wish outside is re
 }
 
 TEST_CASE("limits cut a library's channels first and then raise them; pairs have a power of two") {
-  CollectiveLibrarySpec library = with_switch().library;
+  ClusterSpec cluster = with_switch();
+  CollectiveLibrarySpec& library = cluster.library;
   library.channels = 24;
   library.p2p_channels = 32;
   const auto channels = [&](ChannelLimits limits, CollectiveKind kind, Algorithm algorithm) {
     library.channel_limits = limits;
-    return channels_of(library, kind, algorithm);
+    return channels_of(cluster, {.kind = kind, .bytes = 1.0_GB}, algorithm);
   };
   const CollectiveKind sum = CollectiveKind::all_reduce;
   CHECK(channels({}, sum, Algorithm::ring) == 24);
