@@ -37,8 +37,8 @@ bool supports(CollectiveKind kind) {
 
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.one_gpu; }
 
-/// NCCL from 2.23 on (src/graph/tuning.cc): half a network's latency for each level, and a part that grows with
-/// the ranks. \returns of one GPU a node only, as the library by itself.
+/// NCCL from 2.23 on (src/graph/tuning.cc), for one GPU a node only: a part of a network hop for each level of
+/// the tree, and a part that grows with the ranks.
 std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
   const bool is_offered = figures.library.rules == TunerRules::nccl && figures.since(23) &&
                           figures.ranks == figures.nodes && protocol == Protocol::simple;

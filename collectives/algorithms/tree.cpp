@@ -160,7 +160,8 @@ BytesPerSecond expected_rate(const PublishedFigures& figures, Protocol protocol)
     bus = std::min(bus * (figures.nodes == 1 ? kTreeShareInLl128 : kLinePayload),
                    cap(figures, figures.caps.tree_ll128));
   }
-  return bus * 0.5;
+  const double plain = figures.ranks == figures.nodes ? kPlainTreeShare : 1.0;
+  return bus * (0.5 * plain);
 }
 
 /// [us]

@@ -58,6 +58,7 @@ inline constexpr double kRingShareInLl128 = 0.92;
 inline constexpr double kTreeShare = 0.92;              ///< of an all_reduce
 inline constexpr double kTreeDivisorInLl = 3.8;         ///< of the tree's
 inline constexpr double kTreeShareInLl128 = 7.0 / 9.0;  ///< of the tree's, on one node
+inline constexpr double kPlainTreeShare = 0.85;         ///< of the tree's, where one GPU of each node is in it
 inline constexpr double kLinePayload = 120.0 / 128.0;   ///< of an ll128 line; the tree's share between nodes
 
 /// A family that the library has no table for has that of its nearest relative.

@@ -180,16 +180,33 @@ TEST_CASE(
     const double of_channel = 64.0 * 1048576 / graph.lanes / (channels.width() / graph.lanes);
     return std::pair(channels.chunks(), of_channel);
   };
-  const double chunk = two_protocols().library.chunk_size.value;
-  for (const auto& [nodes, protocol, at_once] : {std::tuple(1, Protocol::ll, 512 * 8.0),
-                                                 {1, Protocol::ll128, 512 * 60.0},
-                                                 {1, Protocol::simple, chunk},
-                                                 {2, Protocol::ll, 512 * 8.0},
-                                                 {2, Protocol::ll128, chunk}}) {
+  // A chunk fills two or six ranks between the ends in half of the time in which all flows: a quarter or a
+  // twelfth of it, in whole 32nds of the largest.
+  const double slice = two_protocols().library.chunk_size.value / 32;
+  for (const auto& [nodes, protocol, lines] : {std::tuple(1, Protocol::ll, 512 * 8.0),
+                                               {1, Protocol::ll128, 512 * 60.0},
+                                               {1, Protocol::simple, 0.0},
+                                               {2, Protocol::ll, 512 * 8.0},
+                                               {2, Protocol::ll128, 0.0}}) {
     const auto [chunking, of_channel] = chunks(nodes, protocol);
+    const double at_once = lines > 0.0 ? lines : std::ceil(of_channel / (nodes == 1 ? 4 : 12) / slice) * slice;
     CHECK(chunking.count == static_cast<int>(std::ceil(of_channel / at_once)));
     CHECK(chunking.share == near(std::min(1.0, at_once / of_channel)));
   }
+}
+
+TEST_CASE("a chain of large data has the library's whole chunks, and one of two ranks always") {
+  const auto share_of = [](Bytes bytes, std::vector<int> ranks) {
+    const ClusterSpec cluster = two_protocols();
+    const CollectiveCall call{.kind = CollectiveKind::broadcast, .bytes = bytes, .ranks = std::move(ranks)};
+    const TransferGraph graph = make_transfer_graph(call, Algorithm::ring, cluster);
+    const ChannelProtocol channels(cluster, call, {Algorithm::ring, Protocol::simple}, graph);
+    return channels.chunks().share * bytes.value / channels.width();
+  };
+  const double chunk = two_protocols().library.chunk_size.value;
+  CHECK(share_of(1.0_GiB, {}) == near(chunk));
+  CHECK(share_of(1.0_MiB, {}) < chunk / 4);
+  CHECK(share_of(128.0_MiB, {0, 1}) == near(chunk));
 }
 
 TEST_CASE("a NIC sends a flag for every 8 bytes in ll, and simple's bytes alone") {

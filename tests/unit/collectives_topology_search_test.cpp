@@ -52,10 +52,10 @@ TEST_CASE("several nodes: rings as fast as NICs and links allow, fewer than on o
   rack.gpus = 72;
   CHECK(search_topology(rack).ring == SearchedGraph{16, 45.1, 45.1});
   CHECK(search_topology(of(rack, {2, 26, 2})).ring == SearchedGraph{15, 48, 48});  // had no 45.1
-  // Four H100 with four NICs: 4 x 48, doubled to 8 by halving, to 16 in the kernel.
+  // Four H100 with four NICs: 4 x 48, of which few enough to be halved, and twice as many in the kernel.
   SearchedNode four = over(kH100, 4, 48.0);
   four.gpus = 4;
-  CHECK(search_topology(four).ring == SearchedGraph{4, 48, 48});
+  CHECK(search_topology(four).ring == SearchedGraph{8, 24, 24});
   CHECK(search_topology(four).channels == 16);
 }
 
