@@ -192,7 +192,7 @@ StudySection CollectivesPart::regrets(const PublishedFigures& published) const {
     const auto much = std::ranges::count_if(slower, [](double percent) { return percent > kMuchSlower; });
     line.beside = {{"p90", score->p90},
                    {"most", std::ranges::max(slower)},
-                   {"rows above 20 %", static_cast<double>(much)}};
+                   {"more than a fifth slower [rows]", static_cast<double>(much)}};
     section.lines.push_back(std::move(line));
   }
   section.notes = {
