@@ -137,6 +137,8 @@ struct CollectiveLibrarySpec {
   TunerRules rules = TunerRules::nccl;
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
   std::string network_fabric;
+  int qps = 1;       ///< queue pairs of each connection between NICs; each is a flow for the fabric's hash
+  bool pxn = false;  ///< what changes rails leaves by the NIC of a GPU on the receiver's rail
   double ring_plateau = 1.0;       ///< by which steps of a ring over several nodes take longer, protocol simple
   BytesPerSecond tuner_bandwidth;  ///< bus bandwidth that the library expects of its rings in a node
   /// Of an all-reduce by pairs in ll, a kernel of its own (MSCCL++); absent: the library has none.
@@ -171,7 +173,7 @@ struct ClusterSpec {
   /// Rank r is GPU r % node.gpus of node r / node.gpus.
   int ranks() const { return node.gpus * nodes; }
   /// It must outlive what is made from it.
-  NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr}; }
+  NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr, library.qps, library.pxn}; }
 
   bool operator==(const ClusterSpec&) const = default;
 };

@@ -29,7 +29,9 @@ PublishedFigures::PublishedFigures(const CollectiveCall& its_call, const Cluster
       ranks(member_count(call, cluster.ranks())),
       nodes(layout_of(members_of(call, cluster.ranks()), cluster.node.gpus).node_count()),
       fabric(of_all_nics(cluster)),
-      searched(nodes == 1 ? library.channels : std::min(cluster.node.gpus, nics_of(cluster))) {}
+      found(rings_over_pcie(cluster, members_of(call, cluster.ranks()))),
+      searched(found ? found->rings
+                     : (nodes == 1 ? library.channels : std::min(cluster.node.gpus, nics_of(cluster)))) {}
 
 int PublishedFigures::steps() const {
   if (reduces_to_all()) return 2 * (ranks - 1);
@@ -38,6 +40,7 @@ int PublishedFigures::steps() const {
 }
 
 BytesPerSecond PublishedFigures::bandwidth() const {
+  if (found) return nodes == 1 ? found->bandwidth() : std::min(found->bandwidth(), fabric);
   return nodes == 1 ? library.tuner_bandwidth : std::min(library.tuner_bandwidth, fabric);
 }
 

@@ -2,7 +2,10 @@
 /// One call on one cluster with what NCCL's and RCCL's authors publish for it in their tuners: measured or
 /// expected bandwidths and latencies. The tuner adds them up to times; channels of trees go at such a rate.
 
+#include <optional>
+
 #include "collectives/call.hpp"
+#include "collectives/library/ring_search.hpp"
 #include "collectives/library/tuner_tables.hpp"
 #include "collectives/spec.hpp"
 
@@ -18,9 +21,10 @@ struct PublishedFigures {
   const TunerTable& table;
   const ChannelCaps& caps;
   bool over_pcie;
-  int ranks, nodes;       ///< of the group
-  BytesPerSecond fabric;  ///< of all NICs of a node
-  int searched;           ///< channels that the topology search finds, before they are doubled
+  int ranks, nodes;                 ///< of the group
+  BytesPerSecond fabric;            ///< of all NICs of a node
+  std::optional<FoundRings> found;  ///< over PCIe
+  int searched;                     ///< channels that the topology search finds, before they are doubled
 
   bool reduces_to_all() const { return call.kind == CollectiveKind::all_reduce; }
   /// Of a ring.
