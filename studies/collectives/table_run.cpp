@@ -17,7 +17,7 @@ namespace {
 constexpr double kMicro = 1e6;  // in a second
 
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const CollectiveMethod method = choose_method(call, cluster, {entry.algorithm, entry.protocol});
+  const CollectiveMethod method = choose_method(call, cluster, entry.wish);
   const auto measured = measure_collective(
       cluster, call, {.method = method, .grain = CollectiveGrain::automatic, .launch = entry.launch});
   return {.time = measured.time,
@@ -37,10 +37,16 @@ std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node) {
 }
 
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry) {
-  ClusterSpec cluster =
-      load_cluster(SystemChoice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric});
-  if (!entry.library.empty()) cluster.library = load_library(entry.library);
-  return std::make_shared<const ClusterSpec>(std::move(cluster));
+  std::vector<std::string> sets;
+  if (!entry.library.empty()) sets.push_back("node.library=" + entry.library);
+  sets.insert(sets.end(), entry.overrides.begin(), entry.overrides.end());
+  try {
+    return std::make_shared<const ClusterSpec>(
+        load_cluster(SystemChoice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric}, sets));
+  } catch (const ConfigError& error) {
+    if (entry.overrides.empty()) throw;
+    throw ConfigError(entry.set_at, "set", error.what());
+  }
 }
 
 TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entry,
@@ -77,9 +83,7 @@ bool TableRun::is_same_hardware(const TableRun& other) const {
   const auto fabric = [](const TableRun& table) {
     return table.cluster_->fabric ? table.cluster_->fabric->name : std::string();
   };
-  const auto method = [](const TableRun& table) {
-    return std::tie(table.entry_.algorithm, table.entry_.protocol);
-  };
+  const auto method = [](const TableRun& table) { return std::tie(table.entry_.wish, table.entry_.overrides); };
   return file_ != other.file_ && kind_ == other.kind_ && ranks_ == other.ranks_ &&
          cluster_->name == other.cluster_->name && cluster_->nodes == other.cluster_->nodes &&
          fabric(*this) == fabric(other) && method(*this) == method(other);
