@@ -56,15 +56,20 @@ void read_nic_slots(Section& section, NodeSpec& node) {
   }
 }
 
-/// Which transports GPUs have, and the processors behind them.
+/// Which transports GPUs have, and the processors behind them. GPUs on a switch or a mesh are peers at any
+/// level.
 void read_host(Section& section, NodeSpec& node) {
   read_fields(section, node.host, kTransportChoices);
   if (section.has("sockets")) {
     read_sockets(section, node);
     read_fields(section, node.host, kSocketFields);
-  } else if (node.host.p2p != P2pReach::all && !section.is_rehearsal()) {
-    section.fail("p2p", "requires sockets, the hubs that are processors, as in sockets = [\"cpu0\", \"cpu1\"]");
+    return;
   }
+  const bool are_peers = node.topology != NodeTopology::wired && node.host.p2p != P2pReach::none;
+  if (node.host.p2p == P2pReach::all || are_peers || section.is_rehearsal()) return;
+  section.fail("p2p",
+               "requires a wired node with sockets, the hubs that are processors, as in sockets = "
+               "[\"cpu0\", \"cpu1\"]");
 }
 
 }  // namespace
@@ -77,7 +82,7 @@ NodeSpec read_node(Section& section) {
   refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
   refuse_unless(is_wired, section, "wires", "wired");
   refuse_unless(is_wired, section, "links", "wired");
-  for (const std::string_view key : {"nic_at", "p2p", "shm", "sockets"})
+  for (const std::string_view key : {"nic_at", "sockets"})
     refuse_unless(is_wired, section, key, "wired");
   const std::vector<ChosenKey> kinds = read_other_links(section, node);
   if (section.has("wires")) {

@@ -31,7 +31,12 @@ int HostPaths::memory_of(int gpu) const {
 
 GpuPath HostPaths::find(int src, int dst) const {
   const int sockets = sockets_between(src, dst);
-  const P2pReach needed = sockets == 0 ? P2pReach::direct : (sockets == 1 ? P2pReach::host : P2pReach::all);
+  P2pReach needed = P2pReach::all;
+  if (wiring_.route(src, dst).size() == 1) {
+    needed = P2pReach::wires;
+  } else if (sockets <= 1) {
+    needed = sockets == 0 ? P2pReach::direct : P2pReach::host;
+  }
   if (node_.host.p2p >= needed) return GpuPath::peers;
   return node_.host.shm ? GpuPath::host_memory : GpuPath::network;
 }

@@ -96,7 +96,8 @@ TEST_CASE("a wired node says which hubs are sockets, and which GPUs are peers") 
 
 TEST_CASE("what is wrong with peers and sockets is said where it is") {
   CHECK(error_of([] { read(std::string("p2p = \"switch\"\n") + kTree); }) ==
-        "tree.toml:1:7: node.p2p: requires sockets, the hubs that are processors, as in sockets = [\"cpu0\", "
+        "tree.toml:1:7: node.p2p: requires a wired node with sockets, the hubs that are processors, as in "
+        "sockets = [\"cpu0\", "
         "\"cpu1\"]");
   CHECK(error_of([] {
           read(std::string("sockets = [\"gpu0\"]\n") + kTree);

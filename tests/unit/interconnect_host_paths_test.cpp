@@ -47,12 +47,22 @@ TEST_CASE("peers reach each other up to the level that p2p names: switch, host b
   // 0 and 1 share a switch, 2 is at the same socket, 3 at the other one.
   for (const int peer : {1, 2, 3})
     CHECK(path(P2pReach::none, 0, peer) == GpuPath::host_memory);
+  CHECK(path(P2pReach::wires, 0, 1) == GpuPath::host_memory);
   CHECK(path(P2pReach::direct, 0, 1) == GpuPath::peers);
   CHECK(path(P2pReach::direct, 0, 2) == GpuPath::host_memory);
   CHECK(path(P2pReach::host, 0, 2) == GpuPath::peers);
   CHECK(path(P2pReach::host, 2, 0) == GpuPath::peers);
   CHECK(path(P2pReach::host, 0, 3) == GpuPath::host_memory);
   CHECK(path(P2pReach::all, 0, 3) == GpuPath::peers);
+}
+
+TEST_CASE("cards with a wire of their own are peers from nvlink on") {
+  NodeSpec node = tree_with_switch(P2pReach::wires);
+  node.wires.push_back({.a = 0, .b = 3});
+  CHECK(HostPaths(node).between(0, 3) == GpuPath::peers);
+  CHECK(HostPaths(node).between(0, 2) == GpuPath::host_memory);
+  node.host.p2p = P2pReach::none;
+  CHECK(HostPaths(node).between(0, 3) == GpuPath::host_memory);
 }
 
 TEST_CASE("without shared memory, what is left takes the network") {
