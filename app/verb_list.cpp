@@ -202,6 +202,7 @@ std::string keys_of(const LibraryVariable& variable) {
     for (const auto& [key, share] : bytes->shares)
       keys.push_back(share == 1.0 ? std::string(key) : fmt::format("{} (1/{:g})", key, 1.0 / share));
   }
+  if (const auto* name = std::get_if<SetsName>(&variable.effect)) keys.emplace_back(name->key);
   if (const auto* flag = std::get_if<SwitchesOff>(&variable.effect))
     keys.push_back(fmt::format("{} = false", flag->key));
   return fmt::format("{}", fmt::join(keys, ", "));

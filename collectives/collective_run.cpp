@@ -150,10 +150,11 @@ double CollectiveRun::edges_from(const Leg& leg) { return leg.shares == nullptr 
 void CollectiveRun::add_links(std::vector<Demand>& demands, const Leg& leg, const Carriage& carriage,
                               bool alone) const {
   const Interconnect& links = cluster_.interconnect();
-  const double wire = links.node_of(leg.src) == links.node_of(leg.dst) ? carriage.wire : carriage.network;
+  const double wire = links.crosses(leg.src, leg.dst) ? carriage.network : carriage.wire;
   const Bytes bytes = leg.bytes * wire;
   if (leg.shares == nullptr) {
-    links.add_route(demands, plan_.stream, leg.src, leg.dst, bytes, leg.lane, leg.messages, alike());
+    links.add_route(demands, plan_.stream, leg.src, leg.dst, bytes, leg.lane, leg.messages, alike(),
+                    connections(leg));
   } else if (alone) {
     links.add_first(demands, plan_.stream, leg.shares->set, bytes, leg.messages);
   } else {

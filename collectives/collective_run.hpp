@@ -70,6 +70,8 @@ class CollectiveRun {
   /// Of how many GPUs of a node each sends as far ahead as the first, for Interconnect::add_route: 0 means of
   /// all.
   int alike() const;
+  /// Connections between NICs that carry \p leg, where it leaves its node.
+  virtual int connections(const Leg& /*leg*/) const { return 1; }
   /// Memory at both ends and the wire.
   std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
   /// The same of the first edge of those for which \p leg stands, as if the others were not there.

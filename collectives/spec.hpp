@@ -140,6 +140,8 @@ struct CollectiveLibrarySpec {
   bool arm_host = false;  ///< the host's processor is ARM (Grace), which NCCL's tuner tells from x86
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
   std::string network_fabric;
+  int qps = 1;       ///< queue pairs of each connection between NICs; each is a flow for the fabric's hash
+  bool pxn = false;  ///< what changes rails leaves by the NIC of a GPU on the receiver's rail
   double ring_plateau = 1.0;  ///< by which steps of a ring over several nodes take longer, protocol simple
   /// Of a GPU's links to its node together, as the library's topology search counts them; 0: it has no tuner.
   BytesPerSecond tuner_bandwidth;
@@ -173,7 +175,7 @@ struct ClusterSpec {
   /// Rank r is GPU r % node.gpus of node r / node.gpus.
   int ranks() const { return node.gpus * nodes; }
   /// It must outlive what is made from it.
-  NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr}; }
+  NetworkSpec network() const { return {node, nodes, fabric ? &*fabric : nullptr, library.qps, library.pxn}; }
 
   bool operator==(const ClusterSpec&) const = default;
 };

@@ -47,13 +47,22 @@ const std::array kVariables = {
     LibraryVariable{"NCCL_LL128_NTHREADS", "threads of a channel, protocol LL128",
                     SetsNumber{{"library.ll128.threads"}}},
     LibraryVariable{"NCCL_CROSS_NIC", "whether a ring may change its NIC between nodes", kNotModelled},
-    LibraryVariable{"NCCL_IB_QPS_PER_CONNECTION", "queue pairs of a connection", kNotModelled},
+    LibraryVariable{"NCCL_IB_QPS_PER_CONNECTION", "queue pairs of a connection", SetsNumber{{"library.qps"}}},
     LibraryVariable{"NCCL_IB_SPLIT_DATA_ON_QPS", "whether a message is split over them", kNotModelled},
     LibraryVariable{"NCCL_IB_ADAPTIVE_ROUTING", "adaptive routing of InfiniBand", kNotModelled},
-    LibraryVariable{"NCCL_P2P_LEVEL", "how far apart GPUs may be that reach each other's memory", kNotModelled},
-    LibraryVariable{"NCCL_P2P_DISABLE", "no access to another GPU's memory", kNotModelled},
-    LibraryVariable{"NCCL_SHM_DISABLE", "no transport through host memory", kNotModelled},
-    LibraryVariable{"NCCL_PXN_DISABLE", "no sending through another GPU's NIC", kNotModelled},
+    LibraryVariable{"NCCL_P2P_LEVEL", "how far apart GPUs may be that reach each other's memory",
+                    SetsName{"node.p2p",
+                             {{"LOC", "none"},
+                              {"NVL", "nvlink"},
+                              {"PIX", "switch"},
+                              {"PXB", "switch"},
+                              {"PHB", "host"},
+                              {"SYS", "all"}}}},
+    LibraryVariable{"NCCL_P2P_DISABLE", "1: no access to another GPU's memory",
+                    SetsName{"node.p2p", {{"0", ""}, {"1", "none"}}}},
+    LibraryVariable{"NCCL_SHM_DISABLE", "1: no transport through host memory", SwitchesOff{"node.shm", 1}},
+    LibraryVariable{"NCCL_PXN_DISABLE", "1: no sending through another GPU's NIC",
+                    SwitchesOff{"library.pxn", 1}},
     LibraryVariable{"NCCL_P2P_PXN_LEVEL", "when to send through another GPU's NIC", kNotModelled},
     LibraryVariable{"NCCL_NET_GDR_LEVEL", "how far a NIC may be from the GPU whose memory it reaches",
                     kNotModelled},
@@ -164,6 +173,19 @@ class KeySetter {
 
   void operator()(const SwitchesOff& effect) const {
     if (number_of(variable_) == effect.off) put(effect.key, Node{false, {}});
+  }
+
+  void operator()(const SetsName& effect) const {
+    const std::string text = text_of(variable_);
+    const auto found = std::ranges::find(effect.values, text, &SetsName::Value::of_variable);
+    if (found == effect.values.end()) {
+      std::vector<std::string_view> known;
+      for (const SetsName::Value& value : effect.values)
+        known.push_back(value.of_variable);
+      throw ConfigError(variable_.value.origin, name_of(variable_),
+                        fmt::format("must be one of {}, not '{}'", fmt::join(known, ", "), text));
+    }
+    if (!found->name.empty()) put(effect.key, Node{std::string(found->name), {}});
   }
 
   void operator()(const HasNoKey&) const {}

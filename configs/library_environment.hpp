@@ -38,6 +38,16 @@ struct SwitchesOff {
   std::int64_t off = 0;
 };
 
+/// A key that gets the name for which the variable's value stands; an empty one leaves it alone.
+struct SetsName {
+  struct Value {
+    std::string_view of_variable;
+    std::string_view name;
+  };
+  std::string_view key;
+  std::vector<Value> values;
+};
+
 /// Nothing here says the same.
 struct HasNoKey {
   std::string_view why;  ///< "diagnosis only", or what is simulated instead
@@ -47,7 +57,7 @@ struct HasNoKey {
 struct LibraryVariable {
   std::string_view name;
   std::string_view meaning;  ///< one line
-  std::variant<SetsText, SetsNumber, SetsBytes, SwitchesOff, HasNoKey> effect;
+  std::variant<SetsText, SetsNumber, SetsBytes, SwitchesOff, SetsName, HasNoKey> effect;
 };
 
 /// All that are known, in the order in which documentation lists them.

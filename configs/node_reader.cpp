@@ -56,6 +56,22 @@ void read_nic_slots(Section& section, NodeSpec& node) {
   }
 }
 
+/// Which transports GPUs have, and the processors behind them. GPUs on a switch or a mesh are peers at any
+/// level.
+void read_host(Section& section, NodeSpec& node) {
+  read_fields(section, node.host, kTransportChoices);
+  if (section.has("sockets")) {
+    read_sockets(section, node);
+    read_fields(section, node.host, kSocketFields);
+    return;
+  }
+  const bool are_peers = node.topology != NodeTopology::wired && node.host.p2p != P2pReach::none;
+  if (node.host.p2p == P2pReach::all || are_peers || section.is_rehearsal()) return;
+  section.fail("p2p",
+               "requires a wired node with sockets, the hubs that are processors, as in sockets = "
+               "[\"cpu0\", \"cpu1\"]");
+}
+
 }  // namespace
 
 NodeSpec read_node(Section& section) {
@@ -66,7 +82,8 @@ NodeSpec read_node(Section& section) {
   refuse_unless(node.topology == NodeTopology::switched, section, "switch_reduces", "switched");
   refuse_unless(is_wired, section, "wires", "wired");
   refuse_unless(is_wired, section, "links", "wired");
-  refuse_unless(is_wired, section, "nic_at", "wired");
+  for (const std::string_view key : {"nic_at", "sockets"})
+    refuse_unless(is_wired, section, key, "wired");
   const std::vector<ChosenKey> kinds = read_other_links(section, node);
   if (section.has("wires")) {
     read_wires(section, kinds, node);
@@ -74,9 +91,11 @@ NodeSpec read_node(Section& section) {
     section.fail("wires", "is missing; a wired node lists the links between its GPUs");
   }
   read_nic_slots(section, node);
+  read_host(section, node);
   section.explain("links", "further kinds of link by name: [links.socket]");
   section.explain("wires", "links between GPUs and hubs, as in \"gpu0 - gpu1 x2\"");
   section.explain("nic_at", "GPU or hub at which each NIC is");
+  section.explain("sockets", "hubs that are processors with memory of their own");
   scale_links(node, read_scale(section, "link_scale"));
   section.finish();
   return node;

@@ -177,26 +177,42 @@ void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& no
   reader.check();
 }
 
-void read_nic_places(Section& section, NodeSpec& node) {
-  const std::vector<PlacedText> places = section.sourced_texts("nic_at", {"[A-Za-z][A-Za-z0-9_]*", "gpu0"});
-  if (section.is_rehearsal()) return;
+namespace {
+
+/// Vertices that the texts of \p key name, each on a path from every GPU. \p what: "GPU or hub"
+std::vector<int> read_places(Section& section, std::string_view key, const NodeSpec& node, int first,
+                             std::string_view what) {
+  const std::vector<PlacedText> places = section.sourced_texts(key, {"[A-Za-z][A-Za-z0-9_]*", "gpu0"});
+  if (section.is_rehearsal()) return {};
   std::vector<std::string> vertices;
-  for (int vertex = 0; vertex < node.gpus + static_cast<int>(node.hubs.size()); ++vertex)
+  for (int vertex = first; vertex < node.gpus + static_cast<int>(node.hubs.size()); ++vertex)
     vertices.push_back(vertex_name(node, vertex));
   const Wiring wiring(node);
+  std::vector<int> found;
   for (const PlacedText& place : places) {
     const auto known = std::ranges::find(vertices, place.name);
     const auto fail = [&](const std::string& why) {
-      throw ConfigError(place.origin, section.dotted("nic_at"), why);
+      throw ConfigError(place.origin, section.dotted(key), why);
     };
-    if (known == vertices.end()) fail(unknown_name("GPU or hub", place.name, vertices));
-    const auto vertex = static_cast<int>(known - vertices.begin());
+    if (known == vertices.end()) fail(unknown_name(what, place.name, vertices));
+    const auto vertex = first + static_cast<int>(known - vertices.begin());
     for (int gpu = 0; gpu < node.gpus; ++gpu) {
       if (gpu != vertex && wiring.route(gpu, vertex).empty())
         fail(fmt::format("no path joins gpu{} and '{}'", gpu, place.name));
     }
-    node.nic_at.push_back(vertex);
+    found.push_back(vertex);
   }
+  return found;
+}
+
+}  // namespace
+
+void read_nic_places(Section& section, NodeSpec& node) {
+  node.nic_at = read_places(section, "nic_at", node, 0, "GPU or hub");
+}
+
+void read_sockets(Section& section, NodeSpec& node) {
+  node.host.sockets = read_places(section, "sockets", node, node.gpus, "hub");
 }
 
 }  // namespace c3::configs

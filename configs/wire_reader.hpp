@@ -16,4 +16,7 @@ void read_wires(Section& section, std::span<const ChosenKey> kinds, NodeSpec& no
 /// The vertices of `nic_at`, one for each slot. The wires of \p node have been read.
 void read_nic_places(Section& section, NodeSpec& node);
 
+/// The hubs of `sockets`. The wires of \p node have been read.
+void read_sockets(Section& section, NodeSpec& node);
+
 }  // namespace c3::configs

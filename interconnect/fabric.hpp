@@ -81,6 +81,9 @@ struct TransportSpec {
   /// Settings that the plug-in makes for a library with in-switch trees: the chunk that they pass on, and the
   /// largest all-reduce that takes a tree with flags instead. 0: the library's own.
   Bytes switch_chunk, tree_until;
+  /// Share of its rate that a NIC keeps where senders of several nodes meet at it and their paths collide, in
+  /// what all ranks send each other.
+  double incast = 1.0;
 
   bool operator==(const TransportSpec&) const = default;
 };
@@ -112,6 +115,10 @@ struct NetworkSpec {
   const NodeSpec& node;
   int nodes = 1;
   const FabricSpec* fabric = nullptr;  ///< needed by more than one node
+  int queue_pairs = 1;  ///< of a connection: flows with a path of their own where paths are chosen by a hash
+  /// Whether what changes rails goes first, within its node, to the GPU whose NIC is on the receiver's rail
+  /// (NCCL's PXN). Not in wired nodes.
+  bool relays = false;
 
   int ranks() const { return node.gpus * nodes; }
 };

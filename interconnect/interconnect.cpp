@@ -157,12 +157,15 @@ void Interconnect::add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& use
       nics_->add_bytes_in(from, gpu_of(edge.src), kOne);
       break;
     case EdgeKind::route:
-      if (node_of(edge.src) == node_of(edge.dst)) {
+      if (!crosses(edge.src, edge.dst)) {
         links_->add_route(from, gpu_of(edge.src), gpu_of(edge.dst), kOne, 0);
         break;
       }
-      nics_->add_bytes_out(from, gpu_of(edge.src), kOne);
-      add_switches(demands, switches, edge.src, edge.dst, kOne, edge.lane);
+      check_nics(edge.src, edge.dst);
+      const int relay = relay_of(edge.src, edge.dst);
+      if (relay != edge.src) links_->add_route(from, gpu_of(edge.src), gpu_of(relay), kOne, 0);
+      nics_->add_bytes_out(from, gpu_of(relay), kOne);
+      add_switches(demands, switches, relay, edge.dst, kOne, edge.lane, /*connections=*/1);
       Route to = in_node(edge.dst);
       nics_->add_bytes_in(to, gpu_of(edge.dst), kOne);
       break;
@@ -227,32 +230,47 @@ Route Interconnect::route_in(std::vector<Demand>& demands, int stream, int rank)
 }
 
 void Interconnect::add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes,
-                             int lane, double messages, int alike) const {
+                             int lane, double messages, int alike, int connections) const {
   if (src == dst || (folded_ && src != 0)) throw std::logic_error("Interconnect::add_route: no such route");
   Route from = route_in(demands, stream, src);
-  if (node_of(src) == node_of(dst)) {
+  if (!crosses(src, dst)) {
     const int around = alike > 0 ? alike : network_.node.gpus;
     links_->add_route(from, gpu_of(src), gpu_of(dst), wire_bytes, around - gpu_of(dst));
     return;
   }
+  check_nics(src, dst);
   Route to = route_in(demands, stream, dst);
-  nics_->add_out(from, gpu_of(src), wire_bytes, messages);
+  int relay = relay_of(src, dst);
+  if (relay != src)
+    links_->add_route(from, gpu_of(src), gpu_of(relay), wire_bytes, network_.node.gpus - gpu_of(relay));
+  // Folded, what others relay by this rank's NIC is what it relays by theirs, to as many receivers of its rail.
+  const int receiver = folded_ && relay != src ? node_of(dst) * network_.node.gpus : dst;
+  if (folded_) relay = src;
+  nics_->add_out(from, gpu_of(relay), wire_bytes, messages);
   const auto nodes = static_cast<ResourceId>(folded_ ? 1 : network_.nodes);
   const ResourceId switches = first_of(stream) + nodes * static_cast<ResourceId>(layout_.parts().size());
-  add_switches(demands, switches, src, dst, wire_bytes, lane);
+  add_switches(demands, switches, relay, receiver, wire_bytes, lane, connections);
   nics_->add_in(to, folded_ ? 0 : gpu_of(dst), wire_bytes, messages);
+}
+
+int Interconnect::relay_of(int src, int dst) const {
+  const bool may_relay = network_.relays && network_.node.topology != NodeTopology::wired;
+  if (!may_relay || node_of(src) == node_of(dst)) return src;
+  const bool same_rail = nics_->range_of(gpu_of(src)).first == nics_->range_of(gpu_of(dst)).first;
+  return same_rail ? src : node_of(src) * network_.node.gpus + gpu_of(dst);
 }
 
 /// \param first the first link of the switches.
 void Interconnect::add_switches(std::vector<Demand>& demands, ResourceId first, int src, int dst,
-                                Bytes wire_bytes, int lane) const {
+                                Bytes wire_bytes, int lane, int connections) const {
   if (switches_ == nullptr) return;
   const FabricSpec& fabric = *network_.fabric;
   Route route(demands, first);
   const NicRange from = nics_->range_of(gpu_of(src));
   const NicRange to = nics_->range_of(gpu_of(dst));
   const int rails = std::max(from.count, to.count);
-  const int flows = fabric.routing == FabricRouting::ecmp ? fabric.flows : 1;
+  const bool hashes = fabric.routing == FabricRouting::ecmp;
+  const int flows = hashes ? fabric.flows * network_.queue_pairs * connections : 1;
   const Bytes part = wire_bytes / (double(rails) * flows);
   for (int rail = 0; rail < rails; ++rail) {
     const int out = nic_number(src, from, rail);
@@ -289,13 +307,24 @@ void Interconnect::add_from_switch(std::vector<Demand>& demands, int stream, int
 
 Seconds Interconnect::latency(int src, int dst) const {
   if (src == dst) return {};
-  if (node_of(src) == node_of(dst)) return links_->latency(gpu_of(src), gpu_of(dst));
+  if (!crosses(src, dst)) return links_->latency(gpu_of(src), gpu_of(dst));
+  check_nics(src, dst);
   const FabricSpec& fabric = *network_.fabric;
-  const int out = nic_number(src, nics_->range_of(gpu_of(src)), 0);
+  const int relay = relay_of(src, dst);
+  const int out = nic_number(relay, nics_->range_of(gpu_of(relay)), 0);
   const int in = nic_number(dst, nics_->range_of(gpu_of(dst)), 0);
   const int switches = 1 + (switches_ == nullptr ? 0 : switches_->hops(out, in));
-  return nics_->latency(gpu_of(src)) + nics_->latency(gpu_of(dst)) + fabric.nic.latency +
+  const Seconds to_relay = relay == src ? Seconds{} : links_->latency(gpu_of(src), gpu_of(relay));
+  return to_relay + nics_->latency(gpu_of(relay)) + nics_->latency(gpu_of(dst)) + fabric.nic.latency +
          fabric.message_latency + fabric.switch_latency * double(switches);
+}
+
+void Interconnect::check_nics(int src, int dst) const {
+  if (nics_) return;
+  throw InfeasibleError(fmt::format(
+      "node '{}': gpu{} and gpu{} reach each other neither directly (p2p = \"{}\") nor through host memory "
+      "(shm = false), and a single node has no fabric; allow one of the two, or simulate several nodes",
+      network_.node.name, gpu_of(src), gpu_of(dst), name_of(network_.node.host.p2p)));
 }
 
 void Interconnect::check_fabric_reduces(int rank) const {

@@ -42,8 +42,9 @@ class Interconnect {
   /// \param messages between nodes at least, whatever their size; a part of one where it is sent in parts
   /// \param alike folded: of so many GPUs, from 0 on, each sends as far ahead as 0 does, round again; 0: of all
   /// of the node
+  /// \param connections between nodes, which share the bytes: each has its queue pairs
   void add_route(std::vector<Demand>& demands, int stream, int src, int dst, Bytes wire_bytes, int lane = 0,
-                 double messages = 1.0, int alike = 0) const;
+                 double messages = 1.0, int alike = 0, int connections = 1) const;
   /// What the port of \p rank sends to its node's switch that reads, adds or multicasts itself, and what it
   /// gets from there. Requires rank in [0, ranks); 0 when folded. \throws InfeasibleError when GPUs are not
   /// joined by a switch
@@ -80,13 +81,21 @@ class Interconnect {
   int ranks() const { return network_.ranks(); }
   const NodeSpec& node() const { return network_.node; }
   int node_of(int rank) const { return rank / network_.node.gpus; }
+  /// Whether what goes from \p src to \p dst, two different ranks, leaves through a NIC: always between nodes,
+  /// within one where GPUs reach each other in no other way.
+  bool crosses(int src, int dst) const {
+    return node_of(src) != node_of(dst) || !links_->joins(gpu_of(src), gpu_of(dst));
+  }
 
  private:
   void add_switches(std::vector<Demand>& demands, ResourceId first, int src, int dst, Bytes wire_bytes,
-                    int lane) const;
+                    int lane, int connections) const;
+  /// The rank of the sender's node by whose NIC it leaves: \p src itself where nothing is relayed.
+  int relay_of(int src, int dst) const;
   int nic_number(int rank, const NicRange& range, int rail) const;
   ResourceId first_of(int stream) const;
   void check_fabric_reduces(int rank) const;
+  void check_nics(int src, int dst) const;  ///< \throws InfeasibleError where the way needs NICs and has none
   void check_links() const;
   void make_folded_links(const RankPartition& classes, LinkFolding folding);
   void add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& uses) const;

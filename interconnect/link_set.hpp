@@ -20,6 +20,8 @@ class LinkSet {
   /// as much to it.
   virtual void add_route(Route& route, int src, int dst, Bytes wire_bytes, int from) const = 0;
   virtual Seconds latency(int src, int dst) const = 0;  ///< of the way between two different GPUs
+  /// Whether there is a way from \p src to \p dst, two different GPUs, that is not the network's.
+  virtual bool joins(int /*src*/, int /*dst*/) const { return true; }
 
   /// What goes between \p gpu and the vertex of NodeSpec::nic_at where a NIC is, and its latency. Only a wired
   /// topology is asked.

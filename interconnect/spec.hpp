@@ -42,6 +42,37 @@ struct Wire {
   bool operator==(const Wire&) const = default;
 };
 
+/// Up to where GPUs of a wired node store into each other's memory, as NCCL_P2P_LEVEL: by what is between them.
+enum class P2pReach {
+  none,    ///< never, not even over a wire of their own
+  wires,   ///< wires of their own only (NVL)
+  direct,  ///< PCIe switches, too (PIX, PXB)
+  host,    ///< one processor's host bridge, too (PHB)
+  all,     ///< several processors (SYS)
+};
+constexpr auto enum_names(P2pReach) {
+  return std::to_array<EnumName<P2pReach>>({{"none", P2pReach::none},
+                                            {"nvlink", P2pReach::wires},
+                                            {"switch", P2pReach::direct},
+                                            {"host", P2pReach::host},
+                                            {"all", P2pReach::all}});
+}
+
+/// The processors of a wired node, and what goes through their memory where GPUs do not reach each other.
+struct HostPathSpec {
+  P2pReach p2p = P2pReach::all;
+  bool shm = true;                ///< other pairs pass data through host memory; else over the network
+  std::vector<int> sockets = {};  ///< hubs that are processors with memory; empty: nothing is known of them
+  BytesPerSecond memory;          ///< what the memory of one socket reads and writes, together
+  BytesPerSecond read;            ///< what kernels of one GPU read of it while they write as much
+  /// Of a wire at a socket: payload each way to and from memory, both ways busy. Not above the wire's own.
+  BytesPerSecond both_ways;
+  Seconds latency;         ///< that a step through host memory takes longer than a store to a peer
+  BytesPerSecond between;  ///< what a library's topology search takes the way between sockets for
+
+  bool operator==(const HostPathSpec&) const = default;
+};
+
 struct NodeSpec {
   std::string name;
   NodeTopology topology = NodeTopology::full_mesh;
@@ -54,6 +85,7 @@ struct NodeSpec {
   int nic_slots = 0;                       ///< NICs that fit; 0: the node cannot join a fabric
   LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU; not with nic_at
   std::vector<int> nic_at = {};            ///< wired: the vertex at which each slot is; a route leads there
+  HostPathSpec host = {};                  ///< wired
 
   bool operator==(const NodeSpec&) const = default;
 };

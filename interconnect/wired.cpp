@@ -1,18 +1,20 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "interconnect/host_paths.hpp"
 #include "interconnect/link_set.hpp"
-#include "interconnect/wiring.hpp"
 
 namespace c3::inline interconnect {
 namespace {
 
 /// Every bundle of links is a link of a mesh, `count` times as wide. A transfer takes every bundle of its route
-/// at once; on the way it takes nothing of the GPUs and hubs that it passes.
+/// at once; on the way it takes nothing of the GPUs and hubs that it passes. What goes through host memory
+/// takes the ways to and from it, and the memory twice.
 class Wired final : public LinkSet {
  public:
-  Wired(LinkLayout& layout, const NodeSpec& spec) : wiring_(spec) {
+  Wired(LinkLayout& layout, const NodeSpec& spec) : node_(spec), paths_(spec) {
     const auto name = [&](int vertex) {
       return vertex < spec.gpus ? fmt::format("{}", vertex) : vertex_name(spec, vertex);
     };
@@ -31,13 +33,28 @@ class Wired final : public LinkSet {
                         .backward = add(wire.b, wire.a, "", link.one_way * count),
                         .duplex = add(wire.a, wire.b, ".duplex", link.both_ways * (2.0 * count))});
     }
+    if (spec.host.sockets.empty()) return;
+    memories_.resize(spec.hubs.size());
+    for (const int socket : spec.host.sockets)
+      memories_[hub(socket)] = layout.add(vertex_name(spec, socket) + ".memory", -1, spec.host.memory);
+    for (int gpu = 0; gpu < spec.gpus; ++gpu)
+      readers_.push_back(layout.add(fmt::format("host{}", gpu), gpu, spec.host.read));
   }
 
   void add_route(Route& route, int src, int dst, Bytes wire_bytes, int /*from*/) const override {
-    add_path(route, src, dst, wire_bytes);
+    if (paths_.between(src, dst) == GpuPath::host_memory)
+      add_through_host(route, src, dst, wire_bytes);
+    else
+      add_path(route, src, dst, wire_bytes);
   }
 
-  Seconds latency(int src, int dst) const override { return wiring_.latency(src, dst); }
+  bool joins(int src, int dst) const override { return paths_.between(src, dst) != GpuPath::network; }
+
+  Seconds latency(int src, int dst) const override {
+    if (paths_.between(src, dst) != GpuPath::host_memory) return wiring().latency(src, dst);
+    const int memory = paths_.memory_of(dst);
+    return wiring().latency(src, memory) + wiring().latency(memory, dst);
+  }
 
   void add_to_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const override {
     add_path(route, gpu, vertex, wire_bytes);
@@ -46,23 +63,45 @@ class Wired final : public LinkSet {
     add_path(route, vertex, gpu, wire_bytes);
   }
   Seconds nic_latency(int gpu, int vertex) const override {
-    return gpu == vertex ? Seconds{} : wiring_.latency(gpu, vertex);
+    return gpu == vertex ? Seconds{} : wiring().latency(gpu, vertex);
   }
 
  private:
-  void add_path(Route& route, int src, int dst, Bytes wire_bytes) const {
+  const Wiring& wiring() const { return paths_.wiring(); }
+  std::size_t hub(int vertex) const { return static_cast<std::size_t>(vertex - node_.gpus); }
+
+  /// The sender writes to memory of the receiver's socket, from which the receiver reads.
+  void add_through_host(Route& route, int src, int dst, Bytes wire_bytes) const {
+    const int memory = paths_.memory_of(dst);
+    add_path(route, src, memory, wire_bytes, /*of_memory=*/true);
+    route.add(memories_[hub(memory)], wire_bytes * 2.0);
+    add_path(route, memory, dst, wire_bytes, /*of_memory=*/true);
+    route.add(readers_[static_cast<std::size_t>(dst)], wire_bytes);
+  }
+
+  /// Reads and writes of memory leave less of a link that is busy both ways.
+  double duplex_share(const Wire& wire) const {
+    const bool leads_to_gpus = paths_.is_socket(wire.a) != paths_.is_socket(wire.b);
+    return leads_to_gpus ? std::max(1.0, link_of(node_, wire).both_ways / node_.host.both_ways) : 1.0;
+  }
+
+  void add_path(Route& route, int src, int dst, Bytes wire_bytes, bool of_memory = false) const {
     if (src == dst) return;
-    const std::vector<Hop>& hops = wiring_.route(src, dst);
+    const std::vector<Hop>& hops = wiring().route(src, dst);
     if (hops.empty()) throw std::logic_error("Wired: no path between two vertices");
     for (const Hop& hop : hops) {
       const DuplexPart& wire = wires_[static_cast<std::size_t>(hop.wire)];
       route.add(hop.backward ? wire.backward : wire.forward, wire_bytes);
-      route.add(wire.duplex, wire_bytes);
+      const Wire& spec = node_.wires[static_cast<std::size_t>(hop.wire)];
+      route.add(wire.duplex, of_memory ? wire_bytes * duplex_share(spec) : wire_bytes);
     }
   }
 
-  Wiring wiring_;
-  std::vector<DuplexPart> wires_;  ///< by NodeSpec::wires
+  const NodeSpec& node_;
+  HostPaths paths_;
+  std::vector<DuplexPart> wires_;     ///< by NodeSpec::wires
+  std::vector<ResourceId> memories_;  ///< by hub; of sockets only
+  std::vector<ResourceId> readers_;   ///< by GPU
 };
 
 }  // namespace

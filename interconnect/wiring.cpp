@@ -109,6 +109,15 @@ std::vector<Hop> Wiring::walk(int src, int dst, const std::vector<int>& distance
   return hops;
 }
 
+std::vector<int> Wiring::vertices(int src, int dst) const {
+  std::vector<int> passed = {src};
+  for (const Hop& hop : route(src, dst)) {
+    const Wire& wire = node_.wires[static_cast<std::size_t>(hop.wire)];
+    passed.push_back(hop.backward ? wire.a : wire.b);
+  }
+  return passed;
+}
+
 Seconds Wiring::latency(int src, int dst) const {
   Seconds sum;
   for (const Hop& hop : route(src, dst))

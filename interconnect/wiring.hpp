@@ -23,8 +23,9 @@ class Wiring {
 
   /// Between two different vertices, of which one is a GPU; empty when no path joins them.
   const std::vector<Hop>& route(int src, int dst) const { return routes_[pair(src, dst)]; }
-  Seconds latency(int src, int dst) const;       ///< of all hops together
-  BytesPerSecond width(int src, int dst) const;  ///< one way, of the narrowest bundle; needs a route
+  std::vector<int> vertices(int src, int dst) const;  ///< of that route, both ends included
+  Seconds latency(int src, int dst) const;            ///< of all hops together
+  BytesPerSecond width(int src, int dst) const;       ///< one way, of the narrowest bundle; needs a route
 
  private:
   void find_routes_to(int dst);

@@ -30,11 +30,22 @@ struct ChannelContext {
   int nodes = 1;              ///< on which the members sit
   int fewest_in_node = 0;     ///< members on one of several nodes: their host posts most
   Seconds between_switches = {};
+  double through_host = 0.0;                         ///< of the edges within nodes, those through host memory
+  double through_network = 0.0;                      ///< and those over the network
   std::optional<BytesPerSecond> measured_rate = {};  ///< see ChannelCosts::measured_rate
   std::vector<Bytes> longest = {};                   ///< by lane: step
 
   const CollectiveLibrarySpec& library() const { return cluster.library; }
   int in_lane(int lane) const { return std::max(1, (width - lane + places - 1) / places); }
+  /// Latency of one step within a node, in the mean of its edges.
+  Seconds node_hop() const;
+  /// Protocol ll: the rounds in which threads poll for their lines in host memory, over PCIe. Absent where they
+  /// poll their GPU's own memory.
+  struct PollRound {
+    Bytes bytes;   ///< payload of a channel's threads
+    Seconds time;  ///< of a store and a poll that finds its line
+  };
+  std::optional<PollRound> poll_round() const;
   /// Latency of one step between nodes.
   Seconds network_hop() const;
   /// Latency of the steps that \p flow takes one after another.
@@ -42,6 +53,8 @@ struct ChannelContext {
 
  private:
   Seconds behind_one_switch() const;
+  Bytes longest_of_channel() const;  ///< of a step
+  Seconds in_first_round() const;
 };
 
 }  // namespace c3::collectives

@@ -6,13 +6,17 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/group_layout.hpp"
 #include "collectives/library/published_figures.hpp"
+#include "collectives/library/ring_search.hpp"
 #include "collectives/library/switch_chunks.hpp"
 #include "engine/errors.hpp"
 #include "gpu/memory.hpp"
+#include "interconnect/host_paths.hpp"
 #include "interconnect/switch_network.hpp"
 
 namespace c3::inline collectives {
@@ -93,6 +97,26 @@ void add_nodes(ChannelContext& channels) {
   channels.between_switches = latency_between_switches(*cluster.fabric, cluster.nodes, nodes);
 }
 
+/// Which edges within nodes go through host memory, which over the network.
+void add_paths(ChannelContext& channels) {
+  const NodeSpec& node = channels.cluster.node;
+  if (node.host.sockets.empty()) return;
+  const HostPaths paths(node);
+  std::set<std::pair<int, int>> edges;  // of GPUs
+  for (const Transfer& transfer : channels.graph.transfers) {
+    const bool is_within = transfer.src / node.gpus == transfer.dst / node.gpus && transfer.src != transfer.dst;
+    if (is_within) edges.insert({transfer.src % node.gpus, transfer.dst % node.gpus});
+  }
+  if (edges.empty()) return;
+  const auto share = [&](GpuPath way) {
+    const auto count = std::ranges::count_if(
+        edges, [&](const auto& edge) { return paths.between(edge.first, edge.second) == way; });
+    return static_cast<double>(count) / static_cast<double>(edges.size());
+  };
+  channels.through_host = share(GpuPath::host_memory);
+  channels.through_network = share(GpuPath::network);
+}
+
 ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call,
                           const CollectiveMethod& method, const TransferGraph& graph) {
   const CollectiveLibrarySpec& library = cluster.library;
@@ -106,13 +130,16 @@ ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call
   channels.measured_rate = measured_rate(call, method.algorithm, method.protocol, cluster);
   channels.longest = longest_steps(graph);
   add_nodes(channels);
+  add_paths(channels);
   return channels;
 }
 
 }  // namespace
 
 int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorithm algorithm) {
-  const CollectiveLibrarySpec& library = cluster.library;
+  std::optional<CollectiveLibrarySpec> among;
+  if (!cluster.node.host.sockets.empty()) among = library_among(cluster, members_of(call, cluster.ranks()));
+  const CollectiveLibrarySpec& library = among ? *among : cluster.library;
   const ChannelUse use = use_of(algorithm);
   if (use == ChannelUse::pairs && sends_in_pairs(call.kind) && library.p2p_channels > 0)
     return within(of_pairs(library.channel_limits), library.p2p_channels);
@@ -164,6 +191,12 @@ BytesPerSecond ChannelProtocol::cu_rate() const {
   return in_pairs ? library.pair_cu_rate.value_or(library.cu_rate) : library.cu_rate;
 }
 
+BytesPerSecond ChannelProtocol::channel_rate() const {
+  const std::optional<ChannelContext::PollRound> round = channels_.poll_round();
+  return round ? std::min(channels_.costs.channel_rate, round->bytes / round->time)
+               : channels_.costs.channel_rate;
+}
+
 BytesPerSecond ChannelProtocol::link_payload() const {
   if (use_of(algorithm_) == ChannelUse::in_switch) return channels_.library().nvls_payload;
   if (const auto link_payload = algorithm_->channels.link_payload) return link_payload(channels_);
@@ -172,8 +205,18 @@ BytesPerSecond ChannelProtocol::link_payload() const {
 
 // Within a node link_share says what flags leave, and whatever else a protocol loses.
 double ChannelProtocol::network_bytes() const {
-  if (channels_.protocol == Protocol::simple) return 1.0;
-  return channels_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0;
+  const double bytes = collisions();
+  if (channels_.protocol == Protocol::simple) return bytes;
+  return bytes * (channels_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0);
+}
+
+// From two nodes on, whose senders do not meet, a NIC of a third one receives from several at once.
+double ChannelProtocol::collisions() const {
+  constexpr int kNodesThatMeet = 3;
+  const CollectiveKind kind = channels_.call.kind;
+  const bool meets = (kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_to_all_v) &&
+                     use_of(algorithm_) == ChannelUse::pairs && channels_.nodes >= kNodesThatMeet;
+  return meets ? 1.0 / channels_.cluster.fabric->transport.incast : 1.0;
 }
 
 Seconds ChannelProtocol::setup() const {

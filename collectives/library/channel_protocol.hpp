@@ -50,12 +50,15 @@ class ChannelProtocol {
   Chunking chunks() const;
   /// Progress of \p flow in a second that the channels cannot pass; infinity where only their rates bound it.
   double bound(const PlannedFlow& flow) const;
-  BytesPerSecond channel_rate() const { return channels_.costs.channel_rate; }
+  /// Payload that one channel moves, alone on its CU. In ll, lines that are polled in host memory come a
+  /// thread's round after another.
+  BytesPerSecond channel_rate() const;
   /// Payload that all channels of one CU move together, at boost clock.
   BytesPerSecond cu_rate() const;
   /// Payload per link and direction.
   BytesPerSecond link_payload() const;
-  /// Bytes a NIC sends per payload byte; more than 1 for LL and LL128, which interleave flags.
+  /// Bytes a NIC sends per payload byte; more than 1 for LL and LL128, which interleave flags, and for an
+  /// all-to-all over three nodes or more, whose senders meet at one NIC (TransportSpec::incast).
   double network_bytes() const;
   /// Time paid once per collective, whatever its steps: setup() and last_slices(). The gap before the
   /// collective is not part of it.
@@ -76,6 +79,7 @@ class ChannelProtocol {
 
  private:
   std::optional<Bytes> line_round() const;
+  double collisions() const;  ///< bytes for which a NIC is busy, of each that it carries
 
   Algorithm algorithm_;
   ChannelContext channels_;

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "collectives/group_layout.hpp"
+#include "collectives/library/ring_search.hpp"
 
 namespace c3::inline collectives {
 namespace {
 
 constexpr double kGiga = 1e9;
-/// NCCL counts a PCIe 5.0 slot of 16 lanes, 63 GB/s, as 48 (topo.cc, kvDictPciGen), and others alike.
-constexpr double kSearchedPcie = 48.0 / 63.0;
 
 BytesPerSecond of_all_nics(const ClusterSpec& cluster) {
   if (!cluster.fabric) return {};
@@ -38,9 +37,14 @@ void add_nics(SearchedNode& searched, const ClusterSpec& cluster, int gpus) {
   searched.nics_reduce = fabric.switch_reduces;
 }
 
-SearchedGraphs graphs_of(const ClusterSpec& cluster, int ranks, int nodes) {
+SearchedGraphs graphs_of(const ClusterSpec& cluster, const std::vector<int>& members, int nodes) {
+  if (const std::optional<FoundRings> found = rings_over_pcie(cluster, members)) {
+    const double speed = found->speed.value / kGiga;
+    const SearchedGraph ring{found->rings, speed, speed};
+    return {.ring = ring, .tree = ring, .nvls = {}, .collnet = {}, .channels = found->channels};
+  }
   const CollectiveLibrarySpec& library = cluster.library;
-  const int gpus = std::max(1, ranks / nodes);
+  const int gpus = std::max(1, static_cast<int>(members.size()) / nodes);
   SearchedNode searched{.gpu = cluster.gpu.family.tuned_as,
                         .version = library.version,
                         .gpus = gpus,
@@ -70,7 +74,7 @@ PublishedFigures::PublishedFigures(const CollectiveCall& its_call, const Cluster
       nodes(layout_of(members_of(call, cluster.ranks()), cluster.node.gpus).node_count()),
       fabric(of_all_nics(cluster)) {
   if (library.rules == TunerRules::nccl && library.tuner_bandwidth.value > 0.0)
-    graphs = graphs_of(cluster, ranks, nodes);
+    graphs = graphs_of(cluster, members_of(call, cluster.ranks()), nodes);
 }
 
 int PublishedFigures::steps() const {

@@ -22,7 +22,7 @@ struct PublishedFigures {
   bool over_pcie;
   int ranks, nodes;       ///< of the group
   BytesPerSecond fabric;  ///< of all NICs of a node
-  SearchedGraphs graphs;  ///< NCCL; of PCIe, one of all channels at the bandwidth of all
+  SearchedGraphs graphs;  ///< NCCL; over PCIe rings only
 
   bool reduces_to_all() const { return call.kind == CollectiveKind::all_reduce; }
   /// Whether the library is NCCL of that release or a newer one.

@@ -30,24 +30,11 @@ constexpr int kMostHeads = 32;                 // GPUs that pull from the switch
 constexpr int kMostCollnetHeads = 8;           // direct within a node
 constexpr double kSlack = 1e-6;                // of a sum of decimals
 
-bool is_hopper_or_newer(const SearchedNode& node) {
-  return node.gpu == TunedGpu::hopper || node.gpu == TunedGpu::blackwell;
-}
+bool is_hopper_or_newer(TunedGpu gpu) { return gpu == TunedGpu::hopper || gpu == TunedGpu::blackwell; }
+bool is_hopper_or_newer(const SearchedNode& node) { return is_hopper_or_newer(node.gpu); }
 
 std::span<const double> speeds_of(const SearchedNode& node) {
-  const bool alone = node.nics == 0;
-  const LibraryVersion& version = node.version;
-  if (node.gpu == TunedGpu::blackwell && version >= LibraryVersion{2, 25, 0}) {
-    if (alone && version >= LibraryVersion{2, 28, 9}) return kBlackwellWithin;
-    if (alone) return kBlackwellWithin27;
-    if (version >= LibraryVersion{2, 30, 0}) return kBlackwellBetween;
-    if (version >= LibraryVersion{2, 28, 0}) return kBlackwellBetween28;
-    if (version >= LibraryVersion{2, 27, 0}) return kBlackwellBetween27;
-    return kHopperBetween;
-  }
-  if (is_hopper_or_newer(node))
-    return alone ? std::span<const double>(kHopperWithin) : std::span<const double>(kHopperBetween);
-  return alone ? std::span<const double>(kWithin) : std::span<const double>(kBetween);
+  return searched_speeds(node.gpu, node.version, node.nics == 0);
 }
 
 int whole(double parts) { return static_cast<int>(std::floor(parts + kSlack)); }
@@ -175,6 +162,20 @@ int channels_of_kernel(const SearchedNode& node, const SearchedGraph& ring) {
 }
 
 }  // namespace
+
+std::span<const double> searched_speeds(TunedGpu gpu, const LibraryVersion& version, bool alone) {
+  if (gpu == TunedGpu::blackwell && version >= LibraryVersion{2, 25, 0}) {
+    if (alone && version >= LibraryVersion{2, 28, 9}) return kBlackwellWithin;
+    if (alone) return kBlackwellWithin27;
+    if (version >= LibraryVersion{2, 30, 0}) return kBlackwellBetween;
+    if (version >= LibraryVersion{2, 28, 0}) return kBlackwellBetween28;
+    if (version >= LibraryVersion{2, 27, 0}) return kBlackwellBetween27;
+    return kHopperBetween;
+  }
+  if (is_hopper_or_newer(gpu))
+    return alone ? std::span<const double>(kHopperWithin) : std::span<const double>(kHopperBetween);
+  return alone ? std::span<const double>(kWithin) : std::span<const double>(kBetween);
+}
 
 SearchedGraphs search_topology(const SearchedNode& node) {
   const SearchedGraph ring = ring_of(node);

@@ -3,6 +3,8 @@
 /// graph. Its tuner and its channel counts follow from that. Source: src/graph/search.cc (ncclTopoCompute,
 /// ncclTopoDupChannels), src/graph/connect.cc (ncclTopoPostset) and src/init.cc of NCCL 2.18.6 to 2.30.7.
 
+#include <span>
+
 #include "collectives/library/version.hpp"
 #include "gpu/spec.hpp"
 
@@ -35,6 +37,13 @@ struct SearchedGraphs {
 
   bool operator==(const SearchedGraphs&) const = default;
 };
+
+/// Speeds of a channel that the search tries, GB/s, from the fastest on: within a node that is \p alone, or
+/// where nodes are joined.
+std::span<const double> searched_speeds(TunedGpu gpu, const LibraryVersion& version, bool alone);
+
+/// NCCL counts a PCIe 5.0 slot of 16 lanes, 63 GB/s, as 48 (src/graph/topo.cc, kvDictPciGen), and others alike.
+inline constexpr double kSearchedPcie = 48.0 / 63.0;
 
 /// Closed form of the search where every GPU reaches every other at full speed. Wrong when: GPUs are joined by
 /// unequal links, or the search ends by its time limit before it has tried all.

@@ -67,6 +67,9 @@ inline constexpr auto kTransportFields = std::to_array<Field<TransportSpec>>({
     quantity<&TransportSpec::tree_until>("tree_until",
                                          "largest all-reduce that takes a tree with flags instead")
         .optional(),
+    number<&TransportSpec::incast>("incast", {0.05, 1},
+                                   "share of a NIC's rate that is left where several nodes send to it at once")
+        .optional(),
 });
 static_assert(member_count<TransportSpec>() == kFlagFields.size() + kTransportFields.size());
 

@@ -126,6 +126,12 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
             [](Section& section, std::string_view key) { return section.text(key); }>(
         "network_fabric", "fabric over which network latencies were measured; without it, verbs")
         .optional(),
+    number<&CollectiveLibrarySpec::qps>(
+        "qps", {1, 128}, "queue pairs of a connection between NICs, each hashed to a path of its own")
+        .optional(),
+    flag<&CollectiveLibrarySpec::pxn>(
+        "pxn", "whether what changes rails leaves by the NIC of a GPU on the receiver's rail")
+        .optional(),
     number<&CollectiveLibrarySpec::ring_plateau>(
         "ring_plateau", {0, 4}, "factor by which steps of a ring over several nodes take longer")
         .optional(),

@@ -18,8 +18,34 @@ inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
 inline constexpr auto kNicFields = std::to_array<Field<NodeSpec>>({
     number<&NodeSpec::nic_slots>("nic_slots", {1, 256}, "NICs that fit, each GPU with a path to its own"),
 });
-static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size() + 7,
-              "all but name, link, hubs, other_links, wires, pcie and nic_at");
+static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size() + 8,
+              "all but name, link, hubs, other_links, wires, pcie, nic_at and host");
+
+/// Transports between GPUs of a wired node.
+inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
+    choice<&HostPathSpec::p2p>("p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL")
+        .optional(),
+    flag<&HostPathSpec::shm>("shm", "whether other pairs pass data through host memory; else over the network")
+        .optional(),
+});
+/// A node that says which hubs are sockets has all of these.
+inline constexpr auto kSocketFields = std::to_array<Field<HostPathSpec>>({
+    quantity<&HostPathSpec::memory>("host_memory",
+                                    "bytes that the memory of a socket reads and writes, together"),
+    quantity<&HostPathSpec::read>("host_read",
+                                  "bytes that kernels of a GPU read of host memory while they write")
+        .scaled_by("link_scale"),
+    quantity<&HostPathSpec::both_ways>("host_both_ways",
+                                       "payload each way of a wire at a socket, to and from memory")
+        .scaled_by("link_scale"),
+    quantity<&HostPathSpec::latency>("host_latency",
+                                     "time that a step through host memory takes longer than one to a peer"),
+    quantity<&HostPathSpec::between>("socket_search",
+                                     "what a library's topology search takes the way between sockets for")
+        .scaled_by("link_scale"),
+});
+static_assert(member_count<HostPathSpec>() == kTransportChoices.size() + kSocketFields.size() + 1,
+              "all but sockets");
 
 /// Calls \p visit(key, QuantityOf) for every number with a unit of \p node; keys as "link_raw".
 template <class Visit>
@@ -28,6 +54,7 @@ void each_quantity(NodeSpec& node, const Visit& visit) {
   each_quantity(node.pcie, kLinkFields, "pcie_", visit);
   for (LinkSpec& link : node.other_links)
     each_quantity(link, kLinkFields, "links.", visit);
+  each_quantity(node.host, kSocketFields, "", visit);
 }
 
 }  // namespace c3::configs

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
@@ -12,9 +13,9 @@
 namespace c3::inline studies {
 namespace {
 
-constexpr std::array<std::string_view, 12> kColumns = {"file",      "system",   "nodes",   "fabric",
-                                                       "algorithm", "protocol", "launch",  "gpus",
-                                                       "op",        "where",    "library", "sets"};
+constexpr std::array<std::string_view, 16> kColumns = {
+    "file", "system", "nodes",   "fabric",   "algorithm",    "protocol", "launch", "gpus",
+    "op",   "where",  "library", "channels", "min_channels", "qps",      "set",    "sets"};
 
 template <class Names>
 std::vector<std::string> list_of(const Names& names) {
@@ -42,14 +43,15 @@ class EntryReader {
     if (entry.system.empty()) fail("system", "is missing");
     entry.nodes = whole("nodes");
     entry.fabric = preset("fabric", PresetKind::fabric);
-    entry.algorithm = one_of("algorithm", kAlgorithms);
-    entry.protocol = one_of("protocol", kProtocols);
+    entry.wish = {one_of("algorithm", kAlgorithms), one_of("protocol", kProtocols), limits()};
     entry.launch = one_of("launch", kLaunchPaths).value_or(LaunchPath::eager);
     entry.gpus = whole("gpus");
     entry.op = said("op");
     entry.op_at = table_.place_of(row_, cell("op"));
     entry.where = filters();
     entry.library = preset("library", PresetKind::library);
+    entry.overrides = overrides();
+    entry.set_at = table_.place_of(row_, cell("set"));
     entry.sets = cell("sets");
     return entry;
   }
@@ -101,20 +103,47 @@ class EntryReader {
     return static_cast<int>(*number);
   }
 
-  /// "column=value; column=value"
-  std::vector<CellFilter> filters() const {
-    std::vector<CellFilter> found;
-    for (std::string_view rest = cell("where"); !rest.empty();) {
+  ChannelLimits limits() const {
+    const ChannelLimits limits{whole("min_channels").value_or(0), whole("channels").value_or(0)};
+    if (limits.most > 0 && limits.least > limits.most)
+      fail("min_channels", fmt::format("must not be above channels ({})", limits.most));
+    return limits;
+  }
+
+  struct Assignment {
+    std::string key, value;
+  };
+
+  /// "key=value; key=value"
+  std::vector<Assignment> assignments(std::string_view column, std::string_view form) const {
+    std::vector<Assignment> found;
+    for (std::string_view rest = cell(column); !rest.empty();) {
       const std::string_view whole = rest.substr(0, rest.find(';'));
       rest.remove_prefix(std::min(rest.size(), whole.size() + 1));
       const std::string_view part = trimmed(whole);
       if (part.empty()) continue;
       const std::size_t equals = part.find('=');
       if (equals == std::string_view::npos || equals == 0)
-        fail("where", fmt::format("'{}' is not of the form column=value", part));
+        fail(column, fmt::format("'{}' is not of the form {}", part, form));
       found.push_back(
           {std::string(trimmed(part.substr(0, equals))), std::string(trimmed(part.substr(equals + 1)))});
     }
+    return found;
+  }
+
+  std::vector<CellFilter> filters() const {
+    std::vector<CellFilter> found;
+    for (Assignment& each : assignments("where", "column=value"))
+      found.push_back({std::move(each.key), std::move(each.value)});
+    return found;
+  }
+
+  /// As --set takes them, those of other columns first.
+  std::vector<std::string> overrides() const {
+    std::vector<std::string> found;
+    if (const auto qps = whole("qps")) found.push_back(fmt::format("library.qps={}", *qps));
+    for (const Assignment& each : assignments("set", "key=value"))
+      found.push_back(fmt::format("{}={}", each.key, each.value));
     return found;
   }
 

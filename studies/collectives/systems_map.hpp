@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
 #include "studies/collectives/measured_tables.hpp"
 
@@ -15,19 +15,21 @@ namespace c3::inline studies {
 /// A row of the map.
 struct MapEntry {
   Origin at;
-  std::string file;                                   ///< relative to the folder of the tables
-  std::string system;                                 ///< node preset
-  std::optional<int> nodes = std::nullopt;            ///< absent: as the file says, else one
-  std::string fabric = {};                            ///< preset; empty: the node's own
-  std::optional<Algorithm> algorithm = std::nullopt;  ///< absent: what the tuner takes
-  std::optional<Protocol> protocol = std::nullopt;    ///< absent: what the tuner takes
+  std::string file;                         ///< relative to the folder of the tables
+  std::string system;                       ///< node preset
+  std::optional<int> nodes = std::nullopt;  ///< absent: as the file says, else one
+  std::string fabric = {};                  ///< preset; empty: the node's own
+  MethodWish wish = {};                     ///< what is absent or 0, the library chooses
   LaunchPath launch = LaunchPath::eager;
   std::optional<int> gpus = std::nullopt;  ///< of a node that take part; absent: as the file says
   std::string op = {};                     ///< what the table is of, where its file does not say so
   Origin op_at = {};
   std::vector<CellFilter> where = {};
   std::string library = {};  ///< preset; empty: the node's own
-  std::string sets = {};     ///< parameters that were set from this table; empty: none
+  /// Keys of gpu, node, library or fabric as --set takes them, "library.qps=4"; the column qps is one of them.
+  std::vector<std::string> overrides = {};
+  Origin set_at = {};
+  std::string sets = {};  ///< parameters that were set from this table; empty: none
 };
 
 struct SystemsMap {
@@ -37,8 +39,9 @@ struct SystemsMap {
 };
 
 /// Columns in any order: file, system; and, where they say something else than "auto", nodes, fabric,
-/// algorithm, protocol, launch, gpus, op, where (column=value; column=value), library, sets. \throws
-/// ConfigError for a header without file and system, or with a column that is none of these; IoError
+/// algorithm, protocol, launch, gpus, op, where (column=value; column=value), library, channels, min_channels,
+/// qps, set (key=value; key=value), sets. \throws ConfigError for a header without file and system, or with a
+/// column that is none of these; IoError
 SystemsMap read_systems_map(const std::filesystem::path& file);
 
 }  // namespace c3::studies

@@ -20,7 +20,7 @@ constexpr double kMicro = 1e6;  // in a second
 /// Absent where the map forces one.
 std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry,
                               const MeasuredMethod& how, Seconds time) {
-  if (entry.algorithm || entry.protocol) return {};
+  if (entry.wish.algorithm || entry.wish.protocol) return {};
   const std::vector<CollectiveMethod> offered = offered_methods(call, cluster);
   if (offered.size() < 2) return {};
   const std::optional<FastestMethod> fastest = fastest_of(cluster, call, how, offered);
@@ -28,7 +28,7 @@ std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& 
 }
 
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const MeasuredMethod how{.method = choose_method(call, cluster, {entry.algorithm, entry.protocol}),
+  const MeasuredMethod how{.method = choose_method(call, cluster, entry.wish),
                            .grain = CollectiveGrain::automatic,
                            .launch = entry.launch};
   const CollectiveMeasurement measured = measure_collective(cluster, call, how);
@@ -50,12 +50,19 @@ std::vector<int> first_ranks(int gpus, int nodes, int gpus_of_node) {
 }
 
 std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::string_view library) {
-  ClusterSpec cluster =
-      load_cluster(SystemChoice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric});
-  if (!entry.library.empty()) cluster.library = load_library(entry.library);
-  const std::optional<LibraryVersion> release = nccl_release(library);
-  if (release && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
-  return std::make_shared<const ClusterSpec>(std::move(cluster));
+  std::vector<std::string> sets;
+  if (!entry.library.empty()) sets.push_back("node.library=" + entry.library);
+  sets.insert(sets.end(), entry.overrides.begin(), entry.overrides.end());
+  const SystemChoice choice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric};
+  try {
+    ClusterSpec cluster = load_cluster(choice, sets);
+    const std::optional<LibraryVersion> release = nccl_release(library);
+    if (release && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
+    return std::make_shared<const ClusterSpec>(std::move(cluster));
+  } catch (const ConfigError& error) {
+    if (entry.overrides.empty()) throw;
+    throw ConfigError(entry.set_at, "set", error.what());
+  }
 }
 
 TableRun::TableRun(std::string file, CollectiveTable table, const MapEntry& entry,
@@ -92,9 +99,7 @@ bool TableRun::is_same_hardware(const TableRun& other) const {
   const auto fabric = [](const TableRun& table) {
     return table.cluster_->fabric ? table.cluster_->fabric->name : std::string();
   };
-  const auto method = [](const TableRun& table) {
-    return std::tie(table.entry_.algorithm, table.entry_.protocol);
-  };
+  const auto method = [](const TableRun& table) { return std::tie(table.entry_.wish, table.entry_.overrides); };
   return file_ != other.file_ && kind_ == other.kind_ && ranks_ == other.ranks_ &&
          cluster_->name == other.cluster_->name && cluster_->nodes == other.cluster_->nodes &&
          fabric(*this) == fabric(other) && method(*this) == method(other);

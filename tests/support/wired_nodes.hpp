@@ -35,4 +35,28 @@ inline NodeSpec tree_of_four() {
   return node;
 }
 
+/// The tree of four, whose sockets have memory of 60 GB/s; kernels of a GPU read 20 GB/s of it, and a link to a
+/// socket carries 18 GB/s each way of what is read and written there. Between sockets the search sees 10 GB/s.
+inline NodeSpec tree_with_memory(P2pReach p2p, bool shm = true) {
+  using namespace literals;
+  NodeSpec node = tree_of_four();
+  node.host = {.p2p = p2p,
+               .shm = shm,
+               .sockets = {4, 5},
+               .memory = 60.0_GBps,
+               .read = 20.0_GBps,
+               .both_ways = 18.0_GBps,
+               .latency = 0.7_us,
+               .between = 10.0_GBps};
+  return node;
+}
+
+/// gpu0 and gpu1 behind a switch at the first socket, gpu2 at that socket, gpu3 at the second.
+inline NodeSpec tree_with_switch(P2pReach p2p, bool shm = true) {
+  NodeSpec node = tree_with_memory(p2p, shm);
+  node.hubs.emplace_back("sw0");
+  node.wires = {{0, 6}, {1, 6}, {6, 4}, {2, 4}, {3, 5}, {.a = 4, .b = 5, .count = 1, .link = 1}};
+  return node;
+}
+
 }  // namespace c3::test

@@ -53,6 +53,27 @@ TEST_CASE("a variable at its usual value changes nothing, and --set reaches vari
   CHECK_FALSE(library_with("", {"library.env.NCCL_NVLS_ENABLE=0"}).permits.nvls);
 }
 
+TEST_CASE("transports within a node and between nodes are variables, too") {
+  const auto node_with = [](const std::string& variables) {
+    const ScratchFolder folder;
+    const std::string job = std::string(kJob).replace(std::string(kJob).find("h100-sxm-8"), 10, "rtx-6000d-8");
+    return ExperimentFile::load(folder.write("e.toml", job + "[library.env]\n" + variables))
+        .make(std::nullopt)
+        .cluster;
+  };
+  CHECK(node_with("NCCL_P2P_LEVEL = \"PHB\"\n").node.host.p2p == P2pReach::host);
+  CHECK(node_with("NCCL_P2P_LEVEL = \"NVL\"\n").node.host.p2p == P2pReach::wires);
+  CHECK(node_with("NCCL_P2P_DISABLE = 1\n").node.host.p2p == P2pReach::none);
+  CHECK(node_with("NCCL_P2P_DISABLE = 0\n").node.host.p2p == P2pReach::direct);
+  CHECK_FALSE(node_with("NCCL_SHM_DISABLE = 1\n").node.host.shm);
+  CHECK(node_with("NCCL_IB_QPS_PER_CONNECTION = 4\n").library.qps == 4);
+  CHECK_FALSE(library_with("[library.env]\nNCCL_PXN_DISABLE = 1\n").pxn);
+  CHECK(library_with("[library.env]\nNCCL_P2P_LEVEL = \"NVL\"\n") ==
+        library_with(""));  // peers by NVLink anyway
+  CHECK(refusal("[library.env]\nNCCL_P2P_LEVEL = \"PHX\"\n") ==
+        Part{"library.env.NCCL_P2P_LEVEL: must be one of LOC, NVL, PIX, PXB, PHB, SYS, not 'PHX'"});
+}
+
 TEST_CASE("what cannot be is refused at the variable") {
   CHECK(refusal("[library.env]\nNCCL_ALG = \"Ring\"\n") ==
         Part{"e.toml:8:1: library.env.NCCL_ALG: unknown variable of NCCL or RCCL 'NCCL_ALG'; did you mean "
@@ -82,6 +103,8 @@ TEST_CASE("every key that a variable sets is one of the configuration") {
   for (const LibraryVariable& variable : library_variables()) {
     CAPTURE(std::string(variable.name));
     if (std::holds_alternative<HasNoKey>(variable.effect)) continue;
+    if (std::holds_alternative<SetsName>(variable.effect))
+      continue;  // each value above, on a node with sockets
     const bool takes_text = std::holds_alternative<SetsText>(variable.effect);
     const std::string value =
         !takes_text ? "32" : (variable.name == "NCCL_ALGO" ? "\"Ring,NVLS\"" : "\"Simple\"");

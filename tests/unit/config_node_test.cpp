@@ -73,6 +73,38 @@ TEST_CASE("NICs are at GPUs or hubs, or each GPU has a path to its own") {
         "tree.toml:1:13: node.nic_slots: must be between 1 and 256, not 0");
 }
 
+constexpr const char* kMemory =
+    "sockets = [\"cpu0\", \"cpu1\"]\nhost_memory = \"200 GB/s\"\nhost_read = \"20 GB/s\"\nhost_both_ways = "
+    "\"18 "
+    "GB/s\"\nhost_latency = \"700 ns\"\nsocket_search = \"22 GB/s\"\n";
+
+TEST_CASE("a wired node says which hubs are sockets, and which GPUs are peers") {
+  using namespace literals;
+  const NodeSpec node = read(std::string("p2p = \"switch\"\nshm = false\n") + kMemory + kTree);
+  CHECK(node.host.p2p == P2pReach::direct);
+  CHECK_FALSE(node.host.shm);
+  CHECK(node.host.sockets == std::vector<int>{3, 4});
+  CHECK(node.host.memory == 200.0_GBps);
+  CHECK(node.host.read == 20.0_GBps);
+  CHECK(node.host.both_ways == 18.0_GBps);
+  CHECK(node.host.latency.value == near(700e-9));
+  CHECK(node.host.between == 22.0_GBps);
+  const NodeSpec unsaid = read(kTree);
+  CHECK(unsaid.host.p2p == P2pReach::all);
+  CHECK(unsaid.host.sockets.empty());
+}
+
+TEST_CASE("what is wrong with peers and sockets is said where it is") {
+  CHECK(error_of([] { read(std::string("p2p = \"switch\"\n") + kTree); }) ==
+        "tree.toml:1:7: node.p2p: requires a wired node with sockets, the hubs that are processors, as in "
+        "sockets = [\"cpu0\", "
+        "\"cpu1\"]");
+  CHECK(error_of([] {
+          read(std::string("sockets = [\"gpu0\"]\n") + kTree);
+        }).starts_with("tree.toml:1:12: node.sockets: unknown hub 'gpu0'"));
+  CHECK(error_of([] { read(std::string("p2p = \"phb\"\n") + kTree); }).starts_with("tree.toml:1:7: node.p2p:"));
+}
+
 TEST_CASE("a switched node may say that its switch reduces") {
   const std::string switched = R"(name = "s"
 topology = "switched"

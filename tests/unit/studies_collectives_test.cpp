@@ -11,6 +11,7 @@
 #include "studies/collectives/measured_tables.hpp"
 #include "studies/collectives/scores.hpp"
 #include "studies/collectives/systems_map.hpp"
+#include "studies/collectives/table_run.hpp"
 #include "studies/simulations.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
@@ -153,8 +154,8 @@ TEST_CASE("a row of the map says how its table was measured, in any case and ord
   CHECK(map.broken.empty());
   const MapEntry& graph = map.entries[0];
   CHECK(graph.launch == LaunchPath::graph);
-  CHECK(graph.algorithm == Algorithm::ring);
-  CHECK(graph.protocol == Protocol::simple);
+  CHECK(graph.wish.algorithm == Algorithm::ring);
+  CHECK(graph.wish.protocol == Protocol::simple);
   CHECK(graph.nodes == 1);
   CHECK(graph.sets == "link_payload");
   REQUIRE(graph.where.size() == 2);
@@ -162,9 +163,33 @@ TEST_CASE("a row of the map says how its table was measured, in any case and ord
   CHECK(graph.where[1].value == "y");
   const MapEntry& chosen = map.entries[1];
   CHECK(chosen.launch == LaunchPath::eager);
-  CHECK(chosen.algorithm == std::nullopt);
-  CHECK(!chosen.protocol);
+  CHECK(chosen.wish.algorithm == std::nullopt);
+  CHECK(!chosen.wish.protocol);
   CHECK(chosen.nodes == std::nullopt);
+}
+
+TEST_CASE("a row of the map limits channels and overrides keys, queue pairs first") {
+  const auto map = map_of(
+      "file,system,channels,min_channels,qps,set\n"
+      "a.csv,h100-sxm-8,16,4,2,node.gpus=4; library.pxn = true\n"
+      "b.csv,h100-sxm-8,,,,\n");
+  REQUIRE(map.entries.size() == 2);
+  CHECK(map.entries[0].wish.channels == ChannelLimits{.least = 4, .most = 16});
+  CHECK(map.entries[0].overrides ==
+        std::vector<std::string>{"library.qps=2", "node.gpus=4", "library.pxn=true"});
+  CHECK(map.entries[1].wish.channels == ChannelLimits{});
+  CHECK(map.entries[1].overrides.empty());
+  const auto cluster = load_system(map.entries[0]);
+  CHECK(cluster->library.qps == 2);
+  CHECK(cluster->library.pxn);
+  CHECK(cluster->node.gpus == 4);
+  const auto broken =
+      map_of("file,system,channels,min_channels,set\na.csv,h100-sxm-8,4,8,\nb.csv,h100-sxm-8,,,gpus\n").broken;
+  REQUIRE(broken.size() == 2);
+  CHECK(broken[0] == Part{"map.csv:2:20: min_channels: must not be above channels (4)"});
+  CHECK(broken[1] == Part{"set: 'gpus' is not of the form key=value"});
+  const auto unknown = map_of("file,system,set\na.csv,h100-sxm-8,library.qbs=4\n");
+  CHECK(error_of([&] { load_system(unknown.entries.at(0)); }) == Part{"map.csv:2:18: set: --set:1:"});
 }
 
 TEST_CASE("mistakes in the map are named with their place") {

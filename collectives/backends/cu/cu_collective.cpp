@@ -206,6 +206,10 @@ CollectiveRun::Carriage CuCollective::carriage() const {
   return {wire, protocol_.network_bytes(), library_.staging_bytes, /*through_l2=*/true};
 }
 
+int CuCollective::connections(const Leg& leg) const {
+  return std::max(1, static_cast<int>(std::lround(in_lane_[static_cast<std::size_t>(leg.lane)])));
+}
+
 Seconds CuCollective::latency(const PlannedFlow& flow) const { return protocol_.latency(flow); }
 
 namespace {

@@ -84,6 +84,7 @@ class CuCollective final : public CollectiveRun, private Completion {
   bool takes_part(const Group& group, const PlannedFlow& flow) const;
   Leg share(const Group& group, const Leg& leg) const;
   Carriage carriage() const;
+  int connections(const Leg& leg) const override;  ///< one for each channel of its lane
   Seconds latency(const PlannedFlow& flow) const;
   Seconds exposed_latency(const Group& group, const PlannedFlow& flow) const;
   void find_turns(Group& group) const;
