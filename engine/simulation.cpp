@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/errors.hpp"
+#include "engine/event.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/simgrid_loop.hpp"
 
@@ -75,7 +76,7 @@ void Task::Awaiter::await_resume() const {
 
 void SleepAwaiter::await_suspend(Task::Handle task) {
   task_ = task;
-  task.promise().waits_for = "a timer";
+  task.promise().wait_for("a timer");
   simulation_.fluid().set_timer(simulation_.now() + duration_, *this);
 }
 
@@ -84,7 +85,7 @@ RunningFlow::RunningFlow(Simulation& simulation, const FlowSpec& spec)
 
 void RunningFlow::await_suspend(Task::Handle task) {
   task_ = task;
-  task.promise().waits_for = "a flow that makes no progress";
+  task.promise().wait_for("a flow that makes no progress");
 }
 
 void RunningFlow::on_complete(std::uint64_t) {
@@ -163,7 +164,9 @@ void Simulation::check_finished() const {
     const Task::promise_type* innermost = &task.handle.promise();
     while (innermost->child != nullptr)
       innermost = innermost->child;
-    waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, innermost->waits_for);
+    const std::string what =
+        innermost->event != nullptr ? innermost->event->name() : std::string(innermost->waits_for);
+    waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, what);
   }
   if (count > kNamed) waiting += fmt::format("; and {} more", count - kNamed);
   if (fluid_.flows_in_flight() > 0) {
