@@ -41,6 +41,7 @@ CollectiveRun::CollectiveRun(Cluster& cluster, CollectivePlan plan)
   for (std::size_t i = 0; i < simulated_.size(); ++i)
     index_of_rank_[static_cast<std::size_t>(simulated_[i] - first)] = i;
   plan_.grain = schedule_->grain;
+  all_joined_.describe_by([this] { return fmt::format("{} to join {}", absent_ranks(), plan_.name); });
 }
 
 bool CollectiveRun::has_member(int rank) const { return index_of(rank) < simulated_.size(); }
@@ -54,11 +55,7 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity, Activity
   in_flight.begin();
   start(rank);
   has_joined_[index] = true;
-  if (++joined_ == simulated_.size()) {
-    all_joined_.set();
-  } else {
-    all_joined_.rename(fmt::format("{} to join {}", absent_ranks(), plan_.name));
-  }
+  if (++joined_ == simulated_.size()) all_joined_.set();
   co_await all_joined_;
   co_await done_;
   in_flight.end();
@@ -103,27 +100,27 @@ ActivityInfo CollectiveRun::transfer_info(const Leg& leg, ActivityKind kind) con
           .bytes = leg.bytes};
 }
 
-std::vector<Demand> CollectiveRun::path_alone(const Leg& leg, const Carriage& carriage) const {
+std::span<const Demand> CollectiveRun::path_alone(const Leg& leg, const Carriage& carriage) const {
   if (leg.shares == nullptr || leg.src == leg.dst) return path(leg, carriage);
   LegShares one;
   one.set = leg.shares->set;
   Leg its = leg;
   its.shares = &one;
-  std::vector<Demand> demands;
-  add_link_path(demands, its, carriage, /*alone=*/true);
-  return demands;
+  path_.clear();
+  add_link_path(path_, its, carriage, /*alone=*/true);
+  return path_;
 }
 
-std::vector<Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage) const {
-  std::vector<Demand> demands;
+std::span<const Demand> CollectiveRun::path(const Leg& leg, const Carriage& carriage) const {
+  path_.clear();
   if (leg.op == TransferOp::fabric_all_reduce) {
-    add_fabric_path(demands, leg, carriage);
+    add_fabric_path(path_, leg, carriage);
   } else if (leg.src == leg.dst) {
-    add_switch_path(demands, leg, carriage);
+    add_switch_path(path_, leg, carriage);
   } else {
-    add_link_path(demands, leg, carriage);
+    add_link_path(path_, leg, carriage);
   }
-  return demands;
+  return path_;
 }
 
 // A store may be staged. An update is: the sender writes into a buffer, from which the receiver adds.

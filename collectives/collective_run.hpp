@@ -2,6 +2,7 @@
 /// One collective in flight, whoever moves its bytes.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,10 +73,10 @@ class CollectiveRun {
   int alike() const;
   /// Connections between NICs that carry \p leg, where it leaves its node.
   virtual int connections(const Leg& /*leg*/) const { return 1; }
-  /// Memory at both ends and the wire.
-  std::vector<Demand> path(const Leg& leg, const Carriage& carriage) const;
+  /// Memory at both ends and the wire, each resource once. Valid until the next call of one of the two.
+  std::span<const Demand> path(const Leg& leg, const Carriage& carriage) const;
   /// The same of the first edge of those for which \p leg stands, as if the others were not there.
-  std::vector<Demand> path_alone(const Leg& leg, const Carriage& carriage) const;
+  std::span<const Demand> path_alone(const Leg& leg, const Carriage& carriage) const;
 
   Cluster& cluster_;
   Simulation& simulation_;
@@ -103,6 +104,7 @@ class CollectiveRun {
   Event all_joined_;
   Event done_;
   std::vector<ActivityId> activities_;  ///< by simulated()
+  mutable std::vector<Demand> path_;    ///< scratch: of one leg
 };
 
 }  // namespace c3::collectives

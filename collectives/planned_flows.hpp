@@ -57,6 +57,21 @@ Chunking equal_chunks(int count);
 /// Chunks of \p size (> 0) and what is left, of transfers of at most \p transfer.
 Chunking whole_chunks(Bytes transfer, Bytes size);
 
+/// What every edge of a pipelined graph sends at once.
+struct Piece {
+  double share = 1.0;  ///< of what the edge carries
+  std::uint32_t needs =
+      0;  ///< pieces that must have come over every edge before it; no fewer than of the one ahead
+
+  bool operator==(const Piece&) const = default;
+};
+
+/// A pipelined graph before it is written out: edges times pieces.
+struct Pipeline {
+  std::vector<PlannedFlow> edges;  ///< each with all its bytes; `after` are edges before it, `behind` is empty
+  std::vector<Piece> pieces;       ///< in which every edge sends them, one after another
+};
+
 /// Of ranks in classes: which edges are alike, and what stands for them.
 class LegFolding {
  public:
@@ -81,15 +96,21 @@ class LegFolding {
 /// step: a flow a transfer, those of a rank on one lane one after another; of a pipelined graph one for each of
 /// its \p chunks, at most 1,000 equal ones. edge: one for all transfers of a stage on one edge of a lane, which
 /// pays the latency of the longest way to its last; of a pipelined graph three: the first chunk, which fills
-/// the pipeline, those between, and the last, which empties it. gang: one for each stage, so one for all where
-/// nothing but rings turn; of a pipelined graph three for each of at most four stages, or one for the first
-/// chunk of each of more and one for all the rest. Edge and gang are exact when steps have equal bytes and
-/// edges equal rates; with unequal ones they hide waiting. \throws std::logic_error for grain step of a graph
-/// that tells several steps as one, and for grain automatic.
-/// \param folding makes one leg, and at grain edge one flow, of all edges of a class; nullptr: of each its own.
-/// Grain step cannot be folded.
+/// the pipeline, those between, and the last, which empties it. Where the graph has phases, what is between
+/// goes in more parts, none of which runs further ahead of the edges before it than one part. gang: one for
+/// each stage, so one for all where nothing but rings turn; of a pipelined graph three for each of at most four
+/// stages, or one for the first chunk of each of more and one for all the rest. Edge and gang are exact when
+/// steps have equal bytes and edges equal rates; with unequal ones they hide waiting. \throws std::logic_error
+/// for grain step of a graph that tells several steps as one, and for grain automatic. \param folding makes one
+/// leg, and at grain edge one flow, of all edges of a class; nullptr: of each its own. Grain step cannot be
+/// folded.
 std::vector<PlannedFlow> plan_flows(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks = {},
                                     LegFolding* folding = nullptr);
+
+/// The same of a pipelined graph at grain step or edge, not written out: its cost is that of its edges, and of
+/// what is sent. \throws as plan_flows, and std::logic_error at other grains and for other graphs.
+Pipeline plan_pipeline(const TransferGraph& graph, CollectiveGrain grain, Chunking chunks,
+                       LegFolding* folding = nullptr);
 
 /// The finest grain that costs little: step up to 2,000 flows, edge up to 20,000, gang above. \p graph may tell
 /// several steps as one.

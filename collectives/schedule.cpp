@@ -31,12 +31,18 @@ Chunking chunks_of(const TransferGraph& graph, const CollectivePlan& plan, const
   return ChannelProtocol(cluster, plan.call, plan.method, graph).chunks();
 }
 
+/// Copy engines have every chunk written out as a command.
 void check_flows(const TransferGraph& graph, const std::string& name, CollectiveGrain grain, int chunks) {
   const double flows = static_cast<double>(chunks) * static_cast<double>(graph.transfers.size());
   if (grain == CollectiveGrain::step && flows > kMostFlows) {
     throw InfeasibleError(fmt::format(
         "{}: grain step would make {:.3g} flows, one for each chunk; use edge or gang", name, flows));
   }
+}
+
+/// Channels send the pieces of a pipeline as they come; a gang has no edges, copy engines have commands.
+bool runs_piece_by_piece(const CollectivePlan& plan, const TransferGraph& graph, CollectiveGrain grain) {
+  return plan.backend == Backend::cu && graph.pipelined && grain != CollectiveGrain::gang;
 }
 
 GraphForm form_of(const CollectivePlan& plan, const ClusterSpec& cluster, bool folded) {
@@ -52,15 +58,17 @@ GraphForm form_of(const CollectivePlan& plan, const ClusterSpec& cluster, bool f
   return form;
 }
 
-TransferGraph graph_of(const CollectivePlan& plan, const ClusterSpec& cluster, GraphForm form,
-                       bool every_step) {
+TransferGraph graph_of(const CollectivePlan& plan, const ClusterSpec& cluster, GraphForm form, bool every_step,
+                       CollectiveGrain grain) {
+  constexpr int kRingParts = 32;
   form.every_step = every_step;
+  form.ring_parts = grain == CollectiveGrain::edge ? kRingParts : 1;
   return make_transfer_graph(plan.call, plan.method.algorithm, cluster, form);
 }
 
 CollectiveGrain grain_of(const CollectivePlan& plan, const ClusterSpec& cluster, const GraphForm& form) {
   if (plan.grain != CollectiveGrain::automatic) return plan.grain;
-  const TransferGraph told = graph_of(plan, cluster, form, /*every_step=*/false);
+  const TransferGraph told = graph_of(plan, cluster, form, /*every_step=*/false, CollectiveGrain::gang);
   return choose_grain(told, chunks_of(told, plan, cluster).count);
 }
 
@@ -72,9 +80,13 @@ CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& 
   // Rings of channels are not written out at grain step: transfers would be ranks times steps.
   if (plan.backend == Backend::cu && by_step)
     schedule.rings = turning_rings(plan.call, plan.method.algorithm, cluster, form);
-  schedule.graph = graph_of(plan, cluster, form, by_step && schedule.rings.empty());
+  schedule.graph = graph_of(plan, cluster, form, by_step && schedule.rings.empty(), schedule.grain);
   if (!schedule.rings.empty()) return schedule;
   const Chunking chunks = chunks_of(schedule.graph, plan, cluster);
+  if (runs_piece_by_piece(plan, schedule.graph, schedule.grain)) {
+    schedule.pipeline = plan_pipeline(schedule.graph, schedule.grain, chunks);
+    return schedule;
+  }
   check_flows(schedule.graph, plan.name, schedule.grain, chunks.count);
   schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks);
   return schedule;
@@ -82,14 +94,14 @@ CollectiveSchedule make_schedule(const CollectivePlan& plan, const ClusterSpec& 
 
 /// The graph of a group of each kind, one after another.
 TransferGraph graph_of_kinds(const CollectivePlan& plan, const ClusterSpec& cluster, const GraphForm& form,
-                             const std::vector<AlikeGroups>& kinds) {
+                             const std::vector<AlikeGroups>& kinds, CollectiveGrain grain) {
   TransferGraph all;
   for (const AlikeGroups& kind : kinds) {
     checkpoint();
     CollectivePlan of_group = plan;
     of_group.call.ranks = kind.front();
     of_group.call.groups.reset();
-    TransferGraph graph = graph_of(of_group, cluster, form, /*every_step=*/false);
+    TransferGraph graph = graph_of(of_group, cluster, form, /*every_step=*/false, grain);
     const auto first = static_cast<std::uint32_t>(all.transfers.size());
     for (Transfer& transfer : graph.transfers) {
       for (std::uint32_t& before : transfer.after)
@@ -120,9 +132,9 @@ std::vector<int> stand_ins_of(const AlikeGroups& groups, const RankPartition& cl
 }
 
 /// Rings move at one pace unless edges are asked for: their edges wait for one another.
-CollectiveGrain class_grain(const CollectivePlan& plan, const TransferGraph& graph) {
+CollectiveGrain class_grain(const CollectivePlan& plan) {
   if (plan.grain == CollectiveGrain::edge || plan.grain == CollectiveGrain::gang) return plan.grain;
-  const bool turns = plan.method.algorithm->channels.use == ChannelUse::rings && !graph.pipelined;
+  const bool turns = plan.method.algorithm->channels.use == ChannelUse::rings && !is_rooted(plan.call.kind);
   return turns ? CollectiveGrain::gang : CollectiveGrain::edge;
 }
 
@@ -134,12 +146,17 @@ CollectiveSchedule make_class_schedule(const CollectivePlan& plan, const Cluster
   const std::vector<AlikeGroups> kinds = by_kind(groups, classes, cluster.node.gpus);
   CollectiveSchedule schedule;
   schedule.stand_ins = stand_ins_of(groups, classes);
-  schedule.graph = graph_of_kinds(plan, cluster, form_of(plan, cluster, /*folded=*/false), kinds);
-  schedule.grain = class_grain(plan, schedule.graph);
+  schedule.grain = class_grain(plan);
+  schedule.graph =
+      graph_of_kinds(plan, cluster, form_of(plan, cluster, /*folded=*/false), kinds, schedule.grain);
   const bool is_uneven = plan.call.kind == CollectiveKind::all_to_all_v && has_uneven_lanes(schedule.graph);
   EdgeFolding folding(links, classes, kinds, is_uneven);
-  schedule.flows =
-      plan_flows(schedule.graph, schedule.grain, chunks_of(schedule.graph, plan, cluster), &folding);
+  const Chunking chunks = chunks_of(schedule.graph, plan, cluster);
+  if (runs_piece_by_piece(plan, schedule.graph, schedule.grain)) {
+    schedule.pipeline = plan_pipeline(schedule.graph, schedule.grain, chunks, &folding);
+  } else {
+    schedule.flows = plan_flows(schedule.graph, schedule.grain, chunks, &folding);
+  }
   links.end_call();
   schedule.shares = folding.take_shares();
   schedule.inequity = folding.inequity();

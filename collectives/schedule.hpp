@@ -21,6 +21,7 @@ struct CollectiveSchedule {
   std::vector<TurningRing> rings;  ///< what runs chunk by chunk, as it comes; then there are no transfers
   TransferGraph graph;             ///< folded when the cluster is
   std::vector<PlannedFlow> flows;
+  Pipeline pipeline;             ///< instead of flows: what channels send piece by piece, as it comes
   std::vector<int> stand_ins;    ///< with classes of ranks: those that are simulated for all members
   std::deque<LegShares> shares;  ///< to which flows refer, of classes of ranks
   double inequity = 0.0;         ///< see EdgeFolding

@@ -44,6 +44,8 @@ struct TransferGraph {
   int lanes = 0;
   int steps = 0;           ///< longest chain
   bool pipelined = false;  ///< chunks follow one another through the graph, each transfer busy all the time
+  bool phased = false;  ///< pipelined, in phases that go at paces of their own: what is between the first chunk
+                        ///< and the last is then told in more than one part
   int node_gpus = std::numeric_limits<int>::max();  ///< ranks of a node, which share their rank / node_gpus
   std::vector<Transfer> transfers = {};
 
@@ -58,6 +60,7 @@ struct TransferGraph {
 struct GraphForm {
   bool folded = false;     ///< rank 0's transfers only; what it waits for from others is told as its own
   bool every_step = true;  ///< each step of a ring a transfer; else all steps of an edge one, for edge and gang
+  int ring_parts = 1;      ///< of a ring that is a phase of a pipeline: into at most so many its steps are told
   int most_lanes = std::numeric_limits<int>::max();  ///< channels that are there: no lane can do without one
 };
 

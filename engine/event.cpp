@@ -19,15 +19,8 @@ void Event::set() {
   waiters_.clear();
 }
 
-void Event::rename(std::string name) {
-  name_ = std::move(name);
-  for (const Waiter& waiter : waiters_) {
-    if (waiter.group == nullptr) waiter.task.promise().waits_for = name_;
-  }
-}
-
 void Event::Awaiter::await_suspend(Task::Handle task) {
-  task.promise().waits_for = event_.name_;
+  task.promise().event = &event_;
   event_.waiters_.push_back({task, nullptr});
 }
 
@@ -38,7 +31,7 @@ void AnyOf::await_suspend(Task::Handle task) {
     waits_for_ += (event == events_.front() ? " " : ", ") + event->name();
     event->waiters_.push_back({task, this});
   }
-  task.promise().waits_for = waits_for_;
+  task.promise().wait_for(waits_for_);
 }
 
 std::size_t AnyOf::first_set() const noexcept {

@@ -2,6 +2,7 @@
 /// One-shot events, and waiting for all or any of several.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ class Event final : public Completion {
   ~Event() = default;
 
   bool is_set() const { return set_; }
-  const std::string& name() const { return name_; }
+  std::string name() const { return describe_ ? describe_() : name_; }
   /// From now on; those who wait already too.
-  void rename(std::string name);
+  void rename(std::string name) { name_ = std::move(name); }
+  /// Its name is what \p describe says when a report asks, however often that changes before.
+  void describe_by(std::function<std::string()> describe) { describe_ = std::move(describe); }
   void set();
   void on_complete(std::uint64_t) override { set(); }
 
@@ -45,6 +48,7 @@ class Event final : public Completion {
   };
   Simulation& simulation_;
   std::string name_;
+  std::function<std::string()> describe_;
   std::vector<Waiter> waiters_;
   bool set_ = false;
 };

@@ -1,7 +1,8 @@
 #pragma once
 /// Exclusive use of something in order of asking: a copy engine's queue, a host thread.
 
-#include <deque>
+#include <cstddef>
+#include <vector>
 
 #include "engine/simulation.hpp"
 
@@ -21,7 +22,7 @@ class FifoLock {
       return true;
     }
     void await_suspend(Task::Handle task) {
-      task.promise().waits_for = "a queue's turn";
+      task.promise().wait_for("a queue's turn");
       lock_.waiters_.push_back(task);
     }
     void await_resume() const noexcept {}
@@ -37,14 +38,17 @@ class FifoLock {
       held_ = false;
       return;
     }
-    simulation_->make_ready(waiters_.front());
-    waiters_.pop_front();
+    simulation_->make_ready(waiters_[served_++]);
+    if (2 * served_ < waiters_.size()) return;
+    waiters_.erase(waiters_.begin(), waiters_.begin() + static_cast<std::ptrdiff_t>(served_));
+    served_ = 0;
   }
 
  private:
   Simulation* simulation_;
   bool held_ = false;
-  std::deque<Task::Handle> waiters_;
+  std::vector<Task::Handle> waiters_;  ///< in order of asking; a deque would hold half a kB for none
+  std::size_t served_ = 0;             ///< of them, fewer than half
 };
 
 }  // namespace c3::engine

@@ -1,11 +1,8 @@
 #include "engine/simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
-#include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/simgrid_loop.hpp"
 
@@ -75,7 +72,7 @@ void Task::Awaiter::await_resume() const {
 
 void SleepAwaiter::await_suspend(Task::Handle task) {
   task_ = task;
-  task.promise().waits_for = "a timer";
+  task.promise().wait_for("a timer");
   simulation_.fluid().set_timer(simulation_.now() + duration_, *this);
 }
 
@@ -84,7 +81,7 @@ RunningFlow::RunningFlow(Simulation& simulation, const FlowSpec& spec)
 
 void RunningFlow::await_suspend(Task::Handle task) {
   task_ = task;
-  task.promise().waits_for = "a flow that makes no progress";
+  task.promise().wait_for("a flow that makes no progress");
 }
 
 void RunningFlow::on_complete(std::uint64_t) {
@@ -152,26 +149,6 @@ void Simulation::retire_ended() {
   }
   retiring_.clear();
   if (error) std::rethrow_exception(error);
-}
-
-void Simulation::check_finished() const {
-  constexpr std::size_t kNamed = 16;
-  std::string waiting;
-  std::size_t count = 0;
-  for (const Spawned& task : tasks_) {
-    if (!task.handle || ++count > kNamed) continue;
-    const Task::promise_type* innermost = &task.handle.promise();
-    while (innermost->child != nullptr)
-      innermost = innermost->child;
-    waiting += fmt::format("{}{} waits for {}", waiting.empty() ? "" : "; ", task.name, innermost->waits_for);
-  }
-  if (count > kNamed) waiting += fmt::format("; and {} more", count - kNamed);
-  if (fluid_.flows_in_flight() > 0) {
-    waiting +=
-        fmt::format("{}flows without bandwidth: {}", waiting.empty() ? "" : "; ", fluid_.flows_in_flight());
-  }
-  if (!waiting.empty())
-    throw DeadlockError("deadlock: nothing is in flight that could end these waits: " + waiting);
 }
 
 ActivityId Simulation::begin_activity(const ActivityInfo& info) {

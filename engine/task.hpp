@@ -15,6 +15,7 @@
 
 namespace c3::inline engine {
 
+class Event;
 class Simulation;
 
 namespace detail {
@@ -34,7 +35,13 @@ class [[nodiscard]] Task {
     std::uint32_t slot = 0;                      ///< of a spawned task in its simulation
     const promise_type* child = nullptr;         ///< awaited task, for deadlock reports
     std::string_view waits_for;                  ///< what suspended it, for deadlock reports
+    const Event* event = nullptr;  ///< the same where that is an event, which has a name of its own
     std::exception_ptr error;
+
+    void wait_for(std::string_view what) {
+      waits_for = what;
+      event = nullptr;
+    }
 
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }

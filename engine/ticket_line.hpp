@@ -21,7 +21,7 @@ class TicketLine {
     Awaiter(TicketLine& line, std::uint64_t ticket) : line_(line), ticket_(ticket) {}
     bool await_ready() const noexcept { return line_.serving_ == ticket_; }
     void await_suspend(Task::Handle task) {
-      task.promise().waits_for = "its turn in a line";
+      task.promise().wait_for("its turn in a line");
       line_.waiting_.emplace_back(ticket_, task);
     }
     void await_resume() const noexcept {}

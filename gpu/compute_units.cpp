@@ -14,18 +14,22 @@ std::uint64_t bit(int cu) { return std::uint64_t{1} << static_cast<unsigned>(cu 
 
 ComputeUnits::ComputeUnits(const ComputeSpec& spec)
     : cus_per_xcd_(spec.cus_per_xcd),
-      levels_(static_cast<std::size_t>(spec.wave_slots_per_cu) + 1),
+      xcds_(static_cast<std::size_t>(spec.xcds)),
       words_((static_cast<std::size_t>(spec.cus_per_xcd) + kWord - 1) / kWord),
       units_(static_cast<std::size_t>(spec.cus()),
              Unit{spec.lds_per_cu.value, spec.registers_per_cu.value, spec.wave_slots_per_cu}),
-      by_residents_(static_cast<std::size_t>(spec.xcds) * levels_ * words_, 0),
-      with_(static_cast<std::size_t>(spec.xcds) * levels_, 0),
       fewest_(static_cast<std::size_t>(spec.xcds), 0) {
+  add_level();
   for (int xcd = 0; xcd < spec.xcds; ++xcd) {
     count(xcd, 0) = cus_per_xcd_;
     for (int cu = 0; cu < cus_per_xcd_; ++cu)
       *(with_residents(xcd, 0) + cu / kWord) |= bit(cu);
   }
+}
+
+void ComputeUnits::add_level() {
+  by_residents_.resize(by_residents_.size() + xcds_ * words_);
+  with_.resize(with_.size() + xcds_);
 }
 
 // The first CU of the range with so many residents that has room.
@@ -42,6 +46,7 @@ int ComputeUnits::first_fit(int xcd, int residents, const WorkGroupNeeds& needs,
 }
 
 void ComputeUnits::move(int xcd, int cu, int from, int to) {
+  if (to == levels()) add_level();
   with_residents(xcd, from)[cu / kWord] &= ~bit(cu);
   with_residents(xcd, to)[cu / kWord] |= bit(cu);
   --count(xcd, from);
@@ -54,9 +59,7 @@ void ComputeUnits::move(int xcd, int cu, int from, int to) {
 
 int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   int best = -1;
-  const int levels = static_cast<int>(levels_);
-  for (int residents = fewest_[static_cast<std::size_t>(xcd)]; best < 0 && residents + 1 < levels;
-       ++residents) {
+  for (int residents = fewest_[static_cast<std::size_t>(xcd)]; best < 0 && residents < levels(); ++residents) {
     if (count(xcd, residents) > 0) best = first_fit(xcd, residents, needs, range);
   }
   if (best < 0) return -1;

@@ -58,22 +58,24 @@ class ComputeUnits {
   }
   /// The words, 64 CUs each, that tell which CUs of an XCD have so many residents.
   std::uint64_t* with_residents(int xcd, int residents) {
-    return by_residents_.data() +
-           (static_cast<std::size_t>(xcd) * levels_ + static_cast<std::size_t>(residents)) * words_;
+    return by_residents_.data() + level(xcd, residents) * words_;
   }
-  int& count(int xcd, int residents) {
-    return with_[static_cast<std::size_t>(xcd) * levels_ + static_cast<std::size_t>(residents)];
+  int& count(int xcd, int residents) { return with_[level(xcd, residents)]; }
+  std::size_t level(int xcd, int residents) const {
+    return static_cast<std::size_t>(residents) * xcds_ + static_cast<std::size_t>(xcd);
   }
+  int levels() const { return static_cast<int>(with_.size() / xcds_); }
+  void add_level();
   int first_fit(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range);
   void move(int xcd, int cu, int from, int to);
 
   int cus_per_xcd_;
-  std::size_t levels_;  ///< numbers of residents that a CU may have, 0 among them
+  std::size_t xcds_;
   std::size_t words_;
   std::vector<Unit> units_;
-  std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by XCD, then by number of residents
-  std::vector<int> with_;                    ///< CUs, by XCD, then by number of residents
-  std::vector<int> fewest_;                  ///< residents of the emptiest CU, by XCD
+  std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by number of residents, then by XCD
+  std::vector<int> with_;    ///< CUs, by number of residents (as many as there were), then by XCD
+  std::vector<int> fewest_;  ///< residents of the emptiest CU, by XCD
   int busy_ = 0;
   int copies_ = 0;  ///< work groups that only copy
   std::uint64_t changes_ = 0;

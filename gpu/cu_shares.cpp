@@ -6,8 +6,7 @@
 namespace c3::inline gpu {
 
 CuShares::CuShares(int xcds, int cus_per_xcd)
-    : cus_per_xcd_(cus_per_xcd),
-      units_(static_cast<std::size_t>(xcds) * static_cast<std::size_t>(cus_per_xcd)) {}
+    : cus_per_xcd_(cus_per_xcd), cus_(static_cast<std::size_t>(xcds) * static_cast<std::size_t>(cus_per_xcd)) {}
 
 // Nearly always the first: one kernel is on the CU.
 CuShares::Entry* CuShares::find(std::vector<Entry>& entries, const ComputeClient& client) {
@@ -18,6 +17,7 @@ CuShares::Entry* CuShares::find(std::vector<Entry>& entries, const ComputeClient
 }
 
 CuShares::Unit& CuShares::touch(int xcd, int cu) {
+  if (units_.empty()) units_.resize(cus_);
   Unit& unit = units_[index(xcd, cu)];
   if (!unit.touched) {
     unit.touched = true;
@@ -87,6 +87,7 @@ void CuShares::publish(int xcd, Entry& entry) {
 }
 
 ArithmeticShare CuShares::of(const ComputeClient& client, int xcd, int cu) const {
+  if (units_.empty()) throw std::logic_error("CuShares::of: nobody is there");
   for (const Entry& entry : units_[index(xcd, cu)].entries) {
     if (entry.client == &client) return entry.settled;
   }

@@ -47,7 +47,7 @@ class CuShares {
   /// As of the last settle(). \p client must have a work group there.
   ArithmeticShare of(const ComputeClient& client, int xcd, int cu) const;
   /// Whether the CU's division changes in the settle() that is under way.
-  bool changed(int xcd, int cu) const { return units_[index(xcd, cu)].touched; }
+  bool changed(int xcd, int cu) const { return !units_.empty() && units_[index(xcd, cu)].touched; }
 
  private:
   struct Entry {
@@ -83,7 +83,8 @@ class CuShares {
   void publish(int xcd, Entry& entry);
 
   int cus_per_xcd_;
-  std::vector<Unit> units_;
+  std::size_t cus_;
+  std::vector<Unit> units_;       ///< none before a kernel joins: GPUs that only communicate need none
   std::vector<Place> touched_;    ///< since the last settle()
   std::vector<Told> to_tell_;     ///< scratch
   std::vector<Asking> unserved_;  ///< scratch

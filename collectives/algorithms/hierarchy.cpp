@@ -32,7 +32,9 @@ class Hierarchy {
     }
     ++stage_;
     if (kind != CollectiveKind::reduce_scatter) exchange_within(TransferOp::store, here);
-    return graph_.take();
+    TransferGraph graph = graph_.take();
+    graph.phased = true;
+    return graph;
   }
 
  private:
@@ -60,14 +62,24 @@ class Hierarchy {
     return ByLane(static_cast<std::size_t>(lanes_), arrived);
   }
 
+  /// Steps of a ring that are told as one: the graph's size is limited, too.
+  int steps_told() const {
+    constexpr int kMostTransfers = 500'000;
+    if (request_.form.every_step) return 1;
+    const int senders = request_.form.folded ? 1 : request_.ranks();
+    const int parts = std::clamp(kMostTransfers / (2 * lanes_ * senders), 1, request_.form.ring_parts);
+    return (nodes_ - 2 + parts) / parts;
+  }
+
   /// nodes - 1 steps of the rail's ring, a share of its bytes on each lane.
   ByLane turn(TransferOp op, const ByLane& here) {
     const Exchange onwards = shift(1, 0, nodes_, slots_);
-    const int told = request_.form.every_step ? 1 : nodes_ - 1;  // steps told as one
-    const Bytes bytes = part_ * (static_cast<double>(told) / (nodes_ * lanes_));
+    const int most = steps_told();
     const bool adds = op == TransferOp::update;
     ByLane last = here, arrived = here;
-    for (int step = 0; step < nodes_ - 1; step += told, ++step_) {
+    for (int step = 0, told = most; step < nodes_ - 1; step += told, ++step_) {
+      told = std::min(most, nodes_ - 1 - step);
+      const Bytes bytes = part_ * (static_cast<double>(told) / (nodes_ * lanes_));
       for (int lane = 0; lane < lanes_; ++lane) {
         const auto index = static_cast<std::size_t>(lane);
         Transfer transfer = pattern(lane, bytes, op);
@@ -77,6 +89,7 @@ class Hierarchy {
         last[index] = {rounds_.add(transfer, onwards, last[index])};
         arrived[index].push_back(last[index].front());
       }
+      if (request_.form.ring_parts > 1) ++stage_;  // each goes on while the others do
     }
     for (int lane = 0; adds && lane < lanes_; ++lane) {  // of sums only the last piece is complete
       const auto index = static_cast<std::size_t>(lane);

@@ -197,6 +197,36 @@ TEST_CASE("hierarchical over three meshes of eight: NICs carry 2S/g (n-1)/n, lin
   CHECK(time_of(c, CollectiveGrain::edge, true, 8.0_GB) == near(2 * 8e9 / 8 / 42e9, 2e-2));
 }
 
+TEST_CASE("hierarchical, whose phases go at paces of their own, takes as long at edge as at step within 5 %") {
+  // Few chunks, as many as a ring's steps hide, and many; NICs as fast as links and far slower.
+  for (const int nodes : {2, 4, 9}) {
+    ClusterSpec cluster = meshes(nodes, 4);
+    cluster.library.simple.network_latency = 15.0_us;
+    for (const double nic : {40.0, 10.0}) {
+      cluster.fabric->nic.both_ways = cluster.fabric->nic.one_way = nic * 1.0_GBps;
+      for (const CollectiveKind kind :
+           {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
+        const Case c{kind, Algorithm::hierarchical, cluster};
+        for (const Bytes bytes : {4.0_MB, 32.0_MB, 256.0_MB, 2.0_GB}) {
+          CAPTURE(nodes);
+          CAPTURE(nic);
+          CAPTURE(name_of(kind));
+          CAPTURE(bytes.value);
+          const double step = time_of(c, CollectiveGrain::step, true, bytes);
+          CHECK(time_of(c, CollectiveGrain::edge, true, bytes) == near(step, 5e-2));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a tree over 32 ranks in hundreds of chunks takes as long at edge as at step within 3 %") {
+  Case c{CollectiveKind::all_reduce, Algorithm::tree, switches(8, 4)};
+  c.cluster.library.chunk_size = 64.0_KiB;
+  const double step = time_of(c, CollectiveGrain::step, false, 64.0_MB);
+  CHECK(time_of(c, CollectiveGrain::edge, false, 64.0_MB) == near(step, 3e-2));
+}
+
 TEST_CASE("grain auto takes step, edge or gang by the number of flows, and agrees with step") {
   for_each_case([](const Case& c) {
     const double step = time_of(c, CollectiveGrain::step, false);

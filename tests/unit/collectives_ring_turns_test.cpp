@@ -28,10 +28,10 @@ TEST_CASE("edges of a phase share links, and the longest way through it misses t
   FlowSolver rates;
   const ResourceId fast = rates.add_resource(100e9);
   const ResourceId slow = rates.add_resource(10e9);
-  EdgeTimes edges;
+  EdgeTimes edges(rates);
   const auto add = [&](TransferOp op, Seconds at_channels, ResourceId resource, double bytes) {
     const std::array<Demand, 1> demands{{{resource, bytes}}};
-    edges.add(/*lane=*/3, op, at_channels, demands, /*alone=*/demands, /*count=*/1.0);
+    edges.add(/*lane=*/3, op, at_channels, demands, edges.longest(demands), /*count=*/1.0);
   };
   // Storing: two edges of 1 MB on the fast link, 10 us each and 20 together; one on the slow, 100; one of
   // channels, 40.
@@ -42,11 +42,11 @@ TEST_CASE("edges of a phase share links, and the longest way through it misses t
   // Adding comes before: it shares nothing with those.
   add(TransferOp::update, 1.0_us, fast, 3e6);
   add(TransferOp::update, 1.0_us, slow, 5e5);
-  const std::map<int, RingTurns> lanes = edges.turns(rates);
+  const std::map<int, RingTurns> lanes = edges.turns();
   REQUIRE(lanes.size() == 1);
   const RingTurns& lane = lanes.at(3);
   CHECK(lane.slowest.value == near(100e-6 + 50e-6));
   CHECK(lane.together.value == near((20e-6 + 100e-6 + 40e-6) / 3 + 50e-6));
   CHECK(lane.alone.value == near((10e-6 + 100e-6 + 40e-6) / 3 + 50e-6));
-  CHECK(EdgeTimes().turns(rates).empty());
+  CHECK(EdgeTimes(rates).turns().empty());
 }

@@ -62,10 +62,15 @@ void CuCollective::on_complete(std::uint64_t) {
   group.channels = std::exchange(ready_channels_, {});
   channels_unplaced_ -= static_cast<int>(group.channels.size());
   if (channels_unplaced_ == 0) wait_for("the end of " + plan_.name);
+  group.by_lane.resize(static_cast<std::size_t>(graph_.lanes));
   for (int lane = 0; lane < graph_.lanes; ++lane) {
     double& in_lane = group.in_lane.emplace_back(0.0);
-    for (const int channel : group.channels)
-      in_lane += part_of(channel, lane);
+    for (const int channel : group.channels) {
+      const double part = part_of(channel, lane);
+      if (part == 0.0) continue;
+      in_lane += part;
+      group.by_lane[static_cast<std::size_t>(lane)].push_back({channel, part});
+    }
   }
   for (std::size_t i = 0; i < planned_.size(); ++i) {
     group.arrived.push_back(std::make_unique<Event>(simulation_, plan_.name + " transfer"));
@@ -98,6 +103,7 @@ Task CuCollective::run_group(Group* group) {
   co_await simulation_.sleep(base);
   if (plan_.buffered != nullptr) co_await plan_.buffered->has_room;
   if (!rings_.empty()) co_await run_rings(group);
+  if (!schedule_->pipeline.edges.empty()) co_await run_pipeline(group);
   find_turns(*group);
   for (std::size_t i = 0; i < planned_.size(); ++i) {
     if (takes_part(*group, planned_[i]))
@@ -137,10 +143,7 @@ Task CuCollective::run_planned(Group* group, std::size_t index) {
     if (takes_part(*group, planned_[before])) co_await *group->arrived[before];
   }
   const int rank = cluster_.stand_in(planned.legs.front().src);
-  Leg whole = planned.legs.front();
-  whole.bytes = Bytes{};
-  for (const Leg& leg : planned.legs)
-    whole.bytes += share(*group, leg).bytes;
+  const Leg whole = whole_leg(*group, planned);
   const ActivityId activity = simulation_.begin_activity(transfer_info(whole, ActivityKind::transfer));
   group->transfers[index] = activity;
   simulation_.add_dependency(activity, group->holding[index_of(rank)], DependencyKind::launch);
@@ -183,6 +186,15 @@ Leg CuCollective::share(const Group& group, const Leg& leg) const {
   return part;
 }
 
+// The first, with the bytes of all.
+Leg CuCollective::whole_leg(const Group& group, const PlannedFlow& flow) const {
+  Leg whole = flow.legs.front();
+  whole.bytes = Bytes{};
+  for (const Leg& leg : flow.legs)
+    whole.bytes += share(group, leg).bytes;
+  return whole;
+}
+
 BytesPerSecond CuCollective::channel_rate(int copying) const {
   return std::min(protocol_.channel_rate(), protocol_.cu_rate() / static_cast<double>(std::max(1, copying)));
 }
@@ -190,9 +202,7 @@ BytesPerSecond CuCollective::channel_rate(int copying) const {
 BytesPerSecond CuCollective::lane_rate(const Group& group, int lane, int rank) const {
   const RankGrid& grid = grids_[index_of(rank)];
   BytesPerSecond rate;
-  for (const int channel : group.channels) {
-    const double part = part_of(channel, lane);
-    if (part == 0.0) continue;
+  for (const auto& [channel, part] : group.by_lane[static_cast<std::size_t>(lane)]) {
     const Place& place = grid.channels[static_cast<std::size_t>(channel)];
     const int copying = units(rank).residents(place.xcd, place.cu) - units(rank).computing(place.xcd, place.cu);
     rate += part * channel_rate(copying);
@@ -214,42 +224,39 @@ Seconds CuCollective::latency(const PlannedFlow& flow) const { return protocol_.
 
 namespace {
 
-/// Adds up what is asked of each resource: legs of one flow share many.
-void merge(std::vector<Demand>& demands) {
-  std::ranges::stable_sort(demands, {}, &Demand::resource);
-  std::size_t kept = 0;
-  for (const Demand& demand : demands) {
-    if (kept > 0 && demands[kept - 1].resource == demand.resource) {
-      demands[kept - 1].amount += demand.amount;
-    } else {
-      demands[kept++] = demand;
-    }
-  }
-  demands.resize(kept);
-}
+/// The bytes that the channels of one lane move for one rank.
+struct Sent {
+  int src, lane;
+  Bytes bytes;
+};
 
 }  // namespace
 
 FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
                                ChannelPace& pace) const {
   const Carriage per_byte = carriage();
-  std::map<std::pair<int, int>, Bytes> by_lane;  // (src, lane): the bytes that its channels move
+  std::vector<Sent> sent;
+  sent.reserve(flow.legs.size());
   Bytes at_hbm;
   pace = {};
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
-    std::ranges::copy(path(leg, per_byte), std::back_inserter(demands));
+    sums_.add(path(leg, per_byte));
     pace.links = std::min(pace.links, bound_alone(leg, per_byte));
-    Bytes& bytes = by_lane[{leg.src, leg.lane}];
-    bytes = graph_.pipelined ? std::max(bytes, leg.bytes) : bytes + leg.bytes;  // all edges at once, or in turn
+    sent.push_back({leg.src, leg.lane, leg.bytes});
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
-  merge(demands);
+  demands = sums_.take();
   const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
-  for (const auto& [sender, bytes] : by_lane) {
-    const auto [src, lane] = sender;
+  std::ranges::stable_sort(sent, {}, [](const Sent& its) { return std::pair(its.src, its.lane); });
+  for (std::size_t i = 0; i < sent.size();) {
+    const auto [src, lane, first] = sent[i];
+    Bytes bytes = first;
+    for (++i; i < sent.size() && sent[i].src == src && sent[i].lane == lane;
+         ++i)  // all edges at once, or in turn
+      bytes = graph_.pipelined ? std::max(bytes, sent[i].bytes) : bytes + sent[i].bytes;
     pace.add(cluster_.stand_in(src), std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value));
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
@@ -317,86 +324,8 @@ void CuCollective::rebound_flows(int rank) {
   }
   for (const Group& group : groups_) {
     if (group.rings) group.rings->rebound(rank);
+    if (group.pipeline) group.pipeline->rebound(rank);
   }
-}
-
-// --- Rings told as edges, whose steps hide latency of one another where edges differ.
-
-bool CuCollective::turns(const PlannedFlow& flow) const {
-  const bool is_ring = plan_.method.algorithm->channels.use == ChannelUse::rings && !graph_.pipelined;
-  return is_ring && (plan_.ring_chunks > 1 || (flow.hops > 0 && flow.network_hops > 0));
-}
-
-void CuCollective::find_turns(Group& group) const {
-  EdgeTimes edges;
-  const Carriage per_byte = carriage();
-  for (const PlannedFlow& flow : planned_) {
-    if (!turns(flow) || !takes_part(group, flow)) continue;
-    for (const Leg& whole : flow.legs) {
-      const Leg leg = share(group, whole);
-      if (leg.bytes.value <= 0.0) continue;
-      const Seconds at_channels = leg.bytes / (lane_rate(group, leg.lane, leg.src) * usual_speed(leg.src));
-      const std::vector<Demand> demands = path(leg, per_byte);
-      if (leg.shares == nullptr) {
-        edges.add(leg.lane, leg.op, at_channels, demands, demands, 1.0);
-      } else {
-        edges.add(leg.lane, leg.op, at_channels, demands, path_alone(leg, per_byte), leg.shares->edges);
-      }
-    }
-  }
-  group.turns = edges.turns(simulation_.fluid().rates());
-}
-
-Seconds CuCollective::exposed_latency(const Group& group, const PlannedFlow& flow) const {
-  if (!turns(flow)) return latency(flow);
-  PlannedFlow one_step = flow;
-  one_step.network_hops = std::min(flow.network_hops, 1);
-  one_step.hops = 1 - one_step.network_hops;
-  Seconds longest, slowest;  // of all lanes, which a gang moves at one pace
-  for (const Leg& leg : flow.legs) {
-    const auto found = group.turns.find(leg.lane);
-    if (found == group.turns.end()) continue;
-    const RingTurns& lane = found->second;
-    longest = std::max(longest, lane.slowest + lane.beyond_slowest(latency(flow), plan_.ring_chunks));
-    slowest = std::max(slowest, lane.slowest);
-  }
-  return std::max(latency(one_step), longest - slowest);
-}
-
-// --- Rings, chunk by chunk.
-
-Task CuCollective::run_rings(Group* group) {
-  std::vector<TurningRing> rings = rings_;
-  std::erase_if(rings, [group](const TurningRing& ring) {
-    return group->in_lane[static_cast<std::size_t>(ring.lane)] == 0.0;
-  });
-  group->traffic = std::make_unique<GroupTraffic>(*this, *group);
-  group->rings = std::make_unique<RingRun>(simulation_, *group->traffic, rings, plan_.ring_chunks,
-                                           cluster_.setup().folded);
-  group->rings->start();
-  co_await group->rings->done();
-}
-
-PlannedFlow CuCollective::step_of(const Leg& leg) const {
-  const bool crosses = leg.src / graph_.node_gpus != leg.dst / graph_.node_gpus;
-  return {.legs = {leg}, .hops = crosses ? 0 : 1, .network_hops = crosses ? 1 : 0, .after = {}};
-}
-
-FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
-  ChannelPace pace;
-  FlowSpec spec = collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
-  spec.bound = pace.bound([](int /*rank*/) { return 1.0; });
-  return spec;
-}
-
-ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) {
-  Simulation& simulation = collective_.simulation_;
-  const Leg part = collective_.share(group_, leg);
-  const ActivityId activity =
-      simulation.begin_activity(collective_.transfer_info(part, ActivityKind::transfer));
-  simulation.add_dependency(activity, group_.holding[collective_.index_of(leg.src)], DependencyKind::launch);
-  simulation.add_dependency(activity, before, DependencyKind::data);
-  return activity;
 }
 
 }  // namespace c3::collectives

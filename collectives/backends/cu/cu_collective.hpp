@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "collectives/backends/cu/channel_pace.hpp"
+#include "collectives/backends/cu/demand_sums.hpp"
+#include "collectives/backends/cu/pipeline_run.hpp"
 #include "collectives/backends/cu/ring_run.hpp"
 #include "collectives/backends/cu/ring_turns.hpp"
 #include "collectives/collective_run.hpp"
@@ -56,15 +58,36 @@ class CuCollective final : public CollectiveRun, private Completion {
     CuCollective& collective_;
     const Group& group_;
   };
+  /// The edges of a group's pipeline.
+  class GroupPipeline final : public PipelineTraffic {
+   public:
+    GroupPipeline(CuCollective& collective, const Group& group) : collective_(collective), group_(group) {}
+    FlowSpec flow(const PlannedFlow& edge, std::vector<Demand>& demands, ChannelPace& pace) const override {
+      return collective_.flow_of(group_, edge, demands, pace);
+    }
+    double bound(const ChannelPace& pace) const override { return collective_.bound_now(pace); }
+    std::uint64_t occupancy(const PlannedFlow& edge) const override {
+      return collective_.units(edge.legs.front().src).changes();
+    }
+    Seconds latency(const PlannedFlow& edge) const override { return collective_.latency(edge); }
+    ActivityId begin(const PlannedFlow& edge, double share, std::span<const ActivityId> before) override;
+
+   private:
+    CuCollective& collective_;
+    const Group& group_;
+  };
   struct Group {
     std::vector<int> channels;
-    std::vector<double> in_lane;                  ///< channels of the group by lane, parts of them counted
-    std::vector<ActivityId> holding;              ///< by simulated member
-    std::vector<std::unique_ptr<Event>> arrived;  ///< by flow
-    std::vector<ActivityId> transfers;            ///< by flow
+    std::vector<double> in_lane;  ///< channels of the group by lane, parts of them counted
+    std::vector<std::vector<std::pair<int, double>>> by_lane;  ///< the channels, and what part of each
+    std::vector<ActivityId> holding;                           ///< by simulated member
+    std::vector<std::unique_ptr<Event>> arrived;               ///< by flow
+    std::vector<ActivityId> transfers;                         ///< by flow
     std::unique_ptr<GroupTraffic> traffic;
     std::unique_ptr<RingRun> rings;  ///< instead of flows
-    std::map<int, RingTurns> turns;  ///< by lane, of rings told as edges
+    std::unique_ptr<GroupPipeline> traffic_of_pipeline;
+    std::unique_ptr<PipelineRun> pipeline;  ///< instead of flows
+    std::map<int, RingTurns> turns;         ///< by lane, of rings told as edges
   };
   struct ActiveFlow {
     FlowId flow;
@@ -77,12 +100,14 @@ class CuCollective final : public CollectiveRun, private Completion {
   Task run_group(Group* group);
   Task run_planned(Group* group, std::size_t index);
   Task run_rings(Group* group);
+  Task run_pipeline(Group* group);
   void hold(Group& group);
   void release(const Group& group);
 
   double part_of(int channel, int lane) const;  ///< how much of a channel serves the lane
   bool takes_part(const Group& group, const PlannedFlow& flow) const;
   Leg share(const Group& group, const Leg& leg) const;
+  Leg whole_leg(const Group& group, const PlannedFlow& flow) const;
   Carriage carriage() const;
   int connections(const Leg& leg) const override;  ///< one for each channel of its lane
   Seconds latency(const PlannedFlow& flow) const;
@@ -117,9 +142,10 @@ class CuCollective final : public CollectiveRun, private Completion {
   std::deque<Group> groups_;
   std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
   std::list<ActiveFlow> active_;
-  bool shared_;            ///< every channel serves every lane
-  int channels_unplaced_;  ///< not yet placed on every member
-  int channels_left_;      ///< whose group has not ended
+  mutable DemandSums sums_;  ///< scratch: of one flow
+  bool shared_;              ///< every channel serves every lane
+  int channels_unplaced_;    ///< not yet placed on every member
+  int channels_left_;        ///< whose group has not ended
 };
 
 }  // namespace c3::collectives

@@ -1,7 +1,6 @@
 #include "collectives/backends/cu/ring_turns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -13,43 +12,41 @@ Seconds RingTurns::beyond_slowest(Seconds latency, int chunks) const {
   return Seconds{0.5 * (idle + std::sqrt(idle * idle + 4.0 * shared))} - slowest;
 }
 
-void EdgeTimes::add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands,
-                    std::span<const Demand> alone, double count) {
-  demands_.insert(demands_.end(), demands.begin(), demands.end());
-  alone_.insert(alone_.end(), alone.begin(), alone.end());
-  const std::size_t phase = op == TransferOp::update ? 0 : 1;
-  edges_.push_back({lane, phase, at_channels.value, at_channels.value, count, demands_.size(), alone_.size()});
+EdgeTimes::EdgeTimes(const FlowSolver& rates) : rates_(rates) {
+  for (std::vector<double>& of_phase : loads_)
+    of_phase.resize(rates.resource_count());
 }
 
-// First what each resource needs for all edges of a phase, then what each edge has to wait for.
-void EdgeTimes::share_links(const FlowSolver& rates) {
-  const auto last = std::ranges::max_element(demands_, {}, &Demand::resource);
-  if (last == demands_.end()) return;
-  std::array<std::vector<double>, 2> loads;  // by phase and resource [s]
-  for (std::vector<double>& of_phase : loads)
-    of_phase.assign(std::size_t{last->resource} + 1, 0.0);
-  const auto for_each_demand = [&](const auto& visit) {
-    std::size_t at = 0;
-    for (Edge& edge : edges_) {
-      for (; at < edge.demands_end; ++at)
-        visit(edge, demands_[at], loads[edge.phase][demands_[at].resource]);
-    }
-  };
-  for_each_demand([&rates](Edge&, const Demand& demand, double& load) {
-    load += demand.amount / rates.capacity(demand.resource);
-  });
-  for_each_demand(
-      [](Edge& edge, const Demand&, double load) { edge.together = std::max(edge.together, load); });
+void EdgeTimes::add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands,
+                    Seconds alone, double count) {
+  const std::uint32_t phase = op == TransferOp::update ? 0 : 1;
+  for (const Demand& demand : demands) {
+    resources_.push_back(demand.resource);
+    loads_[phase][demand.resource] += demand.amount / rates_.capacity(demand.resource);
+  }
+  edges_.push_back(
+      {lane, phase, std::max(at_channels, alone).value, at_channels.value, count, resources_.size()});
+}
+
+Seconds EdgeTimes::longest(std::span<const Demand> demands) const {
+  double longest = 0.0;
+  for (const Demand& demand : demands)
+    longest = std::max(longest, demand.amount / rates_.capacity(demand.resource));
+  return Seconds{longest};
+}
+
+// What each edge has to wait for, now that it is known what all of a phase need.
+void EdgeTimes::share_links() {
   std::size_t at = 0;
   for (Edge& edge : edges_) {
-    for (; at < edge.alone_end; ++at)
-      edge.alone = std::max(edge.alone, alone_[at].amount / rates.capacity(alone_[at].resource));
+    for (; at < edge.resources_end; ++at)
+      edge.together = std::max(edge.together, loads_[edge.phase][resources_[at]]);
   }
 }
 
-std::map<int, RingTurns> EdgeTimes::turns(const FlowSolver& rates) {
-  share_links(rates);
-  std::map<std::pair<int, std::size_t>, std::vector<const Edge*>> phases;
+std::map<int, RingTurns> EdgeTimes::turns() {
+  share_links();
+  std::map<std::pair<int, std::uint32_t>, std::vector<const Edge*>> phases;
   for (const Edge& edge : edges_)
     phases[{edge.lane, edge.phase}].push_back(&edge);
   std::map<int, RingTurns> turns;

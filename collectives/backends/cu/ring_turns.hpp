@@ -1,6 +1,8 @@
 #pragma once
 /// Rings whose steps are told as one flow an edge: what of their latency shows where edges are unlike.
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
@@ -24,28 +26,35 @@ struct RingTurns {
   Seconds beyond_slowest(Seconds latency, int chunks) const;
 };
 
-/// Collects the edges of all lanes of one group of channels.
+/// Collects the edges of all lanes of one group of channels. What it keeps of an edge are the numbers of the
+/// resources that it takes.
 class EdgeTimes {
  public:
+  explicit EdgeTimes(const FlowSolver& rates);
+
   /// \p count edges that are alike. \param at_channels what an edge's channels need \param demands of all that
-  /// they send, each resource once \param alone of one of them
-  void add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands,
-           std::span<const Demand> alone, double count);
+  /// they send, each resource once \param alone at least, of one of them with links to itself
+  void add(int lane, TransferOp op, Seconds at_channels, std::span<const Demand> demands, Seconds alone,
+           double count);
+  /// What \p demands need of the resource that is the slowest for them.
+  Seconds longest(std::span<const Demand> demands) const;
   /// By lane; a phase that adds and one that stores go one after another.
-  std::map<int, RingTurns> turns(const FlowSolver& rates);
+  std::map<int, RingTurns> turns();
 
  private:
   struct Edge {
     int lane;
-    std::size_t phase;  ///< 0: adds, 1: stores
+    std::uint32_t phase;  ///< 0: adds, 1: stores
     double alone, together;
     double count;
-    std::size_t demands_end, alone_end;
+    std::size_t resources_end;
   };
-  void share_links(const FlowSolver& rates);
+  void share_links();
 
+  const FlowSolver& rates_;
   std::vector<Edge> edges_;
-  std::vector<Demand> demands_, alone_;  ///< of one edge after another
+  std::vector<ResourceId> resources_;         ///< of one edge after another
+  std::array<std::vector<double>, 2> loads_;  ///< by phase and resource: what all edges together need of it [s]
 };
 
 }  // namespace c3::collectives
