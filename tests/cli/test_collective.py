@@ -137,6 +137,18 @@ class Collective(ScratchTest):
                          r"^note: the library's choice, not the best: at 1 of 1 sizes .*ring simple .* us, ring ll128 .* us\)\n$")
         self.assertEqual(c3sim("collective", *arguments, "--proto", "simple").stderr, "")
 
+    def test_a_release_of_the_library_decides_what_it_chooses(self):
+        def chosen(release):
+            return table("all_reduce", "--system", "h100-sxm-8", "--nodes", "4", "--set", f'library.version="{release}"',
+                         "--min", "4 MiB", "--max", "4 MiB")["rows"][0]["algorithm"]
+        self.assertEqual((chosen("2.26.2"), chosen("2.30")), ("nvls_tree", "tree"))
+        for system, release, reason in (("h100-sxm-8", "2.9", "must be 2.18 to 2.30"), ("h100-sxm-8", "new", "is not a release"),
+                                        ("mi300x-8", "2.22", "RCCL's rules are those of 2.21.5")):
+            done = c3sim("collective", "all_reduce", "--system", system, "--set", f'library.version="{release}"')
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("library.version: ", done.stderr)
+            self.assertIn(reason, done.stderr)
+
     def test_no_size_is_too_large(self):
         row = table("broadcast", "--system", "mi300x-8", "--min", "1e18 B", "--max", "1e18 B")["rows"][0]
         self.assertAlmostEqual(row["busbw_gbps"] / 300, 1, delta=0.1)
