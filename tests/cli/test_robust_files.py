@@ -134,10 +134,10 @@ class Streams(ScratchTest):
 
     def test_memory_that_runs_out_is_reported_with_what_was_too_large(self):
         limit = 300_000 * 1024
-        done = c3sim("collective", "all_reduce", "--system", "mi300x-8", "--nodes", 256, "--fabric", "ib-ndr", "--grain", "step",
+        done = c3sim("collective", "all_reduce", "--system", "mi300x-8", "--nodes", 512, "--fabric", "ib-ndr", "--grain", "step",
                      "--min", "64 MiB", "--max", "64 MiB", folder=self.folder,
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-        self.assert_one_line(done, 74, r"^c3sim: out of memory: all_reduce of 67\.1089 MB on 2048 GPUs needs more than the "
+        self.assert_one_line(done, 74, r"^c3sim: out of memory: all_reduce of 67\.1089 MB on 4096 GPUs needs more than the "
                                        r"0\.3 GB that this process may use \(ulimit -v\)$")
 
 

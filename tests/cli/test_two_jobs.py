@@ -22,8 +22,8 @@ class TwoJobs(ScratchTest):
         for job in ("job_a", "job_b"):
             times = strategy["streams"][job]
             self.assertAlmostEqual(times["together_us"], strategy["time_us"], delta=1e-3 * strategy["time_us"])
-            # Alone the NICs limit: 8 x 48.3 GB/s; together the uplinks of 16 x 50 / 2 GB/s for both.
-            self.assertAlmostEqual(times["together_us"] / times["alone_us"], 2 * 8 * 48.3 / 400, delta=0.05)
+            # Alone the channels limit: 16 x 22.5 GB/s; together the uplinks of 16 x 50 / 2 GB/s for both.
+            self.assertAlmostEqual(times["together_us"] / times["alone_us"], 2 * 16 * 22.5 / 400, delta=0.05)
             lost = strategy["time_us"] - times["alone_us"]
             self.assertAlmostEqual(strategy["loss_us"]["links"], lost, delta=1e-3 * lost)
 

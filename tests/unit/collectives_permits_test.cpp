@@ -109,7 +109,7 @@ TEST_CASE("the library chooses among what is permitted, and a wish outside is re
   CHECK(chosen(cluster, CollectiveKind::all_to_all).algorithm == Algorithm::direct);  // sends and receives
 }
 
-TEST_CASE("limits cut a library's channels first and then raise them; pairs have a power of two") {
+TEST_CASE("limits cut a library's channels first and then raise them, pairs have a power of two") {
   ClusterSpec cluster = with_switch();
   CollectiveLibrarySpec& library = cluster.library;
   library.channels = 24;

@@ -81,7 +81,7 @@ TEST_CASE("wires of their own, other libraries and unknown sockets leave the pre
 }
 
 TEST_CASE(
-    "a step through host memory takes its latency beside a peer's; lines in ll come a thread's round later") {
+    "a step through host memory takes its latency beside a peer's, lines in ll come a thread's round later") {
   // Neighbours of the ring 0, 1, 2, 3 on one socket are peers; two of the four steps cross sockets.
   ClusterSpec cluster = over_pcie(63.0_GBps, tuned_as(TunedGpu::blackwell), P2pReach::host);
   CollectiveLibrarySpec& library = cluster.library;

@@ -72,7 +72,7 @@ TEST_CASE("a tree over nodes is sped up within the node, to twice its NICs' spee
 }
 
 TEST_CASE(
-    "NVLS: a head takes its own share twice; up to 32 heads, and speed between nodes up to twice that within") {
+    "NVLS: a head takes its own share twice, up to 32 heads, and speed between nodes up to twice that within") {
   CHECK(search_topology(kH100).nvls == SearchedGraph{8, 40, 60});  // 9 x 40 = 360
   CHECK(search_topology(over(kH100, 8, 48.0)).nvls == SearchedGraph{8, 40, 48});
   CHECK(search_topology(kB200).nvls == SearchedGraph{8, 80, 90});  // 9 x 80 = 720
