@@ -16,12 +16,6 @@ BytesPerSecond of_all_nics(const ClusterSpec& cluster) {
   return cluster.fabric->nic.both_ways * static_cast<double>(cluster.fabric->nics_per_node);
 }
 
-/// LL128 needs NVLink; a switch of GPUs is NVLink's.
-bool goes_over_pcie(const ClusterSpec& cluster) {
-  return cluster.node.topology == NodeTopology::wired && !cluster.library.ll128 &&
-         cluster.library.rules == TunerRules::nccl;
-}
-
 /// The NICs of \p gpus of a node. Several of one GPU are one: a libfabric plug-in shows them so (aws-ofi-nccl,
 /// multi-rail), and NCCL joins ports of one card (NCCL_NET_MERGE_LEVEL, from 2.24 on). Wrong when: they are
 /// cards of their own.

@@ -48,6 +48,11 @@ int copies_of(double speed, int rings, TunedGpu gpu) {
 
 }  // namespace
 
+bool goes_over_pcie(const ClusterSpec& cluster) {
+  return cluster.node.topology == NodeTopology::wired && !cluster.library.ll128 &&
+         cluster.library.rules == TunerRules::nccl;
+}
+
 std::optional<FoundRings> rings_over_pcie(const ClusterSpec& cluster, const std::vector<int>& members) {
   const NodeSpec& node = cluster.node;
   if (cluster.library.rules != TunerRules::nccl || node.host.sockets.empty()) return std::nullopt;

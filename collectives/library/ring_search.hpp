@@ -9,6 +9,10 @@
 
 namespace c3::inline collectives {
 
+/// Whether the GPUs of a node are joined by PCIe alone, as far as NCCL is concerned: LL128 needs NVLink, and a
+/// switch of GPUs is NVLink's.
+bool goes_over_pcie(const ClusterSpec& cluster);
+
 struct FoundRings {
   int rings = 1;
   BytesPerSecond speed;  ///< of each, a step of the search's list

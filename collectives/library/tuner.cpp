@@ -155,7 +155,7 @@ CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cl
   const std::vector<TimedMethod> timed = timed_methods(figures, wish);
   if (!timed.empty()) return std::ranges::min_element(timed, {}, &TimedMethod::time)->method;
   const Algorithm usual = usual_algorithm(call, cluster, wish);
-  return {usual, wish.protocol.value_or(usual_protocol(figures, usual)), wish.channels};
+  return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
 }
 
 }  // namespace c3::collectives

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/library/ring_search.hpp"
 #include "studies/collectives/scores.hpp"
 
 namespace c3::inline studies {
@@ -19,14 +20,8 @@ constexpr double kPercent = 100.0;
 
 bool has_several_nodes(const ClusterSpec& cluster) { return cluster.nodes > 1; }
 
-/// NVLink and xGMI have links of their own kind; protocols that need whole lines are not offered over PCIe.
-bool is_over_pcie(const ClusterSpec& cluster) {
-  return cluster.node.topology == NodeTopology::wired && !cluster.library.ll128 &&
-         cluster.library.rules == TunerRules::nccl;
-}
-
 bool is_blackwell(const ClusterSpec& cluster) {
-  return cluster.gpu.family.tuned_as == TunedGpu::blackwell && !is_over_pcie(cluster);
+  return cluster.gpu.family.tuned_as == TunedGpu::blackwell && !goes_over_pcie(cluster);
 }
 
 struct Group {
@@ -37,7 +32,7 @@ struct Group {
 
 constexpr std::array kGroups = {Group{"several_nodes", "several nodes", has_several_nodes},
                                 Group{"blackwell", "Blackwell with NVLink", is_blackwell},
-                                Group{"pcie", "joined by PCIe alone", is_over_pcie}};
+                                Group{"pcie", "joined by PCIe alone", goes_over_pcie}};
 
 void add_group(StudySection& section, const Group& group, const std::deque<TableRun>& tables,
                const PublishedFigures& published) {

@@ -13,7 +13,8 @@ namespace c3::inline studies {
 StudySection group_scores(const std::deque<TableRun>& tables, const PublishedFigures& published);
 
 /// Tables of the same hardware, operation and ranks in two files, often of two sites: how far the measured
-/// times of equal sizes are apart. Nothing that predicts both can be nearer to them. Without lines where there
+/// times of equal sizes are apart. What predicts both is off by half of that from one
+/// of them. Without lines where there
 /// are no two such tables.
 StudySection site_differences(const std::deque<TableRun>& tables, const PublishedFigures& published);
 
