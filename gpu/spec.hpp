@@ -290,6 +290,7 @@ struct GovernorSpec {
   double flop_pj = 0;     ///< pJ of one flop of a 16-bit matrix product at boost clock; others by their peak
   double byte_pj = 0;     ///< pJ of one byte at HBM
   double exponent = 0.5;  ///< slow-down = (power at boost / limit)^exponent
+  double burst = 1.35;    ///< power that the first milliseconds may draw, in limits (assumed)
   Seconds averaging;      ///< over which power is averaged
   FlopsPerSecond level = {};  ///< measured: where large 16-bit products of this node settle; 0: `limit` decides
   ClockState state = ClockState::sustained;

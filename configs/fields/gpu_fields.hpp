@@ -220,6 +220,9 @@ inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
     number<&GovernorSpec::exponent>("power_exponent", {0.05, 1},
                                     "slow-down = (power at boost clock / power limit)^exponent")
         .optional(),
+    number<&GovernorSpec::burst>("power_burst", {1, 4},
+                                 "power that a burst may draw before its clock falls, in power limits")
+        .optional(),
     quantity<&GovernorSpec::averaging>("power_averaging", "time constant over which power is averaged")
         .optional(),
     quantity<&GovernorSpec::level>(

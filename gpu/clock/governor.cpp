@@ -8,7 +8,6 @@ namespace c3::inline gpu {
 namespace {
 
 constexpr double kPico = 1e-12;
-constexpr double kBurst = 1.35;  // power that a burst may draw, in limits
 
 /// The limit, or the one that a measured level of large products implies.
 Watts effective_limit(const GpuSpec& gpu) {
@@ -35,7 +34,8 @@ double sustained_slowdown(const GpuSpec& gpu, Watts power) {
 }
 
 double burst_slowdown(const GpuSpec& gpu, Watts power) {
-  return std::pow(std::max(1.0, power / (kBurst * effective_limit(gpu))), gpu.governor.exponent);
+  const Watts limit = gpu.governor.burst * effective_limit(gpu);
+  return std::pow(std::max(1.0, power / limit), gpu.governor.exponent);
 }
 
 // The mean P obeys dP/dt = (power - P) / averaging from `idle` on.
@@ -43,7 +43,7 @@ Seconds time_to_limit(const GpuSpec& gpu, Watts power) {
   const Watts limit = effective_limit(gpu);
   if (power <= limit) return Seconds{std::numeric_limits<double>::infinity()};
   if (limit <= gpu.governor.idle) return Seconds{};
-  const Watts drawn = std::min(power, kBurst * limit);
+  const Watts drawn = std::min(power, gpu.governor.burst * limit);
   return gpu.governor.averaging * std::log((drawn - gpu.governor.idle) / (drawn - limit));
 }
 

@@ -20,9 +20,10 @@ Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond pea
 /// the one at which a product with all of \p gpu's 16-bit share settles at that level.
 double sustained_slowdown(const GpuSpec& gpu, Watts power);
 
-/// The same within the first milliseconds, before the mean counts: what a regulator lets a burst draw, 1.35
-/// times the limit (assumed: with it small and large products of the given B200 and H100 tables have one share
-/// of the peak, and their ratio of one second to a burst stops growing above it; 1.2 to 1.6).
+/// The same within the first milliseconds, before the mean counts: GovernorSpec::burst times the limit in its
+/// place. No source describes such a limit on bursts. It was added, with 1.35, after fits of the given H100 and
+/// B200 tables without it left large products too fast beside small ones. Wrong when: a board's regulator
+/// answers faster than it averages, or voltage and not power holds a burst back.
 double burst_slowdown(const GpuSpec& gpu, Watts power);
 
 /// When a stream that draws \p power from idle on reaches the limit: the mean over GovernorSpec::averaging

@@ -30,6 +30,7 @@ GpuSpec governed() {
                   .flop_pj = 1.0,
                   .byte_pj = 50.0,
                   .exponent = 0.5,
+                  .burst = 1.35,
                   .averaging = 100.0_ms,
                   .level = {},
                   .state = ClockState::burst};
@@ -117,9 +118,15 @@ TEST_CASE("the state belongs to the stream: a small product beside large ones sl
   // At the speed of the mean power, which is below that of the large product alone.
   const double slower = sustained_slowdown(gpu, in_stream.power);
   CHECK(slower > 1.01);
-  KernelDescription kernel = describe("g", small, gpu);
+  GpuSpec at_boost = gpu;
+  at_boost.governor.board = {};
+  KernelDescription kernel = describe("g", small, at_boost);
   slow_down(kernel, slower);
-  CHECK(time_alone(kernel, gpu).time > by_itself.burst);
+  const Seconds slow_small = time_alone(kernel, gpu).time;
+  CHECK(slow_small > 1.005 * by_itself.burst);
+  KernelDescription large = describe("g", kLarge, at_boost);
+  slow_down(large, slower);
+  CHECK(in_stream.sustained.value == near((slow_small + time_alone(large, gpu).time).value));
   CHECK(in_stream.sustained / in_stream.burst > 1.01);
 }
 
