@@ -22,8 +22,7 @@ class NewerPart {
   struct Attention {
     Operator op;
     Seconds measured;
-    std::size_t kind;   ///< of kAttentionKinds
-    bool kept = false;  ///< of the half of the shapes that no coefficient was set from
+    std::size_t kind;  ///< of kAttentionKinds
     Seconds predicted = {};
   };
 
