@@ -50,7 +50,7 @@ TEST_CASE("a board without known power is never slowed") {
   CHECK(is_governed(gpu));
 }
 
-TEST_CASE("power is idle power, flops and bytes; a type of twice the peak takes half the energy") {
+TEST_CASE("power is idle power, flops and bytes, and a type of twice the peak takes half the energy") {
   // 100 W + 1 pJ x 400 TFLOP/s + 50 pJ x 2 TB/s = 600 W; fp8 at the same rate: 200 W less.
   const GpuSpec gpu = governed();
   const FlopsPerSecond peak = matrix_rate(gpu, DType::bf16).peak;
