@@ -110,7 +110,7 @@ TEST_CASE("the library chooses among what is permitted, and a wish outside is re
   CHECK(chosen(cluster, CollectiveKind::all_to_all).algorithm == Algorithm::direct);  // sends and receives
 }
 
-TEST_CASE("limits cut a library's channels first and then raise them; pairs have a power of two") {
+TEST_CASE("limits cut a library's channels first and then raise them, and pairs have a power of two") {
   CollectiveLibrarySpec library = with_switch().library;
   library.channels = 24;
   library.p2p_channels = 32;
