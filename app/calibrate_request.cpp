@@ -118,6 +118,7 @@ class Reader {
     const auto found = std::ranges::find(set_.gpus, name, &GpuSpec::name);
     if (found == set_.gpus.end()) {
       set_.gpus.push_back(load_gpu(preset_of(name)));
+      set_.gpus.back().governor.state = ClockState::burst;  // tables are taken in milliseconds
       return set_.gpus.size() - 1;
     }
     return static_cast<std::size_t>(found - set_.gpus.begin());

@@ -71,7 +71,13 @@ std::shared_ptr<const GpuSpec> gpu_of(const std::string& name, const KernelOptio
     throw ConfigError({std::make_shared<const std::string>("--gpu"), 1, 1}, "gpu",
                       unknown_name("GPU preset", name, preset_names(PresetKind::gpu)));
   }
-  return std::make_shared<const GpuSpec>(load_gpu(*preset, options.sets));
+  GpuSpec gpu = load_gpu(*preset, options.sets);
+  if (options.state == "auto") {  // measured calls were bursts; a queue that is never empty is hot
+    gpu.governor.state = options.launch == "device" ? ClockState::sustained : ClockState::burst;
+  } else {
+    gpu.governor.state = options.state == "burst" ? ClockState::burst : ClockState::sustained;
+  }
+  return std::make_shared<const GpuSpec>(std::move(gpu));
 }
 
 std::vector<KernelSlice> slices_of(const KernelOptions& options) {

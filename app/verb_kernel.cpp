@@ -20,6 +20,7 @@
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_class.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/stream_times.hpp"
 #include "results/hardware_words.hpp"
 #include "results/schema.hpp"
 #include "results/text_table.hpp"
@@ -33,6 +34,7 @@ struct Row {
   std::int64_t work_groups = 0;
   FlopsPerSecond peak;  ///< 0: the operator has no arithmetic to speak of
   Seconds roofline;
+  StreamTimes stream;
 
   FlopsPerSecond rate() const { return time.flops / time.time; }
 };
@@ -43,7 +45,8 @@ Row row_of(const KernelCase& asked) {
           .time = time_of(asked.op, *asked.gpu, asked.slice),
           .work_groups = kernel.work_groups,
           .peak = kernel.peak,
-          .roofline = roofline(kernel, *asked.gpu)};
+          .roofline = roofline(kernel, *asked.gpu),
+          .stream = stream_times({&asked.op, 1}, *asked.gpu, asked.slice)};
 }
 
 int cus_of(const Row& row) {
@@ -57,10 +60,14 @@ Json json_of(const Row& row) {
   json.update({{"cus", cus_of(row)},
                {"time_us", row.time.time.value * 1e6},
                {"launch_us", row.time.launch.value * 1e6},
+               {"state", name_of(row.asked.gpu->governor.state)},
+               {"burst_us", row.stream.burst.value * 1e6},
+               {"sustained_us", row.stream.sustained.value * 1e6},
                {"bound", name_of(row.time.bound)},
                {"waves", row.time.waves},
                {"work_groups", row.work_groups},
                {"tflops", row.rate().value / 1e12}});
+  if (row.stream.power.value > 0.0) json["burst_power_w"] = row.stream.power.value;
   if (row.peak.value > 0.0) json["share_of_peak"] = row.rate() / row.peak;
   json.update({{"roofline_us", row.roofline.value * 1e6},
                {"hbm_read_bytes", row.time.hbm_read.value},
@@ -85,17 +92,19 @@ std::string compute_units_heading(const std::vector<Row>& rows) {
 }
 
 void print_table(const std::vector<Row>& rows) {
-  TextTable table({"gpu", "shape", compute_units_heading(rows), "time [us]", "launch [us]", "bound", "waves",
-                   "work groups", "TFLOP/s", "of peak", "roofline [us]", "HBM read [MB]", "written [MB]",
-                   "HBM [GB/s]", "L2 [MB]"});
+  TextTable table({"gpu", "shape", compute_units_heading(rows), "time [us]", "burst [us]", "sustained [us]",
+                   "launch [us]", "bound", "waves", "work groups", "TFLOP/s", "of peak", "roofline [us]",
+                   "HBM read [MB]", "written [MB]", "HBM [GB/s]", "L2 [MB]"});
   for (const Row& row : rows) {
     const KernelTime& time = row.time;
     const std::string share =
         row.peak.value > 0.0 ? fmt::format("{:.1f}%", 100.0 * (row.rate() / row.peak)) : "-";
     table.add(
         {row.asked.gpu->name, row.asked.op.of_class().shape_text(row.asked.op), std::to_string(cus_of(row)),
-         fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", time.launch.value * 1e6),
-         std::string(name_of(time.bound)), fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
+         fmt::format("{:.2f}", time.time.value * 1e6), fmt::format("{:.2f}", row.stream.burst.value * 1e6),
+         fmt::format("{:.2f}", row.stream.sustained.value * 1e6),
+         fmt::format("{:.2f}", time.launch.value * 1e6), std::string(name_of(time.bound)),
+         fmt::format("{:g}", time.waves), std::to_string(row.work_groups),
          fmt::format("{:.2f}", row.rate().value / 1e12), share, fmt::format("{:.2f}", row.roofline.value * 1e6),
          fmt::format("{:.2f}", time.hbm_read.value / 1e6), fmt::format("{:.2f}", time.hbm_write.value / 1e6),
          fmt::format("{:.1f}", ((time.hbm_read + time.hbm_write) / time.time).value / 1e9),
@@ -107,7 +116,11 @@ void print_table(const std::vector<Row>& rows) {
       "vector\n"
       "operators between events of eager PyTorch, others on the device); roofline: flops at peak or every "
       "operand\n"
-      "once at peak HBM bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n");
+      "once at peak HBM bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n"
+      "burst, sustained: at the boost clock, and at the clock that the power limit leaves to a stream of this "
+      "kernel "
+      "alone;\n"
+      "equal where it draws less, or where nothing is known of the GPU's power.\n");
 }
 
 int run_kernel(const KernelOptions& options) {
@@ -153,6 +166,10 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::rows:
     case ShapeKey::cols:
       return "Vector operator: size of its tensors";
+    case ShapeKey::layout:
+      return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn)";
+    case ShapeKey::warm:
+      return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
   }
@@ -172,9 +189,7 @@ void add_shape_options(Command& verb, KernelOptions& options) {
     Option& option = verb.add_option(option_name(key), options.shape[key], std::string(described(key)));
     const bool is_list = key == ShapeKey::m || key == ShapeKey::n || key == ShapeKey::k;
     is_list ? option.comma_separated().one_word() : option.one_word_once();
-    const bool is_name =
-        key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic;
-    option.type_name(is_name ? "NAME" : "N");
+    option.type_name(is_text(key) ? "NAME" : "N");
   }
 }
 
@@ -197,6 +212,12 @@ void add_options(Command& verb, KernelOptions& options) {
           "--launch", options.launch,
           "Launch cost: measured: a single call, as in the measurements; device: in a queue that is not empty")
       .one_of({"measured", "device"})
+      .show_default();
+  verb.add_option(
+          "--state", options.state,
+          "Clock: burst: boost; sustained: what the power limit leaves to a stream of this kernel; auto: "
+          "burst with --launch measured, sustained with --launch device")
+      .one_of({"burst", "sustained", "auto"})
       .show_default();
   verb.add_option("--set", options.sets, "Override a key of the GPU, as in gpu.hbm_read=\"5 TB/s\"")
       .repeated()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "configs/fields/gpu_fields.hpp"
@@ -15,22 +16,26 @@ namespace {
 
 /// For every data type that has a peak. The sustained rate of large GEMMs and their clock may be left to the
 /// family's share (set_coefficients).
-std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
+std::optional<MatrixRate> read_matrix_rate(Section& section, DType dtype, const std::string& prefix,
+                                           Hertz boost) {
   const auto& [peak, sustained, clock] = kMatrixFields;
+  if (!section.has(prefix + "peak")) return std::nullopt;
+  MatrixRate rate{.dtype = dtype, .peak = {}, .sustained = {}, .clock = {}};
+  read_field(section, rate, peak, prefix);
+  rate.from_share = !section.has(prefix + "sustained");
+  if (!rate.from_share) {
+    read_field(section, rate, sustained, prefix);
+    read_field(section, rate, clock, prefix);
+    if (rate.sustained > rate.peak) section.fail(prefix + "sustained", "must not be above the peak");
+    if (rate.clock > boost) section.fail(prefix + "clock", "must not be above boost_clock");
+  }
+  return rate;
+}
+std::vector<MatrixRate> read_matrix_rates(Section& section, Hertz boost) {
   std::vector<MatrixRate> rates;
   for (const DType dtype : enum_values<DType>()) {
-    const std::string prefix = std::string(name_of(dtype)) + "_";
-    if (!section.has(prefix + "peak")) continue;
-    MatrixRate rate{.dtype = dtype, .peak = {}, .sustained = {}, .clock = {}};
-    read_field(section, rate, peak, prefix);
-    rate.from_share = !section.has(prefix + "sustained");
-    if (!rate.from_share) {
-      read_field(section, rate, sustained, prefix);
-      read_field(section, rate, clock, prefix);
-      if (rate.sustained > rate.peak) section.fail(prefix + "sustained", "must not be above the peak");
-      if (rate.clock > boost) section.fail(prefix + "clock", "must not be above boost_clock");
-    }
-    rates.push_back(rate);
+    const auto rate = read_matrix_rate(section, dtype, std::string(name_of(dtype)) + "_", boost);
+    if (rate) rates.push_back(*rate);
   }
   return rates;
 }
@@ -39,6 +44,11 @@ ComputeSpec read_compute(Section& section) {
   ComputeSpec compute;
   read_fields(section, compute, kComputeFields);
   compute.matrix = read_matrix_rates(section, compute.boost_clock);
+  if (const auto rate = read_matrix_rate(section, DType::fp32, kFp32Matrix, compute.boost_clock)) {
+    compute.fp32_matrix = *rate;
+    if (!section.is_rehearsal() && !section.has("fp32_sustained"))
+      section.fail("fp32_matrix_peak", "requires fp32_sustained: the family's share is its matrix units'");
+  }
   return compute;
 }
 
@@ -85,6 +95,23 @@ DmaSpec read_dma(Section& section) {
   return dma;
 }
 
+/// Without a limit of its own a board has the one that it is sold with.
+GovernorSpec read_governor(Section& section) {
+  GovernorSpec governor;
+  read_fields(section, governor, kGovernorFields);
+  if (section.is_rehearsal()) return governor;
+  const bool has_board = governor.board.value > 0.0;
+  for (const std::string_view key : {"power_limit", "flop_pj", "sustained_level"}) {
+    if (!has_board && section.has(key)) section.fail(key, "requires power_board");
+  }
+  if (governor.limit.value <= 0.0) governor.limit = governor.board;
+  if (governor.flop_pj > 0.0 && governor.averaging.value <= 0.0)
+    section.fail("flop_pj", "requires power_averaging");
+  if (governor.level.value > 0.0 && governor.flop_pj <= 0.0)
+    section.fail("sustained_level", "requires flop_pj: without it the sustained rates are the preset's");
+  return governor;
+}
+
 TriggerSpec read_trigger(Section& section) {
   TriggerSpec trigger;
   read_fields(section, trigger, kTriggerFields);
@@ -97,6 +124,8 @@ TriggerSpec read_trigger(Section& section) {
 void scale(GpuSpec& gpu, std::string_view name, double factor) {
   for (MatrixRate& rate : gpu.compute.matrix)
     scale_fields(rate, kMatrixFields, name, factor);
+  scale_fields(gpu.compute.fp32_matrix, kMatrixFields, name, factor);
+  scale_fields(gpu.governor, kGovernorFields, name, factor);
   scale_fields(gpu.hbm, kHbmFields, name, factor);
   scale_fields(gpu.hbm, kHbmRateFields, name, factor);
   scale_fields(gpu.hypotheses, kHypothesisFields, name, factor);
@@ -143,6 +172,7 @@ GpuSpec read_gpu(Section& section) {
   read_fields(section, gpu.hypotheses.power, kPowerFields);
   read_fields(section, gpu.host, kHostFields);
   read_fields(section, gpu.simulation, kSimulationFields);
+  gpu.governor = read_governor(section);
   gpu.trigger = read_trigger(section);
   read_fields(section, gpu.family, kFamilyFields);
   const KernelCoefficients coefficients =

@@ -131,7 +131,7 @@ class KernelWords {
 
  private:
   void read(Section& section, ShapeKey key) {
-    if (key == ShapeKey::op || key == ShapeKey::dtype || key == ShapeKey::pass || key == ShapeKey::traffic) {
+    if (is_text(key)) {
       words_[key] = texts_.emplace_back(section.text(name_of(key)));
     } else if (key == ShapeKey::causal) {
       words_.number(key) = section.flag(name_of(key)) ? 1 : 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -209,7 +211,19 @@ std::optional<std::string> gpu_preset_of(std::string_view device) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
   }
   const std::vector<std::string> known = preset_names(PresetKind::gpu);
-  return std::ranges::find(known, name) == known.end() ? std::nullopt : std::optional(std::move(name));
+  const auto is_known = [&](const std::string& preset) {
+    return std::ranges::find(known, preset) != known.end();
+  };
+  if (is_known(name)) return name;
+  // "h100-sxm-80gb": a preset whose name leaves out the memory that it has.
+  const std::size_t memory = name.rfind('-');
+  if (memory == std::string::npos || !name.ends_with("gb")) return std::nullopt;
+  const std::string without = name.substr(0, memory);
+  const double gigabytes = std::atof(name.c_str() + memory + 1);
+  if (!is_known(without)) return std::nullopt;
+  const double holds = load_gpu(without).hbm.size.value / 1e9;
+  constexpr double kNear = 0.1;
+  return std::abs(gigabytes - holds) <= kNear * holds ? std::optional(without) : std::nullopt;
 }
 
 GpuSpec load_gpu(const std::string& name, std::span<const std::string> sets) {

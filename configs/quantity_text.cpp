@@ -62,6 +62,7 @@ std::vector<DimensionUnits> make_units() {
        "compute rate",
        {{"FLOP/s", 1.0}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}, {"EFLOP/s", 1e18}}},
       {Dimension::frequency, "frequency", {{"Hz", 1.0}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}},
+      {Dimension::power, "power", {{"W", 1.0}, {"kW", 1e3}}},
   };
 }
 

@@ -8,10 +8,10 @@
 
 namespace c3::inline configs {
 
-enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency };
+enum class Dimension { bytes, duration, bandwidth, flop_rate, frequency, power };
 
-/// \returns \p text in SI base units (B, s, B/s, FLOP/s, Hz). Decimal and binary prefixes are distinct (GB is
-/// 1e9, GiB is 2^30), B is a byte and b a bit; case matters. The blank before the unit may be left out.
+/// \returns \p text in SI base units (B, s, B/s, FLOP/s, Hz, W). Decimal and binary prefixes are distinct (GB
+/// is 1e9, GiB is 2^30), B is a byte and b a bit; case matters. The blank before the unit may be left out.
 /// Negative numbers are read; whether they make sense is the caller's business.
 /// \throws std::invalid_argument saying what is wrong and which units are allowed.
 double parse_quantity(std::string_view text, Dimension dimension);
@@ -26,10 +26,10 @@ struct QuantityText {
 /// Absent when \p text is no number with a unit.
 std::optional<QuantityText> find_quantity(std::string_view text);
 
-/// "B", "s", "B/s", "FLOP/s" or "Hz".
+/// "B", "s", "B/s", "FLOP/s", "Hz" or "W".
 std::string_view base_unit(Dimension dimension);
 
-/// "size", "duration", "bandwidth", "compute rate" or "frequency".
+/// "size", "duration", "bandwidth", "compute rate", "frequency" or "power".
 std::string_view name_of(Dimension dimension);
 
 /// Every unit that parse_quantity knows for \p dimension: "B", "kB", "KiB", ...

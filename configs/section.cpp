@@ -28,6 +28,7 @@ std::pair<double, double> bounds_of(Dimension dimension) {
     case Dimension::bandwidth:
     case Dimension::flop_rate:
     case Dimension::frequency:
+    case Dimension::power:
       return {1.0, 1e24};
   }
   throw std::logic_error("bounds_of: unknown dimension");
@@ -367,6 +368,7 @@ FlopsPerSecond Section::flop_rate(std::string_view key) {
   return {quantity(key, Dimension::flop_rate, Sign::positive)};
 }
 Hertz Section::frequency(std::string_view key) { return {quantity(key, Dimension::frequency, Sign::positive)}; }
+Watts Section::power(std::string_view key) { return {quantity(key, Dimension::power, Sign::positive)}; }
 
 std::size_t Section::chosen(std::string_view key, std::span<const std::string> known) {
   const Node& written = sourced_node(key, {ChoiceRule{{known.begin(), known.end()}}, provenance_});

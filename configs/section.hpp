@@ -98,6 +98,7 @@ class Section {
   BytesPerSecond bandwidth(std::string_view key);  ///< > 0
   FlopsPerSecond flop_rate(std::string_view key);  ///< > 0
   Hertz frequency(std::string_view key);           ///< > 0
+  Watts power(std::string_view key);               ///< > 0
 
   /// One of an enumeration's names.
   template <NamedEnum E>

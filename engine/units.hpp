@@ -46,6 +46,17 @@ using BytesPerSecond = Quantity<1, -1, 0>;
 using FlopsPerSecond = Quantity<0, -1, 1>;
 using Hertz = Quantity<0, -1, 0>;
 
+/// Power. No rate or amount of the model is made of it, so it has no dimension among the others.
+struct Watts {
+  double value = 0.0;
+
+  friend constexpr auto operator<=>(const Watts&, const Watts&) = default;
+  friend constexpr Watts operator+(Watts a, Watts b) { return {a.value + b.value}; }
+  friend constexpr Watts operator-(Watts a, Watts b) { return {a.value - b.value}; }
+  friend constexpr Watts operator*(double factor, Watts a) { return {a.value * factor}; }
+  friend constexpr double operator/(Watts a, Watts b) { return a.value / b.value; }
+};
+
 constexpr double kKibi = 1024.0;
 constexpr double kMebi = 1024.0 * kKibi;
 constexpr double kGibi = 1024.0 * kMebi;

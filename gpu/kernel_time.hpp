@@ -68,7 +68,8 @@ struct KernelTime {
   Bytes l2;  ///< loads and stores, whole kernel
   Bytes hbm_read;
   Bytes hbm_write;
-  Flops flops;  ///< useful ones
+  Flops flops;       ///< useful ones
+  Watts power = {};  ///< that a stream of it draws in the mean; 0: not known
 
   /// That of kernels that run one after another; the bound is the longer one's.
   KernelTime& operator+=(const KernelTime& next);

@@ -28,4 +28,9 @@ const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
   return *found;
 }
 
+const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype) {
+  const MatrixRate& on_matrix_units = gpu.compute.fp32_matrix;
+  return dtype == DType::fp32 && on_matrix_units.peak.value > 0.0 ? on_matrix_units : matrix_rate(gpu, dtype);
+}
+
 }  // namespace c3::gpu

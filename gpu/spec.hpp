@@ -164,6 +164,7 @@ struct ComputeSpec {
   int wave_slots_per_cu = 0;
   Hertz boost_clock;
   std::vector<MatrixRate> matrix;
+  MatrixRate fp32_matrix = {};  ///< fp32 products on matrix units; peak 0: vector units compute them
   Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< most loads that a CU keeps in flight
 
   int cus() const { return xcds * cus_per_xcd; }
@@ -247,10 +248,13 @@ struct TriggerSpec {
 
 /// Which kernels the vendor's library of matrix products has for it.
 struct LibraryKernelSpec {
-  /// Tiles on matrix units, on vector units, and for batched products on vector units.
+  /// Tiles on matrix units (16 bits and fewer), on vector units, and for batched products on vector units.
   std::vector<GemmTile> matrix_tiles = {};
   std::vector<GemmTile> vector_tiles = {};
   std::vector<GemmTile> batched_vector_tiles = {};
+  /// The same of fp32 products on matrix units, where they run there.
+  std::vector<GemmTile> fp32_matrix_tiles = {};
+  std::vector<GemmTile> batched_fp32_matrix_tiles = {};
   int gemm_cluster = 1;  ///< work groups that fetch a shared panel once for all of them (TMA multicast)
   /// Steps of K that a work group on matrix units has in LDS at once, most of them on their way; 0: as many as
   /// fit, so that no other work group with LDS finds room on its CU.
@@ -266,6 +270,32 @@ struct StreamedSpec {
   double relief = 0.0;     ///< fraction of the published effect of taking CUs away from such a GEMM: 0..1
 
   bool operator==(const StreamedSpec&) const = default;
+};
+
+/// In which state of the clock kernels run.
+enum class ClockState {
+  burst,      ///< at the boost clock: alone, for a few milliseconds from idle
+  sustained,  ///< at the clock that the power limit leaves to a stream of this kernel
+};
+constexpr auto enum_names(ClockState) {
+  return std::to_array<EnumName<ClockState>>(
+      {{"burst", ClockState::burst}, {"sustained", ClockState::sustained}});
+}
+
+/// What a board draws, and what its limit makes of the clock (gpu/clock/governor.hpp).
+struct GovernorSpec {
+  Watts board;            ///< limit that the part is sold with; 0: not known, and nothing slows
+  Watts limit;            ///< mean power that this board may draw
+  Watts idle;             ///< drawn at boost clock beside arithmetic and traffic
+  double flop_pj = 0;     ///< pJ of one flop of a 16-bit matrix product at boost clock; others by their peak
+  double byte_pj = 0;     ///< pJ of one byte at HBM
+  double exponent = 0.5;  ///< slow-down = (power at boost / limit)^exponent
+  double burst = 1.35;    ///< power that the first milliseconds may draw, in limits (assumed)
+  Seconds averaging;      ///< over which power is averaged
+  FlopsPerSecond level = {};  ///< measured: where large 16-bit products of this node settle; 0: `limit` decides
+  ClockState state = ClockState::sustained;
+
+  bool operator==(const GovernorSpec&) const = default;
 };
 
 /// Effect of a power limit on the clock of kernels that reach it while others take power or CUs.
@@ -324,12 +354,16 @@ struct GpuSpec {
   TriggerSpec trigger = {};
   LibraryKernelSpec library_kernels = {};
   KernelCoefficients kernels = {};  ///< for its family and memory technology
+  GovernorSpec governor = {};
   HypothesisSpec hypotheses = {};
   HostSpec host = {};
   SimulationSpec simulation = {};
 
   bool operator==(const GpuSpec&) const = default;
 };
+
+/// The rate of matrix products of \p dtype, on whichever units compute them. \throws as matrix_rate.
+const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype);
 
 /// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype);

@@ -112,6 +112,7 @@ constexpr Dimension dimension_of() {
   if constexpr (std::same_as<Q, BytesPerSecond>) return Dimension::bandwidth;
   if constexpr (std::same_as<Q, FlopsPerSecond>) return Dimension::flop_rate;
   if constexpr (std::same_as<Q, Hertz>) return Dimension::frequency;
+  if constexpr (std::same_as<Q, Watts>) return Dimension::power;
 }
 
 template <class Q>
@@ -121,6 +122,7 @@ Q read_quantity(Section& section, std::string_view key, bool may_be_zero) {
   if constexpr (std::same_as<Q, BytesPerSecond>) return section.bandwidth(key);
   if constexpr (std::same_as<Q, FlopsPerSecond>) return section.flop_rate(key);
   if constexpr (std::same_as<Q, Hertz>) return section.frequency(key);
+  if constexpr (std::same_as<Q, Watts>) return section.power(key);
 }
 
 /// The member as a file has it; nullptr for what has a unit, is a list or a chosen name.

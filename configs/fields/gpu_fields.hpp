@@ -25,7 +25,7 @@ inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
     quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock"),
     quantity<&ComputeSpec::outstanding>("cu_outstanding", "most loads that one CU keeps in flight").optional(),
 });
-static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 1, "all but the matrix rates");
+static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but the matrix rates");
 
 /// Each data type has these keys after its name: `bf16_peak`, `bf16_sustained`, `bf16_clock`. The last two may
 /// be left to the family's share.
@@ -46,6 +46,12 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
                                                           "tiles of the library's kernels on vector units"),
     read_by<&LibraryKernelSpec::batched_vector_tiles, read_tiles>(
         "batched_vector_tiles", "tiles of the library's batched products on vector units"),
+    read_by<&LibraryKernelSpec::fp32_matrix_tiles, read_tiles>(
+        "fp32_matrix_tiles", "tiles of its fp32 products, where matrix units compute those")
+        .optional(),
+    read_by<&LibraryKernelSpec::batched_fp32_matrix_tiles, read_tiles>(
+        "batched_fp32_matrix_tiles", "tiles of its batched fp32 products, where matrix units compute those")
+        .optional(),
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
@@ -200,6 +206,34 @@ inline constexpr auto kPowerFields = std::to_array<Field<PowerSpec>>({
 });
 static_assert(member_count<PowerSpec>() == kPowerFields.size());
 
+inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
+    quantity<&GovernorSpec::board>("power_board", "power limit that the board is sold with").optional(),
+    quantity<&GovernorSpec::limit>("power_limit", "power limit of this board; without it, power_board")
+        .by_others(),
+    quantity<&GovernorSpec::idle>("power_idle", "power at boost clock beside arithmetic and memory traffic")
+        .optional(),
+    number<&GovernorSpec::flop_pj>("flop_pj", {0, 100},
+                                   "energy of a flop of a 16-bit matrix product at boost clock, in pJ")
+        .optional(),
+    number<&GovernorSpec::byte_pj>("byte_pj", {0, 1000}, "energy of a byte of memory traffic, in pJ")
+        .optional(),
+    number<&GovernorSpec::exponent>("power_exponent", {0.05, 1},
+                                    "slow-down = (power at boost clock / power limit)^exponent")
+        .optional(),
+    number<&GovernorSpec::burst>("power_burst", {1, 4},
+                                 "power that a burst may draw before its clock falls, in power limits")
+        .optional(),
+    quantity<&GovernorSpec::averaging>("power_averaging", "time constant over which power is averaged")
+        .optional(),
+    quantity<&GovernorSpec::level>(
+        "sustained_level", "measured rate at which large 16-bit products of this node settle; no preset has it")
+        .optional()
+        .scaled_by("flops_scale"),
+    choice<&GovernorSpec::state>("clock_state", "clock of the kernels: burst, or sustained at the power limit")
+        .optional(),
+});
+static_assert(member_count<GovernorSpec>() == kGovernorFields.size());
+
 /// Streamed GEMMs and the power limit have tables of their own.
 inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
     number<&HypothesisSpec::l2_reuse>("l2_reuse", {0, 1},
@@ -230,12 +264,17 @@ inline constexpr auto kFamilyFields = std::to_array<Field<FamilySpec>>({
 });
 static_assert(member_count<FamilySpec>() == kFamilyFields.size());
 
+/// Before the keys of fp32 products on matrix units: `fp32_matrix_peak`.
+inline constexpr const char* kFp32Matrix = "fp32_matrix_";
+
 /// Calls \p visit(key, QuantityOf) for every number with a unit of \p gpu; keys as "hbm_peak".
 template <class Visit>
 void each_quantity(GpuSpec& gpu, const Visit& visit) {
   each_quantity(gpu.compute, kComputeFields, "", visit);
   for (MatrixRate& rate : gpu.compute.matrix)
     each_quantity(rate, kMatrixFields, std::string(name_of(rate.dtype)) + "_", visit);
+  if (gpu.compute.fp32_matrix.peak.value > 0.0)
+    each_quantity(gpu.compute.fp32_matrix, kMatrixFields, kFp32Matrix, visit);
   each_quantity(gpu.dispatch, kDispatchFields, "", visit);
   each_quantity(gpu.cache, kCacheFields, "", visit);
   each_quantity(gpu.hbm, kHbmFields, "", visit);
@@ -245,9 +284,10 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
   each_quantity(gpu.hypotheses, kHypothesisFields, "", visit);
   each_quantity(gpu.hypotheses.power, kPowerFields, "", visit);
   each_quantity(gpu.host, kHostFields, "", visit);
+  each_quantity(gpu.governor, kGovernorFields, "", visit);
 }
 
-static_assert(member_count<GpuSpec>() == 13,
+static_assert(member_count<GpuSpec>() == 14,
               "each part has its table above, and its line in each_quantity and read_gpu");
 
 }  // namespace c3::configs

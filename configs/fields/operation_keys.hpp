@@ -72,6 +72,10 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"rows", "vector operators: rows of their tensors"},
     {"cols", "vector operators: columns of their tensors"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
+    {"layout", "gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights",
+     name_of(GemmLayout::tn)},
+    {"warm", "gemm: operands that the caches still hold: none, activations or all",
+     name_of(WarmOperands::none)},
     {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
 });
 static_assert(kKernelKeys.size() == kShapeKeys.size() + 1, "the words of a shape, and on");

@@ -10,8 +10,23 @@
 namespace c3::inline gpu {
 namespace {
 
-bool differs(std::string_view key) {
-  return key == "share" || key == "flash2_share" || key == "backward_share" || key == "memory_share";
+/// Keys with a value for each family, or memory technology, that was measured.
+constexpr std::array<std::string_view, 10> kDiffering = {
+    "share",   "flash2_share", "backward_share", "memory_share",  "hbm_share",
+    "operand", "prologue_k",   "step_cycles",    "launch_cycles", "exp_share"};
+
+bool differs(std::string_view key) { return std::ranges::find(kDiffering, key) != kDiffering.end(); }
+
+/// The rates of \p rate that its preset leaves to the share \p share of its peak.
+void derive(MatrixRate& rate, double share, const GpuSpec& gpu) {
+  // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
+  constexpr double kIssued = 0.9;
+  const bool has_own_clock = !rate.from_share && rate.clock.value > 0.0;
+  if (has_own_clock) return;
+  if (rate.from_share) {
+    rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
+  }
+  rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
 }
 
 /// Calls \p visit(fields, set) with the fields of the class and its set in \p coefficients.
@@ -46,7 +61,7 @@ std::vector<CoefficientKey> coefficient_keys(std::string_view kernel_class) {
 std::vector<std::string> variants_of(std::string_view key, std::string_view family,
                                      std::string_view technology) {
   std::vector<std::string> names = {fmt::format("{}_default", key)};
-  if (key == "memory_share") names.push_back(fmt::format("{}_{}", key, technology));
+  if (key == "memory_share" || key == "hbm_share") names.push_back(fmt::format("{}_{}", key, technology));
   names.push_back(fmt::format("{}_{}", key, family));
   return names;
 }
@@ -77,19 +92,13 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   if (gpu.hbm.from_share) {
     gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = gpu.hbm.peak * coefficients.vector.memory_share;
   }
-  // Near the power limit the clock falls until what is left keeps the issue slots 90 % full.
-  constexpr double kIssued = 0.9;
+  const GemmCoefficients& matrix = coefficients.matrix_gemm;
   for (MatrixRate& rate : gpu.compute.matrix) {
-    const bool has_own_clock = !rate.from_share && rate.clock.value > 0.0;
-    if (has_own_clock) continue;
-    if (rate.from_share) {
-      const GemmCoefficients& of =
-          rate.dtype == DType::fp32 ? coefficients.vector_gemm : coefficients.matrix_gemm;
-      const double share = of.share * (rate.dtype == DType::fp8 ? of.fp8_share : 1.0);
-      rate.sustained = rate.peak * std::min(1.0, share / least_operand_loss(rate.dtype, gpu));
-    }
-    rate.clock = gpu.compute.boost_clock * std::min(1.0, rate.sustained / rate.peak / kIssued);
+    const bool on_vectors = rate.dtype == DType::fp32;
+    const double share = on_vectors ? coefficients.vector_gemm.share : matrix.share;
+    derive(rate, share * (rate.dtype == DType::fp8 ? matrix.fp8_share : 1.0), gpu);
   }
+  if (gpu.compute.fp32_matrix.peak.value > 0.0) derive(gpu.compute.fp32_matrix, matrix.share, gpu);
 }
 
 }  // namespace c3::gpu

@@ -36,6 +36,7 @@ struct GemmCoefficients {
   double split_us = 0.0;
   double split_cycles = 0.0;
   double choice_loss = 1.0;
+  double nt_loss = 1.0;
   double launch_us = 0.0;
   double batched_launch_us = 0.0;
   double launch_cycles = 0.0;
@@ -62,6 +63,8 @@ inline constexpr std::array kGemmFields = {
     GemmField{"split_cycles", &GemmCoefficients::split_cycles, 0, 50000, "the same, core cycles"},
     GemmField{"choice_loss", &GemmCoefficients::choice_loss, 1, 1.5,
               "time over the best tile's; not of batched products"},
+    GemmField{"nt_loss", &GemmCoefficients::nt_loss, 1, 1.5,
+              "time of a weight gradient's layout (nt) over forward's (tn)"},
     GemmField{"launch_us", &GemmCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
     GemmField{"batched_launch_us", &GemmCoefficients::batched_launch_us, 0, 100,
               "us, the same of a batched call"},
@@ -83,6 +86,8 @@ struct VectorCoefficients {
   double l1_kept = 0.35;
   double l2_kept = 0.65;
   double miss_sharpness = 5.0;
+  double absmax_us = 0.0;
+  double absmax_share = 1.0;
   double launch_us = 0.0;
   double softmax_launch_us = 0.0;
   double norm_launch_us = 0.0;
@@ -109,6 +114,10 @@ inline constexpr std::array kVectorFields = {
                 "of an L2 partition, keeps rows between passes"},
     VectorField{"miss_sharpness", &VectorCoefficients::miss_sharpness, 1, 20,
                 "exponent of the step from hit to miss"},
+    VectorField{"absmax_us", &VectorCoefficients::absmax_us, 0, 100,
+                "us, least time of the maximum of a tensor, launch included"},
+    VectorField{"absmax_share", &VectorCoefficients::absmax_share, 0.05, 1.0,
+                "of the achieved memory rate, of the maximum of a tensor"},
     VectorField{"launch_us", &VectorCoefficients::launch_us, 0, 100, "us, of one elementwise call as measured"},
     VectorField{"softmax_launch_us", &VectorCoefficients::softmax_launch_us, 0, 100,
                 "us, the same of a softmax"},

@@ -1,5 +1,8 @@
 #include "gpu/kernels/describe.hpp"
 
+#include <algorithm>
+
+#include "gpu/clock/governor.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/kernels/operator_table.hpp"
 
@@ -19,10 +22,32 @@ void scale_times(KernelDescription& kernel, double factor) {
 KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu) {
   const OperatorClass& of = op.of_class();
   KernelDescription kernel = of.describe(op, std::move(name), gpu);
-  if (of.coefficients == nullptr) return kernel;
-  const double factor = scale_of(of.coefficients(op), gpu.kernels);
-  if (factor != 1.0) scale_times(kernel, factor);
+  if (of.coefficients != nullptr) {
+    const double factor = scale_of(of.coefficients(op), gpu.kernels);
+    if (factor != 1.0) scale_times(kernel, factor);
+  }
+  if (is_governed(gpu) && op.of_class().has_product) {
+    const Watts power = power_of_stream(kernel, gpu);
+    const bool hot = gpu.governor.state == ClockState::sustained;
+    slow_down(kernel, hot ? sustained_slowdown(gpu, power) : burst_slowdown(gpu, power));
+  }
   return kernel;
+}
+
+// What vector units draw was never measured: they count as traffic alone.
+Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu) {
+  const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+  const auto& rates = gpu.compute.matrix;
+  const auto vectors = std::ranges::find(rates, DType::fp32, &MatrixRate::dtype);
+  const bool on_matrix_units = vectors == rates.end() || kernel.peak > vectors->peak;
+  const FlopsPerSecond rate = on_matrix_units ? alone.flops / alone.time : FlopsPerSecond{};
+  return power_at_boost(gpu, rate, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+}
+
+void slow_down(KernelDescription& kernel, double slower) {
+  kernel.compute_time = kernel.compute_time * slower;
+  kernel.least_time = kernel.least_time * slower;
+  kernel.clock = kernel.clock / slower;
 }
 
 KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& slice) {

@@ -35,14 +35,22 @@ enum class ShapeKey : std::uint8_t {
   rows,
   cols,
   traffic,
+  layout,
+  warm,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 16> kShapeKeys = {
-    "op",  "dtype",  "b",        "m",      "n",    "k",    "heads", "kv_heads",
-    "seq", "kv_seq", "head_dim", "causal", "pass", "rows", "cols",  "traffic"};
+inline constexpr std::array<std::string_view, 18> kShapeKeys = {
+    "op",     "dtype",    "b",      "m",    "n",    "k",    "heads",   "kv_heads", "seq",
+    "kv_seq", "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout",   "warm"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
+
+/// Whether a word, rather than a number or a flag, stands under \p key.
+constexpr bool is_text(ShapeKey key) {
+  using enum ShapeKey;
+  return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm;
+}
 
 /// A word for each key, or a number that never was one; neither: not given.
 class ShapeWords {

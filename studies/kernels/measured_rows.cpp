@@ -63,6 +63,7 @@ void MeasuredRows::add(const std::filesystem::path& file, const std::string& gpu
 std::size_t MeasuredRows::gpu_index(const std::string& name) {
   if (const auto known = find_gpu(name)) return *known;
   gpus_.push_back(load_gpu(name));
+  gpus_.back().governor.state = ClockState::burst;  // tables are taken in milliseconds
   return gpus_.size() - 1;
 }
 

@@ -67,7 +67,7 @@ class Calibrate(ScratchTest):
 
     def test_a_fit_of_all_coefficients_makes_a_preset(self):
         self.measure(1.3)
-        done = self.calibrate(f"{GPU}=measured.csv", "--class", "gemm", *QUICK, "--hold", "operand,prologue_k",
+        done = self.calibrate(f"{GPU}=measured.csv", "--class", "gemm", *QUICK, "--hold", "operand_default,prologue_k_default",
                               "--free", "share_default", "-o",
                               "fitted.toml")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -75,7 +75,7 @@ class Calibrate(ScratchTest):
         written = tomllib.loads((self.folder / "fitted.toml").read_text())["kernels"]["matrix_gemm"]
         shipped = tomllib.loads((SOURCE / "configs/kernels/matrix_gemm.toml").read_text())["kernels"]["matrix_gemm"]
         self.assertEqual(list(written), list(shipped))
-        for key in ("operand", "prologue_k", "share_blackwell", "launch_us"):
+        for key in ("operand_default", "prologue_k_default", "share_blackwell", "launch_us"):
             self.assertEqual(written[key], shipped[key])  # held, another family's, zero
         self.assertNotEqual(written["share_default"]["value"], shipped["share_default"]["nominal"])
         self.assertIn("measured.csv", written["share_default"]["source"])
@@ -127,8 +127,8 @@ class Calibrate(ScratchTest):
             ((own, "--class", "gemm", "--train", "t4"), 2, "no row of class gemm to fit"),
             (("t4=measured.csv", "--class", "gemm"), 2, "18 impossible"),
             ((f"{GPU}=mixed.csv", "--class", "gemm"), 2, "fp32 runs on vector units"),
-            ((own, "--class", "gemm", "--hold", "operand,sahre_default"), 2, "no coefficient 'sahre_default' to hold"),
-            ((own, "--class", "gemm", "--free", "operand"), 2, "--free: 'operand' is no coefficient that is only"),
+            ((own, "--class", "gemm", "--hold", "operand_default,sahre_default"), 2, "no coefficient 'sahre_default' to hold"),
+            ((own, "--class", "gemm", "--free", "operand_default"), 2, "--free: 'operand_default' is no coefficient that is only"),
             ((own, "--class", "gemm", "--min-time", "300 us", *QUICK), 2, "parameters of . rows"),
             ((own, "--class", "gemm", "--folds", "50", *QUICK), 2, "50 folds of 18 keys"),
             ((own, "--class", "gemm", "--start", "scale_only.toml"), 3,

@@ -10,6 +10,7 @@ import unittest
 from command import c3sim
 
 GEMM = ("-m", "8192", "-n", "8192", "-k", "8192", "--dtype", "bf16")
+UNLIMITED = ("--set", 'gpu.power_limit="7 kW"')
 TENSOR = ("--rows", "32768", "--cols", "32768", "--dtype", "bf16")
 SMALL_TENSOR = ("--rows", "64", "--cols", "64", "--dtype", "bf16")
 LARGE = ("--min", "1 GiB", "--max", "1 GiB")
@@ -35,12 +36,15 @@ ROWS = (
     ("gpu.hbm_read", "4.73 TB/s", kernel("reduce", "mi300x", *TENSOR), 0.95, -1.001, -0.85, "a reduction reads"),
     ("gpu.hbm_latency", "391 ns", kernel("copy", "mi300x", *TENSOR), 1.05, 0.0, 0.05, "loads in flight hide it"),
     ("gpu.flops_scale", None, kernel("gemm", "mi300x", *GEMM), 1.05, -1.001, -0.9, "a large GEMM computes"),
-    ("gpu.flops_scale", None, kernel("gemm", "h100-sxm", *GEMM), 1.05, -1.001, -0.9, "rates that follow the peak"),
+    ("gpu.flops_scale", None, kernel("gemm", "h100-sxm", *GEMM, *UNLIMITED), 1.05, -1.001, -0.9,
+     "rates that follow the peak"),
+    ("gpu.flops_scale", None, kernel("gemm", "h100-sxm", *GEMM), 1.05, -0.75, -0.65,
+     "at the power limit, 0.32 of nine tenths of the power goes: 1 - 0.29"),
     ("gpu.flops_scale", None, kernel("copy", "mi300x", *TENSOR), 1.05, -0.01, 0.001, "a copy computes nothing"),
     ("gpu.bf16_sustained", "708 TFLOP/s", kernel("gemm", "mi300x", *GEMM), 1.05, -1.001, -0.9, "its rate"),
     ("gpu.cus_per_xcd", "38", kernel("gemm", "mi300x", *GEMM), 2, -1.1, -0.8, "peaks follow; whole waves round"),
     ("gpu.cus_per_xcd", "132", kernel("copy", "h100-sxm", *TENSOR), 2, -0.1, 0.02, "memory is full with fewer"),
-    ("gpu.boost_clock", "1.98 GHz", kernel("gemm", "h100-sxm", *GEMM), 1.05, -1.001, -0.8, "peaks follow"),
+    ("gpu.boost_clock", "1.98 GHz", kernel("gemm", "h100-sxm", *GEMM, *UNLIMITED), 1.05, -1.001, -0.8, "peaks follow"),
     ("gpu.l2_size", "4 MiB", kernel("gemm", "mi300x", *GEMM), 2, -0.3, 0.02, "fewer misses, which are hidden"),
     ("gpu.l2_size", "4 MiB", kernel("copy", "mi300x", *TENSOR), 2, -0.01, 0.01, "nothing is used twice"),
     ("gpu.launch_latency", "1.75 us", kernel("relu", "mi300x", *SMALL_TENSOR, "--launch", "device"), 1.1, 0.3, 1.0,

@@ -20,15 +20,33 @@ def rows(*arguments):
 
 
 class OneKernel(ScratchTest):
+    def test_a_large_product_is_slower_where_the_board_is_at_its_limit(self):
+        def row(*options):
+            shape = ("gemm", "-m", "8192", "-n", "8192", "-k", "8192", "--dtype", "bf16", "--gpu", "h100-sxm")
+            return json.loads(c3sim("kernel", *shape, "--json", *options).stdout)["rows"][0]
+
+        alone = row()
+        self.assertEqual((alone["state"], alone["time_us"]), ("burst", alone["burst_us"]))
+        self.assertGreater(alone["sustained_us"], 1.05 * alone["burst_us"])
+        hot = row("--state", "sustained")
+        self.assertAlmostEqual(hot["time_us"], alone["sustained_us"])
+        self.assertEqual(row("--launch", "device")["state"], "sustained")
+        less = row("--set", "gpu.power_limit=\"500 W\"", "--state", "sustained")
+        self.assertGreater(less["time_us"], 1.05 * hot["time_us"])
+        cool = row("--set", "gpu.power_limit=\"2 kW\"")
+        self.assertEqual(cool["sustained_us"], cool["burst_us"])
+
     def test_json_has_the_documented_fields(self):
         done = c3sim("kernel", *GEMM, "--gpu", "mi300x", "--json")
         found = json.loads(done.stdout)
         self.assertEqual(found["schema_version"], 1)
         row, = found["rows"]
-        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "cus", "time_us", "launch_us", "bound", "waves",
+        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "cus", "time_us", "launch_us",
+                                     "state", "burst_us", "sustained_us", "bound", "waves",
                                      "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
                                      "hbm_write_bytes", "l2_bytes"])
         self.assertEqual([row[key] for key in list(row)[:8]], ["mi300x", "gemm", "bf16", 1, 2048, 8192, 4096, "tiled"])
+        self.assertEqual((row["state"], row["burst_us"], row["sustained_us"]), ("burst", row["time_us"], row["time_us"]))
         flops = 2 * 2048 * 8192 * 4096
         self.assertAlmostEqual(row["tflops"], flops / row["time_us"] / 1e6)
         self.assertAlmostEqual(row["share_of_peak"], row["tflops"] / 1307.4)

@@ -23,6 +23,15 @@ TABLES = {
     "neusight_e2e.csv": MODEL + "Tesla_V100-PCIE-32GB,bert_large,inf,512,8,,24,257,257,0,271,271,0,222,222,0\n",
     "gemm_a100_sxm.csv": GEMM,
     "gemm_h100_sxm.csv": GEMM + "x,fp8,4096,4096,4096,0.2\n",
+    "gemm_b200_burst_and_sustained.csv": "framework,dtype,m,n,k,sustained_ms,power_W,burst_ms\n"
+    + "trtllm,bfloat16,4096,4096,4096,0.12,800,0.1\n",
+    "neusight_h100_bmm_half.csv": NEUSIGHT_PRODUCT + "test,H100-SXM-80GB,bmm,16,1024,1024,1024,0.9,,,,,\n",
+    "neusight_mi100_linear.csv": NEUSIGHT_PRODUCT + "test,MI100,linear,1,4096,1024,1024,0.4,,,,,\n",
+    "neusight_mi100_bmm.csv": NEUSIGHT_PRODUCT + "test,MI100,bmm,16,1024,1024,1024,1.5,,,,,\n",
+    "aiter_attention_mi300x.csv": "b,heads,kv_heads,seq,kv_seq,head_dim,causal,fwd_tflops,bwd_a16_tflops,bwd_a32_tflops\n"
+    + "1,32,8,2048,2048,128,0,500,400,350\n",
+    "simumax_b200_gemm.csv": "b,m,n,k,layout,accumulate,out_dtype,tflops,ms\n"
+    + "1,4096,8192,8192,NT,True,fp32,1100,0.5\n",
     "attention_prefill_causal_a100_sxm.csv": ATTENTION,
     "attention_prefill_causal_h100_sxm.csv": ATTENTION,
 }

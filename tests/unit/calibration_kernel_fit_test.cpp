@@ -51,7 +51,7 @@ CoefficientTable truth() {
     if (field.key != "memory_share") table.values.emplace_back(field.key, defaults.*field.member);
   }
   for (auto& [key, value] : table.values) {
-    if (key.ends_with("launch_us")) value = 5.0;
+    if (key.ends_with("launch_us") || key == "absmax_us") value = 5.0;
   }
   table.values.emplace_back("memory_share_default", 0.9);
   table.values.emplace_back("memory_share_gddr6", 0.7);

@@ -169,11 +169,12 @@ TEST_CASE("a file that is no table of coefficients is refused with the place") {
   CHECK(error(text + "shrae = { value = 0.5, kind = \"derived\", source = \"x\" }\n") ==
         Part{"kernels.attention.shrae: unknown key"});
   std::string low = text;
-  const std::string line = line_of(text, "exp_share");
-  low.replace(low.find(line), line.size(), "exp_share = { value = 0.05, kind = \"derived\", source = \"x\" }");
-  CHECK(error(low) == Part{"exp_share: must be between 0.1 and 4: of the special-function rate"});
+  const std::string line = line_of(text, "exp_share_default");
+  low.replace(low.find(line), line.size(),
+              "exp_share_default = { value = 0.05, kind = \"derived\", source = \"x\" }");
+  CHECK(error(low) == Part{"exp_share_default: must be between 0.1 and 4: of the special-function rate"});
   low.replace(low.find("value = 0.05"), 12, "value = 4.05");
-  CHECK(error(low) == Part{"exp_share"});
+  CHECK(error(low) == Part{"exp_share_default"});
   CHECK(error_of([] { load_coefficients("attention", "/no/such.toml"); }) == Part{"/no/such.toml"});
 }
 

@@ -144,6 +144,9 @@ TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at bo
 TEST_CASE("a GPU is found by the name that a driver gives it") {
   CHECK(gpu_preset_of("NVIDIA_A100-PCIE-40GB") == "a100-pcie-40gb");
   CHECK(gpu_preset_of("Tesla V100-PCIE-32GB") == "v100-pcie-32gb");
+  // A preset whose name leaves out the memory that it has, and only that memory.
+  CHECK(gpu_preset_of("NVIDIA H100-SXM-80GB") == "h100-sxm");
+  CHECK_FALSE(gpu_preset_of("NVIDIA H100-SXM-40GB").has_value());
   CHECK(gpu_preset_of("NVIDIA Tesla T4") == "t4");
   CHECK(gpu_preset_of("MI300X") == "mi300x");
   CHECK_FALSE(gpu_preset_of("NVIDIA").has_value());

@@ -24,7 +24,9 @@ Operator read(const ShapeWords& words) {
                         .k = extent(words, k),
                         .dtype = chosen<DType>(words, dtype),
                         .batch = extent_or(words, b, 1),
-                        .traffic = chosen_or(words, traffic, GemmTraffic::tiled)};
+                        .traffic = chosen_or(words, traffic, GemmTraffic::tiled),
+                        .layout = chosen_or(words, layout, GemmLayout::tn),
+                        .warm = chosen_or(words, warm, WarmOperands::none)};
   const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
   refuse_absurd(m, element_size(shape.dtype).value * static_cast<double>(shape.batch) * elements,
                 2.0 * product(shape.batch, shape.m, shape.n, shape.k));
@@ -33,14 +35,23 @@ Operator read(const ShapeWords& words) {
 
 std::vector<ShapeField> fields(const GemmShape& shape) {
   using enum ShapeKey;
-  return {{dtype, name_of(shape.dtype)},    {b, shape.batch}, {m, shape.m}, {n, shape.n}, {k, shape.k},
-          {traffic, name_of(shape.traffic)}};
+  return {{dtype, name_of(shape.dtype)},
+          {b, shape.batch},
+          {m, shape.m},
+          {n, shape.n},
+          {k, shape.k},
+          {traffic, name_of(shape.traffic)},
+          {layout, name_of(shape.layout)},
+          {warm, name_of(shape.warm)}};
 }
 
 std::string shape_text(const GemmShape& shape) {
   const std::string batch = shape.batch == 1 ? "" : fmt::format("{} x ", shape.batch);
   const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
-  return fmt::format("{}{} x {} x {} {}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype), streamed);
+  const std::string layout = shape.layout == GemmLayout::tn ? "" : fmt::format(" {}", name_of(shape.layout));
+  const std::string warm = shape.warm == WarmOperands::none ? "" : fmt::format(" warm {}", name_of(shape.warm));
+  return fmt::format("{}{} x {} x {} {}{}{}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype),
+                     streamed, layout, warm);
 }
 
 Bytes output(const GemmShape& shape) {
@@ -81,7 +92,11 @@ std::array<GemmShape, 2> backward(const GemmShape& forward) {
   GemmShape of_a = forward;
   of_a.n = forward.k;
   of_a.k = forward.n;
+  of_a.layout = GemmLayout::nn;
+  of_a.warm = WarmOperands::none;
   GemmShape of_b = forward;
+  of_b.layout = GemmLayout::nt;
+  of_b.warm = WarmOperands::none;
   of_b.m = forward.k;
   of_b.k = forward.m;
   return {of_a, of_b};

@@ -61,7 +61,9 @@ class TiledTraffic final : public TrafficModel {
         band_(plan.band),
         l2_loads_(plan.l2_loads),
         output_(element * static_cast<double>(plan.tile.m * plan.tile.n)),
-        l2_reuse_(l2_reuse) {}
+        l2_reuse_(l2_reuse),
+        warm_(shape.warm),
+        products_(static_cast<double>(shape.batch * plan.split)) {}
 
   Traffic per_work_group(const CacheState& state) const override {
     if (last_state_ != state) {
@@ -81,6 +83,7 @@ class TiledTraffic final : public TrafficModel {
 
   /// Products of a batch, and parts of a split K, share nothing but the caches.
   Traffic compute(CacheState state) const {
+    const Cold cold = cold_operands(state);
     const std::int64_t tiles = tile_rows_ * tile_columns_;
     const std::int64_t resident = std::clamp<std::int64_t>(state.resident, 1, tiles);
     const double part =
@@ -90,7 +93,7 @@ class TiledTraffic final : public TrafficModel {
     Traffic traffic;
     traffic.l2 = std::max(l2_loads_, std::max(a_panel_, b_panel_));
     const Bytes l2_window = l2_misses(state, resident, traffic);
-    traffic.hbm = llc_misses(state, resident, traffic, l2_window);
+    traffic.hbm = llc_misses(state, resident, traffic, l2_window, cold);
     traffic.llc = std::max(traffic.llc, traffic.hbm);
     return traffic;
   }
@@ -111,9 +114,27 @@ class TiledTraffic final : public TrafficModel {
     return window;
   }
 
+  /// Share of each operand that the caches do not have when the kernel starts.
+  struct Cold {
+    double a = 1.0, b = 1.0;
+  };
+  /// A repeated product goes round its operands and its result; A that was just written is as recent.
+  Cold cold_operands(const CacheState& state) const {
+    if (warm_ == WarmOperands::none) return {};
+    const auto rows = static_cast<double>(tile_rows_);
+    const auto columns = static_cast<double>(tile_columns_);
+    const Bytes a = products_ * rows * a_panel_;
+    const Bytes b = products_ * columns * b_panel_;
+    const Bytes results = state.stores_bypass ? Bytes{} : products_ * rows * columns * output_;
+    const bool all = warm_ == WarmOperands::all;
+    const double missed =
+        reuse_miss_fraction(all ? a + b : a, all ? results : b + results, state.llc_size, state.replacement);
+    return {missed, all ? missed : 1.0};
+  }
+
   /// \returns mean HBM bytes of a work group.
-  Bytes llc_misses(const CacheState& state, std::int64_t resident, const Traffic& traffic,
-                   Bytes l2_window) const {
+  Bytes llc_misses(const CacheState& state, std::int64_t resident, const Traffic& traffic, Bytes l2_window,
+                   const Cold& cold) const {
     const auto tiles = static_cast<double>(tile_rows_ * tile_columns_);
     const auto concurrent = static_cast<double>(resident);
     const auto rows = static_cast<double>(tile_rows_);
@@ -149,8 +170,9 @@ class TiledTraffic final : public TrafficModel {
         std::max(0.0, a_uses - 1.0) * a_miss * a_total + std::max(0.0, b_uses - 1.0) * b_miss * b_total;
     const Bytes requested = tiles * traffic.llc;
     const Bytes at_once = requested - std::min(requested, once + again);
-    const Bytes hbm = (once + again_missed + short_miss * at_once) / tiles;
-    return std::max(std::min(hbm, traffic.llc), once / tiles);
+    const Bytes first = cold.a * a_total + cold.b * b_total;
+    const Bytes hbm = (first + again_missed + short_miss * at_once) / tiles;
+    return std::max(std::min(hbm, traffic.llc), first / tiles);
   }
 
   std::int64_t tile_rows_;
@@ -162,14 +184,16 @@ class TiledTraffic final : public TrafficModel {
   Bytes l2_loads_;
   Bytes output_;
   double l2_reuse_;
+  WarmOperands warm_;
+  double products_;  ///< of the batch, each part of a split K for itself
   // Cohorts of one wave ask the same question; a simulation is single-threaded.
   mutable std::optional<CacheState> last_state_;
   mutable Traffic last_;
 };
 
 /// fp32 accumulators and operand fragments in twice as many registers, and addresses however small the tile.
-WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, DType dtype, const GpuSpec& gpu) {
-  const int stages = dtype == DType::fp32 ? 1 : gpu.library_kernels.gemm_stages;
+WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, bool on_vectors, const GpuSpec& gpu) {
+  const int stages = on_vectors ? 1 : gpu.library_kernels.gemm_stages;
   const Bytes lds = stages == 0 ? gpu.compute.lds_per_cu : step * stages;
   const Bytes registers{
       std::max(8.0 * static_cast<double>(tile.m * tile.n), kRegister * kLeastRegisters * kLanes * tile.waves)};
@@ -182,7 +206,7 @@ WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, DType dtype, const Gpu
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
   check_extents(name, {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"b", shape.batch}});
-  const MatrixRate& rate = matrix_rate(gpu, shape.dtype);
+  const MatrixRate& rate = product_rate(gpu, shape.dtype);
   const GemmCoefficients& coefficients = coefficients_for(shape, gpu);
   const GemmPlan plan = plan_gemm(shape, gpu);
   const Bytes element = element_size(shape.dtype);
@@ -192,7 +216,8 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.name = std::move(name);
   kernel.work_groups = plan.work_groups;
   const Bytes step_bytes = element * product(plan.tile.m + plan.tile.n, plan.tile.k);
-  kernel.needs = needs_of(plan.tile, step_bytes, shape.dtype, gpu);
+  const bool on_vectors = on_vector_units(shape.dtype, gpu);
+  kernel.needs = needs_of(plan.tile, step_bytes, on_vectors, gpu);
   kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
   kernel.compute_time = plan.arithmetic;
   kernel.least_time = plan.least;
@@ -200,7 +225,7 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.overhead = plan.reduction;
   kernel.clock = rate.clock;
   kernel.prologue = static_cast<double>(plan.tile.k) / static_cast<double>(plan.k_of_work_group);
-  kernel.overlap = shape.dtype == DType::fp32 ? kVectorOverlap : kMatrixOverlap;
+  kernel.overlap = on_vectors ? kVectorOverlap : kMatrixOverlap;
   kernel.hbm_share = coefficients.hbm_share;
   kernel.outstanding = step_bytes;
   const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : element;
@@ -209,9 +234,9 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.measured_launch = plan.launch;
   kernel.peak = rate.peak;
   kernel.useful_flops = Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
-  kernel.compulsory =
-      element * (static_cast<double>(shape.batch) *
-                 (product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n)));
+  const double a = shape.warm == WarmOperands::none ? product(shape.m, shape.k) : 0.0;
+  const double b = shape.warm != WarmOperands::all ? product(shape.k, shape.n) : 0.0;
+  kernel.compulsory = element * (static_cast<double>(shape.batch) * (a + b + product(shape.m, shape.n)));
   kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.hypotheses.l2_reuse);
   if (shape.traffic == GemmTraffic::streamed) {
     const BytesPerSecond most = gpu.hbm.read * kernel.hbm_share;

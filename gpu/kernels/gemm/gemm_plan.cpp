@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "engine/errors.hpp"
@@ -26,8 +27,6 @@ constexpr double kGroupReferenceProducts = 2048;  // the same with operands from
 constexpr double kPairReferenceProducts = 4096;   // the same of two CUs' tensor memory (tcgen05)
 constexpr double kStepsOfK = 64;                  // of `step_cycles`
 constexpr double kAccumulator = 4;                // bytes
-
-bool on_vector_units(DType dtype) { return dtype == DType::fp32; }
 
 /// Fused multiply-adds of one CU and clock that the data sheet's peak stands for.
 double products_per_clock(const MatrixRate& rate, const GpuSpec& gpu) {
@@ -55,7 +54,7 @@ double reference_products(MatrixOperands operands) {
 /// `operand` of the class, scaled to this GPU's CUs.
 double operand_side(const MatrixRate& rate, const GpuSpec& gpu) {
   const KernelCoefficients& all = gpu.kernels;
-  if (on_vector_units(rate.dtype)) {
+  if (on_vector_units(rate.dtype, gpu)) {
     return all.vector_gemm.operand * products_per_clock(rate, gpu) / kReferenceLanes;
   }
   const double bits = 16.0 / (8.0 * element_size(rate.dtype).value);  // twice the products of half the bytes
@@ -64,7 +63,7 @@ double operand_side(const MatrixRate& rate, const GpuSpec& gpu) {
 }
 
 bool pairs_up(DType dtype, const GpuSpec& gpu) {
-  return gpu.family.matrix_operands == MatrixOperands::tensor_memory && !on_vector_units(dtype);
+  return gpu.family.matrix_operands == MatrixOperands::tensor_memory && !on_vector_units(dtype, gpu);
 }
 
 /// \p paired: two CUs multiply as a pair (tcgen05), and each stages half of the longer operand.
@@ -78,13 +77,30 @@ double loss_at(const GemmTile& tile, double operand, bool paired) {
 
 std::span<const GemmTile> tiles_for(DType dtype, bool batched, const GpuSpec& gpu) {
   const LibraryKernelSpec& library = gpu.library_kernels;
-  const auto& tiles = !on_vector_units(dtype) ? library.matrix_tiles
-                      : batched               ? library.batched_vector_tiles
-                                              : library.vector_tiles;
-  if (tiles.empty()) {
+  const bool vectors = on_vector_units(dtype, gpu);
+  const std::vector<GemmTile>* tiles = &library.matrix_tiles;
+  if (vectors) tiles = batched ? &library.batched_vector_tiles : &library.vector_tiles;
+  if (!vectors && dtype == DType::fp32)
+    tiles = batched ? &library.batched_fp32_matrix_tiles : &library.fp32_matrix_tiles;
+  if (tiles->empty()) {
     throw InfeasibleError(fmt::format("gpu '{}' has no GEMM tiles for {}", gpu.name, name_of(dtype)));
   }
-  return tiles;
+  return *tiles;
+}
+
+/// Bytes that one load instruction can move of rows that begin every \p pitch elements: a vector load needs
+/// rows of whole 16 B.
+double load_width(std::int64_t pitch, double element) {
+  return static_cast<double>(std::gcd(pitch * static_cast<std::int64_t>(element), std::int64_t{16}));
+}
+
+/// Of 16 B, what loads and stores of \p shape move at a time. Which operand has which pitch follows from the
+/// layout; a kernel for the narrowest serves all of them.
+double narrowest_share(const GemmShape& shape, double element) {
+  const std::int64_t a_pitch = shape.layout == GemmLayout::nt ? shape.m : shape.k;
+  const std::int64_t b_pitch = shape.layout == GemmLayout::tn ? shape.k : shape.n;
+  return std::min({load_width(a_pitch, element), load_width(b_pitch, element), load_width(shape.n, element)}) /
+         16.0;
 }
 
 double norm(double a, double b) {  // exponent 8: as good as the longer, but for near ties
@@ -100,12 +116,13 @@ class Planner {
   Planner(const GemmShape& shape, const GpuSpec& gpu)
       : shape_(shape),
         gpu_(gpu),
-        rate_(matrix_rate(gpu, shape.dtype)),
+        rate_(product_rate(gpu, shape.dtype)),
         coefficients_(coefficients_for(shape, gpu)),
         operand_(operand_side(rate_, gpu)),
         clock_(clock_of_peak(rate_, gpu)),
         products_(rate_.sustained.value * least_operand_loss(shape.dtype, gpu) / gpu.compute.cus()),
-        element_(element_size(shape.dtype).value) {}
+        element_(element_size(shape.dtype).value),
+        width_(narrowest_share(shape, element_)) {}
 
   GemmPlan best() const {
     GemmPlan best;
@@ -129,7 +146,7 @@ class Planner {
   }
 
  private:
-  bool on_vectors() const { return on_vector_units(shape_.dtype); }
+  bool on_vectors() const { return on_vector_units(shape_.dtype, gpu_); }
   std::int64_t shortest_part() const { return on_vectors() ? kShortestVectorPart : kShortestMatrixPart; }
   std::span<const std::int64_t> splits() const {
     if (shape_.batch > 1) return std::span(kMatrixSplits).first(1);
@@ -152,9 +169,14 @@ class Planner {
     const int sharing = on_vectors() ? 1 : gpu_.library_kernels.gemm_cluster;  // multicast feeds matrix units
     const double panels = m + n - longer * (1.0 - 1.0 / sharing);
     plan.l2_loads = Bytes{panels * k * element_};
-    const double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
-    plan.arithmetic =
-        Seconds{norm(multiplying, loading) * (shape_.batch > 1 ? 1.0 : coefficients_.choice_loss)};
+    double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
+    if (width_ < 1.0) {  // narrow loads, and stores as narrow
+      const double stored = m * n * element_ / static_cast<double>(split);
+      loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
+    }
+    const double chosen = shape_.batch > 1 ? 1.0 : coefficients_.choice_loss;
+    const double layout = shape_.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0;
+    plan.arithmetic = Seconds{norm(multiplying, loading) * chosen * layout};
     const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
     const double alone = plan.arithmetic.value * coefficients_.saturating_waves * lanes / tile.waves;
     plan.least = Seconds{std::max(alone, k / kStepsOfK * coefficients_.step_cycles / clock_)};
@@ -208,12 +230,17 @@ class Planner {
   double clock_;     ///< Hz
   double products_;  ///< flop/s of one CU on tiles without end
   double element_;   ///< bytes
+  double width_;     ///< of a load, in 16 B
 };
 
 }  // namespace
 
+bool on_vector_units(DType dtype, const GpuSpec& gpu) {
+  return dtype == DType::fp32 && gpu.compute.fp32_matrix.peak.value <= 0.0;
+}
+
 const GemmCoefficients& coefficients_for(const GemmShape& shape, const GpuSpec& gpu) {
-  return on_vector_units(shape.dtype) ? gpu.kernels.vector_gemm : gpu.kernels.matrix_gemm;
+  return on_vector_units(shape.dtype, gpu) ? gpu.kernels.vector_gemm : gpu.kernels.matrix_gemm;
 }
 
 std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu) {
@@ -221,11 +248,11 @@ std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu) 
 }
 
 double operand_loss(const GemmTile& tile, DType dtype, const GpuSpec& gpu) {
-  return loss_at(tile, operand_side(matrix_rate(gpu, dtype), gpu), pairs_up(dtype, gpu));
+  return loss_at(tile, operand_side(product_rate(gpu, dtype), gpu), pairs_up(dtype, gpu));
 }
 
 double least_operand_loss(DType dtype, const GpuSpec& gpu) {
-  const double operand = operand_side(matrix_rate(gpu, dtype), gpu);
+  const double operand = operand_side(product_rate(gpu, dtype), gpu);
   double least = std::numeric_limits<double>::infinity();
   for (const GemmTile& tile : tiles_for(dtype, /*batched=*/false, gpu))
     least = std::min(least, loss_at(tile, operand, pairs_up(dtype, gpu)));

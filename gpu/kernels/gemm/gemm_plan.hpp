@@ -27,7 +27,10 @@ struct GemmPlan {
 /// The tiles that the library of \p gpu has for \p shape.
 std::span<const GemmTile> tiles_for(const GemmShape& shape, const GpuSpec& gpu);
 
-/// The coefficients of \p shape's class: fp32 runs on vector units.
+/// Whether vector units compute products of \p dtype: fp32 where matrix units do not.
+bool on_vector_units(DType dtype, const GpuSpec& gpu);
+
+/// The coefficients of \p shape's class, by the units that compute it.
 const GemmCoefficients& coefficients_for(const GemmShape& shape, const GpuSpec& gpu);
 
 /// What fetching operands costs beside multiplying them: sqrt(1 + (c/A)^2) for a tile of m x n, A = m n / (m +

@@ -20,6 +20,29 @@ constexpr auto enum_names(GemmTraffic) {
       {{"tiled", GemmTraffic::tiled}, {"streamed", GemmTraffic::streamed}});
 }
 
+/// How A[m,k] and B[k,n] lie in memory, in the words of BLAS: which of them the kernel reads along k (T for A,
+/// N for B), as a linear layer's weights and activations do forward.
+enum class GemmLayout : std::uint8_t {
+  tn,  ///< forward: rows of both run along k
+  nn,  ///< gradient of the activations: B is the weight as it lies
+  nt,  ///< gradient of the weights: both run across k
+};
+constexpr auto enum_names(GemmLayout) {
+  return std::to_array<EnumName<GemmLayout>>(
+      {{"tn", GemmLayout::tn}, {"nn", GemmLayout::nn}, {"nt", GemmLayout::nt}});
+}
+
+/// Which operands the kernel before has left in the last-level cache, as far as they fit.
+enum class WarmOperands : std::uint8_t {
+  none,
+  activations,  ///< A: just written, or read by the same product with other weights
+  all,          ///< A and B: the same product was repeated on the same buffers
+};
+constexpr auto enum_names(WarmOperands) {
+  return std::to_array<EnumName<WarmOperands>>(
+      {{"none", WarmOperands::none}, {"activations", WarmOperands::activations}, {"all", WarmOperands::all}});
+}
+
 /// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
 struct GemmShape {
   std::int64_t m = 0;
@@ -28,6 +51,8 @@ struct GemmShape {
   DType dtype = DType::bf16;
   std::int64_t batch = 1;
   GemmTraffic traffic = GemmTraffic::tiled;
+  GemmLayout layout = GemmLayout::tn;
+  WarmOperands warm = WarmOperands::none;
 
   bool operator==(const GemmShape&) const = default;
 };

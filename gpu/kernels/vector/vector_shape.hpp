@@ -38,6 +38,8 @@ enum class VectorOp : std::uint8_t {
   reduce,  ///< a row to one number
   // tables
   embedding,  ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
+  absmax,     ///< largest magnitude of a tensor: the scale of its quantisation
+  quantize,   ///< scales a 16-bit tensor and casts it to fp8
   sgd,        ///< optimizer step with momentum, fp32 state
   adam,       ///< optimizer step, two fp32 moments
 };
@@ -78,6 +80,8 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::rmsnorm, "rmsnorm", 1, 1, 2, 1, 4, 2},
     VectorOpTraits{VectorOp::reduce, "reduce", 1, 0, 0, 1, 1, 1},
     VectorOpTraits{VectorOp::embedding, "embedding", 1, 1, 2, 1, 0, 0},
+    VectorOpTraits{VectorOp::absmax, "absmax", 1, 0, 1, 0, 1, 0},
+    VectorOpTraits{VectorOp::quantize, "quantize", 1, 0.5, 1, 0.5, 1, 0},
     VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
     VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
 };

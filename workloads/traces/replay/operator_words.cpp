@@ -12,11 +12,6 @@
 
 namespace c3::inline traces {
 
-bool is_text(ShapeKey key) {
-  constexpr std::array kTextKeys{ShapeKey::op, ShapeKey::dtype, ShapeKey::pass, ShapeKey::traffic};
-  return std::ranges::find(kTextKeys, key) != kTextKeys.end();
-}
-
 OperatorWords words_of(const Operator& op) {
   OperatorWords words;
   words.texts[static_cast<std::size_t>(ShapeKey::op)] = name_of(op);

@@ -20,8 +20,6 @@ struct OperatorWords {
   std::array<std::int64_t, kShapeKeys.size()> numbers;
 };
 
-bool is_text(ShapeKey key);
-
 OperatorWords words_of(const Operator& op);
 
 /// \throws InfeasibleError for words that are no operator, naming the first that is wrong

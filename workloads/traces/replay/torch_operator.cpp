@@ -158,11 +158,16 @@ std::optional<TorchOperator> vector(const VectorShape& shape) {
   return arguments.of(std::string(named->name));
 }
 
+/// Whether dimensions and type are all that \p shape says.
+bool is_plain(const GemmShape& shape) {
+  return shape ==
+         GemmShape{.m = shape.m, .n = shape.n, .k = shape.k, .dtype = shape.dtype, .batch = shape.batch};
+}
+
 }  // namespace
 
 TorchOperator torch_operator(const Operator& op) {
-  if (const auto* shape = op.as<GemmShape>(); shape != nullptr && shape->traffic == GemmTraffic::tiled)
-    return product(*shape);
+  if (const auto* shape = op.as<GemmShape>(); shape != nullptr && is_plain(*shape)) return product(*shape);
   if (const auto* shape = op.as<AttentionShape>()) return attention(*shape);
   if (const auto* shape = op.as<VectorShape>()) {
     if (std::optional<TorchOperator> written = vector(*shape)) return *std::move(written);

@@ -1,0 +1,43 @@
+#pragma once
+/// What a board's power limit makes of the clock of a stream of kernels.
+
+#include "engine/units.hpp"
+#include "gpu/spec.hpp"
+
+namespace c3::inline gpu {
+
+/// Whether the power of \p gpu is known, so that a burst and a sustained clock differ.
+bool is_governed(const GpuSpec& gpu);
+
+/// Mean power of a stream that computes at \p rate on matrix units whose peak is \p peak and moves \p traffic
+/// at HBM, at boost clock: P = idle + flop_pj F (16-bit peak / peak) + byte_pj B. A flop of a type with twice
+/// the peak takes half the energy (assumed). Wrong when: operands are not random (fewer bits toggle), links or
+/// copy engines draw much, or vector units compute.
+Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic);
+
+/// How much longer arithmetic takes than at boost clock once the power of a stream has been averaged for long:
+/// max(1, \p power / limit)^exponent. With a measured level of this node in place of the limit, the limit is
+/// the one at which a product with all of \p gpu's 16-bit share settles at that level.
+double sustained_slowdown(const GpuSpec& gpu, Watts power);
+
+/// The same within the first milliseconds, before the mean counts: GovernorSpec::burst times the limit in its
+/// place. No source describes such a limit on bursts. It was added, with 1.35, after fits of the given H100 and
+/// B200 tables without it left large products too fast beside small ones. Wrong when: a board's regulator
+/// answers faster than it averages, or voltage and not power holds a burst back.
+double burst_slowdown(const GpuSpec& gpu, Watts power);
+
+/// When a stream that draws \p power from idle on reaches the limit: the mean over GovernorSpec::averaging
+/// rises as an exponential. Infinite when it never does.
+Seconds time_to_limit(const GpuSpec& gpu, Watts power);
+
+/// How a time was measured: one kernel again and again from a GPU that was nearly idle.
+struct Repeats {
+  double before = 0;  ///< calls that were not timed
+  double timed = 1;   ///< calls whose mean is the result
+};
+
+/// The mean time of one call that \p repeats measure: \p burst each until the limit is reached, \p sustained
+/// from then on. Wrong when: the clock falls by steps rather than at once; calls have gaps.
+Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const Repeats& repeats);
+
+}  // namespace c3::gpu

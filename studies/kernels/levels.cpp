@@ -1,0 +1,73 @@
+#include "studies/kernels/levels.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace c3::inline studies {
+namespace {
+
+constexpr double kPercent = 100.0;
+constexpr std::size_t kResamples = 400;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+using Statistic = std::function<double(const std::vector<std::size_t>& rows)>;
+
+/// \p statistic of all \p rows, and what it is of as many drawn with replacement.
+StudyLine line_of(PublishedFigure of, FigureKind kind, std::string label, std::size_t rows,
+                  const Statistic& statistic) {
+  StudyLine line{.figure = {.of = std::move(of), .kind = kind}, .label = std::move(label), .rows = rows};
+  if (rows == 0) return line;
+  std::vector<std::size_t> drawn(rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    drawn[i] = i;
+  line.figure.simulated = statistic(drawn);
+  std::mt19937_64 random(1);
+  std::vector<double> found;
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    for (std::size_t& row : drawn)
+      row = random() % rows;
+    found.push_back(statistic(drawn));
+  }
+  std::ranges::sort(found);
+  line.figure.p5 = found[kResamples / 20];
+  line.figure.p95 = found[kResamples - 1 - kResamples / 20];
+  return line;
+}
+
+}  // namespace
+
+StudyLine signed_error(PublishedFigure of, FigureKind kind, std::string label, const TimePairs& pairs) {
+  return line_of(std::move(of), kind, std::move(label), pairs.measured.size(),
+                 [&](const std::vector<std::size_t>& rows) {
+                   double sum = 0;
+                   for (const std::size_t row : rows)
+                     sum += pairs.predicted[row] / pairs.measured[row] - 1.0;
+                   return kPercent * sum / static_cast<double>(rows.size());
+                 });
+}
+
+StudyLine median_against(PublishedFigure of, FigureKind kind, std::string label, const Medians& medians,
+                         bool relative) {
+  return line_of(std::move(of), kind, std::move(label), medians.here.size(),
+                 [&](const std::vector<std::size_t>& rows) {
+                   std::vector<double> here, measured;
+                   for (const std::size_t row : rows) {
+                     here.push_back(medians.here[row]);
+                     measured.push_back(medians.measured[row]);
+                   }
+                   const double reference = median(std::move(measured));
+                   const double above = median(std::move(here)) - reference;
+                   return kPercent * (relative ? above / reference : above);
+                 });
+}
+
+}  // namespace c3::studies

@@ -1,0 +1,140 @@
+// What a power limit makes of the clock of a stream, and how a measurement sees it.
+
+#include "gpu/clock/governor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+
+#include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/stream_times.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+/// 100 W idle, 1 pJ a flop, 50 pJ a byte, a square root, 100 ms.
+GpuSpec governed() {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.compute.matrix.push_back({DType::fp32, 160.0_TFLOPs, 110.0_TFLOPs, 2100.0_MHz});
+  gpu.governor = {.board = Watts{600},
+                  .limit = Watts{600},
+                  .idle = Watts{100},
+                  .flop_pj = 1.0,
+                  .byte_pj = 50.0,
+                  .exponent = 0.5,
+                  .burst = 1.35,
+                  .averaging = 100.0_ms,
+                  .level = {},
+                  .state = ClockState::burst};
+  return gpu;
+}
+
+const GemmShape kLarge{.m = 8192, .n = 8192, .k = 8192, .dtype = DType::bf16};
+
+}  // namespace
+
+TEST_CASE("a board without known power is never slowed") {
+  GpuSpec gpu = mi300x_like_gpu();
+  CHECK_FALSE(is_governed(gpu));
+  gpu.governor.board = Watts{600};
+  CHECK_FALSE(is_governed(gpu));
+  gpu.governor.flop_pj = 1.0;
+  CHECK(is_governed(gpu));
+}
+
+TEST_CASE("power is idle power, flops and bytes, and a type of twice the peak takes half the energy") {
+  // 100 W + 1 pJ x 400 TFLOP/s + 50 pJ x 2 TB/s = 600 W; fp8 at the same rate: 200 W less.
+  const GpuSpec gpu = governed();
+  const FlopsPerSecond peak = matrix_rate(gpu, DType::bf16).peak;
+  CHECK(power_at_boost(gpu, 400.0_TFLOPs, peak, 2.0_TBps).value == near(600.0));
+  CHECK(power_at_boost(gpu, 400.0_TFLOPs, 2.0 * peak, 2.0_TBps).value == near(400.0));
+}
+
+TEST_CASE("arithmetic slows down with the root of what is drawn beyond the limit, and not below it") {
+  GpuSpec gpu = governed();
+  CHECK(sustained_slowdown(gpu, Watts{600}) == 1.0);
+  CHECK(sustained_slowdown(gpu, Watts{864}) == near(1.2));
+  gpu.governor.limit = Watts{300};  // less budget: a larger fall, from an earlier knee on
+  CHECK(sustained_slowdown(gpu, Watts{600}) == near(std::sqrt(2.0)));
+  // A burst may draw 1.35 times the limit.
+  CHECK(burst_slowdown(gpu, Watts{405}) == 1.0);
+  CHECK(burst_slowdown(gpu, Watts{1620}) == near(2.0));
+}
+
+TEST_CASE("a node's measured level stands for the limit at which large products settle there") {
+  GpuSpec gpu = governed();
+  const MatrixRate& rate = matrix_rate(gpu, DType::bf16);
+  const Watts draws = power_at_boost(gpu, rate.sustained, rate.peak, {});
+  gpu.governor.level = 0.8 * rate.sustained;
+  CHECK(sustained_slowdown(gpu, draws) == near(1.25));
+}
+
+TEST_CASE("from idle the mean reaches the limit after averaging x ln of the two distances") {
+  // 100 W to 700 W drawn, limit 600 W: 100 ms x ln(600 / 100). Above 1.35 limits, a burst draws just those.
+  const GpuSpec gpu = governed();
+  CHECK(time_to_limit(gpu, Watts{700}).value == near(0.1 * std::log(6.0)));
+  CHECK(time_to_limit(gpu, Watts{2000}).value == near(0.1 * std::log(710.0 / 210.0)));
+  CHECK(std::isinf(time_to_limit(gpu, Watts{600}).value));
+}
+
+TEST_CASE("a measurement is the mean of its timed calls, those before the limit at burst speed") {
+  // 12 calls of 1 ms; the limit is met after 9 of them: of the last 6, three are fast and three take 1.2 ms.
+  const Repeats six{.before = 6, .timed = 6};
+  CHECK(measured_time(1.0_ms, 1.2_ms, 9.0_ms, six).value == near(1.1e-3));
+  CHECK(measured_time(1.0_ms, 1.2_ms, 5.0_ms, six).value == near(1.2e-3));
+  CHECK(measured_time(1.0_ms, 1.2_ms, 1.0_s, six).value == near(1.0e-3));
+}
+
+TEST_CASE("a stream of large products slows down, a memory-bound stream does not") {
+  GpuSpec gpu = governed();
+  gpu.governor.byte_pj = 5.0;  // the test's HBM is fast: no board draws 1 kW there
+  const std::array<Operator, 1> products = {kLarge};
+  const StreamTimes hot = stream_times(products, gpu);
+  CHECK(hot.power > gpu.governor.limit);
+  CHECK(hot.sustained / hot.burst > 1.02);
+  CHECK(hot.to_limit < 1.0_s);
+  const std::array<Operator, 1> adds = {VectorShape{VectorOp::add, 16384, 16384, DType::bf16}};
+  const StreamTimes cool = stream_times(adds, gpu);
+  CHECK(cool.sustained == cool.burst);
+  CHECK(std::isinf(cool.to_limit.value));
+}
+
+TEST_CASE("the state belongs to the stream: a small product beside large ones slows down with them") {
+  const GpuSpec gpu = governed();
+  const GemmShape small{.m = 1024, .n = 1024, .k = 512, .dtype = DType::bf16};
+  const std::array<Operator, 1> alone = {small};
+  const std::array<Operator, 2> both = {kLarge, small};
+  const StreamTimes by_itself = stream_times(alone, gpu);
+  CHECK(by_itself.sustained == by_itself.burst);
+  const StreamTimes in_stream = stream_times(both, gpu);
+  // At the speed of the mean power, which is below that of the large product alone.
+  const double slower = sustained_slowdown(gpu, in_stream.power);
+  CHECK(slower > 1.01);
+  GpuSpec at_boost = gpu;
+  at_boost.governor.board = {};
+  KernelDescription kernel = describe("g", small, at_boost);
+  slow_down(kernel, slower);
+  const Seconds slow_small = time_alone(kernel, gpu).time;
+  CHECK(slow_small > 1.005 * by_itself.burst);
+  KernelDescription large = describe("g", kLarge, at_boost);
+  slow_down(large, slower);
+  CHECK(in_stream.sustained.value == near((slow_small + time_alone(large, gpu).time).value));
+  CHECK(in_stream.sustained / in_stream.burst > 1.01);
+}
+
+TEST_CASE("a kernel described in the sustained state takes the time of its stream") {
+  GpuSpec gpu = governed();
+  const std::array<Operator, 1> products = {kLarge};
+  const StreamTimes times = stream_times(products, gpu);
+  gpu.governor.state = ClockState::sustained;
+  CHECK(time_of(kLarge, gpu).time.value == near(times.sustained.value));
+  CHECK(describe("g", kLarge, gpu).clock < matrix_rate(gpu, DType::bf16).clock);
+}
