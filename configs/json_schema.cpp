@@ -21,7 +21,7 @@ Json whole_text(const std::string& regex) { return {{"type", "string"}, {"patter
 std::string chosen_keys(const TableRule& rule, const KeyRule& chosen) {
   std::vector<std::string_view> fixed;
   for (const KeyRule& key : rule.keys) {
-    if (key.presence != Presence::chosen) fixed.push_back(key.key);
+    if (key.presence != Presence::chosen && key.key.starts_with(chosen.prefix)) fixed.push_back(key.key);
   }
   const std::string not_fixed = fixed.empty() ? "" : fmt::format("(?!({})$)", fmt::join(fixed, "|"));
   return from_end_to_end(not_fixed + chosen.prefix + slug_rule().regex);
