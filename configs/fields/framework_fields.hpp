@@ -28,6 +28,10 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                                   "whether parameters of the computing type have a copy in parameter_dtype"),
     choice<&Framework::gradient_dtype>("gradient_dtype", "data type of gradients that are kept and reduced"),
     choice<&Framework::loss_dtype>("loss_dtype", "data type of logits in the loss"),
+    choice<&Framework::cross_entropy>("cross_entropy",
+                                      "kernels of the loss: separate ones, a fused one, or a fused one whose "
+                                      "gradient overwrites the logits")
+        .optional(),
     flag<&Framework::overlaps_gradients>("overlaps_gradients",
                                          "whether gradients are reduced while the backward pass goes on"),
     flag<&Framework::overlaps_tensor>(
@@ -37,8 +41,13 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     quantity<&Framework::bucket>("bucket", "bytes of gradients that are reduced together"),
     quantity<&Framework::first_bucket>("first_bucket", "bytes of the gradients that are reduced first"),
     number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
+    flag<&Framework::flat_parameters>("flat_parameters",
+                                      "whether parameters are used where they are gathered (FSDP 1) and not "
+                                      "copied out")
+        .optional(),
     flag<&Framework::gathers_wait_on_host>("gathers_wait_on_host",
-                                           "whether the host waits for room before it launches a gather"),
+                                           "whether the host waits for room before it launches a gather "
+                                           "(FSDP 1: limit_all_gathers)"),
     number<&Framework::host_forward>("host_forward", kHostMultiple,
                                      "multiple of the host's kernel_launch for each kernel forward and of the "
                                      "optimizer"),

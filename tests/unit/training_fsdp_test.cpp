@@ -29,6 +29,13 @@ TrainingSetup sharded(std::int64_t layers = 4, int prefetch = 1, bool one_commun
   return setup;
 }
 
+/// FSDP 1, which gathers nothing ahead.
+TrainingSetup flat() {
+  TrainingSetup setup = sharded(4, 0);
+  setup.framework.flat_parameters = setup.framework.gathers_wait_on_host = true;
+  return setup;
+}
+
 std::vector<Placed> gathers(const WrittenStep& step) {
   std::vector<Placed> found = named(step, "all_gather", "");
   std::erase_if(found, [](const Placed& placed) { return kernel_of(*placed.operation) != nullptr; });
@@ -248,6 +255,52 @@ TEST_CASE("FSDP 1's host waits for room before it launches a gather") {
                                            [](const HostStep& step) { return step.waits_for.has_value(); });
   // Root and layer 0 find room; layers 1 to 3 forward and 2 to 0 backward do not.
   CHECK(waits == 6);
+}
+
+TEST_CASE("FSDP 1 gathers where it computes: every unit forward, every layer backward, without copies") {
+  TrainingSetup setup = flat();
+  for (const int micro_batches : {1, 3}) {
+    setup.micro_batches = micro_batches;
+    const WrittenStep step = training_step(setup, kRanks);
+    const auto calls = calls_of(step, "all_gather", CollectiveKind::all_gather);
+    CHECK(calls.size() == static_cast<std::size_t>(9 * micro_batches));
+    CHECK(bytes_of(calls) == Bytes{2.0} * static_cast<double>(micro_batches * (8 * kLayer + kRoot)));
+    CHECK(copies_out(step).empty());
+  }
+}
+
+TEST_CASE("FSDP 1 has two layers gathered with limit_all_gathers, without it all that the host can launch") {
+  // 2 kLayer bytes each. Without the limit, and with a queue that takes the whole step, what was gathered
+  // forward and backward is there when the first layer's gradients are scattered: 8 layers, 6 more.
+  TrainingSetup setup = flat();
+  setup.sequence = 16;
+  setup.micro_batch = 1;
+  const auto peak = [&] { return training_step(setup, kRanks).facts.memory.bytes.value; };
+  const double limited = peak();
+  setup.framework.gathers_wait_on_host = false;
+  setup.framework.launch_queue = 1'000'000;
+  CHECK(peak() - limited == near(6 * 2.0 * kLayer));
+  // With a short queue one buffer is free before the next gather is launched.
+  setup.framework.launch_queue = 1;
+  CHECK(peak() - limited == near(-2.0 * kLayer));
+}
+
+TEST_CASE("FSDP 1 scatters gradients as they are where they have the type for it, and casts them beside else") {
+  TrainingSetup setup = flat();
+  setup.sequence = 16;
+  setup.micro_batch = 1;
+  const auto casts = [&] {
+    std::vector<Placed> found = named(training_step(setup, kRanks), "reduce_scatter", "");
+    std::erase_if(found, [](const Placed& placed) { return !placed.name.ends_with("cast gradients"); });
+    return found.size();
+  };
+  const auto peak = [&] { return training_step(setup, kRanks).facts.memory.bytes.value; };
+  CHECK(casts() == 5);
+  const double wide = peak();
+  setup.framework.gradient_dtype = DType::bf16;
+  CHECK(casts() == 0);
+  // A layer's gradients in fp32, and half of the shards of four layers.
+  CHECK(wide - peak() == near(4.0 * kLayer + 4 * 2.0 * kLayer / kRanks));
 }
 
 TEST_CASE("all micro-batches need as much memory as two: nothing is left behind") {

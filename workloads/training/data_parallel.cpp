@@ -54,6 +54,16 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
+// Two for each tensor that the optimizer sees, made in its first step.
+void DataParallel::hold_moments() {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const int tensors = 2 * (setup_.framework.flat_parameters ? 1 : units_[unit].tensors);
+    const Bytes all = element_size(DType::fp32) * (2.0 * static_cast<double>(updated(unit)));
+    for (int tensor = 0; tensor < tensors; ++tensor)
+      program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments", all / tensors);
+  }
+}
+
 DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
@@ -68,9 +78,7 @@ void DataParallel::hold_states() {
   const Framework& framework = setup_.framework;
   const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
   MemoryLedger& memory = program_.memory();
-  constexpr double kMoments = 2.0;
-  memory.allocate(compute_, MemoryClass::optimizer, "moments",
-                  element_size(DType::fp32) * (kMoments * count(own)));
+  hold_moments();
   if (setup_.sharding == Sharding::parameters) {
     memory.allocate(compute_, MemoryClass::weights, "shards",
                     element_size(framework.parameter_dtype) * count(own));
