@@ -61,10 +61,10 @@ Count fsdp_kept(const Sizes& of, const TrainingSetup& /*setup*/, double ranks) {
   return fsdp(of, ranks, 2 * 8 * of.hidden + 8 * of.hidden + 4 * of.heads + 8 * of.ffn);
 }
 
-// FSDP 1 with a fused loss: two layers gathered or not yet free; logits and their gradient in 16 bits.
+// FSDP 1 with a fused loss: no layer is gathered; logits and their gradient in 16 bits.
 Count flat(const Sizes& of, const TrainingSetup& /*setup*/, double ranks) {
   const double of_layer = 8 * of.hidden + 8 * of.hidden + 4 * of.heads + 4 * of.ffn;
-  return {.fixed = 12 * of.all / ranks + 4 * of.root + 4 * of.layer,
+  return {.fixed = 12 * of.all / ranks + 4 * of.root,
           .per_token = of.layers * of_layer + 4 * of.words + 4 * of.hidden + 2 * of.hidden};
 }
 
@@ -156,11 +156,11 @@ TrainingSetup setup_of(const Choice& choice) {
   return setup;
 }
 
-/// Sets tokens for \p target times \p room. Models with positions have sequences of that length, others one.
+/// Sets tokens for \p target times \p room: one sequence, or many of a quarter of the model's positions.
 void set_tokens(TrainingSetup& setup, const Count& count, double room, double target) {
   const double tokens = (target * room - count.fixed) / count.per_token;
   if (setup.model.positions > 0) {
-    setup.sequence = setup.model.positions;
+    setup.sequence = setup.model.positions / 4;
     setup.micro_batch = std::llround(tokens / static_cast<double>(setup.sequence));
     return;
   }

@@ -128,7 +128,9 @@ TEST_CASE("thirty layouts that need 3 to 10 % more than there is, by a count of 
     CHECK(layout.needed <= 1.10);
     const StepFacts& facts = *layout.experiment.step;
     CHECK_FALSE(facts.fits());
-    // The count and the step's ledger agree.
-    CHECK(facts.memory.bytes.value / facts.memory_size.value == doctest::Approx(layout.needed).epsilon(0.02));
+    // The count is of one moment, at the head; that of products of attention may need more.
+    const double simulated = facts.memory.bytes / facts.memory_size;
+    CHECK(simulated > 0.998 * layout.needed);
+    if (facts.memory.moment.ends_with("head")) CHECK(simulated < 1.004 * layout.needed);
   }
 }

@@ -250,3 +250,19 @@ TEST_CASE("a tensor that is released twice is a bug that names it") {
   CHECK_THROWS_WITH_AS(ledger.release(tensor), "MemoryLedger: 'parameters' is released twice",
                        std::logic_error);
 }
+
+TEST_CASE("a tensor that is let go keeps its place, which counts as reserved and not as held") {
+  MemoryLedger ledger;
+  ledger.begin_step();
+  const auto a = ledger.allocate(0, MemoryClass::weights, "a", pages(3));
+  ledger.let_go(a);
+  CHECK(ledger.in_use() == Bytes{});
+  const auto b = ledger.allocate(0, MemoryClass::weights, "b", pages(4));
+  ledger.release(a);
+  ledger.release(b);
+  CHECK(ledger.in_use() == Bytes{});
+  CHECK(ledger.peak().bytes == pages(4));
+  CHECK(ledger.peak().held == pages(4));
+  CHECK(ledger.peak().reserved == pages(7));
+  CHECK_THROWS_WITH_AS(ledger.let_go(a), "MemoryLedger: 'a' is let go twice", std::logic_error);
+}

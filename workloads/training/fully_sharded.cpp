@@ -108,6 +108,7 @@ void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
 void FullyShardedParameters::reshard(std::size_t unit) {
   if (!is_flat()) return release(state_[unit].parameters);
   if (!state_[unit].parameters) return;
+  program_.memory().let_go(*state_[unit].parameters);
   freed_.push_back({.done = program_.record(compute_, units_[unit].name + " freed"),
                     .buffer = *std::exchange(state_[unit].parameters, std::nullopt),
                     .launched = program_.launched(compute_)});
@@ -141,6 +142,9 @@ void FullyShardedParameters::after_backward(std::size_t unit) {
   if (unit > 0) reshard(unit);
   follow(reductions_);
   program_.collective(reductions_, name + " reduce_scatter", call(CollectiveKind::reduce_scatter, bytes));
+  if (is_flat())
+    for (const Tensor input : inputs)
+      program_.memory().let_go(input);
   if (!has_gradient_shard_[unit]) {
     program_.memory().allocate(reductions_, MemoryClass::gradients, "shards", of_gradients(shard(unit)));
     has_gradient_shard_[unit] = true;

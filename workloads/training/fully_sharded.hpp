@@ -19,9 +19,10 @@ namespace c3::inline workloads {
 ///
 /// Or as FullyShardedDataParallel (FSDP 1) does it, with Framework::flat_parameters: parameters are views of
 /// the buffer into which they are gathered, nothing is copied out, and gradients are cast on the stream that
-/// reduces them. Only unit 0 stays, until its micro-batch ends. A unit's buffer is used again when the host
-/// knows that it is free: with Framework::gathers_wait_on_host (`limit_all_gathers`) the host waits before each
-/// gather until at most one freed buffer may still be read; else it has launched Framework::launch_queue more
+/// reduces them. Only unit 0 stays, until its micro-batch ends. Tensors that another stream may still read are
+/// let go: they are in the way as long as there is room. A unit's buffer is used again when the host knows that
+/// it is free: with Framework::gathers_wait_on_host (`limit_all_gathers`) the host waits before each gather
+/// until at most one freed buffer may still be read; else it has launched Framework::launch_queue more
 /// operations, of which the oldest must have begun.
 ///
 /// Wrong when: a unit has frozen parameters; gradients are reduced only once for several micro-batches.

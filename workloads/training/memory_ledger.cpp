@@ -32,6 +32,8 @@ class MemoryLedger::Allocator {
       const Entry& entry = ledger_.entries_[tensor];
       if (entry.to == change + 1) {
         release(tensor);
+      } else if (entry.unused == change + 1) {
+        unused_ += entry.bytes;
       } else if (!entry.is_late) {
         allocate(tensor);
       }
@@ -47,11 +49,13 @@ class MemoryLedger::Allocator {
     const Entry& entry = ledger_.entries_[tensor];
     constexpr MemoryPool::Address kPage = 20 << 20;
     places_[tensor] = pools_.try_emplace(entry.pool, kPage).first->second.allocate(entry.bytes);
-    held_ = std::max(held_, sum_of(&MemoryPool::held));
+    held_ = std::max(held_, sum_of(&MemoryPool::held) - unused_);
   }
 
   void release(Tensor tensor) {
-    pools_.at(ledger_.entries_[tensor].pool).release(*std::exchange(places_[tensor], std::nullopt));
+    const Entry& entry = ledger_.entries_[tensor];
+    if (entry.unused != entry.to) unused_ -= entry.bytes;
+    pools_.at(entry.pool).release(*std::exchange(places_[tensor], std::nullopt));
   }
 
   Bytes sum_of(Bytes (MemoryPool::*of)() const) const {
@@ -64,7 +68,7 @@ class MemoryLedger::Allocator {
   const MemoryLedger& ledger_;
   std::map<std::size_t, MemoryPool> pools_;
   std::vector<std::optional<MemoryPool::Address>> places_;  ///< by tensor, while it is there
-  Bytes held_;
+  Bytes held_, unused_;
 };
 
 MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory_class, std::string name,
@@ -89,11 +93,21 @@ void MemoryLedger::allocate_late(std::size_t pool, MemoryClass memory_class, std
   entries_[allocate(pool, memory_class, std::move(name), bytes)].is_late = true;
 }
 
+void MemoryLedger::let_go(Tensor tensor) {
+  Entry& entry = entries_.at(tensor);
+  if (entry.unused != 0) throw std::logic_error("MemoryLedger: '" + entry.name + "' is let go twice");
+  changes_.push_back(tensor);
+  entry.unused = changes_.size();
+  in_use_ -= entry.bytes;
+}
+
 void MemoryLedger::release(Tensor tensor) {
   Entry& entry = entries_.at(tensor);
   if (entry.to != 0) throw std::logic_error("MemoryLedger: '" + entry.name + "' is released twice");
   changes_.push_back(tensor);
   entry.to = changes_.size();
+  if (entry.unused != 0) return;
+  entry.unused = entry.to;
   in_use_ -= entry.bytes;
 }
 
@@ -104,7 +118,7 @@ MemoryPeak MemoryLedger::peak() const {
       .bytes = peak_, .held = allocator.held(), .reserved = allocator.reserved(), .moment = peak_moment_};
   std::map<std::pair<MemoryClass, std::string>, Bytes> tenants;
   for (const Entry& entry : entries_) {
-    if (entry.from > peak_change_ || (entry.to != 0 && entry.to <= peak_change_)) continue;
+    if (entry.from > peak_change_ || (entry.unused != 0 && entry.unused <= peak_change_)) continue;
     peak.by_class[static_cast<std::size_t>(entry.memory_class)] += entry.bytes;
     tenants[{entry.memory_class, entry.name}] += entry.bytes;
   }

@@ -22,6 +22,9 @@ class MemoryLedger {
   /// What a run has from its first step's optimizer on: it counts from the start, but its place is what the
   /// first step leaves free.
   void allocate_late(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes);
+  /// Nobody needs \p tensor any more, but another stream may still read it: its place is free at release(), or
+  /// as soon as the allocator has no room and waits for the stream (PyTorch: Tensor.record_stream).
+  void let_go(Tensor tensor);
   /// \pre \p tensor was not released before.
   void release(Tensor tensor);
   /// What is there now stays for all steps. What comes later goes when the next step begins, if not before.
@@ -38,14 +41,15 @@ class MemoryLedger {
     MemoryClass memory_class;
     Bytes bytes;
     std::size_t pool = 0;
-    std::size_t from = 0;  ///< change that allocated it
-    std::size_t to = 0;    ///< that released it; 0: none
+    std::size_t from = 0;    ///< change that allocated it
+    std::size_t unused = 0;  ///< that let go of it, or released it; 0: none
+    std::size_t to = 0;      ///< that released it; 0: none
     bool is_late = false;
   };
   class Allocator;
 
   std::vector<Entry> entries_;
-  std::vector<Tensor> changes_;  ///< allocated or released
+  std::vector<Tensor> changes_;  ///< allocated, let go or released
   std::size_t step_begin_ = 0;
   std::string moment_, peak_moment_;
   Bytes in_use_, peak_;
