@@ -187,7 +187,7 @@ LargeLayout layout_of(const Choice& choice, double target) {
 }  // namespace
 
 std::vector<LargeLayout> layouts_too_large() {
-  constexpr std::array kTargets = {1.04, 1.05, 1.06, 1.07, 1.08, 1.09};
+  constexpr std::array kTargets = {1.045, 1.053, 1.06, 1.07, 1.08, 1.085};
   std::vector<LargeLayout> layouts;
   for (std::size_t i = 0; i < kChoices.size(); ++i)
     layouts.push_back(layout_of(kChoices[i], kTargets[i % kTargets.size()]));
