@@ -54,13 +54,16 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
-// Two for each tensor that the optimizer sees, made in its first step.
+// Two for each tensor that the optimizer sees, of equal sizes, made in its first step.
 void DataParallel::hold_moments() {
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    const int tensors = 2 * (setup_.framework.flat_parameters ? 1 : units_[unit].tensors);
-    const Bytes all = element_size(DType::fp32) * (2.0 * static_cast<double>(updated(unit)));
-    for (int tensor = 0; tensor < tensors; ++tensor)
-      program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments", all / tensors);
+    const std::int64_t tensors = setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
+    for (std::int64_t tensor = 0; tensor < tensors; ++tensor) {
+      const std::int64_t begin = updated(unit) * tensor / tensors, end = updated(unit) * (tensor + 1) / tensors;
+      for (int moment = 0; moment < 2; ++moment)
+        program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
+                                        element_size(DType::fp32) * static_cast<double>(end - begin));
+    }
   }
 }
 
