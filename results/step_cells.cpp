@@ -108,18 +108,28 @@ StudyCells class_cells(const StudyResult& study) {
 
 StudyCells memory_cells(const StepFacts& step) {
   const MemoryPeak& peak = step.memory;
-  StudyCells cells{.header = {"peak memory", "GB", "share"},
-                   .rows = {},
-                   .notes = fmt::format(
-                       "of each GPU, at '{}'; reserved: what the allocator has taken by the end of the step;\n"
-                       "limit: HBM less what the framework itself takes; shares of it\n",
-                       peak.moment)};
+  StudyCells cells{
+      .header = {"peak memory", "GB", "share"},
+      .rows = {},
+      .notes = fmt::format(
+          "of each GPU, at '{}'; shares of the limit\n"
+          "needed: pages with a tensor on them, which the allocator cannot free: the limit must hold "
+          "them\n"
+          "reserved: what the allocator takes where there is room; limit: HBM less what the framework "
+          "takes\n",
+          peak.moment)};
+  if (step.is_tight() && step.fits())
+    cells.notes +=
+        "reserved exceeds the limit: the allocator has to free its cache and ask again, for which the GPU "
+        "waits;\n"
+        "that time is not included\n";
   const auto add = [&](std::string_view name, Bytes bytes) {
     cells.rows.push_back({std::string(name), gigabytes(bytes), percent(bytes / step.memory_size)});
   };
   for (const MemoryClass memory_class : kMemoryClasses)
     add(name_of(memory_class), peak.of(memory_class));
   add("all tensors", peak.bytes);
+  add("needed", peak.held);
   add("reserved", peak.reserved);
   add("limit", step.memory_size);
   return cells;

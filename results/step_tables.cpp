@@ -71,6 +71,7 @@ std::vector<MemoryTenant> read_tenants(const ResultReader& file, const std::stri
 
 MemoryPeak read_peak(const ResultTable& step) {
   MemoryPeak peak{.bytes = bytes_of(step, "memory_peak"),
+                  .held = bytes_of(step, step.has("memory_needed") ? "memory_needed" : "memory_peak"),
                   .reserved = bytes_of(step, "memory_reserved"),
                   .moment = step.values<std::string>("memory_moment").at(0)};
   for (std::size_t i = 0; i < kMemoryClasses.size(); ++i)

@@ -170,7 +170,7 @@ StudyCells rank_cells(const StudyResult& study) {
   if (with_memory) {
     cells.header.emplace_back("memory");
     cells.notes += first_step(study) != nullptr
-                       ? "memory in GB: what the allocator has reserved by the end of the step\n"
+                       ? "memory in GB: what the allocator reserves where there is room\n"
                        : "memory in GB: tensors and buffers of the largest operation of each stream\n";
   }
   for (const StrategyResult& strategy : study.strategies) {

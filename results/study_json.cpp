@@ -32,9 +32,11 @@ Json memory_json(const StepFacts& step) {
     tenants.push_back(
         {{"name", tenant.name}, {"class", name_of(tenant.memory_class)}, {"bytes", tenant.bytes.value}});
   return {{"peak_bytes", peak.bytes.value},
+          {"needed_bytes", peak.held.value},
           {"reserved_bytes", peak.reserved.value},
           {"limit_bytes", step.memory_size.value},
           {"fits", step.fits()},
+          {"frees_cache", step.is_tight()},
           {"moment", peak.moment},
           {"by_class", std::move(by_class)},
           {"tenants", std::move(tenants)}};

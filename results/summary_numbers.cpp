@@ -75,7 +75,9 @@ std::vector<SummaryNumber> memory_numbers(const StepFacts& facts) {
   const MemoryPeak& peak = facts.memory;
   Numbers numbers = {
       {"memory_peak", "B", "most that all tensors of a GPU take together", peak.bytes.value},
-      {"memory_reserved", "B", "what the allocator has taken for them by the end", peak.reserved.value},
+      {"memory_needed", "B", "most that the allocator cannot free: pages with a tensor on them",
+       peak.held.value},
+      {"memory_reserved", "B", "what the allocator takes for them where there is room", peak.reserved.value},
       {"memory_limit", "B", "HBM less what the framework itself takes", facts.memory_size.value}};
   for (const MemoryClass memory_class : kMemoryClasses) {
     numbers.push_back({fmt::format("memory_{}", name_of(memory_class)), "B",

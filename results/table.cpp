@@ -109,9 +109,9 @@ std::string format_memory(const StepFacts& step) {
 std::string format_out_of_memory(const OutOfMemory& verdict) {
   const MemoryPeak& peak = verdict.step.memory;
   const std::string sentence = fmt::format(
-      "{} does not fit{}: {:.1f} GB of tensors ({:.1f} GB reserved) at '{}', of {:.1f} GB; largest: {}",
-      verdict.experiment, draws_text(verdict.draws), peak.bytes / 1.0_GB, peak.reserved / 1.0_GB, peak.moment,
-      verdict.step.memory_size / 1.0_GB, tenants_text(peak.tenants));
+      "{} does not fit{}: it needs {:.1f} GB of {:.1f} GB, of which {:.1f} GB are tensors at '{}'; largest: {}",
+      verdict.experiment, draws_text(verdict.draws), peak.held / 1.0_GB, verdict.step.memory_size / 1.0_GB,
+      peak.bytes / 1.0_GB, peak.moment, tenants_text(peak.tenants));
   return format_memory(verdict.step) + '\n' + wrapped(sentence, kWidth);
 }
 

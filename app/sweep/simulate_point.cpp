@@ -18,8 +18,8 @@ namespace {
 PointResult result_of(const OutOfMemory& verdict, const std::vector<Strategy>& strategies) {
   PointResult result{
       .status = PointStatus::out_of_memory,
-      .error = fmt::format("{:.1f} GB at '{}' of {:.1f} GB", verdict.step.memory.bytes.value / 1e9,
-                           verdict.step.memory.moment, verdict.step.memory_size.value / 1e9),
+      .error = fmt::format("needs {:.1f} GB of {:.1f} GB, at '{}'", verdict.step.memory.held.value / 1e9,
+                           verdict.step.memory_size.value / 1e9, verdict.step.memory.moment),
       .numbers = {}};
   for (const Strategy& strategy : strategies) {
     for (SummaryNumber& number : memory_numbers(verdict.step))

@@ -28,6 +28,9 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                                   "whether parameters of the computing type have a copy in parameter_dtype"),
     choice<&Framework::gradient_dtype>("gradient_dtype", "data type of gradients that are kept and reduced"),
     choice<&Framework::loss_dtype>("loss_dtype", "data type of logits in the loss"),
+    choice<&Framework::cross_entropy>("cross_entropy",
+                                      "kernels of the loss; in_place: the gradient overwrites the logits")
+        .optional(),
     flag<&Framework::overlaps_gradients>("overlaps_gradients",
                                          "whether gradients are reduced while the backward pass goes on"),
     flag<&Framework::overlaps_tensor>(
@@ -37,8 +40,11 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     quantity<&Framework::bucket>("bucket", "bytes of gradients that are reduced together"),
     quantity<&Framework::first_bucket>("first_bucket", "bytes of the gradients that are reduced first"),
     number<&Framework::prefetch>("prefetch", {0, 64}, "layers whose parameters are gathered ahead"),
-    flag<&Framework::gathers_wait_on_host>("gathers_wait_on_host",
-                                           "whether the host waits for room before it launches a gather"),
+    flag<&Framework::flat_parameters>("flat_parameters",
+                                      "FSDP 1: parameters are used where they are gathered, not copied out")
+        .optional(),
+    flag<&Framework::gathers_wait_on_host>(
+        "gathers_wait_on_host", "FSDP 1: limit_all_gathers, the host waits for room before a gather"),
     number<&Framework::host_forward>("host_forward", kHostMultiple,
                                      "multiple of the host's kernel_launch for each kernel forward and of the "
                                      "optimizer"),
@@ -46,15 +52,12 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
         "host_backward", kHostMultiple,
         "multiple of the host's kernel_launch for each kernel of the backward pass"),
     number<&Framework::host_collective>("host_collective", kHostMultiple,
-                                        "multiple of the host's collective_launch for each collective"),
-    number<&Framework::host_event>(
-        "host_event", kHostMultiple,
-        "multiple of the host's event for each event that is recorded or waited for"),
+                                        "multiple of the host's collective_launch"),
+    number<&Framework::host_event>("host_event", kHostMultiple, "multiple of the host's event"),
     number<&Framework::host_layer_forward>("host_layer_forward", kHostMultiple,
-                                           "multiple of the host's layer_forward for each layer forward"),
-    number<&Framework::host_layer_backward>(
-        "host_layer_backward", kHostMultiple,
-        "multiple of the host's layer_backward for each layer's backward pass"),
+                                           "multiple of the host's layer_forward"),
+    number<&Framework::host_layer_backward>("host_layer_backward", kHostMultiple,
+                                            "multiple of the host's layer_backward"),
     number<&Framework::launch_queue>("launch_queue", {1, 1'048'576},
                                      "launches that wait for the GPU before the host waits"),
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},

@@ -27,6 +27,7 @@ constexpr std::array kMetrics{SweepMetric{"time", Better::less},
                               SweepMetric{"exposed", Better::less},
                               SweepMetric{"idle", Better::less},
                               SweepMetric{"memory_peak", Better::less},
+                              SweepMetric{"memory_needed", Better::less},
                               SweepMetric{"memory_reserved", Better::less}};
 constexpr SweepMetric kOther{"", Better::neither};
 

@@ -9,6 +9,7 @@
 
 #include "configs/experiment_reader.hpp"
 #include "studies/training/measured_gpts.hpp"
+#include "studies/training/memory_verdicts.hpp"
 #include "studies/training/published_steps.hpp"
 #include "studies/training/step_checks.hpp"
 
@@ -32,8 +33,12 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
                                 const StudyProgress& progress) {
   StudyOutcome outcome;
   const std::filesystem::path frame = experiment_of_study("training", "gpt_a100.toml");
-  MeasuredGptsPart gpts(read_measured_gpts(input.data / kGpts, outcome.broken),
-                        ExperimentFile::load(frame).make(std::nullopt), with_slow_host(frame));
+  const Experiment gpt = ExperimentFile::load(frame).make(std::nullopt);
+  const std::vector<MeasuredGpt> rows = read_measured_gpts(input.data / kGpts, outcome.broken);
+  MeasuredGptsPart gpts(rows, gpt, with_slow_host(frame));
+  std::vector<Experiment> ran;
+  for (const MeasuredGpt& row : rows)
+    ran.push_back(step_of(row, gpt));
   PublishedStepsPart steps;
   InterferencePart interference;
   GathersPart gathers;
@@ -43,8 +48,9 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
   steps.plan(jobs);
   gpts.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  outcome.report = {steps.section(published), memory_section(published),       gpts.summary(published),
-                    gpts.worst(published),    interference.section(published), gathers.section(published)};
+  outcome.report = {steps.section(published),  memory_section(published), memory_verdicts(ran, published),
+                    gpts.summary(published),   gpts.worst(published),     interference.section(published),
+                    gathers.section(published)};
   if (input.wants_rows) outcome.rows_csv = gpts.rows_csv();
   return outcome;
 }

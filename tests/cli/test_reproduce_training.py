@@ -22,7 +22,7 @@ sequence = 256
 seeds = 1
 """
 # As of the whole study.
-GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "gpt.mean",
+GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "memory.ran_refused", "memory.large_refused", "gpt.mean",
          "interference.difference", "gathers.gain", "gathers.gain_prioritized"}
 
 

@@ -233,7 +233,7 @@ class TestFailures(Sweep):
         self.sweep("out")
         _, rows = self.merged("out")
         self.assertEqual(list(rows["status"]), [b"out_of_memory", b"ok"])
-        self.assertRegex(rows["error"][0].decode(), r"^[0-9.]+ GB at '.+' of 1[0-9.]+ GB$")
+        self.assertRegex(rows["error"][0].decode(), r"^needs [0-9.]+ GB of 1[0-9.]+ GB, at '.+'$")
         self.assertTrue(all(rows["default.memory_peak"] > 20e9))
         self.assertTrue(numpy.isnan(rows["default.time"][0]) and rows["default.mfu"][1] > 0.2)
 

@@ -207,8 +207,8 @@ class Training(ScratchTest):
         table = self.run_step(*small, code=4)
         self.assertRegex(table, r"\nlimit +0\.500 +100\.0%\n")
         self.assertRegex(" ".join(table.split()),
-                         r" small does not fit: 1\.\d GB of tensors \(2\.\d GB reserved\) at 'backward, head', "
-                         r"of 0\.5 GB; largest: 0\.\d GB of [\w. ]+ \(activations\), ")
+                         r" small does not fit: it needs [12]\.\d GB of 0\.5 GB, of which 1\.\d GB are tensors at "
+                         r"'backward, head'; largest: 0\.\d GB of [\w. ]+ \(activations\), ")
         verdict = json.loads(self.run_step(*small, "--json", code=4))
         self.assertEqual((verdict["schema_version"], verdict["verdict"]), (1, "out_of_memory"))
         self.assertFalse(verdict["memory"]["fits"])
@@ -219,7 +219,7 @@ class Training(ScratchTest):
     def test_draws_that_do_not_fit_are_named(self):
         fits = json.loads(self.run_step("--json", "-o", "run.h5"))["strategies"][0]["step"]["memory"]
         # What the framework itself takes is a range from 0.8 to 2.1 GB.
-        size = f'gpu.hbm_size="{fits["reserved_bytes"] + 1.45e9:.0f} B"'
+        size = f'gpu.hbm_size="{fits["needed_bytes"] + 1.45e9:.0f} B"'
         verdict = json.loads(self.run_step("--set", size, "--set", "measure.draws=8", "--json", code=4))
         self.assertGreater(len(verdict["draws"]), 0)
         self.assertLess(len(verdict["draws"]), 8)

@@ -7,6 +7,8 @@
 
 #include "configs/experiment_reader.hpp"
 #include "studies/training/measured_gpts.hpp"
+#include "studies/training/memory_layouts.hpp"
+#include "studies/training/memory_verdicts.hpp"
 #include "studies/training/step_checks.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -115,4 +117,20 @@ TEST_CASE("memory of LLaMA 3 8B is what a count of its tensors says") {
   const Bytes counted = closed_form_memory(training_of(step), step.cluster.ranks());
   CHECK(counted.value ==
         doctest::Approx(12.045e9 + 25.216e9 + 4.429e9 + 4.203e9 + 0.537e9 + 0.436e9).epsilon(1e-3));
+}
+
+TEST_CASE("thirty layouts that need 3 to 10 % more than there is, by a count of their tensors, are refused") {
+  const std::vector<LargeLayout> layouts = layouts_too_large();
+  CHECK(layouts.size() == 30);
+  for (const LargeLayout& layout : layouts) {
+    CAPTURE(layout.name);
+    CHECK(layout.needed >= 1.03);
+    CHECK(layout.needed <= 1.10);
+    const StepFacts& facts = *layout.experiment.step;
+    CHECK_FALSE(facts.fits());
+    // The count is of one moment, at the head; that of products of attention may need more.
+    const double simulated = facts.memory.bytes / facts.memory_size;
+    CHECK(simulated > 0.998 * layout.needed);
+    if (facts.memory.moment.ends_with("head")) CHECK(simulated < 1.004 * layout.needed);
+  }
 }

@@ -29,6 +29,13 @@ TrainingSetup sharded(std::int64_t layers = 4, int prefetch = 1, bool one_commun
   return setup;
 }
 
+/// FSDP 1, which gathers nothing ahead.
+TrainingSetup flat() {
+  TrainingSetup setup = sharded(4, 0);
+  setup.framework.flat_parameters = setup.framework.gathers_wait_on_host = true;
+  return setup;
+}
+
 std::vector<Placed> gathers(const WrittenStep& step) {
   std::vector<Placed> found = named(step, "all_gather", "");
   std::erase_if(found, [](const Placed& placed) { return kernel_of(*placed.operation) != nullptr; });
@@ -248,6 +255,60 @@ TEST_CASE("FSDP 1's host waits for room before it launches a gather") {
                                            [](const HostStep& step) { return step.waits_for.has_value(); });
   // Root and layer 0 find room; layers 1 to 3 forward and 2 to 0 backward do not.
   CHECK(waits == 6);
+}
+
+TEST_CASE("FSDP 1 gathers where it computes: every unit forward, every layer backward, without copies") {
+  TrainingSetup setup = flat();
+  for (const int micro_batches : {1, 3}) {
+    setup.micro_batches = micro_batches;
+    const WrittenStep step = training_step(setup, kRanks);
+    const auto calls = calls_of(step, "all_gather", CollectiveKind::all_gather);
+    CHECK(calls.size() == static_cast<std::size_t>(9 * micro_batches));
+    CHECK(bytes_of(calls) == Bytes{2.0} * static_cast<double>(micro_batches * (8 * kLayer + kRoot)));
+    CHECK(copies_out(step).empty());
+  }
+}
+
+TEST_CASE(
+    "FSDP 1 has places for two layers with limit_all_gathers, without it for all that the host can launch") {
+  // 6.3 MB a layer, 2 MB of the root, and a quarter of a layer that is cast: 16.2 MB are a page of 20 MiB.
+  // Without the limit, and with a queue that takes the whole step, 8 layers have places when the first one's
+  // gradients are scattered: 54 MB, 3 pages. One is in use either way.
+  TrainingSetup setup = flat();
+  setup.sequence = 16;
+  setup.micro_batch = 1;
+  const auto memory = [&] { return training_step(setup, kRanks).facts.memory; };
+  const MemoryPeak limited = memory();
+  const auto pages_more = [&] { return (memory().reserved - limited.reserved).value / (20 << 20); };
+  setup.framework.gathers_wait_on_host = false;
+  setup.framework.launch_queue = 1'000'000;
+  CHECK(pages_more() == 2);
+  CHECK(memory().bytes == limited.bytes);
+  // With a queue of one launch a place is free one gather later, as with the limit.
+  setup.framework.launch_queue = 1;
+  CHECK(pages_more() == 0);
+}
+
+TEST_CASE("FSDP 1 scatters gradients as they are where they have the type for it, and casts them beside else") {
+  TrainingSetup setup = flat();
+  setup.sequence = 16;
+  setup.micro_batch = 1;
+  const auto casts = [&] {
+    std::vector<Placed> found = named(training_step(setup, kRanks), "reduce_scatter", "");
+    std::erase_if(found, [](const Placed& placed) { return !placed.name.ends_with("cast gradients"); });
+    return found.size();
+  };
+  const auto in_fp32 = [&] {
+    Bytes sum;
+    for (const MemoryTenant& tenant : training_step(setup, kRanks).facts.memory.tenants)
+      if (tenant.name == "to be scattered") sum += tenant.bytes;
+    return sum;
+  };
+  CHECK(casts() == 5);
+  CHECK(in_fp32() == Bytes{4.0 * kLayer});
+  setup.framework.gradient_dtype = DType::bf16;
+  CHECK(casts() == 0);
+  CHECK(in_fp32() == Bytes{});
 }
 
 TEST_CASE("all micro-batches need as much memory as two: nothing is left behind") {

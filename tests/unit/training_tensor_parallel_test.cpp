@@ -268,3 +268,15 @@ TEST_CASE("sums of tensor-parallel ranks can be fused with the products that mak
     CHECK(result.time < run_once(experiment, {.name = "apart", .order = {}, .streams = {}}, {}).time);
   }
 }
+
+TEST_CASE("the tokens of all ranks are gathered into a buffer that is there while a product reads them") {
+  // At the peak Megatron-LM has gathered the head's inputs again. Without sequence parallelism nothing is.
+  const auto buffers = [](bool sequence) {
+    Bytes sum;
+    for (const MemoryTenant& tenant : training_step(parallel(sequence), kRanks).facts.memory.tenants)
+      if (tenant.name == "gathered tokens") sum += tenant.bytes;
+    return sum;
+  };
+  CHECK(buffers(true) == kHidden);
+  CHECK(buffers(false) == Bytes{});
+}

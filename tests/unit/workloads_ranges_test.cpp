@@ -112,7 +112,7 @@ TEST_CASE("a step that does not fit is found in every draw, and what fits in all
   Experiment experiment = pair();
   CHECK_FALSE(out_of_memory([&](auto) { return experiment; }).has_value());  // no training step
   experiment.step.emplace();
-  experiment.step->memory = {.bytes = 60.0_GB, .reserved = 70.0_GB};
+  experiment.step->memory = {.bytes = 60.0_GB, .held = 70.0_GB, .reserved = 75.0_GB};
   experiment.step->memory_size = 80.0_GB;
   // Odd draws have less.
   const auto make = [&](std::optional<std::uint64_t> draw) {

@@ -47,6 +47,18 @@ constexpr auto enum_names(AttentionCode) {
                                                  {"newest", AttentionCode::newest}});
 }
 
+/// Which kernels compute the loss from the logits, and what they leave in memory.
+enum class CrossEntropy {
+  separate,  ///< the style's own: a softmax, which is kept, and others for its gradient
+  fused,     ///< one kernel each way: the logits are kept, and their gradient stands beside them
+  in_place,  ///< the same, but the gradient overwrites the logits
+};
+constexpr auto enum_names(CrossEntropy) {
+  return std::to_array<EnumName<CrossEntropy>>({{"separate", CrossEntropy::separate},
+                                                {"fused", CrossEntropy::fused},
+                                                {"in_place", CrossEntropy::in_place}});
+}
+
 /// How a framework runs steps, whatever the model. Multiples of a host's times (`Host`) are of one thread that
 /// feeds one GPU.
 struct Framework {
@@ -60,16 +72,19 @@ struct Framework {
   bool master_copy = false;             ///< beside parameters of the type that computes, one in parameter_dtype
   DType gradient_dtype = DType::fp32;   ///< of gradients that are kept and reduced
   DType loss_dtype = DType::fp32;       ///< of logits in the loss
-  bool fused_optimizer = true;          ///< one kernel for all that it does to a unit's numbers
-  bool clips_gradients = true;          ///< by their norm
-  bool syncs = false;                   ///< the host waits for gradients and their norm before the optimizer
-  bool syncs_passes = false;            ///< and after each pass of a micro-batch, to time it
-  bool overlaps_gradients = true;       ///< gradients are reduced while the backward pass goes on
-  bool overlaps_tensor = true;          ///< sums over tensor-parallel ranks run beside gradients of weights
-  bool one_communicator = true;         ///< FSDP's gathers and reductions run in the order of launch
-  Bytes bucket, first_bucket;           ///< of gradients that are reduced together
-  int prefetch = 1;                     ///< layers whose parameters are gathered ahead
-  bool gathers_wait_on_host = false;    ///< the host waits for room before it launches a gather (FSDP 1)
+  CrossEntropy cross_entropy = CrossEntropy::separate;
+  bool fused_optimizer = true;        ///< one kernel for all that it does to a unit's numbers
+  bool clips_gradients = true;        ///< by their norm
+  bool syncs = false;                 ///< the host waits for gradients and their norm before the optimizer
+  bool syncs_passes = false;          ///< and after each pass of a micro-batch, to time it
+  bool overlaps_gradients = true;     ///< gradients are reduced while the backward pass goes on
+  bool overlaps_tensor = true;        ///< sums over tensor-parallel ranks run beside gradients of weights
+  bool one_communicator = true;       ///< FSDP's gathers and reductions run in the order of launch
+  Bytes bucket, first_bucket;         ///< of gradients that are reduced together
+  int prefetch = 1;                   ///< layers whose parameters are gathered ahead
+  bool flat_parameters = false;       ///< of a unit, views of the buffer into which they are gathered (FSDP 1)
+  bool gathers_wait_on_host = false;  ///< the host waits for room before it launches a gather (FSDP 1's
+                                      ///< limit_all_gathers)
   double host_forward = 1.0;  ///< of Host::kernel_launch: each kernel forward, computed again, of the optimizer
   double host_backward = 1.0;        ///< of Host::kernel_launch: each kernel of the backward pass
   double host_collective = 1.0;      ///< of Host::collective_launch

@@ -133,7 +133,8 @@ void TrainingLowering::projection(const parts::Projection& part) {
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
   const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
-  forward(gemm, part.output_is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
+  forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
   const auto [input, weight] = c3::backward(gemm);
   push_backward(input);
   push_backward(weight).gradient = size({outputs, part.inputs});
@@ -171,15 +172,32 @@ void TrainingLowering::gated(VectorOp function, TensorShape tensor) {
   backward(chain, tensor, Pass::backward);
 }
 
-// The logarithm of the softmax, and the share of each token's own word; backward zeros but for those.
 void TrainingLowering::loss(const parts::Loss& part) {
   const TensorShape logits = tokens_of(part.words);
-  if (framework_.loss_dtype != DType::fp32) {
-    forward(VectorOp::softmax, logits, size(logits));
-    backward(VectorOp::reduce, logits, Pass::backward);
-    backward(VectorOp::softmax, logits, Pass::backward);
-    return;
-  }
+  if (framework_.cross_entropy != CrossEntropy::separate) return fused_loss(logits);
+  if (framework_.loss_dtype == DType::fp32) return wide_loss(logits);
+  separate_loss(logits);
+}
+
+// One kernel reads the logits and keeps the logarithm of each row's sum; one more reads them and writes their
+// gradient. Both are in the loss' type.
+void TrainingLowering::fused_loss(TensorShape logits) {
+  const DType dtype = widens_logits() ? DType::fp32 : batch_.dtype;
+  if (widens_logits()) widen(logits, wide_size(logits));
+  forward(vector_shape(VectorOp::reduce, logits, dtype), wide_size({logits.rows, 1}));
+  PartKernel& gradient = push_backward(vector_shape(VectorOp::exp, logits, dtype));
+  if (framework_.cross_entropy == CrossEntropy::in_place) gradient.output = Bytes{};
+  if (widens_logits()) narrow_back(logits);
+}
+
+// The logarithm of the softmax, and the share of each token's own word; backward zeros but for those.
+void TrainingLowering::separate_loss(TensorShape logits) {
+  forward(VectorOp::softmax, logits, size(logits));
+  backward(VectorOp::reduce, logits, Pass::backward);
+  backward(VectorOp::softmax, logits, Pass::backward);
+}
+
+void TrainingLowering::wide_loss(TensorShape logits) {
   widen(logits);
   forward_wide(VectorOp::softmax, logits, wide_size(logits));
   backward_wide(VectorOp::reduce, logits, Pass::backward);

@@ -21,7 +21,8 @@ class TrainingLowering : public Lowering {
  protected:
   virtual void norm(const parts::Norm& part);
   virtual void residual(const parts::Residual& part);
-  virtual void loss(const parts::Loss& part);
+  /// The loss by separate kernels, of logits in fp32.
+  virtual void wide_loss(TensorShape logits);
   /// A norm in one kernel, on tensors of these shapes.
   void fused_norm(const parts::Norm& part, TensorShape forward_tensor, TensorShape backward_tensor);
   /// Of queries or keys.
@@ -63,8 +64,14 @@ class TrainingLowering : public Lowering {
   void rotation(const parts::Rotation& part);
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);
+  void loss(const parts::Loss& part);
 
   void linear(const parts::Projection& part, std::int64_t outputs);
+  void separate_loss(TensorShape logits);
+  void fused_loss(TensorShape logits);
+  /// Whether the loss keeps the logits as their product makes them.
+  bool keeps_logits() const { return framework_.cross_entropy != CrossEntropy::separate && !widens_logits(); }
+  bool widens_logits() const { return framework_.loss_dtype == DType::fp32 && batch_.dtype != DType::fp32; }
   void attention_kernel(const parts::Attention& part);
   void scores_and_values(const parts::Attention& part);
   void batched_product(const GemmShape& gemm);

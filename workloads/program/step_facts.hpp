@@ -34,7 +34,8 @@ struct MemoryTenant {
 /// What one GPU holds at the moment at which it holds most.
 struct MemoryPeak {
   Bytes bytes;          ///< of all tensors
-  Bytes reserved = {};  ///< that the allocator has taken for them by the end of the step
+  Bytes held = {};      ///< most that the allocator cannot give back: pages on which a tensor is
+  Bytes reserved = {};  ///< that it takes for them where there is room, by the end of the step
   std::array<Bytes, kMemoryClasses.size()> by_class = {};
   std::string moment = {};                 ///< e.g. "micro-batch 1, loss backward, loss"
   std::vector<MemoryTenant> tenants = {};  ///< largest first
@@ -51,7 +52,10 @@ struct StepFacts {
   MemoryPeak memory;
   Bytes memory_size;  ///< that a framework has of a GPU's
 
-  bool fits() const { return memory.reserved <= memory_size; }
+  /// An allocator that has no room gives back what it does not need, and asks again.
+  bool fits() const { return memory.held <= memory_size; }
+  /// It has to do so, which makes the GPU wait.
+  bool is_tight() const { return memory.reserved > memory_size; }
   bool operator==(const StepFacts&) const = default;
 };
 

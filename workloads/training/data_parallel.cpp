@@ -54,6 +54,19 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
+// Two for each tensor that the optimizer sees, of equal sizes, made in its first step.
+void DataParallel::hold_moments() {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const std::int64_t tensors = setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
+    for (std::int64_t tensor = 0; tensor < tensors; ++tensor) {
+      const std::int64_t begin = updated(unit) * tensor / tensors, end = updated(unit) * (tensor + 1) / tensors;
+      for (int moment = 0; moment < 2; ++moment)
+        program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
+                                        element_size(DType::fp32) * static_cast<double>(end - begin));
+    }
+  }
+}
+
 DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
@@ -68,9 +81,7 @@ void DataParallel::hold_states() {
   const Framework& framework = setup_.framework;
   const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
   MemoryLedger& memory = program_.memory();
-  constexpr double kMoments = 2.0;
-  memory.allocate(compute_, MemoryClass::optimizer, "moments",
-                  element_size(DType::fp32) * (kMoments * count(own)));
+  hold_moments();
   if (setup_.sharding == Sharding::parameters) {
     memory.allocate(compute_, MemoryClass::weights, "shards",
                     element_size(framework.parameter_dtype) * count(own));

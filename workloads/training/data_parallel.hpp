@@ -65,6 +65,7 @@ class DataParallel {
   /// One that reads gradients as layers make them and writes them as they are reduced.
   void cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count);
   void hold_states();
+  void hold_moments();
 
   const TrainingSetup& setup_;
   std::vector<ParameterUnit> units_;

@@ -18,23 +18,37 @@ FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::
 void FullyShardedParameters::begin_step() { hold_states(); }
 
 bool FullyShardedParameters::stays(std::size_t unit) const {
-  return unit == 0 || unit + 1 == units_.size() || !setup_.reshard_after_forward;
+  const bool is_last = unit + 1 == units_.size() && !is_flat();
+  return unit == 0 || is_last || !setup_.reshard_after_forward;
+}
+
+void FullyShardedParameters::wait_for_room() {
+  release_freed();
+  const auto room = std::exchange(room_, std::nullopt);
+  if (!room) return;
+  if (setup_.framework.gathers_wait_on_host) program_.host_wait(*room);
+  program_.wait(gathers_, *room);
 }
 
 void FullyShardedParameters::gather(std::size_t unit) {
   if (state_[unit].parameters || state_[unit].gathered) return;
-  if (const auto room = std::exchange(room_, std::nullopt)) {
-    if (setup_.framework.gathers_wait_on_host) program_.host_wait(*room);
-    program_.wait(gathers_, *room);
-  }
+  wait_for_room();
   const std::string& name = units_[unit].name;
   const Bytes bytes = of_parameters(padded(unit));
-  state_[unit].buffer = program_.memory().allocate(gathers_, MemoryClass::communication, "gathered", bytes);
+  MemoryLedger& memory = program_.memory();
+  state_[unit].buffer = is_flat()
+                            ? memory.allocate(gathers_, MemoryClass::weights, "gathered parameters", bytes)
+                            : memory.allocate(gathers_, MemoryClass::communication, "gathered", bytes);
+  std::optional<Tensor> narrow_shard;  // FSDP 2 casts into the buffer
   if (setup_.framework.parameter_dtype != setup_.dtype) {
+    if (is_flat())
+      narrow_shard = memory.allocate(gathers_, MemoryClass::communication, "shard to be gathered",
+                                     of_parameters(shard(unit)));
     program_.kernel(gathers_, name + " cast", cast(shard(unit), setup_.framework.parameter_dtype));
   }
   follow(gathers_);
   program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
+  release(narrow_shard);
   state_[unit].gathered = program_.record(gathers_, name + " gathered");
   last_collective_ = {gathers_, *state_[unit].gathered};
 }
@@ -57,10 +71,31 @@ void FullyShardedParameters::release_buffers(int but) {
   }
 }
 
+// FSDP 1's host waits for the oldest of two units that may still be read; without that, what it has launched
+// since is more than can wait for the GPU.
+void FullyShardedParameters::release_freed() {
+  constexpr std::size_t kInFlight = 2;
+  const Framework& framework = setup_.framework;
+  const auto queue = static_cast<std::size_t>(framework.launch_queue);
+  while (!freed_.empty()) {
+    const ReadBuffer& oldest = freed_.front();
+    const bool is_due = framework.gathers_wait_on_host ? freed_.size() >= kInFlight
+                                                       : program_.launched(compute_) - oldest.launched >= queue;
+    if (!is_due) return;
+    if (framework.gathers_wait_on_host) room_ = oldest.done;
+    program_.memory().release(oldest.buffer);
+    freed_.pop_front();
+  }
+}
+
 void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   if (!state_[unit].gathered) return;
   const std::string& name = units_[unit].name;
   program_.wait(compute_, *std::exchange(state_[unit].gathered, std::nullopt));
+  if (is_flat()) {
+    state_[unit].parameters = std::exchange(state_[unit].buffer, std::nullopt);
+    return;
+  }
   release_buffers(std::max(buffers - 1, 0));
   state_[unit].parameters = program_.memory().allocate(compute_, MemoryClass::weights, "gathered parameters",
                                                        of_parameters(units_[unit].parameters));
@@ -70,7 +105,14 @@ void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   release_buffers(buffers);
 }
 
-void FullyShardedParameters::reshard(std::size_t unit) { release(state_[unit].parameters); }
+void FullyShardedParameters::reshard(std::size_t unit) {
+  if (!is_flat()) return release(state_[unit].parameters);
+  if (!state_[unit].parameters) return;
+  program_.memory().let_go(*state_[unit].parameters);
+  freed_.push_back({.done = program_.record(compute_, units_[unit].name + " freed"),
+                    .buffer = *std::exchange(state_[unit].parameters, std::nullopt),
+                    .launched = program_.launched(compute_)});
+}
 
 void FullyShardedParameters::before_forward(std::size_t unit) {
   gather(unit);
@@ -93,37 +135,60 @@ void FullyShardedParameters::before_backward(std::size_t unit) {
 }
 
 void FullyShardedParameters::after_backward(std::size_t unit) {
-  finish_reduction();
+  finish_reduction(!is_flat());
   const std::string& name = units_[unit].name;
   const Bytes bytes = of_gradients(padded(unit));
-  const Tensor input =
-      program_.memory().allocate(compute_, MemoryClass::communication, "to be scattered", bytes);
-  cast_gradients(compute_, name + " copy in", padded(unit));
-  release(state_[unit].gradients);
+  std::vector<Tensor> inputs = is_flat() ? flat_inputs(unit) : copied_inputs(unit);
   if (unit > 0) reshard(unit);
-  program_.order(compute_, reductions_, name + " gradients");
   follow(reductions_);
   program_.collective(reductions_, name + " reduce_scatter", call(CollectiveKind::reduce_scatter, bytes));
+  if (is_flat())
+    for (const Tensor input : inputs)
+      program_.memory().let_go(input);
   if (!has_gradient_shard_[unit]) {
     program_.memory().allocate(reductions_, MemoryClass::gradients, "shards", of_gradients(shard(unit)));
     has_gradient_shard_[unit] = true;
   } else {
     gradient_kernel(reductions_, name + " accumulate", VectorOp::add, shard(unit));
   }
-  reduction_ = Reduction{program_.record(reductions_, name + " reduced"), input};
+  reduction_ = Reduction{program_.record(reductions_, name + " reduced"), std::move(inputs)};
   last_collective_ = {reductions_, reduction_->done};
 }
 
-void FullyShardedParameters::finish_reduction() {
+// A unit's gradients are one tensor, which is scattered as it is where it has the type for that.
+std::vector<FullyShardedParameters::Tensor> FullyShardedParameters::flat_inputs(std::size_t unit) {
+  std::vector<Tensor> inputs{*std::exchange(state_[unit].gradients, std::nullopt)};
+  program_.order(compute_, reductions_, units_[unit].name + " gradients");
+  if (setup_.framework.gradient_dtype == setup_.dtype) return inputs;
+  inputs.push_back(program_.memory().allocate(reductions_, MemoryClass::communication, "to be scattered",
+                                              of_gradients(padded(unit))));
+  cast_gradients(reductions_, units_[unit].name + " cast gradients", padded(unit));
+  return inputs;
+}
+
+std::vector<FullyShardedParameters::Tensor> FullyShardedParameters::copied_inputs(std::size_t unit) {
+  const Tensor input = program_.memory().allocate(compute_, MemoryClass::communication, "to be scattered",
+                                                  of_gradients(padded(unit)));
+  cast_gradients(compute_, units_[unit].name + " copy in", padded(unit));
+  release(state_[unit].gradients);
+  program_.order(compute_, reductions_, units_[unit].name + " gradients");
+  return {input};
+}
+
+void FullyShardedParameters::finish_reduction(bool waits) {
   if (!reduction_) return;
-  program_.wait(compute_, reduction_->done);
-  program_.memory().release(reduction_->input);
+  if (waits) program_.wait(compute_, reduction_->done);
+  for (const Tensor input : reduction_->inputs)
+    program_.memory().release(input);
   reduction_.reset();
 }
 
 void FullyShardedParameters::end_backward() {
-  finish_reduction();
-  if (is_last_) reshard(0);
+  finish_reduction(true);
+  if (is_last_ || is_flat()) reshard(0);
+  if (!is_last_) return;
+  for (; !freed_.empty(); freed_.pop_front())
+    program_.memory().release(freed_.front().buffer);
 }
 
 }  // namespace c3::workloads

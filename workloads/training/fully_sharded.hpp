@@ -15,8 +15,17 @@ namespace c3::inline workloads {
 /// it has been copied out of its buffer (Framework::prefetch = 1; with 2 there is one buffer more); backward,
 /// the next units' are launched when a unit's has been waited for, and may run when that has been copied out. A
 /// unit's gradients are cast into one buffer and scattered behind the backward pass of the next, which waits
-/// for the one before. Unit 0 stays gathered, and so does the last layer between its passes. Wrong when: a unit
-/// has frozen parameters; gradients are reduced only once for several micro-batches.
+/// for the one before. Unit 0 stays gathered, and so does the last layer between its passes.
+///
+/// Or as FullyShardedDataParallel (FSDP 1) does it, with Framework::flat_parameters: parameters are views of
+/// the buffer into which they are gathered, nothing is copied out, and gradients are cast on the stream that
+/// reduces them. Only unit 0 stays, until its micro-batch ends. Tensors that another stream may still read are
+/// let go: they are in the way as long as there is room. A unit's buffer is used again when the host knows that
+/// it is free: with Framework::gathers_wait_on_host (`limit_all_gathers`) the host waits before each gather
+/// until at most one freed buffer may still be read; else it has launched Framework::launch_queue more
+/// operations, of which the oldest must have begun.
+///
+/// Wrong when: a unit has frozen parameters; gradients are reduced only once for several micro-batches.
 class FullyShardedParameters final : public DataParallel {
  public:
   FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
@@ -38,30 +47,38 @@ class FullyShardedParameters final : public DataParallel {
     std::optional<Tensor> parameters = {};  ///< while it can run
     std::optional<Tensor> gradients = {};   ///< of this rank's own tokens
   };
-  struct CopiedOut {
+  /// A buffer that has been read when an event has passed.
+  struct ReadBuffer {
     EventId done = 0;
-    Tensor buffer;
+    Tensor buffer = 0;
+    std::size_t launched = 0;  ///< operations of the compute stream, until then
   };
   struct Reduction {
     EventId done = 0;
-    Tensor input;
+    std::vector<Tensor> inputs = {};
   };
 
   std::int64_t padded(std::size_t unit) const { return shard(unit) * group_.size; }
+  bool is_flat() const { return setup_.framework.flat_parameters; }
   bool stays(std::size_t unit) const;
   void gather(std::size_t unit);
+  void wait_for_room();
   void follow(StepProgram::Stream stream);
   /// Keeps so many buffers of units that have been copied out for as long as that takes.
   void copy_out(std::size_t unit, int buffers);
   void release_buffers(int but);
+  void release_freed();
   void reshard(std::size_t unit);
+  std::vector<Tensor> flat_inputs(std::size_t unit);
+  std::vector<Tensor> copied_inputs(std::size_t unit);
   void release(std::optional<Tensor>& tensor);
-  void finish_reduction();
+  void finish_reduction(bool waits);
 
   StepProgram::Stream gathers_, reductions_;
   std::vector<Unit> state_;
-  std::deque<CopiedOut> copied_out_;  ///< units whose buffers are in use
-  std::optional<EventId> room_;       ///< event for which the next gather waits
+  std::deque<ReadBuffer> copied_out_;  ///< of units that are being copied out
+  std::deque<ReadBuffer> freed_;       ///< of flat parameters that are no longer needed
+  std::optional<EventId> room_;        ///< event for which the next gather waits
   std::vector<bool> has_gradient_shard_;
   std::optional<std::pair<StepProgram::Stream, EventId>> last_collective_;  ///< and the event after it
   std::optional<Reduction> reduction_;                                      ///< in flight

@@ -2,48 +2,123 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 namespace c3::inline workloads {
 
+/// PyTorch's caching allocator over the steps of a run: a pool for each stream.
+class MemoryLedger::Allocator {
+ public:
+  explicit Allocator(const MemoryLedger& ledger) : ledger_(ledger), places_(ledger.entries_.size()) {}
+
+  /// The first step, the optimizer's first tensors, and a step more, which finds those in its way.
+  void run_two_steps() {
+    run(0);
+    for (Tensor tensor = 0; tensor < places_.size(); ++tensor)
+      if (ledger_.entries_[tensor].is_late) allocate(tensor);
+    end_step();
+    run(ledger_.step_begin_);
+  }
+
+  Bytes reserved() const { return sum_of(&MemoryPool::reserved); }
+  Bytes held() const { return held_; }
+
+ private:
+  void run(std::size_t from) {
+    for (std::size_t change = from; change < ledger_.changes_.size(); ++change) {
+      const Tensor tensor = ledger_.changes_[change];
+      const Entry& entry = ledger_.entries_[tensor];
+      if (entry.to == change + 1) {
+        release(tensor);
+      } else if (entry.unused == change + 1) {
+        unused_ += entry.bytes;
+      } else if (!entry.is_late) {
+        allocate(tensor);
+      }
+    }
+  }
+
+  void end_step() {
+    for (Tensor tensor = 0; tensor < places_.size(); ++tensor)
+      if (places_[tensor] && ledger_.entries_[tensor].from > ledger_.step_begin_) release(tensor);
+  }
+
+  void allocate(Tensor tensor) {
+    const Entry& entry = ledger_.entries_[tensor];
+    constexpr MemoryPool::Address kPage = 20 << 20;
+    places_[tensor] = pools_.try_emplace(entry.pool, kPage).first->second.allocate(entry.bytes);
+    held_ = std::max(held_, sum_of(&MemoryPool::held) - unused_);
+  }
+
+  void release(Tensor tensor) {
+    const Entry& entry = ledger_.entries_[tensor];
+    if (entry.unused != entry.to) unused_ -= entry.bytes;
+    pools_.at(entry.pool).release(*std::exchange(places_[tensor], std::nullopt));
+  }
+
+  Bytes sum_of(Bytes (MemoryPool::*of)() const) const {
+    Bytes sum;
+    for (const auto& [stream, pool] : pools_)
+      sum += (pool.*of)();
+    return sum;
+  }
+
+  const MemoryLedger& ledger_;
+  std::map<std::size_t, MemoryPool> pools_;
+  std::vector<std::optional<MemoryPool::Address>> places_;  ///< by tensor, while it is there
+  Bytes held_, unused_;
+};
+
 MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory_class, std::string name,
                                             Bytes bytes) {
+  const Tensor tensor = entries_.size();
+  changes_.push_back(tensor);
   entries_.push_back({.name = std::move(name),
                       .memory_class = memory_class,
                       .bytes = bytes,
                       .pool = pool,
-                      .address = pools_[pool].allocate(bytes),
-                      .from = ++changes_});
+                      .from = changes_.size()});
   in_use_ += bytes;
   if (in_use_ > peak_) {
     peak_ = in_use_;
-    peak_change_ = changes_;
+    peak_change_ = changes_.size();
     peak_moment_ = moment_;
   }
-  return entries_.size() - 1;
+  return tensor;
+}
+
+void MemoryLedger::allocate_late(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes) {
+  entries_[allocate(pool, memory_class, std::move(name), bytes)].is_late = true;
+}
+
+void MemoryLedger::let_go(Tensor tensor) {
+  Entry& entry = entries_.at(tensor);
+  if (entry.unused != 0) throw std::logic_error("MemoryLedger: '" + entry.name + "' is let go twice");
+  changes_.push_back(tensor);
+  entry.unused = changes_.size();
+  in_use_ -= entry.bytes;
 }
 
 void MemoryLedger::release(Tensor tensor) {
   Entry& entry = entries_.at(tensor);
   if (entry.to != 0) throw std::logic_error("MemoryLedger: '" + entry.name + "' is released twice");
-  entry.to = ++changes_;
-  pools_[entry.pool].release(entry.address);
+  changes_.push_back(tensor);
+  entry.to = changes_.size();
+  if (entry.unused != 0) return;
+  entry.unused = entry.to;
   in_use_ -= entry.bytes;
 }
 
-Bytes MemoryLedger::reserved() const {
-  Bytes sum;
-  for (const auto& [stream, pool] : pools_)
-    sum += pool.reserved();
-  return sum;
-}
-
 MemoryPeak MemoryLedger::peak() const {
-  MemoryPeak peak{.bytes = peak_, .reserved = reserved(), .moment = peak_moment_};
+  Allocator allocator(*this);
+  allocator.run_two_steps();
+  MemoryPeak peak{
+      .bytes = peak_, .held = allocator.held(), .reserved = allocator.reserved(), .moment = peak_moment_};
   std::map<std::pair<MemoryClass, std::string>, Bytes> tenants;
   for (const Entry& entry : entries_) {
-    if (entry.from > peak_change_ || (entry.to != 0 && entry.to <= peak_change_)) continue;
+    if (entry.from > peak_change_ || (entry.unused != 0 && entry.unused <= peak_change_)) continue;
     peak.by_class[static_cast<std::size_t>(entry.memory_class)] += entry.bytes;
     tenants[{entry.memory_class, entry.name}] += entry.bytes;
   }

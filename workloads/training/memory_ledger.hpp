@@ -2,7 +2,6 @@
 /// What a GPU's memory holds as its host launches a step.
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,29 @@
 namespace c3::inline workloads {
 
 /// Tensors are allocated and released in the order in which the host launches what uses them, as PyTorch's
-/// caching allocator does it: the peak follows from the program alone. What is in use fits together; what is
-/// reserved has a pool for each stream and cannot always use what is free in pieces (MemoryPool). Wrong when: a
-/// tensor is kept until another stream has passed.
+/// caching allocator does it: the peak follows from the program alone. Wrong when: a tensor is kept until
+/// another stream has passed.
 class MemoryLedger {
  public:
   using Tensor = std::size_t;
 
   /// \param pool number of the stream that allocates it
   Tensor allocate(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes);
+  /// What a run has from its first step's optimizer on: it counts from the start, but its place is what the
+  /// first step leaves free.
+  void allocate_late(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes);
+  /// Nobody needs \p tensor any more, but another stream may still read it: its place is free at release(), or
+  /// as soon as the allocator has no room and waits for the stream (PyTorch: Tensor.record_stream).
+  void let_go(Tensor tensor);
   /// \pre \p tensor was not released before.
   void release(Tensor tensor);
+  /// What is there now stays for all steps. What comes later goes when the next step begins, if not before.
+  void begin_step() { step_begin_ = changes_.size(); }
   /// From now on: what a peak is named after.
   void set_moment(std::string moment) { moment_ = std::move(moment); }
 
   Bytes in_use() const { return in_use_; }
   MemoryPeak peak() const;
-  Bytes reserved() const;  ///< most that all pools together took
 
  private:
   struct Entry {
@@ -36,14 +41,16 @@ class MemoryLedger {
     MemoryClass memory_class;
     Bytes bytes;
     std::size_t pool = 0;
-    MemoryPool::Address address = 0;
-    std::size_t from = 0;  ///< change that allocated it
-    std::size_t to = 0;    ///< that released it; 0: none
+    std::size_t from = 0;    ///< change that allocated it
+    std::size_t unused = 0;  ///< that let go of it, or released it; 0: none
+    std::size_t to = 0;      ///< that released it; 0: none
+    bool is_late = false;
   };
+  class Allocator;
 
   std::vector<Entry> entries_;
-  std::map<std::size_t, MemoryPool> pools_;
-  std::size_t changes_ = 0;
+  std::vector<Tensor> changes_;  ///< allocated, let go or released
+  std::size_t step_begin_ = 0;
   std::string moment_, peak_moment_;
   Bytes in_use_, peak_;
   std::size_t peak_change_ = 0;

@@ -5,28 +5,41 @@
 #include <iterator>
 
 namespace c3::inline workloads {
+namespace {
+
+MemoryPool::Address rounded_up(MemoryPool::Address value, MemoryPool::Address to) {
+  return (value + to - 1) / to * to;
+}
+
+}  // namespace
 
 MemoryPool::Address MemoryPool::allocate(Bytes bytes) {
-  constexpr double kBlock = 512.0;
-  const auto size = static_cast<Address>(std::max(1.0, std::ceil(bytes.value / kBlock)) * kBlock);
+  const auto size = rounded_up(std::max<Address>(1, static_cast<Address>(std::ceil(bytes.value))), kBlock);
   const auto fitting = by_size_.lower_bound({size, 0});
-  Address begin = end_;
+  Address begin = 0;
   if (fitting != by_size_.end()) {
     const auto [free_size, at] = *fitting;
-    by_size_.erase(fitting);
-    free_.erase(at);
     begin = at;
+    erase_free(free_.find(at));
     if (free_size > size) add_free(at + size, free_size - size);
-  } else if (!free_.empty() && std::prev(free_.end())->first + std::prev(free_.end())->second == end_) {
-    const auto [at, free_size] = *std::prev(free_.end());  // the free end grows
-    by_size_.erase({free_size, at});
-    free_.erase(at);
-    begin = at;
-    end_ = at + size;
   } else {
-    end_ += size;
+    begin = grown(size);
   }
   used_.emplace(begin, size);
+  return begin;
+}
+
+MemoryPool::Address MemoryPool::grown(Address size) {
+  Address begin = end_;
+  if (!free_.empty()) {  // the free end grows
+    const auto last = std::prev(free_.end());
+    if (last->first + last->second == end_) {
+      begin = last->first;
+      erase_free(last);
+    }
+  }
+  if (begin + size > end_) end_ += rounded_up(begin + size - end_, page_);
+  if (end_ > begin + size) add_free(begin + size, end_ - begin - size);
   return begin;
 }
 
@@ -39,17 +52,29 @@ void MemoryPool::release(Address address) {
 
 void MemoryPool::add_free(Address begin, Address size) {
   const auto join = [&](std::map<Address, Address>::iterator neighbour) {
-    by_size_.erase({neighbour->second, neighbour->first});
     size += neighbour->second;
     begin = std::min(begin, neighbour->first);
-    free_.erase(neighbour);
+    erase_free(neighbour);
   };
   const auto after = free_.find(begin + size);
   if (after != free_.end()) join(after);
   const auto next = free_.lower_bound(begin);
   if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == begin) join(std::prev(next));
   free_.emplace(begin, size);
-  by_size_.emplace(size, begin);
+  if (begin + size < end_) by_size_.emplace(size, begin);
+  free_pages_ += pages_within(begin, size);
+}
+
+void MemoryPool::erase_free(std::map<Address, Address>::iterator block) {
+  free_pages_ -= pages_within(block->first, block->second);
+  by_size_.erase({block->second, block->first});
+  free_.erase(block);
+}
+
+MemoryPool::Address MemoryPool::pages_within(Address begin, Address size) const {
+  const Address first = rounded_up(begin, page_);
+  const Address last = (begin + size) / page_ * page_;
+  return last > first ? last - first : 0;
 }
 
 }  // namespace c3::workloads

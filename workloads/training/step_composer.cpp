@@ -39,6 +39,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
 WrittenStep StepComposer::compose() {
   begin("start", HostPass::forward);
   data_parallel_->begin_step();
+  program_.memory().begin_step();
   for (std::int64_t i = 0; i < setup_.micro_batches; ++i)
     micro_batch(i);
   micro_batch_.clear();
@@ -81,9 +82,7 @@ void StepComposer::forward_pass() {
     data_parallel_->after_forward(i + 1);
   }
   begin("forward, head", HostPass::forward);
-  holds_outputs_ = true;  // logits, until there is a loss
   forward_block(blocks_.head, head_state_, false);
-  holds_outputs_ = false;
   release_outputs();
 }
 
@@ -207,8 +206,15 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
                             BlockState* state) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
+  holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const bool any = collectives.gathers || collectives.reduces;
   const int chunks = any ? setup_.async_chunks : 1;
+  // Where the framework does not gather again, the backward pass' copy is what was gathered.
+  const bool is_kept =
+      pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
+  std::vector<Tensor> buffers;
+  if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer());
+  if (collectives.gathers_input) buffers.push_back(gather_buffer());
   const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<EventId>{};
   const auto inputs = collectives.gathers_input ? gather_tokens(part, 1) : std::vector<EventId>{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
@@ -230,6 +236,8 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
     if (collectives.reduces) reduce_tokens(part, chunks);
   }
   if (!collectives.reduces || defers) gradients_of_weights();
+  for (const Tensor buffer : buffers)
+    program_.memory().release(buffer);
   if (collectives.reduces)
     program_.order(program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor"), compute_,
                    name_of(part) + " reduced");
@@ -246,6 +254,10 @@ std::vector<EventId> StepComposer::gather_tokens(PartId part, int chunks) {
     events.push_back(program_.record(stream, name_of(part) + " gathered"));
   }
   return events;
+}
+
+StepComposer::Tensor StepComposer::gather_buffer() {
+  return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", hidden_bytes());
 }
 
 void StepComposer::reduce_tokens(PartId part, int chunks) {

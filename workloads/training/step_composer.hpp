@@ -53,6 +53,8 @@ class StepComposer {
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
   std::vector<EventId> gather_tokens(PartId part, int chunks);
+  /// Into which the tokens of all tensor-parallel ranks are gathered.
+  Tensor gather_buffer();
   void reduce_tokens(PartId part, int chunks);
   void run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
   void run_chunk(const PartKernel& kernel, int chunks);
@@ -80,7 +82,7 @@ class StepComposer {
   BlockState embedding_state_, head_state_;
   std::vector<BlockState> layers_;
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
-  bool holds_outputs_ = false;   ///< until release_outputs()
+  bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace c3::inline workloads {
@@ -15,6 +16,8 @@ void StepProgram::begin_range(std::string name, HostPass pass) {
 
 void StepProgram::launch(OperationPlace place, Seconds cost) {
   host_.steps.push_back({.launches = place, .cost = cost});
+  launched_.resize(std::max(launched_.size(), place.stream + 1));
+  launched_[place.stream] = place.operation + 1;
 }
 
 void StepProgram::kernel(Stream stream, const std::string& name, const Operator& op) {

@@ -41,6 +41,8 @@ class StepProgram {
   void order(Stream earlier, Stream later, const std::string& name) { wait(later, record(earlier, name)); }
 
   MemoryLedger& memory() { return memory_; }
+  /// Operations of \p stream that the host has launched.
+  std::size_t launched(Stream stream) const { return stream < launched_.size() ? launched_[stream] : 0; }
   Program take();
 
  private:
@@ -54,6 +56,7 @@ class StepProgram {
   std::string range_;
   HostPass pass_ = HostPass::forward;
   std::size_t events_ = 0;
+  std::vector<std::size_t> launched_;  ///< by stream
 };
 
 }  // namespace c3::workloads

@@ -16,7 +16,7 @@ class Compiled final : public TrainingLowering {
   void norm(const parts::Norm& part) override;
   void residual(const parts::Residual& part) override;
   void gated(VectorOp function, TensorShape tensor) override;
-  void loss(const parts::Loss& part) override;
+  void wide_loss(TensorShape logits) override;
 
   bool is_after_sum_ = false;  ///< the sum before this norm is made by the norm's kernel
 };
@@ -46,9 +46,7 @@ void Compiled::gated(VectorOp function, TensorShape tensor) {
 }
 
 // Zeros but for each token's own word are part of the softmax's backward kernel.
-void Compiled::loss(const parts::Loss& part) {
-  if (framework().loss_dtype != DType::fp32) return TrainingLowering::loss(part);
-  const TensorShape logits = tokens_of(part.words);
+void Compiled::wide_loss(TensorShape logits) {
   widen(logits);
   forward_wide(VectorOp::softmax, logits, wide_size(logits));
   backward_wide(VectorOp::softmax, logits, Pass::backward);

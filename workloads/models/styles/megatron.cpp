@@ -11,7 +11,7 @@ class Megatron final : public TrainingLowering {
 
  private:
   void rotate(TensorShape tensor, Bytes kept) override;
-  void loss(const parts::Loss& part) override;
+  void wide_loss(TensorShape logits) override;
   /// With sequence parallelism a product is of all tokens: kept is this GPU's part, which is gathered again.
   Bytes norm_output(std::int64_t width) const override { return size(past_blocks(width)); }
 };
@@ -23,8 +23,7 @@ void Megatron::rotate(TensorShape tensor, Bytes kept) {
 
 // As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
 // quotient less one at each token's own word, times the gradient. All from the difference on in its memory.
-void Megatron::loss(const parts::Loss& part) {
-  const TensorShape logits = tokens_of(part.words);
+void Megatron::wide_loss(TensorShape logits) {
   widen(logits);
   forward_wide(VectorOp::reduce, logits);
   forward_wide(VectorOp::sub_scalar, logits, wide_size(logits));
