@@ -82,12 +82,13 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame) {
   setup.sequence = row.sequence;
   setup.tensor_parallel = row.tensor_parallel;
   setup.micro_batch = row.micro_batch;
-  setup.micro_batches = row.global_batch / (row.micro_batch * (row.gpus / row.tensor_parallel));
+  setup.micro_batches = row.micro_batches();
   set_training(step, std::move(setup));
   return step;
 }
 
-MeasuredGptsPart::MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame, Experiment slow_host)
+MeasuredGptsPart::MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame,
+                                   std::optional<Experiment> slow_host)
     : frame_(std::move(frame)), slow_host_(std::move(slow_host)) {
   for (const MeasuredGpt& row : rows)
     rows_.push_back({.of = row});
@@ -102,7 +103,8 @@ void MeasuredGptsPart::plan(SimulationJobs& jobs) {
                       row.kernels = Seconds{found.values.at(0)};
                       row.exposed = Seconds{found.values.at(1)};
                     }});
-    jobs.push_back({[this, &row] { return simulate(row.of, slow_host_); },
+    if (!slow_host_) continue;
+    jobs.push_back({[this, &row] { return simulate(row.of, *slow_host_); },
                     [&row](const SimulatedTime& found) { row.slow_host = found.time; }});
   }
 }
@@ -173,14 +175,18 @@ StudySection MeasuredGptsPart::worst(const PublishedFigures& published) const {
   return section;
 }
 
+std::vector<SimulatedGpt> MeasuredGptsPart::results() const {
+  std::vector<SimulatedGpt> results;
+  for (const Row& row : rows_)
+    results.push_back({row.of, row.here});
+  return results;
+}
+
 std::string MeasuredGptsPart::rows_csv() const {
-  std::string text = "row,measured_ms,here_ms,slow_host_ms,kernels_ms,exposed_ms\n";
-  for (const Row& row : rows_) {
-    text += fmt::format("{},{:.3f}", row.of.name(), row.of.measured / 1.0_ms);
-    for (const std::optional<Seconds>& time : {row.here, row.slow_host, row.kernels, row.exposed})
-      text += time ? fmt::format(",{:.3f}", *time / 1.0_ms) : ",";
-    text += '\n';
-  }
+  std::string text;
+  for (const Row& row : rows_)
+    text += step_csv("gpt", row.of.name(), row.of.measured,
+                     {row.here, std::nullopt, std::nullopt, row.slow_host, row.kernels, row.exposed});
   return text;
 }
 

@@ -20,6 +20,12 @@ struct MeasuredGpt {
   Seconds measured;
 
   std::string name() const;  ///< "h1024 l12 tp2 dp1 mb4 gb16"
+  std::int64_t micro_batches() const { return global_batch / (micro_batch * (gpus / tensor_parallel)); }
+};
+
+struct SimulatedGpt {
+  MeasuredGpt of;
+  std::optional<Seconds> here = {};  ///< absent: could not be simulated
 };
 
 /// Rows without a pipeline, whose ranks and batches multiply up, of a table with the columns GPUs, global
@@ -34,13 +40,16 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame);
 
 class MeasuredGptsPart {
  public:
-  /// \param frame with nominal host times \param slow_host with the longest that are assumed
-  MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame, Experiment slow_host);
+  /// \param frame with nominal host times \param slow_host with the longest that are assumed; absent: rows are
+  /// not simulated with them
+  MeasuredGptsPart(const std::vector<MeasuredGpt>& rows, Experiment frame, std::optional<Experiment> slow_host);
   void plan(SimulationJobs& jobs);
   /// Mean absolute error over all, and by what a row is bound by and how it is spread.
   StudySection summary(const PublishedFigures& published) const;
   /// The fifth of the rows with the largest error.
   StudySection worst(const PublishedFigures& published) const;
+  std::vector<SimulatedGpt> results() const;
+  /// Lines of StudyOutcome::rows_csv (training_study.cpp).
   std::string rows_csv() const;
 
  private:
@@ -53,7 +62,8 @@ class MeasuredGptsPart {
   };
 
   std::vector<Row> rows_;
-  Experiment frame_, slow_host_;
+  Experiment frame_;
+  std::optional<Experiment> slow_host_;
 };
 
 }  // namespace c3::studies

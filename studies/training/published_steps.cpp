@@ -12,11 +12,13 @@
 namespace c3::inline studies {
 namespace {
 
-constexpr std::uint64_t kDraws = 20;
+constexpr std::uint64_t kDraws = 10;
 
 double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
   return static_cast<double>(experiment.step->tokens) / experiment.cluster.ranks() / time.value;
 }
+
+constexpr const char* kSet = "titan8";
 
 }  // namespace
 
@@ -36,7 +38,7 @@ void PublishedStepsPart::plan_draws(Variant& variant, SimulationJobs& jobs) {
       return SimulatedTime{.time = run_step(experiment, experiment.strategies.front(), {}).time};
     };
     jobs.push_back(
-        {run, [&variant](const SimulatedTime& found) { variant.drawn.push_back(found.time.value()); }});
+        {run, [&variant](const SimulatedTime& found) { variant.drawn.push_back(found.time.value().value); }});
   }
 }
 
@@ -60,7 +62,24 @@ void PublishedStepsPart::plan(SimulationJobs& jobs) {
   }
 }
 
-StudySection PublishedStepsPart::section(const PublishedFigures& published) const {
+std::vector<SimulatedStep> PublishedStepsPart::results(const PublishedFigures& published,
+                                                       const FirstTable& first) const {
+  std::vector<SimulatedStep> steps;
+  for (const Variant& variant : variants_) {
+    const std::string row(variant.name);
+    const double speed = published.find(fmt::format("titan.{}.speed", row)).published.value();
+    // The inverse of tokens_per_second_per_gpu is itself.
+    steps.push_back({.set = kSet,
+                     .group = kSet,
+                     .row = row,
+                     .measured = Seconds{tokens_per_second_per_gpu(variant.experiment, Seconds{speed})},
+                     .now = time_with_interval(median_of(variant.samples, &Sample::time).time, variant.drawn),
+                     .first = first.find(kSet, row)});
+  }
+  return steps;
+}
+
+StudySection PublishedStepsPart::section(const PublishedFigures& published, const FirstTable& first) const {
   StudySection section{.heading = "LLaMA 3.1 8B, FSDP over 8 H100 (96 GB, 500 W): tokens/s a GPU; memory",
                        .lines = {},
                        .notes = {}};
@@ -70,12 +89,16 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published) cons
     StudyLine speed{.figure = {.of = published.find(fmt::format("titan.{}.speed", variant.name))},
                     .label = fmt::format("{}, tokens/s", variant.name)};
     speed.figure.simulated = tokens_per_second_per_gpu(variant.experiment, median.time);
-    const auto [fastest, slowest] = std::ranges::minmax(variant.drawn);
-    speed.figure.p5 = tokens_per_second_per_gpu(variant.experiment, slowest);
-    speed.figure.p95 = tokens_per_second_per_gpu(variant.experiment, fastest);
-    speed.beside = {{"MFU [%]", kPercent * (facts.model_flops / facts.peak / median.time)},
-                    {"exposed [%]", kPercent * (median.exposed / median.time)},
-                    {"idle [%]", kPercent * (median.idle / median.time)}};
+    const StepTime interval = time_with_interval(median.time, variant.drawn);
+    if (interval.p5) {
+      speed.figure.p5 = tokens_per_second_per_gpu(variant.experiment, *interval.p95);
+      speed.figure.p95 = tokens_per_second_per_gpu(variant.experiment, *interval.p5);
+    }
+    if (const auto then = first.find(kSet, std::string(variant.name)))
+      speed.beside.emplace_back("first", tokens_per_second_per_gpu(variant.experiment, then->here));
+    speed.beside.emplace_back("MFU [%]", kPercent * (facts.model_flops / facts.peak / median.time));
+    speed.beside.emplace_back("exposed [%]", kPercent * (median.exposed / median.time));
+    speed.beside.emplace_back("idle [%]", kPercent * (median.idle / median.time));
     section.lines.push_back(std::move(speed));
     StudyLine memory{.figure = {.of = published.find(fmt::format("titan.{}.memory", variant.name))},
                      .label = fmt::format("{}, GiB reserved", variant.name)};
@@ -85,7 +108,8 @@ StudySection PublishedStepsPart::section(const PublishedFigures& published) cons
   }
   section.notes = {
       "MFU: flops of all products and of unmasked attention, three times forward, over 989 TFLOP/s.",
-      fmt::format("p5..p95: least and most of {} draws of everything that is a range.", kDraws)};
+      fmt::format("p5..p95: over {} draws of everything that is a range.", kDraws)};
+  section.value = "now";
   return section;
 }
 

@@ -7,6 +7,7 @@
 #include "configs/experiment_reader.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
+#include "studies/training/step_scores.hpp"
 
 namespace c3::inline studies {
 
@@ -15,7 +16,9 @@ class PublishedStepsPart {
   /// Reads `training/llama3_8b_fsdp8.toml` with either framework. \throws ConfigError, IoError
   PublishedStepsPart();
   void plan(SimulationJobs& jobs);
-  StudySection section(const PublishedFigures& published) const;
+  /// Set "titan8", rows "eager" and "compiled".
+  std::vector<SimulatedStep> results(const PublishedFigures& published, const FirstTable& first) const;
+  StudySection section(const PublishedFigures& published, const FirstTable& first) const;
 
  private:
   struct Sample {
@@ -26,7 +29,7 @@ class PublishedStepsPart {
     ExperimentFile file;
     Experiment experiment;             ///< nominal
     std::vector<Sample> samples = {};  ///< by seed
-    std::vector<Seconds> drawn = {};   ///< by draw of everything that is a range
+    std::vector<double> drawn = {};    ///< seconds, by draw of everything that is a range
   };
 
   static void plan_draws(Variant& variant, SimulationJobs& jobs);

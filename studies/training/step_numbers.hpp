@@ -1,9 +1,17 @@
 #pragma once
 /// How the parts of the study of training steps tell numbers.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "engine/units.hpp"
 
 namespace c3::inline studies {
 
@@ -16,6 +24,19 @@ Sample median_of(std::vector<Sample> samples, Of of = {}) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
   std::ranges::nth_element(samples, middle, {}, of);
   return *middle;
+}
+
+/// Columns of the study's rows.
+inline constexpr std::string_view kStepCsvHeader =
+    "set,row,measured_ms,here_ms,p5_ms,p95_ms,slow_host_ms,kernels_ms,exposed_ms\n";
+
+/// One line under kStepCsvHeader. \param times those after the measured one
+inline std::string step_csv(std::string_view set, std::string_view row, Seconds measured,
+                            const std::array<std::optional<Seconds>, 6>& times) {
+  std::string text = fmt::format("{},{},{:.3f}", set, row, measured / 1.0_ms);
+  for (const std::optional<Seconds>& time : times)
+    text += time ? fmt::format(",{:.3f}", *time / 1.0_ms) : ",";
+  return text + '\n';
 }
 
 }  // namespace c3::studies

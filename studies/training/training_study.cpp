@@ -1,6 +1,8 @@
 #include "studies/training/training_study.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,15 +10,19 @@
 #include <fmt/format.h>
 
 #include "configs/experiment_reader.hpp"
+#include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"
 #include "studies/training/memory_verdicts.hpp"
 #include "studies/training/published_steps.hpp"
 #include "studies/training/step_checks.hpp"
+#include "studies/training/step_numbers.hpp"
+#include "studies/training/step_scores.hpp"
 
 namespace c3::inline studies {
 namespace {
 
 constexpr std::string_view kGpts = "training/gpt_one_node_a100_2_and_4_gpus.csv";
+constexpr std::string_view kGptsOf8 = "training/vtrain_8gpu_h1024_l12.csv";
 
 /// With every host time at the high end of what is assumed: the host's times and the framework's multiples of
 /// them.
@@ -29,30 +35,70 @@ Experiment with_slow_host(const std::filesystem::path& path) {
   return ExperimentFile::load(path, sets).make(std::nullopt);
 }
 
+std::string rows_of(const std::vector<SimulatedStep>& steps, const std::vector<GptPiece>& pieces) {
+  std::string text;
+  for (const SimulatedStep& step : steps) {
+    const StepTime time = step.now.value_or(StepTime{});
+    const auto here = step.now ? std::optional(time.here) : std::nullopt;
+    text += step_csv(step.set, step.row, step.measured, {here, time.p5, time.p95});
+  }
+  for (const GptPiece& piece : pieces)
+    text += step_csv("pieces", piece.name, piece.measured, {piece.here});
+  return text;
+}
+
 StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures& published,
                                 const StudyProgress& progress) {
   StudyOutcome outcome;
-  const std::filesystem::path frame = experiment_of_study("training", "gpt_a100.toml");
-  const Experiment gpt = ExperimentFile::load(frame).make(std::nullopt);
+  const FirstTable first(study_file("training", "first.csv"));
+  const std::filesystem::path file = experiment_of_study("training", "gpt_a100.toml");
+  const Experiment frame = ExperimentFile::load(file).make(std::nullopt);
   const std::vector<MeasuredGpt> rows = read_measured_gpts(input.data / kGpts, outcome.broken);
-  MeasuredGptsPart gpts(rows, gpt, with_slow_host(frame));
-  std::vector<Experiment> ran;
-  for (const MeasuredGpt& row : rows)
-    ran.push_back(step_of(row, gpt));
-  PublishedStepsPart steps;
+  const std::vector<MeasuredGpt> rows_of_8 = read_measured_gpts(input.data / kGptsOf8, outcome.broken);
+  const std::vector<MeasuredStep> other_rows = read_measured_steps(input.data, outcome.broken);
+  MeasuredGptsPart gpts(rows, frame, with_slow_host(file));
+  MeasuredGptsPart gpts_of_8(rows_of_8, frame, std::nullopt);
+  MeasuredStepsPart measured(other_rows);
+  PublishedStepsPart published_steps;
   InterferencePart interference;
   GathersPart gathers;
   SimulationJobs jobs;
   interference.plan(jobs);
   gathers.plan(jobs);
-  steps.plan(jobs);
+  measured.plan(jobs);
+  published_steps.plan(jobs);
   gpts.plan(jobs);
+  gpts_of_8.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  outcome.report = {steps.section(published),  memory_section(published), memory_verdicts(ran, published),
-                    gpts.summary(published),   gpts.worst(published),     interference.section(published),
+
+  std::vector<SimulatedStep> steps = published_steps.results(published, first);
+  std::ranges::move(measured.results(first), std::back_inserter(steps));
+  std::vector<SimulatedGpt> simulated = gpts.results();
+  std::ranges::move(gpts_of_8.results(), std::back_inserter(simulated));
+  const std::vector<GptPiece> pieces = gpt_pieces(simulated);
+  outcome.report = {published_steps.section(published, first),
+                    groups_section(steps, published),
+                    gain_section(steps, published),
+                    pieces_section(pieces, first, published),
+                    intervals_section(steps, published),
+                    rows_section(steps, published),
+                    memory_section(published),
+                    memory_verdicts(steps_that_ran(other_rows, {&rows, &rows_of_8}, frame), published),
+                    gpts.summary(published),
+                    gpts.worst(published),
+                    interference.section(published),
                     gathers.section(published)};
-  if (input.wants_rows) outcome.rows_csv = gpts.rows_csv();
+  if (input.wants_rows)
+    outcome.rows_csv =
+        std::string(kStepCsvHeader) + rows_of(steps, pieces) + gpts.rows_csv() + gpts_of_8.rows_csv();
   return outcome;
+}
+
+std::vector<StudyFile> files_of_study() {
+  std::vector<StudyFile> files = {{kGpts, "iteration times of GPTs on 2 and 4 A100, Megatron-DeepSpeed"},
+                                  {kGptsOf8, "the same on 8 A100"}};
+  files.insert(files.end(), kStepTables.begin(), kStepTables.end());
+  return files;
 }
 
 }  // namespace
@@ -60,8 +106,10 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
 Study training_study() {
   return {
       .name = "training",
-      .about = "Training steps on one node: FSDP on 8 H100, GPTs on 2 and 4 A100, interference, copy engines",
-      .files = {{kGpts, "iteration times of GPTs on 2 and 4 A100, Megatron-DeepSpeed"}},
+      .about =
+          "Training steps beside measured ones: LLaMA, MPT and GPTs on H100, A100 and B200; interference, copy "
+          "engines",
+      .files = files_of_study(),
       .run = reproduce_training,
       .has_rows = true};
 }

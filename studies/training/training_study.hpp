@@ -4,7 +4,7 @@
 
 namespace c3::inline studies {
 
-/// Training steps on one node: measured and published ones, and what must hold of any.
+/// Training steps: measured and published ones, and what must hold of any.
 Study training_study();
 
 }  // namespace c3::studies

