@@ -7,11 +7,18 @@
 #include <optional>
 
 #include "studies/checked_row.hpp"
+#include "studies/training/step_numbers.hpp"
 
 namespace c3::inline studies {
 namespace {
 
 constexpr std::int64_t kLargest = 100'000'000;
+
+/// In GiB; absent in an empty cell.
+std::optional<Bytes> memory_of(const CheckedRow& row, std::string_view column) {
+  if (row.cell(column).empty()) return std::nullopt;
+  return Bytes{row.above_0(column) * kGiB};
+}
 
 /// Absent: a row that the study does not simulate.
 using RowReader = std::optional<MeasuredStep> (*)(const CheckedRow& row);
@@ -26,6 +33,7 @@ std::optional<MeasuredStep> titan_row(const CheckedRow& row) {
       .measured = Seconds{tokens / static_cast<double>(gpus) / row.above_0("tps_gpu")},
       .sets = {fmt::format("training.sequence={}", sequence), fmt::format("training.micro_batch={}", sequences),
                fmt::format(R"(training.framework="pytorch-{}")", is_compiled ? "compiled" : "eager")}};
+  step.reserved = memory_of(row, "mem_gib");
   if (row.whole("tp", kLargest) == 1) {
     step.set = step.group = "titan128";
     step.row = is_compiled ? "compiled" : "eager";
@@ -71,6 +79,7 @@ std::optional<MeasuredStep> simumax_row(const CheckedRow& row) {
                       .group = fmt::format("simumax.tp{}", share),
                       .row = fmt::format("tp{} m{}", share, micro_batches),
                       .measured = row.above_0("step_ms") * 1.0_ms,
+                      .in_use = memory_of(row, "peak_alloc_gib"),
                       .frame = "llama3_70b_b200.toml",
                       .sets = {fmt::format("model.layers={}", row.whole("layers", kLargest)),
                                fmt::format("training.sequence={}", row.whole("seq", kLargest)),

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,9 @@ struct MeasuredStep {
   std::string group = {};  ///< of rows that are scored together: "mpt", "simumax.tp2"
   std::string row = {};    ///< "1b s2048 mb14"
   Seconds measured;
-  std::string frame = {};              ///< a file of configs/experiments/training/
-  std::vector<std::string> sets = {};  ///< overrides that make the frame this row's step
+  std::optional<Bytes> in_use = {}, reserved = {};  ///< measured, most that a GPU's allocator had
+  std::string frame = {};                           ///< a file of configs/experiments/training/
+  std::vector<std::string> sets = {};               ///< overrides that make the frame this row's step
 };
 
 /// The tables that read_measured_steps reads, below the data folder.

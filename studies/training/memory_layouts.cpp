@@ -170,9 +170,9 @@ void set_tokens(TrainingSetup& setup, const Count& count, double room, double ta
 
 LargeLayout layout_of(const Choice& choice, double target) {
   LargeLayout layout{.name = fmt::format("{} on {}, {}", choice.model, choice.system, choice.family->name),
-                     .experiment = {}};
+                     .facts = {}};
   if (choice.tensor_parallel > 1) layout.name += fmt::format(" tp{}", choice.tensor_parallel);
-  Experiment& experiment = layout.experiment;
+  Experiment experiment;
   experiment.name = layout.name;
   experiment.cluster = load_cluster(std::string(choice.system));
   TrainingSetup setup = setup_of(choice);
@@ -181,6 +181,7 @@ LargeLayout layout_of(const Choice& choice, double target) {
   set_tokens(setup, count, room, target);
   layout.needed = (count.fixed + count.per_token * static_cast<double>(setup.tokens())) / room;
   set_training(experiment, std::move(setup));
+  layout.facts = *experiment.step;
   return layout;
 }
 

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "workloads/experiment.hpp"
+#include "workloads/program/step_facts.hpp"
 
 namespace c3::inline studies {
 
 struct LargeLayout {
-  std::string name;       ///< "llama-3-8b on a100-sxm-80gb-8, fsdp"
-  Experiment experiment;  ///< its step, unsimulated
-  double needed = 0.0;    ///< by the count, over what there is
+  std::string name;     ///< "llama-3-8b on a100-sxm-80gb-8, fsdp"
+  StepFacts facts;      ///< of its step, unsimulated
+  double needed = 0.0;  ///< by the count, over what there is
 };
 
 /// Thirty of shipped models, systems and frameworks, with tokens for 3 to 10 % more than there is. The count is

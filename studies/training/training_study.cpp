@@ -54,12 +54,11 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
   const std::filesystem::path file = experiment_of_study("training", "gpt_a100.toml");
   const Experiment frame = ExperimentFile::load(file).make(std::nullopt);
   const std::vector<MeasuredGpt> rows = read_measured_gpts(input.data / kGpts, outcome.broken);
-  std::vector<Experiment> ran;
-  for (const MeasuredGpt& row : rows)
-    ran.push_back(step_of(row, frame));
+  const std::vector<MeasuredGpt> rows_of_8 = read_measured_gpts(input.data / kGptsOf8, outcome.broken);
+  const std::vector<MeasuredStep> other_rows = read_measured_steps(input.data, outcome.broken);
   MeasuredGptsPart gpts(rows, frame, with_slow_host(file));
-  MeasuredGptsPart gpts_of_8(read_measured_gpts(input.data / kGptsOf8, outcome.broken), frame, std::nullopt);
-  MeasuredStepsPart measured(read_measured_steps(input.data, outcome.broken));
+  MeasuredGptsPart gpts_of_8(rows_of_8, frame, std::nullopt);
+  MeasuredStepsPart measured(other_rows);
   PublishedStepsPart published_steps;
   InterferencePart interference;
   GathersPart gathers;
@@ -84,7 +83,7 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
                     intervals_section(steps, published),
                     rows_section(steps, published),
                     memory_section(published),
-                    memory_verdicts(ran, published),
+                    memory_verdicts(steps_that_ran(other_rows, {&rows, &rows_of_8}, frame), published),
                     gpts.summary(published),
                     gpts.worst(published),
                     interference.section(published),

@@ -25,16 +25,16 @@ seeds = 1
 TABLES = {
     "vtrain_8gpu_h1024_l12.csv": COLUMNS + "8,16,1,256,8,2,256,8,1,1,20\n8,8,1,256,8,2,256,8,1,1,11\n",
     "torchtitan_8b_128gpu_and_async_tp.csv":
-        "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu\n8B,16,16,1,256,1,0,0,0,9000\n8B,16,16,1,256,1,1,1,0,9000\n"
-        "8B,16,2,8,256,2,1,0,0,9000\n8B,16,2,8,256,2,1,0,1,9100\n",
+        "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n"
+        "8B,16,2,8,256,2,1,0,0,9000,\n8B,16,2,8,256,2,1,0,1,9100,\n",
     "mosaic_mpt_a100_80g_125m_1b.csv":
         "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n125m,256,8,1,1,300000,False\n",
-    "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms\n2,1,2,256,1,2,9\n2,2,2,256,1,2,9\n8,1,2,256,1,2,9\n",
+    "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n2,2,2,256,1,2,9,0.5\n8,1,2,256,1,2,9,0.5\n",
     "vtrain_multi_node_18b_39b.csv": COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,8,1,256,8,2,256,8,1,2,30\n"}
 NODES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "mpt_a100.toml": 1,
          "llama3_70b_b200.toml": 1}
 # As of the whole study.
-GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "memory.ran_refused", "memory.large_refused", "gpt.mean",
+GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "memory.ran_refused", "memory.large_refused", "memory.in_use", "gpt.mean",
          "interference.difference", "gathers.gain", "gathers.gain_prioritized", "steps.titan128", "steps.titan_tp", "steps.mpt",
          "steps.mpt.signed", "steps.simumax.tp2", "steps.simumax.tp4", "steps.simumax.tp8", "steps.vtrain18b", "async_gain",
          "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}

@@ -184,7 +184,7 @@ TEST_CASE("thirty layouts that need 3 to 10 % more than there is, by a count of 
     CAPTURE(layout.name);
     CHECK(layout.needed >= 1.03);
     CHECK(layout.needed <= 1.10);
-    const StepFacts& facts = *layout.experiment.step;
+    const StepFacts& facts = layout.facts;
     CHECK_FALSE(facts.fits());
     // The count is of one moment, at the head; that of products of attention may need more.
     const double simulated = facts.memory.bytes / facts.memory_size;

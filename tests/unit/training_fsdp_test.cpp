@@ -287,6 +287,15 @@ TEST_CASE(
   // With a queue of one launch a place is free one gather later, as with the limit.
   setup.framework.launch_queue = 1;
   CHECK(pages_more() == 0);
+  // So it is with a queue that takes what one layer launches. One launch more, and three layers have places.
+  const WrittenStep step = training_step(setup, kRanks);
+  const auto of_layer = std::ranges::count_if(operations_of(step, "compute"), [&](const Operation& operation) {
+    return step.program.range_of(operation) == "forward, layer 1";
+  });
+  setup.framework.launch_queue = static_cast<int>(of_layer);
+  CHECK(pages_more() == 0);
+  ++setup.framework.launch_queue;
+  CHECK(pages_more() == 1);
 }
 
 TEST_CASE("FSDP 1 scatters gradients as they are where they have the type for it, and casts them beside else") {
