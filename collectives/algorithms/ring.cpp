@@ -166,7 +166,11 @@ bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) {
 
 // --- What the tuner expects.
 
-constexpr double kPostOfStep = 1.0;  ///< a host's, for a step between nodes; protocol simple posts thrice [us]
+/// A host's, for a step between nodes; protocol simple posts thrice [us]. NCCL 2.30.7, getNetOverhead.
+double post_of_step(const CollectiveLibrarySpec& library) {
+  return library.host_processor == HostProcessor::amd ? 2.0 : 1.0;
+}
+
 /// Bytes of one rank and channel from which a ring over nodes waits longer for each step (NCCL 2.30.7, plateau
 /// effect of ring, published for all_reduce).
 constexpr double kPlateauBytes = 64.0;
@@ -211,7 +215,7 @@ double expected_latency(const PublishedFigures& figures, Protocol its_protocol) 
   const double hop = (figures.over_pcie ? table.ring_pcie : table.ring_hop)[protocol];
   if (is_rooted(figures.call.kind) && figures.library.rules == TunerRules::nccl)
     return table.ring_base[protocol] + (nodes == 1 ? hop : table.ring_network[protocol]);
-  const double posts = is_simple ? 3.0 * kPostOfStep : kPostOfStep;
+  const double posts = (is_simple ? 3.0 : 1.0) * post_of_step(figures.library);
   const double within = nodes == 1 ? hop : std::max(hop, posts);
   const int between = steps_between(figures);
   // With one GPU a node nothing hides a network hop; releases before 2.23 did not tell.

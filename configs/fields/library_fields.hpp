@@ -119,8 +119,15 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     read_by<&CollectiveLibrarySpec::version,
             [](Section& section, std::string_view key) { return read_version(section, key); }>(
         "version", "release whose rules choose, as in \"2.26.2\"; NCCL 2.18 to 2.30, the newest by default")
+    quantity<&CollectiveLibrarySpec::group_operation>("group_operation",
+                                                      "host time for each further send or receive of a group")
+        .or_none()
         .optional(),
-    flag<&CollectiveLibrarySpec::arm_host>("arm_host", "whether the host's processor is ARM (Grace)")
+        .optional(),
+    choice<&CollectiveLibrarySpec::host_processor>("host_processor", "processor of the host; default intel")
+        .optional(),
+    flag<&CollectiveLibrarySpec::registered_buffers>(
+        "registered_buffers", "whether buffers are registered with every rank (NCCL's symmetric windows)")
         .optional(),
     read_by<&CollectiveLibrarySpec::network_fabric,
             [](Section& section, std::string_view key) { return section.text(key); }>(
