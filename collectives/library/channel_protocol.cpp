@@ -254,8 +254,11 @@ std::optional<Bytes> ChannelProtocol::line_round() const {
 }
 
 double ChannelProtocol::bound(const PlannedFlow& flow) const {
-  if (const auto most = algorithm_->channels.most) return (most(channels_) / channels_.call.bytes).value;
-  if (!channels_.measured_rate) return std::numeric_limits<double>::infinity();
+  if (!channels_.measured_rate) {
+    const auto most = channels_.algorithm->channels.most;
+    return most != nullptr ? (most(channels_) / channels_.call.bytes).value
+                           : std::numeric_limits<double>::infinity();
+  }
   const Leg& leg = flow.legs.front();
   const double part = leg.bytes / channels_.longest[static_cast<std::size_t>(leg.lane)];
   return (*channels_.measured_rate / (channels_.call.bytes * part)).value;
