@@ -134,6 +134,9 @@ struct CollectiveLibrarySpec {
       0;  ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
   /// Most that a channel sends in a step of a ring before it goes round again; 0: its slices are not told.
   Bytes ring_chunk;
+  /// In protocol simple, until a slice of a ring within a node is known to have come, beyond hop_latency: its
+  /// fence. The next slice flows meanwhile.
+  Seconds slice_wait;
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
   /// the last sum. Absent: such copies are not counted.
   std::optional<BytesPerSecond> local_rate = std::nullopt;

@@ -157,6 +157,8 @@ int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const 
                   int members, int lanes) {
   const CollectiveLibrarySpec& library = cluster.library;
   int channels = channels_of(cluster, call, method.algorithm);
+  if (const auto width = method.algorithm->channels.width)
+    return within(method.channels, width(PublishedFigures(call, cluster), method.algorithm, method.protocol));
   const ChannelUse use = use_of(method.algorithm);
   const bool reduced = use == ChannelUse::paths || use == ChannelUse::rings;
   const int threads = protocol_of(library, method.protocol).threads;
@@ -187,19 +189,21 @@ ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCal
 // Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.
 BytesPerSecond ChannelProtocol::cu_rate() const {
   const CollectiveLibrarySpec& library = channels_.library();
+  if (channels_.algorithm->channels.channel_rate != nullptr) return channel_rate();
   const bool in_pairs = use_of(algorithm_) == ChannelUse::pairs && sends_in_pairs(channels_.call.kind);
   return in_pairs ? library.pair_cu_rate.value_or(library.cu_rate) : library.cu_rate;
 }
 
 BytesPerSecond ChannelProtocol::channel_rate() const {
   const std::optional<ChannelContext::PollRound> round = channels_.poll_round();
+  if (const auto rate = channels_.algorithm->channels.channel_rate) return rate(channels_);
   return round ? std::min(channels_.costs.channel_rate, round->bytes / round->time)
                : channels_.costs.channel_rate;
 }
 
 BytesPerSecond ChannelProtocol::link_payload() const {
-  if (use_of(algorithm_) == ChannelUse::in_switch) return channels_.library().nvls_payload;
-  if (const auto link_payload = algorithm_->channels.link_payload) return link_payload(channels_);
+  if (use_of(channels_.algorithm) == ChannelUse::in_switch) return channels_.library().nvls_payload;
+  if (const auto link_payload = channels_.algorithm->channels.link_payload) return link_payload(channels_);
   return channels_.library().link_payload * channels_.costs.link_share;
 }
 
@@ -265,7 +269,7 @@ double ChannelProtocol::bound(const PlannedFlow& flow) const {
 }
 
 Seconds ChannelProtocol::last_slices() const {
-  const auto last_slice = algorithm_->channels.last_slice;
+  const auto last_slice = channels_.algorithm->channels.last_slice;
   const bool hidden = channels_.protocol != Protocol::simple || channels_.graph.pipelined;
   if (last_slice == nullptr || hidden) return {};
   Seconds longest;
@@ -286,18 +290,37 @@ LocalCopy ChannelProtocol::copy_out() const {
 
 std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   const CollectiveCall& call = channels_.call;
+  if (channels_.protocol == Protocol::simple) return copy_of_shard();
+  return channels_.protocol == Protocol::ll ? last_turn() : std::nullopt;
+}
+
+std::optional<LocalCopy> ChannelProtocol::copy_of_shard() const {
   const std::optional<BytesPerSecond>& local_rate = channels_.library().local_rate;
   const bool is_ring_sum = call.kind == CollectiveKind::all_reduce && use_of(algorithm_) == ChannelUse::rings;
   const bool gathers_elsewhere = call.kind == CollectiveKind::all_gather && !call.in_place;
   const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
                          call.kind == CollectiveKind::all_to_all;
-  if (!has_shard || !local_rate || channels_.protocol != Protocol::simple) return std::nullopt;
+  // As one more peer's, by channels of its own or by all.
+  const bool by_the_way =
+      use_of(channels_.algorithm) == ChannelUse::windows || channels_.places > channels_.graph.lanes;
+  if (!has_shard || !local_rate || by_the_way) return std::nullopt;
   Bytes shard = call.bytes / channels_.graph.ranks();
   // NICs leave channels idle, which copy meanwhile all but what they take up last.
   const Bytes last = channels_.library().ring_chunk * channels_.width;
   if (channels_.nodes > 1 && last.value > 0.0) shard = std::min(shard, last);
   const Seconds at_hbm{1.0 / hbm_rate_alone(channels_.cluster.gpu.hbm, shard, shard)};
-  return LocalCopy{shard, std::max(shard / (*local_rate * channels_.width), at_hbm)};
+  return {shard, std::max(shard / (of_channel * channels_.width), at_hbm)};
+  return copied(shard, *local_rate);
+}
+
+// All its turns but the last send: the first sends alone, the last takes a shard out of the buffer.
+std::optional<LocalCopy> ChannelProtocol::last_turn() const {
+  const CollectiveCall& call = channels_.call;
+  if (use_of(channels_.algorithm) != ChannelUse::rings || !goes_in_parts(call.kind)) return std::nullopt;
+  return copied(call.bytes / channels_.graph.ranks(), channel_rate());
+}
+
+LocalCopy ChannelProtocol::copied(Bytes shard, BytesPerSecond of_channel) const {
 }
 
 }  // namespace c3::collectives

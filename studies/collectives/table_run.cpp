@@ -57,7 +57,9 @@ std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::strin
   try {
     ClusterSpec cluster = load_cluster(choice, sets);
     const std::optional<LibraryVersion> release = nccl_release(library);
-    if (release && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
+    const bool is_said =
+        std::ranges::any_of(sets, [](const std::string& each) { return each.starts_with("library.version="); });
+    if (release && !is_said && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
     return std::make_shared<const ClusterSpec>(std::move(cluster));
   } catch (const ConfigError& error) {
     if (entry.overrides.empty()) throw;

@@ -6,6 +6,10 @@
 
 namespace c3::inline workloads {
 
+Backend backend_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
+  return policy.backend == Backend::cu ? choose_backend(call, cluster, policy.method) : policy.backend;
+}
+
 CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
   MethodWish wish = policy.method;

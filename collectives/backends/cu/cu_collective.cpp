@@ -11,6 +11,14 @@
 #include "engine/errors.hpp"
 
 namespace c3::inline collectives {
+namespace {
+
+bool serve_all_peers(Algorithm algorithm, const CollectiveLibrarySpec& library) {
+  const ChannelUse use = algorithm->channels.use;
+  return use == ChannelUse::windows || (use == ChannelUse::pairs && library.peers_share_channels);
+}
+
+}  // namespace
 
 CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
