@@ -145,12 +145,12 @@ struct CollectiveLibrarySpec {
   Bytes pair_buffer = {};
   Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
   Seconds host_launch;  ///< of the host, for one collective on one GPU
+  /// Of the host, for each further send or receive of a group: what goes in pairs is one of them.
+  Seconds group_operation;
   TunerRules rules = TunerRules::nccl;
   LibraryVersion version = kNewestNccl;  ///< release whose rules choose; RCCL's are those of one release only
   HostProcessor host_processor = HostProcessor::intel;
   bool registered_buffers = false;  ///< users register them with every rank, as NCCL's windows
-  /// Of the host, for each further send or receive of a group: what goes in pairs is one of them.
-  Seconds group_operation;
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
   std::string network_fabric;
   int qps = 1;       ///< queue pairs of each connection between NICs; each is a flow for the fabric's hash

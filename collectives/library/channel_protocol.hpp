@@ -85,7 +85,6 @@ class ChannelProtocol {
   LocalCopy copied(Bytes shard, BytesPerSecond of_channel) const;
   double collisions() const;  ///< bytes for which a NIC is busy, of each that it carries
 
-  Algorithm algorithm_;
   ChannelContext channels_;
 };
 

@@ -7,6 +7,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/library/published_figures.hpp"
+#include "collectives/library/symmetric_kernels.hpp"
 #include "engine/errors.hpp"
 
 namespace c3::inline collectives {
@@ -132,7 +133,6 @@ std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const Me
   return methods;
 }
 
-}  // namespace
 /// Of buffers that are not registered.
 CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish& wish) {
   const CollectiveCall& call = figures.call;
@@ -145,6 +145,7 @@ CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish&
   return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
 }
 
+}  // namespace
 
 std::optional<Seconds> expected_time(const CollectiveCall& call, Algorithm algorithm, Protocol protocol,
                                      const ClusterSpec& cluster) {

@@ -28,7 +28,8 @@ std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& 
 }
 
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const MeasuredMethod how{.method = choose_method(call, cluster, entry.wish),
+  const MeasuredMethod how{.backend = choose_backend(call, cluster, entry.wish),
+                           .method = choose_method(call, cluster, entry.wish),
                            .grain = CollectiveGrain::automatic,
                            .launch = entry.launch};
   const CollectiveMeasurement measured = measure_collective(cluster, call, how);

@@ -25,7 +25,7 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
       protocol_(cluster.spec(), plan_.call, plan_.method, graph_),
-      shared_(plan_.method.algorithm->channels.use == ChannelUse::pairs && library_.peers_share_channels),
+      shared_(serve_all_peers(plan_.method.algorithm, library_)),
       channels_unplaced_(protocol_.width()),
       channels_left_(channels_unplaced_) {
   width_ = channels_left_;
