@@ -101,6 +101,10 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::ring_chunk>(
         "ring_chunk", "most bytes that a channel sends in a step of a ring; \"0 B\": unlimited")
         .or_none(),
+    quantity<&CollectiveLibrarySpec::slice_wait>(
+        "slice_wait", "time until a ring's slice is known to have come, beyond hop_latency")
+        .or_none()
+        .optional(),
     number<&CollectiveLibrarySpec::handshake_hops>(
         "handshake_hops", {0, 16}, "steps in which ring neighbours exchange addresses of buffers")
         .optional(),
@@ -115,12 +119,19 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         "eager_gap", "time between two collectives that a host launches, beyond a graph's"),
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",
                                                   "host time to launch one collective on one GPU"),
+    quantity<&CollectiveLibrarySpec::group_operation>("group_operation",
+                                                      "host time for each further send or receive of a group")
+        .or_none()
+        .optional(),
     choice<&CollectiveLibrarySpec::rules>("rules", "whose rules choose algorithm and protocol"),
     read_by<&CollectiveLibrarySpec::version,
             [](Section& section, std::string_view key) { return read_version(section, key); }>(
         "version", "release whose rules choose, as in \"2.26.2\"; NCCL 2.18 to 2.30, the newest by default")
         .optional(),
-    flag<&CollectiveLibrarySpec::arm_host>("arm_host", "whether the host's processor is ARM (Grace)")
+    choice<&CollectiveLibrarySpec::host_processor>("host_processor", "processor of the host; default intel")
+        .optional(),
+    flag<&CollectiveLibrarySpec::registered_buffers>(
+        "registered_buffers", "whether buffers are registered with every rank (NCCL's symmetric windows)")
         .optional(),
     read_by<&CollectiveLibrarySpec::network_fabric,
             [](Section& section, std::string_view key) { return section.text(key); }>(

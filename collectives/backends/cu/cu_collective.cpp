@@ -11,13 +11,21 @@
 #include "engine/errors.hpp"
 
 namespace c3::inline collectives {
+namespace {
+
+bool serve_all_peers(Algorithm algorithm, const CollectiveLibrarySpec& library) {
+  const ChannelUse use = algorithm->channels.use;
+  return use == ChannelUse::windows || (use == ChannelUse::pairs && library.peers_share_channels);
+}
+
+}  // namespace
 
 CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     : CollectiveRun(cluster, std::move(plan)),
       library_(cluster.spec().library),
       needs_{library_.channel_lds, library_.channel_registers, library_.waves_per_channel, /*computes=*/false},
       protocol_(cluster.spec(), plan_.call, plan_.method, graph_),
-      shared_(plan_.method.algorithm->channels.use == ChannelUse::pairs && library_.peers_share_channels),
+      shared_(serve_all_peers(plan_.method.algorithm, library_)),
       channels_unplaced_(protocol_.width()),
       channels_left_(channels_unplaced_) {
   width_ = channels_left_;
