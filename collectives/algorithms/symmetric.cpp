@@ -44,6 +44,13 @@ bool is_all_reduce(CollectiveKind kind) { return kind == CollectiveKind::all_red
 
 bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.nodes == 1; }
 
+template <const AlgorithmEntry& kEntry>
+std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
+  if (!figures.library.registered_buffers) return std::nullopt;
+  const std::optional<SymmetricKernel> kernel = symmetric_kernel(figures, Algorithm(kEntry), protocol);
+  return kernel ? std::optional(kernel->time) : std::nullopt;
+}
+
 int width(const PublishedFigures& figures, Algorithm algorithm, Protocol protocol) {
   const std::optional<SymmetricKernel> kernel = symmetric_kernel(figures, algorithm, protocol);
   return kernel ? kernel->channels : 1;
@@ -90,18 +97,21 @@ extern constexpr AlgorithmEntry kSymmetric = {.name = "symmetric",
                                               .supports = in_parts,
                                               .graph = graph_of_peers,
                                               .is_symmetric = is_alike,
+                                              .expected_time = expected_time<kSymmetric>,
                                               .channels = costs_with(link_payload)};
 
 extern constexpr AlgorithmEntry kSymmetricNvls = {.name = "symmetric_nvls",
                                                   .supports = in_parts,
                                                   .graph = graph_in_switch,
                                                   .is_symmetric = is_alike,
+                                                  .expected_time = expected_time<kSymmetricNvls>,
                                                   .channels = costs_with(switch_payload)};
 
 extern constexpr AlgorithmEntry kSymmetricGather = {.name = "symmetric_gather",
                                                     .supports = is_all_reduce,
                                                     .graph = graph_of_gather,
                                                     .is_symmetric = is_alike,
+                                                    .expected_time = expected_time<kSymmetricGather>,
                                                     .channels = costs_with(link_payload)};
 
 }  // namespace c3::collectives

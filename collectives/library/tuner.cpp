@@ -119,7 +119,8 @@ std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const Me
   const std::optional<Algorithm> only =
       by_formula ? wish.algorithm : std::optional(usual_algorithm(call, figures.cluster, wish));
   const auto allows = [&](Algorithm algorithm, Protocol protocol) {
-    return only.value_or(algorithm) == algorithm && wish.protocol.value_or(protocol) == protocol &&
+    const bool unasked = algorithm->channels.use == ChannelUse::windows && !only;  // see symmetric_method
+    return !unasked && only.value_or(algorithm) == algorithm && wish.protocol.value_or(protocol) == protocol &&
            may_choose(figures.library, call.kind, algorithm, protocol);
   };
   std::vector<TimedMethod> methods;
