@@ -76,6 +76,27 @@ TEST_CASE("matrix units of CDNA 4 and Blackwell scale mx themselves, those befor
   }
 }
 
+TEST_CASE("filling matrix units takes bytes of k, so twice as many steps in fp8, and results have 16 bits") {
+  // 256 x 256 x 1024 at 1,400 TFLOP/s of 304 CUs in fp8, 700 in bf16; 128 steps of 16 bits before.
+  GpuSpec gpu = with_fp8();
+  gpu.kernels.matrix_gemm.prologue_k = 128;
+  const GemmShape wide{.m = 256, .n = 256, .k = 1024, .dtype = DType::bf16};
+  GemmShape narrow = wide;
+  narrow.dtype = DType::fp8;
+  CHECK(plan_gemm(wide, gpu).arithmetic.value == near(2.0 * 256 * 256 * (1024 + 128) / (700e12 / 304)));
+  CHECK(plan_gemm(narrow, gpu).arithmetic.value == near(2.0 * 256 * 256 * (1024 + 256) / (1400e12 / 304)));
+  CHECK(output_bytes(narrow) == output_bytes(wide));
+  CHECK(describe_gemm("g", narrow, gpu).output == describe_gemm("g", wide, gpu).output);
+}
+
+TEST_CASE("products call their host by themselves or in batches") {
+  const GpuSpec gpu = with_fp8();
+  GemmShape shape{.m = 256, .n = 256, .k = 256};
+  CHECK(describe_gemm("g", shape, gpu).call == CallKind::product);
+  shape.batch = 2;
+  CHECK(describe_gemm("g", shape, gpu).call == CallKind::batched_product);
+}
+
 TEST_CASE("kernels that quantise read two bytes an element and write one, and their scales") {
   const GpuSpec gpu = with_fp8();
   const auto bytes = [&](VectorOp op) {
