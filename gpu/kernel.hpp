@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/units.hpp"
+#include "gpu/call_costs.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
@@ -79,7 +80,9 @@ struct KernelDescription {
   Bytes outstanding;       ///< loads in flight of one work group, as many as it asks for
   Bytes output;            ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
-  Seconds measured_launch;  ///< of one call alone as its class was measured; 0: the GPU's launch latency
+  /// Of one call alone as its class was measured on the device; 0: the GPU's launch latency.
+  Seconds measured_launch;
+  CallKind call = CallKind::elementwise;  ///< what a host's part of a call alone is
   // For lower bounds:
   FlopsPerSecond peak;  ///< of the whole GPU for this kernel's data type
   Flops useful_flops;   ///< of the whole kernel, padding excluded

@@ -80,6 +80,13 @@ CacheState caches_of(const GpuSpec& gpu, const KernelSlice& slice, const KernelD
   return state;
 }
 
+Seconds launch_of(const KernelDescription& kernel, const GpuSpec& gpu, const KernelSlice& slice) {
+  if (slice.launch == LaunchCost::device) return gpu.dispatch.launch_latency;
+  const Seconds call = cost_of(slice.calls, kernel.call);
+  if (call.value > 0.0) return call;
+  return kernel.measured_launch.value > 0.0 ? kernel.measured_launch : gpu.dispatch.launch_latency;
+}
+
 }  // namespace
 
 Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing) {
@@ -153,8 +160,7 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   caches = std::max(caches, through_port / gpu.cache.fabric_bandwidth);
 
   const Seconds busy = std::max(overlapped(waves, hbm, kernel.overlap), caches);
-  const bool as_measured = slice.launch == LaunchCost::measured && kernel.measured_launch.value > 0.0;
-  result.launch = as_measured ? kernel.measured_launch : gpu.dispatch.launch_latency;
+  result.launch = launch_of(kernel, gpu, slice);
   result.time = result.launch + busy + kernel.overhead;
   const Seconds computing = kernel.compute_time * static_cast<double>(computed_in_turn(occupancy));
   if (caches >= hbm && caches >= waves) {

@@ -15,7 +15,7 @@ namespace c3::inline gpu {
 
 /// What a call costs before its first work group.
 enum class LaunchCost {
-  measured,  ///< as the class's coefficients were measured: with the host's part where nothing hid it
+  measured,  ///< one call alone, as its class was measured on the device, or by a host
   device,    ///< the GPU's launch latency: in a queue that is not empty, or replayed from a graph
 };
 
@@ -25,6 +25,7 @@ struct KernelSlice {
   double cache = 1.0;  ///< share of L2 and LLC, 0..1
   double hbm = 1.0;    ///< share of HBM bandwidth, > 0..1
   LaunchCost launch = LaunchCost::measured;
+  CallCosts calls = {};  ///< of the host, with LaunchCost::measured
 
   bool operator==(const KernelSlice&) const = default;
 };

@@ -114,6 +114,22 @@ TEST_CASE("a gated layer with grouped heads: seven products forward, two of each
   }
 }
 
+TEST_CASE("a framework's attention is the kernel that it names") {
+  const auto kernel_of = [](AttentionCode code) {
+    TrainingSetup setup = llama_setup();
+    setup.framework.attention = code;
+    const StepBlock layer = layer_kernels(setup);
+    for (const PartKernel& kernel : layer.forward) {
+      if (const auto* shape = kernel.op.as<AttentionShape>()) return shape->kernel;
+    }
+    throw std::logic_error("no attention");
+  };
+  CHECK(kernel_of(AttentionCode::newest) == AttentionKernel::newest);
+  CHECK(kernel_of(AttentionCode::flash2) == AttentionKernel::flash2);
+  CHECK(kernel_of(AttentionCode::flash1) == AttentionKernel::flash1);
+  CHECK(kernel_of(AttentionCode::triton) == AttentionKernel::triton);
+}
+
 TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bias gradients are sums") {
   for (const int ranks : {1, 2, 4}) {
     CAPTURE(ranks);
