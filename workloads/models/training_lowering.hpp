@@ -26,7 +26,8 @@ class TrainingLowering : public Lowering {
   virtual void wide_loss(TensorShape logits);
   /// A norm in one kernel, on tensors of these shapes.
   void fused_norm(const parts::Norm& part, TensorShape forward_tensor, TensorShape backward_tensor);
-  /// Whether the bias of the projection that is being written is added by a kernel of its own, and not by the product's.
+  /// Whether the bias of the projection that is being written is added by a kernel of its own, and not by the
+  /// product's.
   virtual bool adds_bias() const { return false; }
   /// Of queries or keys.
   virtual void rotate(TensorShape tensor, Bytes kept);

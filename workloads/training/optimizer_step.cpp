@@ -26,9 +26,9 @@ void OptimizerStep::write() {
 
 void OptimizerStep::unscale() {
   for (std::size_t unit = 0; unit < units_; ++unit) {
-    if (setup_.framework.gradient_dtype != DType::fp32)
-      program_.kernel(compute_, "main gradients", cast(unit));
-    if (setup_.dtype == DType::fp16) program_.kernel(compute_, "unscale", of_gradients(VectorOp::mul_scalar, unit));
+    if (setup_.framework.gradient_dtype != DType::fp32) program_.kernel(compute_, "main gradients", cast(unit));
+    if (setup_.dtype == DType::fp16)
+      program_.kernel(compute_, "unscale", of_gradients(VectorOp::mul_scalar, unit));
   }
 }
 
@@ -56,8 +56,8 @@ void OptimizerStep::scale() {
 }
 
 void OptimizerStep::update(std::size_t unit) {
-  // PyTorch's loops over lists of tensors where one kernel does not do it all: decay, first moment, second moment
-  // (two), root, correction, epsilon, update.
+  // PyTorch's loops over lists of tensors where one kernel does not do it all: decay, first moment, second
+  // moment (two), root, correction, epsilon, update.
   constexpr std::array kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
                                  VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
                                  VectorOp::add_scalar, VectorOp::add};

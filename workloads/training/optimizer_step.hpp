@@ -9,12 +9,14 @@
 namespace c3::inline workloads {
 
 /// Optimizers in mixed precision (`Framework::master_copy`) go through gradients and parameters several times:
-/// gradients are copied to fp32, unscaled and searched for infinities where the host reads whether there are any
-/// (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters, which
-/// are copied to those that layers compute with. Source: NVIDIA/Megatron-LM, megatron/core/optimizer/optimizer.py,
-/// MixedPrecisionOptimizer, and clip_grads.py; deepspeed/runtime/fp16/fused_optimizer.py does as much. Others update
-/// what they have in one kernel, or in PyTorch's loops over lists of tensors. Wrong when: kernels over lists of
-/// tensors are cut where a list is too long for one launch.
+/// gradients are copied to fp32, unscaled and searched for infinities where the host reads whether there are
+/// any
+/// (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters,
+/// which are copied to those that layers compute with. Source: NVIDIA/Megatron-LM,
+/// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer, and clip_grads.py;
+/// deepspeed/runtime/fp16/fused_optimizer.py does as much. Others update what they have in one kernel, or in
+/// PyTorch's loops over lists of tensors. Wrong when: kernels over lists of tensors are cut where a list is too
+/// long for one launch.
 class OptimizerStep {
  public:
   OptimizerStep(const TrainingSetup& setup, int ranks, std::size_t units, DataParallel& data_parallel,

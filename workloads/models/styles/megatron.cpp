@@ -11,7 +11,8 @@ class Megatron final : public TrainingLowering {
 
  private:
   void embedding(const parts::Embedding& part) override;
-  /// Other biases are added by the fused kernels that follow (megatron/core/tensor_parallel/layers.py, skip_bias_add).
+  /// Other biases are added by the fused kernels that follow (megatron/core/tensor_parallel/layers.py,
+  /// skip_bias_add).
   bool adds_bias() const override { return part_is(Role::qkv); }
   void rotate(TensorShape tensor, Bytes kept) override;
   void wide_loss(TensorShape logits) override;
@@ -28,9 +29,9 @@ void Megatron::of_tokens(int kernels, Pass pass) {
     (pass == Pass::forward ? forward(numbers) : push_backward(numbers)).output = Bytes{};
 }
 
-// First what a batch is made into (megatron/training/utils.py): tokens, labels, masks and positions. Where ranks share
-// the table, words of others are found (two comparisons, their union), numbered from the rank's first (a copy, a
-// difference), set to zero, and so are their rows (megatron/core/tensor_parallel/layers.py).
+// First what a batch is made into (megatron/training/utils.py): tokens, labels, masks and positions. Where
+// ranks share the table, words of others are found (two comparisons, their union), numbered from the rank's
+// first (a copy, a difference), set to zero, and so are their rows (megatron/core/tensor_parallel/layers.py).
 void Megatron::embedding(const parts::Embedding& part) {
   constexpr int kBatch = 6, kOthers = 6;
   of_tokens(kBatch + (part.is_divided ? kOthers : 0), Pass::forward);
@@ -46,10 +47,10 @@ void Megatron::rotate(TensorShape tensor, Bytes kept) {
 }
 
 // As when words are on several ranks: largest logit, difference, exponential, sum, quotient; backward the
-// quotient less one at each token's own word, times the gradient. All from the difference on in its memory. Between
-// them are kernels on numbers of tokens (megatron/core/tensor_parallel/cross_entropy.py and pretrain_gpt.py): words of
-// other ranks masked and own logits looked up; logarithm, difference, mask, mean over tokens and over ranks, scale;
-// backward the gradient of these, and the share of each token's own word.
+// quotient less one at each token's own word, times the gradient. All from the difference on in its memory.
+// Between them are kernels on numbers of tokens (megatron/core/tensor_parallel/cross_entropy.py and
+// pretrain_gpt.py): words of other ranks masked and own logits looked up; logarithm, difference, mask, mean
+// over tokens and over ranks, scale; backward the gradient of these, and the share of each token's own word.
 void Megatron::wide_loss(TensorShape logits) {
   constexpr int kOwnWords = 10, kMean = 10, kGradients = 10;
   widen(logits);
