@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/broken_rows.hpp"
+#include "app/host_calls.hpp"
 #include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/measured_kernels.hpp"
@@ -60,7 +61,8 @@ Seconds least_time_of(const CalibrateOptions& options) {
 
 class Reader {
  public:
-  explicit Reader(const CalibrateOptions& options) : options_(options), least_(least_time_of(options)) {
+  explicit Reader(const CalibrateOptions& options)
+      : options_(options), least_(least_time_of(options)), calls_(calls_of(options.host)) {
     for (const std::string& name : options.train)
       train_.push_back(preset_of(name));
   }
@@ -108,7 +110,7 @@ class Reader {
     std::vector<KernelSample>& list = !is_train_gpu ? set_.others : kernel.train ? set_.train : set_.test;
     const auto [place, is_new] = places_.try_emplace({&list, gpu, shape_key(kernel.op)}, list.size());
     if (is_new) {
-      list.push_back({kernel.op, gpu, kernel.time});
+      list.push_back({kernel.op, gpu, kernel.time, calls_});
     } else {
       list[place->second].time = std::min(list[place->second].time, kernel.time);
     }
@@ -126,6 +128,7 @@ class Reader {
 
   const CalibrateOptions& options_;
   Seconds least_;
+  CallCosts calls_;
   std::vector<std::string> train_;
   MeasuredSet set_;
   std::map<std::tuple<const void*, std::size_t, std::uint64_t>, std::size_t> places_;

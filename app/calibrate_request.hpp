@@ -19,6 +19,7 @@ struct CalibrateOptions {
   std::string output;
   std::string start;   ///< file; empty: the shipped one
   std::string source;  ///< of the data, for the file written
+  std::string host;    ///< preset, whose part of a call is in the times; empty: none
   std::vector<std::string> hold;
   std::vector<std::string> free;  ///< fitted although the start only assumes them
   std::string least_time = "0 us";

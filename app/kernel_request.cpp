@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/host_calls.hpp"
 #include "app/usage_error.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/preset_store.hpp"
@@ -83,10 +84,13 @@ std::shared_ptr<const GpuSpec> gpu_of(const std::string& name, const KernelOptio
 std::vector<KernelSlice> slices_of(const KernelOptions& options) {
   check_share("--cache-share", options.cache_share, true);
   check_share("--hbm-share", options.hbm_share, false);
+  if (!options.host.empty() && options.launch == "device")
+    throw UsageError("--host: its part of a call is hidden with --launch device");
   const KernelSlice whole = {.cus = 0,
                              .cache = options.cache_share,
                              .hbm = options.hbm_share,
-                             .launch = options.launch == "device" ? LaunchCost::device : LaunchCost::measured};
+                             .launch = options.launch == "device" ? LaunchCost::device : LaunchCost::measured,
+                             .calls = calls_of(options.host)};
   if (options.cus.empty()) return {whole};
   std::vector<KernelSlice> slices;
   for (const std::string& cus : options.cus) {

@@ -21,6 +21,7 @@ struct KernelOptions {
   double cache_share = 1.0;
   double hbm_share = 1.0;
   std::string launch = "measured";
+  std::string host;  ///< preset; empty: none is in the time
   std::string state = "auto";
   std::vector<std::string> sets;
   std::string csv;

@@ -111,6 +111,7 @@ int run_command(int argc, char** argv) {
   add_report_verb(app, action);
   add_import_verb(app, action);
   add_reproduce_verb(app, action);
+  add_sample_verb(app, action);
   add_bench_verb(app, action);
   add_completion_verb(app, action);
   add_version_verb(app, action);

@@ -241,6 +241,10 @@ void add_calibrate_verb(Command& app, VerbAction& action) {
   verb.add_option("--start", options->start, "Coefficients to start from (default: the shipped ones)")
       .type_name("FILE.toml");
   verb.add_option("--source", options->source, "Origin of the data, recorded in the file").type_name("TEXT");
+  verb.add_option(
+          "--host", options->host,
+          "Host preset whose part of a call is in the times: they were taken between events (default: none)")
+      .type_name("HOST");
   verb.add_option("--free", options->free, "Published or assumed keys to fit nevertheless")
       .comma_separated()
       .type_name("KEY,..");

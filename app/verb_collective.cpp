@@ -44,12 +44,14 @@ std::vector<Wish> wishes_of(const CollectiveRequest& request) {
 }
 
 MeasuredMethod method_of(const Wish& wish, const CollectiveCall& call, const CollectiveRequest& request) {
-  const Backend backend = wish.mover.backend;
+  const MethodWish wished{wish.algorithm, wish.protocol, request.channels};
+  const bool is_left = wish.mover.backend == Backend::cu;
+  const Backend backend = is_left ? choose_backend(call, request.cluster, wished) : wish.mover.backend;
   MeasuredMethod how{.backend = backend, .grain = request.grain, .launch = wish.launch, .dma = wish.mover.dma};
   if (backend == Backend::dma) {
     how.method.algorithm = wish.algorithm.value_or(default_algorithm(call, backend, request.cluster));
   } else {
-    how.method = choose_method(call, request.cluster, {wish.algorithm, wish.protocol, request.channels});
+    how.method = choose_method(call, request.cluster, wished);
   }
   return how;
 }

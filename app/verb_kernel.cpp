@@ -112,11 +112,12 @@ void print_table(const std::vector<Row>& rows) {
   }
   fmt::print("{}\n\n{}", name_of(rows.front().asked.op), table.text());
   fmt::print(
-      "time: of the kernel alone, launch included (--launch measured: as its class was measured, fp32 and "
-      "vector\n"
-      "operators between events of eager PyTorch, others on the device); roofline: flops at peak or every "
-      "operand\n"
-      "once at peak HBM bandwidth, whichever is longer, with the whole GPU. 1 MB = 1e6 B.\n"
+      "time: of the kernel alone, launch included: the device's, or with --host that of one call on this "
+      "host;\n"
+      "roofline: flops at peak or every operand once at peak HBM bandwidth, whichever is longer, with the "
+      "whole "
+      "GPU.\n"
+      "1 MB = 1e6 B.\n"
       "burst, sustained: at the boost clock, and at the clock that the power limit leaves to a stream of this "
       "kernel "
       "alone;\n"
@@ -170,6 +171,8 @@ std::string_view described(ShapeKey key) {
       return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn)";
     case ShapeKey::warm:
       return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
+    case ShapeKey::scales:
+      return "Gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k) (default: tensor)";
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
   }
@@ -208,11 +211,15 @@ void add_options(Command& verb, KernelOptions& options) {
       .show_default();
   verb.add_option("--hbm-share", options.hbm_share, "Share of HBM bandwidth that the kernel has")
       .show_default();
-  verb.add_option(
-          "--launch", options.launch,
-          "Launch cost: measured: a single call, as in the measurements; device: in a queue that is not empty")
+  verb.add_option("--launch", options.launch,
+                  "Launch cost: measured: a single call, as its class was measured on the device; device: in a "
+                  "queue that "
+                  "is not empty")
       .one_of({"measured", "device"})
       .show_default();
+  verb.add_option("--host", options.host,
+                  "Host preset whose part of a single call is in the time (default: none)")
+      .type_name("HOST");
   verb.add_option(
           "--state", options.state,
           "Clock: burst: boost; sustained: what the power limit leaves to a stream of this kernel; auto: "

@@ -110,7 +110,11 @@ Row host_row(const std::string& name) {
           {"collective_launch_us", host.collective_launch.value * 1e6},
           {"event_us", host.event.value * 1e6},
           {"layer_forward_us", host.layer_forward.value * 1e6},
-          {"layer_backward_us", host.layer_backward.value * 1e6}};
+          {"layer_backward_us", host.layer_backward.value * 1e6},
+          {"product_call_us", host.calls.product.value * 1e6},
+          {"elementwise_call_us", host.calls.elementwise.value * 1e6},
+          {"softmax_call_us", host.calls.softmax.value * 1e6},
+          {"norm_call_us", host.calls.norm.value * 1e6}};
 }
 
 Row experiment_row(const std::filesystem::path& file) {

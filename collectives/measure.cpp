@@ -90,14 +90,26 @@ CollectivePlan plan_of(const CollectiveCall& call, const MeasuredMethod& how, co
   return plan;
 }
 
+/// Of the host, for one rank: one collective, or the sends and receives of a group.
+Seconds host_time(const MeasuredMethod& how, const ClusterSpec& spec, const CollectiveCall& call) {
+  const CollectiveLibrarySpec& library = spec.library;
+  const bool in_pairs = how.method.algorithm == Algorithm::direct && sends_in_pairs(call.kind);
+  if (!in_pairs) return library.host_launch;
+  const bool one_peer = call.kind == CollectiveKind::send_receive;
+  const int peers = one_peer ? 1 : member_count(call, spec.ranks()) - 1;
+  const int operations = is_rooted(call.kind) ? peers : 2 * peers;  // of the root: it has most
+  return library.host_launch + library.group_operation * (operations - 1.0);
+}
+
 /// One of many back to back: a host is ahead of the GPUs unless it launches on all of a node's in turn.
 Seconds as_launched(Seconds on_device, const MeasuredMethod& how, const ClusterSpec& spec,
                     const CollectiveCall& call) {
   if (how.backend != Backend::cu || how.launch == LaunchPath::graph) return on_device;
   const Seconds launched = on_device + spec.library.eager_gap;
-  if (how.launch == LaunchPath::eager) return std::max(launched, spec.library.host_launch);
+  const Seconds of_rank = host_time(how, spec, call);
+  if (how.launch == LaunchPath::eager) return std::max(launched, of_rank);
   const int launches = call.groups ? spec.ranks() : member_count(call, spec.ranks());
-  return std::max(launched, spec.library.host_launch * static_cast<double>(std::min(launches, spec.node.gpus)));
+  return std::max(launched, of_rank * static_cast<double>(std::min(launches, spec.node.gpus)));
 }
 
 }  // namespace

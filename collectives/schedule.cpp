@@ -50,10 +50,11 @@ GraphForm form_of(const CollectivePlan& plan, const ClusterSpec& cluster, bool f
   form.folded = folded;
   const CollectiveLibrarySpec& library = cluster.library;
   const bool in_pairs = plan.method.algorithm->channels.use == ChannelUse::pairs;
-  const bool shared = in_pairs && library.peers_share_channels;
+  const bool shared =
+      (in_pairs && library.peers_share_channels) || plan.method.algorithm->channels.use == ChannelUse::windows;
   if (plan.backend == Backend::cu && !shared)
     form.most_lanes = channels_of(cluster, plan.call, plan.method.algorithm);
-  if (!in_pairs && plan.method.channels.most > 0)  // several pairs share a channel
+  if (!in_pairs && !shared && plan.method.channels.most > 0)  // several pairs share a channel
     form.most_lanes = std::min(form.most_lanes, plan.method.channels.most);
   return form;
 }

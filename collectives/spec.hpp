@@ -87,6 +87,13 @@ constexpr auto enum_names(TunerRules) {
   return std::to_array<EnumName<TunerRules>>({{"nccl", TunerRules::nccl}, {"rccl", TunerRules::rccl}});
 }
 
+/// Whose processor a node's host has: NCCL's tuner takes posts and flags between nodes to cost otherwise.
+enum class HostProcessor { intel, amd, arm };
+constexpr auto enum_names(HostProcessor) {
+  return std::to_array<EnumName<HostProcessor>>(
+      {{"intel", HostProcessor::intel}, {"amd", HostProcessor::amd}, {"arm", HostProcessor::arm}});
+}
+
 /// Channels that a user allows and demands. 0: what the library takes.
 struct ChannelLimits {
   int least = 0;
@@ -127,6 +134,9 @@ struct CollectiveLibrarySpec {
       0;  ///< in which ring neighbours in a node exchange their buffers' addresses, protocol simple
   /// Most that a channel sends in a step of a ring before it goes round again; 0: its slices are not told.
   Bytes ring_chunk;
+  /// In protocol simple, until a slice of a ring within a node is known to have come, beyond hop_latency: its
+  /// fence. The next slice flows meanwhile.
+  Seconds slice_wait;
   /// Payload that one channel copies within its GPU: its own shard, where that is not in place already, and
   /// the last sum. Absent: such copies are not counted.
   std::optional<BytesPerSecond> local_rate = std::nullopt;
@@ -135,9 +145,12 @@ struct CollectiveLibrarySpec {
   Bytes pair_buffer = {};
   Seconds eager_gap;    ///< between two collectives that a host launches, beyond a graph's
   Seconds host_launch;  ///< of the host, for one collective on one GPU
+  /// Of the host, for each further send or receive of a group: what goes in pairs is one of them.
+  Seconds group_operation;
   TunerRules rules = TunerRules::nccl;
   LibraryVersion version = kNewestNccl;  ///< release whose rules choose; RCCL's are those of one release only
-  bool arm_host = false;  ///< the host's processor is ARM (Grace), which NCCL's tuner tells from x86
+  HostProcessor host_processor = HostProcessor::intel;
+  bool registered_buffers = false;  ///< users register them with every rank, as NCCL's windows
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.
   std::string network_fabric;
   int qps = 1;       ///< queue pairs of each connection between NICs; each is a flow for the fabric's hash

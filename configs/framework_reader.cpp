@@ -59,6 +59,9 @@ Host read_host(Section& section) {
   Host host;
   host.name = section.preset_name();
   read_fields(section, host, kHostPresetFields);
+  const Seconds launch = host.kernel_launch;
+  host.calls = {launch, launch, launch, launch, launch, launch};
+  read_fields(section, host.calls, kCallFields);
   section.finish();
   return host;
 }

@@ -253,8 +253,7 @@ class SchemaWriter {
   /// range, and an assumed one must be.
   std::string table_of(Provenance provenance, bool is_number) {
     const bool required = provenance == Provenance::required;
-    std::string name =
-        fmt::format("table of a {}{}", is_number ? "number" : "value", required ? " with its source" : "");
+    std::string name = fmt::format("{}{}", is_number ? "number" : "value", required ? " with its source" : "");
     if (definitions_.contains(name)) return name;
     const auto with = [&](std::vector<std::string> keys, bool may_be_assumed) {
       std::vector<std::string_view> kinds(kSourceKinds.begin(), kSourceKinds.end());

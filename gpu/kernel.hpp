@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/units.hpp"
+#include "gpu/call_costs.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
@@ -70,6 +71,7 @@ struct KernelDescription {
   std::int64_t split = 1;  ///< parts of K whose results a second kernel adds up
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
   Hertz clock;       ///< sustained core clock while this kernel runs
+  Watts power;       ///< mean of a stream of it at `clock`; 0: not known
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
   /// a norm, >= 1 (1: one after the other; infinite: wholly).
@@ -78,7 +80,9 @@ struct KernelDescription {
   Bytes outstanding;       ///< loads in flight of one work group, as many as it asks for
   Bytes output;            ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
-  Seconds measured_launch;  ///< of one call alone as its class was measured; 0: the GPU's launch latency
+  /// Of one call alone as its class was measured on the device; 0: the GPU's launch latency.
+  Seconds measured_launch;
+  CallKind call = CallKind::elementwise;  ///< what a host's part of a call alone is
   // For lower bounds:
   FlopsPerSecond peak;  ///< of the whole GPU for this kernel's data type
   Flops useful_flops;   ///< of the whole kernel, padding excluded

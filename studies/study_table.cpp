@@ -3,6 +3,7 @@
 #include "studies/collectives/collectives_study.hpp"
 #include "studies/conccl/conccl_study.hpp"
 #include "studies/kernels/kernels_study.hpp"
+#include "studies/sampling/sampling_study.hpp"
 #include "studies/t3/t3_study.hpp"
 #include "studies/traces/traces_study.hpp"
 #include "studies/training/training_study.hpp"
@@ -11,7 +12,8 @@ namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {collectives_study(), conccl_study(), kernels_study(),
-                                              t3_study(),          traces_study(), training_study()};
+                                              sampling_study(),    t3_study(),     traces_study(),
+                                              training_study()};
   return kStudies;
 }
 

@@ -15,7 +15,7 @@ namespace c3::inline collectives {
 
 struct AlgorithmEntry;
 extern const AlgorithmEntry kDirect, kRing, kTree, kNvls, kNvlsTree, kHierarchical, kCollnet, kHalvingDoubling,
-    kPat;
+    kPat, kSymmetric, kSymmetricNvls, kSymmetricGather;
 
 /// One algorithm. Those that code asks for by name are
 /// listed here; what is in the table (kAlgorithms) needs no name.
@@ -32,6 +32,9 @@ class Algorithm : public TableEntry<AlgorithmEntry> {
   static const Algorithm collnet;           ///< direct within nodes, the fabric's switches add between them
   static const Algorithm halving_doubling;  ///< partners at doubling distances exchange halves of halves
   static const Algorithm pat;               ///< a binomial tree from every rank, sent together (NCCL's PAT)
+  static const Algorithm symmetric;         ///< direct, on registered buffers of a node
+  static const Algorithm symmetric_nvls;    ///< nvls, on registered buffers
+  static const Algorithm symmetric_gather;  ///< every rank's whole buffer to every other, likewise
 };
 
 inline constexpr Algorithm Algorithm::direct{kDirect};
@@ -43,6 +46,9 @@ inline constexpr Algorithm Algorithm::hierarchical{kHierarchical};
 inline constexpr Algorithm Algorithm::collnet{kCollnet};
 inline constexpr Algorithm Algorithm::halving_doubling{kHalvingDoubling};
 inline constexpr Algorithm Algorithm::pat{kPat};
+inline constexpr Algorithm Algorithm::symmetric{kSymmetric};
+inline constexpr Algorithm Algorithm::symmetric_nvls{kSymmetricNvls};
+inline constexpr Algorithm Algorithm::symmetric_gather{kSymmetricGather};
 
 /// All algorithms that configuration and command offer and the tuner tries, in this order (table.cpp).
 extern const std::span<const Algorithm> kAlgorithms;

@@ -31,6 +31,7 @@ enum class ChannelUse {
   pairs,      ///< one peer: every pair of ranks has channels of its own
   rings,      ///< a share of a ring, so that every rank's data pass it
   in_switch,  ///< copies into the switch's buffers and out of them (NVLS); protocol simple only
+  windows,    ///< a share of buffers that every rank reaches where they lie
 };
 
 /// What an algorithm costs on channels beside the flow of its bytes. A function that is null says: as usual.
@@ -47,6 +48,10 @@ struct ChannelCosts {
   /// What a channel of a pipelined graph passes on at once, of \p of_channel that it flows. Usual: the
   /// library's chunk.
   Bytes (*chunk)(const ChannelContext& channels, Bytes of_channel) = nullptr;
+  /// Channels. Usual: the library's, fewer for small data.
+  int (*width)(const PublishedFigures& figures, Algorithm algorithm, Protocol protocol) = nullptr;
+  /// Payload of one channel, alone on its CU or not. Usual: the protocol's, and the library's of a CU.
+  BytesPerSecond (*channel_rate)(const ChannelContext& channels) = nullptr;
   /// Bytes of the call's buffer a second that channels cannot pass, whatever links do. Usual: none.
   BytesPerSecond (*most)(const ChannelContext& channels) = nullptr;
   /// Algorithm bandwidth of an all_reduce that the library's authors have measured, filling of the pipeline

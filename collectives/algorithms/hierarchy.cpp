@@ -8,13 +8,14 @@ namespace {
 /// Phases as graph rounds, those of a lane one after another.
 class Hierarchy {
  public:
-  Hierarchy(const GraphRequest& request, BetweenNodes between)
+  Hierarchy(const GraphRequest& request, BetweenNodes between, WithinNodes within)
       : request_(request),
         between_(between),
+        in_switch_(within == WithinNodes::node_switch),
         order_(request.layout.node_by_node()),
         nodes_(request.layout.node_count()),
         slots_(request.layout.members_per_node()),
-        lanes_(request.lanes(static_cast<std::size_t>(slots_ - 1))),
+        lanes_(in_switch_ ? 1 : request.lanes(static_cast<std::size_t>(slots_ - 1))),
         part_(request.call.bytes / static_cast<double>(slots_)),
         graph_(request.builder(lanes_, /*pipelined=*/true)),
         rounds_(graph_, order_, request.form.folded) {}
@@ -54,7 +55,12 @@ class Hierarchy {
       before.insert(before.end(), lane.begin(), lane.end());
     std::ranges::sort(before);
     before.erase(std::ranges::unique(before).begin(), before.end());
-    for (int distance = 1; distance < slots_; ++distance) {
+    if (in_switch_) {
+      const bool adds = op == TransferOp::update;
+      const TransferOp by_switch = adds ? TransferOp::switch_reduce : TransferOp::switch_multicast;
+      arrived.push_back(rounds_.add(pattern(0, part_, by_switch), with_itself(), before));
+    }
+    for (int distance = 1; distance < slots_ && !in_switch_; ++distance) {
       arrived.push_back(
           rounds_.add(pattern((distance - 1) % lanes_, part_, op), shift(0, distance, nodes_, slots_), before));
     }
@@ -111,6 +117,7 @@ class Hierarchy {
 
   const GraphRequest& request_;
   BetweenNodes between_;
+  bool in_switch_;
   std::vector<int> order_;
   int nodes_;
   int slots_;
@@ -124,14 +131,14 @@ class Hierarchy {
 
 }  // namespace
 
-TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between) {
+TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between, WithinNodes within) {
   const GroupLayout& layout = request.layout;
   if (layout.node_count() < 2) request.refuse("joins several nodes; within one see direct");
   if (!layout.is_regular()) request.refuse("needs the same GPUs of every node");
   if (layout.members_per_node() < 2) request.refuse("needs several GPUs of every node; see ring");
   if (between == BetweenNodes::fabric && !request.cluster.fabric->switch_reduces)
     request.refuse("needs switches that reduce, fabric '" + request.cluster.fabric->name + "' has none");
-  return Hierarchy(request, between).take();
+  return Hierarchy(request, between, within).take();
 }
 
 }  // namespace c3::collectives

@@ -1,5 +1,5 @@
 #pragma once
-/// Graphs that go within nodes first, then between them: hierarchical and collnet.
+/// Graphs that go within nodes first, then between them: hierarchical, collnet, and nvls over SHARP.
 
 #include "collectives/algorithms/graph_request.hpp"
 
@@ -11,12 +11,19 @@ enum class BetweenNodes {
   fabric,  ///< the fabric's switches (SHARP)
 };
 
+/// What sums up the part of a GPU within its node.
+enum class WithinNodes {
+  peers,        ///< the GPU itself, of what its peers send
+  node_switch,  ///< the node's switch (NVLink SHARP), which multicasts the result, too
+};
+
 /// Three phases, through which chunks follow one another: within nodes every GPU gets the sum of its part from
 /// its peers; GPUs of a rail sum these up along a ring, or the fabric's switches do; within nodes every GPU
 /// gets its peers' parts. An all_gather has the rings' second half and the last phase, a reduce_scatter the
 /// first phase and the rings' first half.
 /// \throws InfeasibleError on one node, for nodes with unlike members or one member each, and where the fabric
 /// cannot add.
-TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between);
+TransferGraph hierarchy(const GraphRequest& request, BetweenNodes between,
+                        WithinNodes within = WithinNodes::peers);
 
 }  // namespace c3::collectives

@@ -1,9 +1,11 @@
-// S/N by each rank, or S by the root, through the node's switch, which adds and multicasts (NVLink SHARP).
+// S/N by each rank, or S by the root, through the node's switch, which adds and multicasts (NVLink SHARP). An
+// all-reduce over nodes goes on to the fabric's switches, which add what the nodes have (SHARP).
 
 #include <algorithm>
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
+#include "collectives/algorithms/hierarchy.hpp"
 #include "collectives/library/switch_chunks.hpp"
 
 namespace c3::inline collectives {
@@ -17,8 +19,14 @@ TransferOp op_of(CollectiveKind kind) {
 TransferGraph graph(const GraphRequest& request) {
   if (!request.cluster.node.switch_reduces)
     request.refuse("needs a switch that reduces, node '" + request.cluster.node.name + "' has none");
-  if (request.layout.node_count() > 1) request.refuse("reaches GPUs of one node only; see nvls_tree");
   const CollectiveCall& call = request.call;
+  if (request.layout.node_count() > 1) {
+    const bool fabric_adds = request.cluster.fabric->switch_reduces;
+    if (call.kind != CollectiveKind::all_reduce || !fabric_adds)
+      request.refuse(
+          "reaches GPUs of one node only, unless the fabric's switches reduce all to all; see nvls_tree");
+    return hierarchy(request, BetweenNodes::fabric, WithinNodes::node_switch);
+  }
   const Bytes shard = call.bytes / static_cast<double>(request.ranks());
   GraphBuilder builder = request.builder(1);
   for (const int rank : request.members) {
@@ -33,7 +41,9 @@ bool supports(CollectiveKind kind) {
   return goes_in_parts(kind) || kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
 }
 
-bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) { return group.nodes == 1; }
+bool is_alike(CollectiveKind kind, const GroupShape& group, const NodeSpec&) {
+  return group.nodes == 1 || (kind == CollectiveKind::all_reduce && !group.one_gpu);
+}
 
 /// GPUs that pull from the switch at once.
 constexpr int kMostHeads = 32;
@@ -45,8 +55,10 @@ bool is_offered(const PublishedFigures& figures, Protocol protocol) {
   const bool sums_bytes = reduces(call.kind) && call.dtype == DType::fp8;
   const bool gathers = !figures.reduces_to_all();
   const bool takes_kind = !gathers || (figures.since(19) && figures.ranks <= kMostHeads);
-  return figures.graphs.nvls.channels >= 2 && figures.nodes == 1 && protocol == Protocol::simple &&
-         !sums_bytes && !is_rooted(call.kind) && takes_kind;
+  const bool over_sharp =
+      figures.nodes > 1 && figures.reduces_to_all() && figures.cluster.fabric->switch_reduces;
+  return figures.graphs.nvls.channels >= 2 && (figures.nodes == 1 || over_sharp) &&
+         protocol == Protocol::simple && !sums_bytes && !is_rooted(call.kind) && takes_kind;
 }
 
 /// Releases before 2.28 (src/graph/tuning.cc): five sixths of what the search found.
@@ -73,12 +85,30 @@ BytesPerSecond expected_rate(const PublishedFigures& figures) {
 
 std::optional<Seconds> expected_time(const PublishedFigures& figures, Protocol protocol) {
   if (!is_offered(figures, protocol)) return std::nullopt;
-  return microseconds(figures.table.nvls) + figures.call.bytes / expected_rate(figures);
+  const double between = figures.nodes > 1 ? figures.table.nvls_network : 0.0;
+  return microseconds(figures.table.nvls + between) + figures.call.bytes / expected_rate(figures);
+}
+
+// --- What channels pay.
+
+/// Over SHARP channels reach what the tuner expects, half of what NICs carry: a NIC's search speed as bus
+/// bandwidth. Why they do not reach more no source says; a table of 12 nodes of H100 has 386 GB/s of 384.
+std::optional<BytesPerSecond> measured_rate(const PublishedFigures& figures, Protocol) {
+  return figures.nodes > 1 ? std::optional(expected_rate(figures)) : std::nullopt;
+}
+
+/// Of a step over nodes: half of the latency within a node each way, the fabric's once.
+Seconds latency_over_nodes(const ChannelContext& channels, const PlannedFlow& flow) {
+  const PublishedFigures figures(channels.call, channels.cluster);
+  const Seconds between = microseconds(figures.table.nvls_network) +
+                          channels.cluster.fabric->transport.slice_latency + channels.between_switches;
+  return microseconds(figures.table.nvls / 2.0) * flow.hops + between * flow.network_hops;
 }
 
 /// Chunks pass the switch one after another, each behind a synchronisation; two more fill and drain the three
 /// stages: copy in, reduce and multicast, copy out.
-Seconds latency(const ChannelContext& channels, const PlannedFlow&) {
+Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
+  if (channels.nodes > 1) return latency_over_nodes(channels, flow);
   const Bytes bytes = channels.call.bytes;
   const int ranks = channels.graph.ranks();
   const int heads = heads_of(ranks);
@@ -92,12 +122,14 @@ Seconds latency(const ChannelContext& channels, const PlannedFlow&) {
 
 }  // namespace
 
-extern constexpr AlgorithmEntry kNvls = {
-    .name = "nvls",
-    .supports = supports,
-    .graph = graph,
-    .is_symmetric = is_alike,
-    .expected_time = expected_time,
-    .channels = {.use = ChannelUse::in_switch, .latency = latency, .most = copying_in_switch}};
+extern constexpr AlgorithmEntry kNvls = {.name = "nvls",
+                                         .supports = supports,
+                                         .graph = graph,
+                                         .is_symmetric = is_alike,
+                                         .expected_time = expected_time,
+                                         .channels = {.use = ChannelUse::in_switch,
+                                                      .latency = latency,
+                                                      .most = copying_in_switch,
+                                                      .measured_rate = measured_rate}};
 
 }  // namespace c3::collectives

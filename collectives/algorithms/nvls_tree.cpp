@@ -110,7 +110,7 @@ double expected_latency(const PublishedFigures& figures) {
 /// Trees of Blackwell with hosts by x86 lose by size as others do, from 2.29 on.
 double correction(const PublishedFigures& figures) {
   const bool applies = figures.since(29) && figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell &&
-                       !figures.library.arm_host;
+                       figures.library.host_processor != HostProcessor::arm;
   return applies ? nvls_tree_correction(figures.log_size()) : 1.0;
 }
 

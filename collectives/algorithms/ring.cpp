@@ -166,7 +166,11 @@ bool is_alike(CollectiveKind, const GroupShape& group, const NodeSpec&) {
 
 // --- What the tuner expects.
 
-constexpr double kPostOfStep = 1.0;  ///< a host's, for a step between nodes; protocol simple posts thrice [us]
+/// A host's, for a step between nodes; protocol simple posts thrice [us]. NCCL 2.30.7, getNetOverhead.
+double post_of_step(const CollectiveLibrarySpec& library) {
+  return library.host_processor == HostProcessor::amd ? 2.0 : 1.0;
+}
+
 /// Bytes of one rank and channel from which a ring over nodes waits longer for each step (NCCL 2.30.7, plateau
 /// effect of ring, published for all_reduce).
 constexpr double kPlateauBytes = 64.0;
@@ -211,7 +215,7 @@ double expected_latency(const PublishedFigures& figures, Protocol its_protocol) 
   const double hop = (figures.over_pcie ? table.ring_pcie : table.ring_hop)[protocol];
   if (is_rooted(figures.call.kind) && figures.library.rules == TunerRules::nccl)
     return table.ring_base[protocol] + (nodes == 1 ? hop : table.ring_network[protocol]);
-  const double posts = is_simple ? 3.0 * kPostOfStep : kPostOfStep;
+  const double posts = (is_simple ? 3.0 : 1.0) * post_of_step(figures.library);
   const double within = nodes == 1 ? hop : std::max(hop, posts);
   const int between = steps_between(figures);
   // With one GPU a node nothing hides a network hop; releases before 2.23 did not tell.
@@ -248,19 +252,32 @@ double plateau(const ChannelContext& channels) {
   return applies ? library.ring_plateau : 1.0;
 }
 
-Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
-  return channels.steps(flow) * plateau(channels);
+/// Of one channel, with its share of the link.
+BytesPerSecond rate_in_lane(const ChannelContext& channels, int lane) {
+  const BytesPerSecond link = channels.library().link_payload * channels.costs.link_share;
+  return std::min(channels.costs.channel_rate, link / static_cast<double>(channels.in_lane(lane)));
 }
 
 /// Half a chunk: a chunk is two slices.
 Seconds last_slice(const ChannelContext& channels, int lane) {
-  const CollectiveLibrarySpec& library = channels.library();
-  if (library.ring_chunk.value <= 0.0) return {};
-  const double in_lane = channels.in_lane(lane);
-  const Bytes most = channels.longest[static_cast<std::size_t>(lane)] / in_lane;
-  const BytesPerSecond link = library.link_payload * channels.costs.link_share;
-  const BytesPerSecond rate = std::min(channels.costs.channel_rate, link / in_lane);
-  return std::min(most, library.ring_chunk) * 0.5 / rate;
+  const Bytes chunk = channels.library().ring_chunk;
+  if (chunk.value <= 0.0) return {};
+  const Bytes most =
+      channels.longest[static_cast<std::size_t>(lane)] / static_cast<double>(channels.in_lane(lane));
+  return std::min(most, chunk) * 0.5 / rate_in_lane(channels, lane);
+}
+
+/// Of a slice's latency, what the flow of its chunk's other slice does not hide.
+Seconds of_slices(const ChannelContext& channels, const PlannedFlow& flow) {
+  const Seconds slice = channels.node_hop() + channels.library().slice_wait;
+  return std::max(Seconds{}, slice - last_slice(channels, flow.legs.front().lane)) * flow.hops;
+}
+
+/// Where no slice_wait is known, nothing of a step's latency is hidden.
+Seconds latency(const ChannelContext& channels, const PlannedFlow& flow) {
+  const bool in_slices = channels.protocol == Protocol::simple && channels.nodes == 1 &&
+                         !channels.graph.pipelined && channels.library().slice_wait.value > 0.0;
+  return in_slices && !flow.legs.empty() ? of_slices(channels, flow) : channels.steps(flow) * plateau(channels);
 }
 
 /// Of a chain: chunks as small as keep the time in which it fills, a chunk for each rank between its ends, at

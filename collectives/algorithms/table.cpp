@@ -18,6 +18,9 @@ constexpr std::array kTable = {
     Algorithm(kCollnet),          // NCCL, on fabrics that add
     Algorithm(kHalvingDoubling),  // MPI libraries
     Algorithm(kPat),              // NCCL, one GPU a node
+    Algorithm(kSymmetric),        // NCCL, registered buffers of a node
+    Algorithm(kSymmetricNvls),    // NCCL, registered buffers of a node
+    Algorithm(kSymmetricGather),  // NCCL, registered buffers of a node
 };
 
 }  // namespace

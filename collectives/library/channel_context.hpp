@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/algorithms/algorithm.hpp"
 #include "collectives/call.hpp"
 #include "collectives/planned_flows.hpp"
 #include "collectives/spec.hpp"
@@ -23,6 +24,7 @@ struct ChannelContext {
   const ClusterSpec& cluster;
   const CollectiveCall& call;
   const TransferGraph& graph;  ///< may be folded
+  Algorithm algorithm;
   Protocol protocol;
   const ProtocolSpec& costs;  ///< of that protocol
   int width = 1;              ///< channels of a rank

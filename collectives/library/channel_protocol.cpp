@@ -123,6 +123,7 @@ ChannelContext context_of(const ClusterSpec& cluster, const CollectiveCall& call
   ChannelContext channels{.cluster = cluster,
                           .call = call,
                           .graph = graph,
+                          .algorithm = method.algorithm,
                           .protocol = method.protocol,
                           .costs = costs_of(library, method)};
   channels.width = channels_used(cluster, call, method, graph.ranks(), graph.lanes);
@@ -156,6 +157,8 @@ int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorith
 int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
                   int members, int lanes) {
   const CollectiveLibrarySpec& library = cluster.library;
+  if (const auto width = method.algorithm->channels.width)
+    return within(method.channels, width(PublishedFigures(call, cluster), method.algorithm, method.protocol));
   int channels = channels_of(cluster, call, method.algorithm);
   const ChannelUse use = use_of(method.algorithm);
   const bool reduced = use == ChannelUse::paths || use == ChannelUse::rings;
@@ -182,24 +185,26 @@ std::optional<BytesPerSecond> measured_rate(const CollectiveCall& call, Algorith
 
 ChannelProtocol::ChannelProtocol(const ClusterSpec& cluster, const CollectiveCall& call,
                                  const CollectiveMethod& method, const TransferGraph& graph)
-    : algorithm_(method.algorithm), channels_(context_of(cluster, call, method, graph)) {}
+    : channels_(context_of(cluster, call, method, graph)) {}
 
 // Where pairs send and receive a CU's channels serve several peers, each by a loop of its own, and share less.
 BytesPerSecond ChannelProtocol::cu_rate() const {
+  if (channels_.algorithm->channels.channel_rate != nullptr) return channel_rate();
   const CollectiveLibrarySpec& library = channels_.library();
-  const bool in_pairs = use_of(algorithm_) == ChannelUse::pairs && sends_in_pairs(channels_.call.kind);
+  const bool in_pairs = use_of(channels_.algorithm) == ChannelUse::pairs && sends_in_pairs(channels_.call.kind);
   return in_pairs ? library.pair_cu_rate.value_or(library.cu_rate) : library.cu_rate;
 }
 
 BytesPerSecond ChannelProtocol::channel_rate() const {
+  if (const auto rate = channels_.algorithm->channels.channel_rate) return rate(channels_);
   const std::optional<ChannelContext::PollRound> round = channels_.poll_round();
   return round ? std::min(channels_.costs.channel_rate, round->bytes / round->time)
                : channels_.costs.channel_rate;
 }
 
 BytesPerSecond ChannelProtocol::link_payload() const {
-  if (use_of(algorithm_) == ChannelUse::in_switch) return channels_.library().nvls_payload;
-  if (const auto link_payload = algorithm_->channels.link_payload) return link_payload(channels_);
+  if (use_of(channels_.algorithm) == ChannelUse::in_switch) return channels_.library().nvls_payload;
+  if (const auto link_payload = channels_.algorithm->channels.link_payload) return link_payload(channels_);
   return channels_.library().link_payload * channels_.costs.link_share;
 }
 
@@ -215,17 +220,17 @@ double ChannelProtocol::collisions() const {
   constexpr int kNodesThatMeet = 3;
   const CollectiveKind kind = channels_.call.kind;
   const bool meets = (kind == CollectiveKind::all_to_all || kind == CollectiveKind::all_to_all_v) &&
-                     use_of(algorithm_) == ChannelUse::pairs && channels_.nodes >= kNodesThatMeet;
+                     use_of(channels_.algorithm) == ChannelUse::pairs && channels_.nodes >= kNodesThatMeet;
   return meets ? 1.0 / channels_.cluster.fabric->transport.incast : 1.0;
 }
 
 Seconds ChannelProtocol::setup() const {
-  const auto setup = algorithm_->channels.setup;
+  const auto setup = channels_.algorithm->channels.setup;
   return setup != nullptr ? setup(channels_) : channels_.costs.base_latency;
 }
 
 Seconds ChannelProtocol::latency(const PlannedFlow& flow) const {
-  const auto latency = algorithm_->channels.latency;
+  const auto latency = channels_.algorithm->channels.latency;
   return latency != nullptr ? latency(channels_, flow) : channels_.steps(flow);
 }
 
@@ -236,7 +241,7 @@ Chunking ChannelProtocol::chunks() const {
   if (channels_.measured_rate) return equal_chunks(kFine);
   const double channels = std::max(1, channels_.width / channels_.graph.lanes);
   const Bytes longest = std::ranges::max(channels_.longest);
-  const auto chunk_of = algorithm_->channels.chunk;
+  const auto chunk_of = channels_.algorithm->channels.chunk;
   Bytes chunk = chunk_of != nullptr ? chunk_of(channels_, longest / channels) : channels_.library().chunk_size;
   if (const std::optional<Bytes> lines = line_round()) chunk = std::min(chunk, *lines);
   return whole_chunks(longest, chunk * channels);
@@ -254,15 +259,18 @@ std::optional<Bytes> ChannelProtocol::line_round() const {
 }
 
 double ChannelProtocol::bound(const PlannedFlow& flow) const {
-  if (const auto most = algorithm_->channels.most) return (most(channels_) / channels_.call.bytes).value;
-  if (!channels_.measured_rate) return std::numeric_limits<double>::infinity();
+  if (!channels_.measured_rate) {
+    const auto most = channels_.algorithm->channels.most;
+    return most != nullptr ? (most(channels_) / channels_.call.bytes).value
+                           : std::numeric_limits<double>::infinity();
+  }
   const Leg& leg = flow.legs.front();
   const double part = leg.bytes / channels_.longest[static_cast<std::size_t>(leg.lane)];
   return (*channels_.measured_rate / (channels_.call.bytes * part)).value;
 }
 
 Seconds ChannelProtocol::last_slices() const {
-  const auto last_slice = algorithm_->channels.last_slice;
+  const auto last_slice = channels_.algorithm->channels.last_slice;
   const bool hidden = channels_.protocol != Protocol::simple || channels_.graph.pipelined;
   if (last_slice == nullptr || hidden) return {};
   Seconds longest;
@@ -282,19 +290,39 @@ LocalCopy ChannelProtocol::copy_out() const {
 }
 
 std::optional<LocalCopy> ChannelProtocol::local_copy() const {
+  if (channels_.protocol == Protocol::simple) return copy_of_shard();
+  return channels_.protocol == Protocol::ll ? last_turn() : std::nullopt;
+}
+
+std::optional<LocalCopy> ChannelProtocol::copy_of_shard() const {
   const CollectiveCall& call = channels_.call;
   const std::optional<BytesPerSecond>& local_rate = channels_.library().local_rate;
-  const bool is_ring_sum = call.kind == CollectiveKind::all_reduce && use_of(algorithm_) == ChannelUse::rings;
+  const bool is_ring_sum =
+      call.kind == CollectiveKind::all_reduce && use_of(channels_.algorithm) == ChannelUse::rings;
   const bool gathers_elsewhere = call.kind == CollectiveKind::all_gather && !call.in_place;
   const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
                          call.kind == CollectiveKind::all_to_all;
-  if (!has_shard || !local_rate || channels_.protocol != Protocol::simple) return std::nullopt;
+  // As one more peer's, by channels of its own or by all.
+  const bool by_the_way =
+      use_of(channels_.algorithm) == ChannelUse::windows || channels_.places > channels_.graph.lanes;
+  if (!has_shard || !local_rate || by_the_way) return std::nullopt;
   Bytes shard = call.bytes / channels_.graph.ranks();
   // NICs leave channels idle, which copy meanwhile all but what they take up last.
   const Bytes last = channels_.library().ring_chunk * channels_.width;
   if (channels_.nodes > 1 && last.value > 0.0) shard = std::min(shard, last);
+  return copied(shard, *local_rate);
+}
+
+// All its turns but the last send: the first sends alone, the last takes a shard out of the buffer.
+std::optional<LocalCopy> ChannelProtocol::last_turn() const {
+  const CollectiveCall& call = channels_.call;
+  if (use_of(channels_.algorithm) != ChannelUse::rings || !goes_in_parts(call.kind)) return std::nullopt;
+  return copied(call.bytes / channels_.graph.ranks(), channel_rate());
+}
+
+LocalCopy ChannelProtocol::copied(Bytes shard, BytesPerSecond of_channel) const {
   const Seconds at_hbm{1.0 / hbm_rate_alone(channels_.cluster.gpu.hbm, shard, shard)};
-  return LocalCopy{shard, std::max(shard / (*local_rate * channels_.width), at_hbm)};
+  return {shard, std::max(shard / (of_channel * channels_.width), at_hbm)};
 }
 
 }  // namespace c3::collectives

@@ -70,18 +70,21 @@ class ChannelProtocol {
   /// Of a message that lies in the receiver's buffer: by all channels of the receiver, into its memory. Takes
   /// no time where the library has no local_rate, and in protocols that flag every word.
   LocalCopy copy_out() const;
-  /// Work on the shard that a rank contributes or keeps: an all-gather that is not in place copies it, a
-  /// reduce-scatter adds it, a ring all-reduce stores the last sum. No link is busy meanwhile. nullopt: there
-  /// is none, or the library has no local_rate.
+  /// Work on the shard that a rank contributes or keeps, while no link is busy. Protocol simple: an all-gather
+  /// that is not in place copies it, a reduce-scatter adds it, a ring all-reduce stores the last sum; nullopt
+  /// also where the library has no local_rate. Protocol ll: a ring's last turn receives and sends nothing, so
+  /// that N - 1 sends take N turns of its threads.
   std::optional<LocalCopy> local_copy() const;
   /// Latency of the steps that \p flow takes one after another.
   Seconds latency(const PlannedFlow& flow) const;
 
  private:
   std::optional<Bytes> line_round() const;
+  std::optional<LocalCopy> copy_of_shard() const;
+  std::optional<LocalCopy> last_turn() const;
+  LocalCopy copied(Bytes shard, BytesPerSecond of_channel) const;
   double collisions() const;  ///< bytes for which a NIC is busy, of each that it carries
 
-  Algorithm algorithm_;
   ChannelContext channels_;
 };
 

@@ -87,7 +87,8 @@ BytesPerSecond PublishedFigures::bandwidth(const SearchedGraph& graph) const {
 
 BytesPerSecond PublishedFigures::most_in_ll() const {
   if (nodes == 1) return gigabytes(caps.ll);
-  return nodes == 2 ? kMostInLl.two_nodes : kMostInLl.more_nodes;
+  const MostInLl& most = library.host_processor == HostProcessor::amd ? kMostInLlOfAmdHosts : kMostInLl;
+  return nodes == 2 ? most.two_nodes : most.more_nodes;
 }
 
 double PublishedFigures::share(const std::array<ByProtocol, 2>& by_nodes, const SharesBySize* by_size,

@@ -7,6 +7,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/library/published_figures.hpp"
+#include "collectives/library/symmetric_kernels.hpp"
 #include "engine/errors.hpp"
 
 namespace c3::inline collectives {
@@ -53,7 +54,9 @@ Protocol protocol_of_pairs(const PublishedFigures& figures) {
 bool may_choose(const CollectiveLibrarySpec& library, CollectiveKind kind, Algorithm algorithm) {
   const MethodPermits& permits = library.permits;
   if (sends_in_pairs(kind)) return true;
-  if (!permits.nvls && (algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree)) return false;
+  const bool in_switch = algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree ||
+                         algorithm == Algorithm::symmetric_nvls;
+  if (!permits.nvls && in_switch) return false;
   if (!permits.collnet && algorithm == Algorithm::collnet) return false;
   return permits.algorithms.allow(kind, name_of(algorithm));
 }
@@ -116,7 +119,8 @@ std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const Me
   const std::optional<Algorithm> only =
       by_formula ? wish.algorithm : std::optional(usual_algorithm(call, figures.cluster, wish));
   const auto allows = [&](Algorithm algorithm, Protocol protocol) {
-    return only.value_or(algorithm) == algorithm && wish.protocol.value_or(protocol) == protocol &&
+    const bool unasked = algorithm->channels.use == ChannelUse::windows && !only;  // see symmetric_method
+    return !unasked && only.value_or(algorithm) == algorithm && wish.protocol.value_or(protocol) == protocol &&
            may_choose(figures.library, call.kind, algorithm, protocol);
   };
   std::vector<TimedMethod> methods;
@@ -128,6 +132,18 @@ std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const Me
     }
   }
   return methods;
+}
+
+/// Of buffers that are not registered.
+CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish& wish) {
+  const CollectiveCall& call = figures.call;
+  if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures) &&
+      may_choose(figures.library, call.kind, Algorithm::tree, Protocol::ll128))
+    return {Algorithm::tree, Protocol::ll128, wish.channels};
+  const std::vector<TimedMethod> timed = timed_methods(figures, wish);
+  if (!timed.empty()) return std::ranges::min_element(timed, {}, &TimedMethod::time)->method;
+  const Algorithm usual = usual_algorithm(call, figures.cluster, wish);
+  return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
 }
 
 }  // namespace
@@ -149,13 +165,17 @@ std::vector<CollectiveMethod> offered_methods(const CollectiveCall& call, const 
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
   refuse_what_is_not_there(call, cluster, wish);
   const PublishedFigures figures(call, cluster);
-  if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures) &&
-      may_choose(cluster.library, call.kind, Algorithm::tree, Protocol::ll128))
-    return {Algorithm::tree, Protocol::ll128, wish.channels};
-  const std::vector<TimedMethod> timed = timed_methods(figures, wish);
-  if (!timed.empty()) return std::ranges::min_element(timed, {}, &TimedMethod::time)->method;
-  const Algorithm usual = usual_algorithm(call, cluster, wish);
-  return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
+  const CollectiveMethod usual = usual_method(figures, wish);
+  if (wish.algorithm || wish.protocol) return usual;
+  const std::optional<CollectiveMethod> symmetric = symmetric_method(figures, usual);
+  const bool permits =
+      symmetric && may_choose(cluster.library, call.kind, symmetric->algorithm, symmetric->protocol);
+  return permits ? *symmetric : usual;
+}
+
+Backend choose_backend(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish) {
+  if (wish.algorithm || wish.protocol || !cluster.library.registered_buffers) return Backend::cu;
+  return gathers_by_engines(PublishedFigures(call, cluster)) ? Backend::dma : Backend::cu;
 }
 
 }  // namespace c3::collectives

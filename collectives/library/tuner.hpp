@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "collectives/backends/backend.hpp"
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "collectives/spec.hpp"
@@ -24,9 +25,13 @@ std::vector<CollectiveMethod> offered_methods(const CollectiveCall& call, const 
                                               const MethodWish& wish = {});
 
 /// The method of least expected_time among those that \p wish leaves. Pairs go by size: ll up to 16 KiB each.
-/// Where the library has no formula, default_algorithm in protocol simple.
-/// \throws InfeasibleError when the library has not the protocol that is wished.
+/// Where the library has no formula, default_algorithm in protocol simple. Without a wish, registered buffers
+/// go by symmetric kernels, see symmetric_method. \throws InfeasibleError when the library has not the protocol
+/// that is wished.
 CollectiveMethod choose_method(const CollectiveCall& call, const ClusterSpec& cluster,
                                const MethodWish& wish = {});
+
+/// What moves \p call where a user leaves it to the library: channels, or copy engines, see gathers_by_engines.
+Backend choose_backend(const CollectiveCall& call, const ClusterSpec& cluster, const MethodWish& wish = {});
 
 }  // namespace c3::collectives

@@ -45,12 +45,13 @@ struct ChannelCaps {
 };
 
 /// Bus bandwidth that no ring or tree passes in protocol ll between nodes, where the host decides: row 0 of
-/// llMaxBws (src/graph/tuning.cc), which is that of hosts by Intel and of Grace. Wrong on hosts by AMD, which
-/// have another row (22.5 and 19); no preset names its host's processor.
+/// llMaxBws (src/graph/tuning.cc), which is that of hosts by Intel and of Grace, and row 1, that of hosts by
+/// AMD.
 struct MostInLl {
   BytesPerSecond two_nodes, more_nodes;
 };
 inline constexpr MostInLl kMostInLl = {BytesPerSecond{39e9}, BytesPerSecond{20.4e9}};
+inline constexpr MostInLl kMostInLlOfAmdHosts = {BytesPerSecond{22.5e9}, BytesPerSecond{19e9}};
 
 // What NCCL's tuner (src/graph/tuning.cc, ncclTopoTuneModel) takes of the bus bandwidth.
 inline constexpr double kRingShareInLl = 0.5;

@@ -15,6 +15,19 @@ inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
     quantity<&Host::layer_backward>("layer_backward",
                                     "time of an eager layer's backward pass beyond its launches"),
 });
-static_assert(member_count<Host>() == kHostPresetFields.size() + 1, "all but name");
+static_assert(member_count<Host>() == kHostPresetFields.size() + 2, "all but name and calls");
+
+/// Those that are not given are kernel_launch.
+inline constexpr auto kCallFields = std::to_array<Field<CallCosts>>({
+    quantity<&CallCosts::product>("product_call", "one matrix product called alone; default: kernel_launch")
+        .optional(),
+    quantity<&CallCosts::batched_product>("batched_product_call", "one batched product called alone")
+        .optional(),
+    quantity<&CallCosts::elementwise>("elementwise_call", "one elementwise operator called alone").optional(),
+    quantity<&CallCosts::softmax>("softmax_call", "one softmax called alone").optional(),
+    quantity<&CallCosts::norm>("norm_call", "one layer or RMS norm called alone").optional(),
+    quantity<&CallCosts::attention>("attention_call", "one attention kernel called alone").optional(),
+});
+static_assert(member_count<CallCosts>() == kCallFields.size());
 
 }  // namespace c3::configs

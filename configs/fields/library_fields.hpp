@@ -50,9 +50,8 @@ inline constexpr auto kChannelLimitFields = std::to_array<Field<ChannelLimits>>(
     number<&ChannelLimits::most>("max_channels", {1, 1024},
                                  "largest number of channels; default: the library's")
         .optional(),
-    number<&ChannelLimits::least>(
-        "min_channels", {1, 1024},
-        "smallest number of channels that large collectives have, above max_channels, too")
+    number<&ChannelLimits::least>("min_channels", {1, 1024},
+                                  "smallest number of channels of large collectives, above max_channels, too")
         .optional(),
 });
 inline constexpr auto kPermitFields = std::to_array<Field<MethodPermits>>({
@@ -76,8 +75,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     flag<&CollectiveLibrarySpec::p2p_to_itself>(
         "p2p_to_itself", "whether an all-to-all deals channels to a rank's own shard, too")
         .optional(),
-    flag<&CollectiveLibrarySpec::peers_share_channels>(
-        "peers_share_channels", "whether every channel splits its threads among all peers")
+    flag<&CollectiveLibrarySpec::peers_share_channels>("peers_share_channels",
+                                                       "whether a channel's threads serve all peers")
         .optional(),
     number<&CollectiveLibrarySpec::waves_per_channel>("waves_per_channel", {1, 32},
                                                       "wavefronts (warps) of one channel"),
@@ -101,6 +100,9 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::ring_chunk>(
         "ring_chunk", "most bytes that a channel sends in a step of a ring; \"0 B\": unlimited")
         .or_none(),
+    quantity<&CollectiveLibrarySpec::slice_wait>("slice_wait", "wait for a ring's slice beyond hop_latency")
+        .or_none()
+        .optional(),
     number<&CollectiveLibrarySpec::handshake_hops>(
         "handshake_hops", {0, 16}, "steps in which ring neighbours exchange addresses of buffers")
         .optional(),
@@ -115,16 +117,22 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         "eager_gap", "time between two collectives that a host launches, beyond a graph's"),
     quantity<&CollectiveLibrarySpec::host_launch>("host_launch",
                                                   "host time to launch one collective on one GPU"),
+    quantity<&CollectiveLibrarySpec::group_operation>("group_operation",
+                                                      "host time of a further send or receive")
+        .or_none()
+        .optional(),
     choice<&CollectiveLibrarySpec::rules>("rules", "whose rules choose algorithm and protocol"),
     read_by<&CollectiveLibrarySpec::version,
             [](Section& section, std::string_view key) { return read_version(section, key); }>(
-        "version", "release whose rules choose, as in \"2.26.2\"; NCCL 2.18 to 2.30, the newest by default")
+        "version", "release whose rules choose, \"2.26.2\"; NCCL 2.18 to 2.30, default the newest")
         .optional(),
-    flag<&CollectiveLibrarySpec::arm_host>("arm_host", "whether the host's processor is ARM (Grace)")
+    choice<&CollectiveLibrarySpec::host_processor>("host_processor", "the host's; default intel").optional(),
+    flag<&CollectiveLibrarySpec::registered_buffers>("registered_buffers",
+                                                     "whether buffers are registered as NCCL's windows")
         .optional(),
     read_by<&CollectiveLibrarySpec::network_fabric,
             [](Section& section, std::string_view key) { return section.text(key); }>(
-        "network_fabric", "fabric over which network latencies were measured; without it, verbs")
+        "network_fabric", "fabric of its network latencies; default verbs")
         .optional(),
     number<&CollectiveLibrarySpec::qps>(
         "qps", {1, 128}, "queue pairs of a connection between NICs, each hashed to a path of its own")
@@ -132,8 +140,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     flag<&CollectiveLibrarySpec::pxn>(
         "pxn", "whether what changes rails leaves by the NIC of a GPU on the receiver's rail")
         .optional(),
-    number<&CollectiveLibrarySpec::ring_plateau>(
-        "ring_plateau", {0, 4}, "factor by which steps of a ring over several nodes take longer")
+    number<&CollectiveLibrarySpec::ring_plateau>("ring_plateau", {0, 4},
+                                                 "factor of a ring's steps over several nodes")
         .optional(),
     quantity<&CollectiveLibrarySpec::tuner_bandwidth>(
         "tuner_bandwidth", "of a GPU's links in a node, as the library's search for rings counts them")

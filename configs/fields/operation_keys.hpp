@@ -76,6 +76,8 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
      name_of(GemmLayout::tn)},
     {"warm", "gemm: operands that the caches still hold: none, activations or all",
      name_of(WarmOperands::none)},
+    {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k)",
+     name_of(GemmScales::tensor)},
     {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
 });
 static_assert(kKernelKeys.size() == kShapeKeys.size() + 1, "the words of a shape, and on");

@@ -38,7 +38,7 @@ class Trial {
       set_coefficients(gpu, coefficients);
     }
     for (std::size_t i = 0; i < samples_.size(); ++i)
-      times[i] = time_of(samples_[i].op, gpus_.at(samples_[i].gpu)).time;
+      times[i] = time_of(samples_[i].op, gpus_.at(samples_[i].gpu), {.calls = samples_[i].calls}).time;
   }
 
  private:

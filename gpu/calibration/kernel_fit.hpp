@@ -10,6 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/calibration/error_statistics.hpp"
 #include "gpu/calibration/robust_fit.hpp"
+#include "gpu/call_costs.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 #include "gpu/kernels/operator.hpp"
 #include "gpu/spec.hpp"
@@ -19,8 +20,9 @@ namespace c3::inline gpu {
 /// One measured kernel alone.
 struct KernelSample {
   Operator op;
-  std::size_t gpu = 0;  ///< index into the GPUs given with it
-  Seconds time;         ///< > 0
+  std::size_t gpu = 0;   ///< index into the GPUs given with it
+  Seconds time;          ///< > 0
+  CallCosts calls = {};  ///< of the host, where its part of a call is in the time
 };
 
 struct KernelFitOptions {

@@ -37,8 +37,8 @@ struct GemmCoefficients {
   double split_cycles = 0.0;
   double choice_loss = 1.0;
   double nt_loss = 1.0;
-  double launch_us = 0.0;
-  double batched_launch_us = 0.0;
+  double scale_ops = 0.0;
+  double mx_ops = 0.0;
   double launch_cycles = 0.0;
   double scale = 1.0;
 
@@ -65,10 +65,11 @@ inline constexpr std::array kGemmFields = {
               "time over the best tile's; not of batched products"},
     GemmField{"nt_loss", &GemmCoefficients::nt_loss, 1, 1.5,
               "time of a weight gradient's layout (nt) over forward's (tn)"},
-    GemmField{"launch_us", &GemmCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
-    GemmField{"batched_launch_us", &GemmCoefficients::batched_launch_us, 0, 100,
-              "us, the same of a batched call"},
-    GemmField{"launch_cycles", &GemmCoefficients::launch_cycles, 0, 50000, "the same of either, core cycles"},
+    GemmField{"scale_ops", &GemmCoefficients::scale_ops, 0, 8,
+              "vector multiply-adds of a result and an fp32 block scale; by family"},
+    GemmField{"mx_ops", &GemmCoefficients::mx_ops, 0, 8, "the same of an mx scale; by family"},
+    GemmField{"launch_cycles", &GemmCoefficients::launch_cycles, 0, 50000,
+              "core cycles of one call alone, on the device"},
     GemmField{"scale", &GemmCoefficients::scale, 0.2, 5,
               "of all times but launches; 1 but for a GPU calibrated alone"},
 };
@@ -88,9 +89,6 @@ struct VectorCoefficients {
   double miss_sharpness = 5.0;
   double absmax_us = 0.0;
   double absmax_share = 1.0;
-  double launch_us = 0.0;
-  double softmax_launch_us = 0.0;
-  double norm_launch_us = 0.0;
   double scale = 1.0;
 
   bool operator==(const VectorCoefficients&) const = default;
@@ -118,10 +116,6 @@ inline constexpr std::array kVectorFields = {
                 "us, least time of the maximum of a tensor, launch included"},
     VectorField{"absmax_share", &VectorCoefficients::absmax_share, 0.05, 1.0,
                 "of the achieved memory rate, of the maximum of a tensor"},
-    VectorField{"launch_us", &VectorCoefficients::launch_us, 0, 100, "us, of one elementwise call as measured"},
-    VectorField{"softmax_launch_us", &VectorCoefficients::softmax_launch_us, 0, 100,
-                "us, the same of a softmax"},
-    VectorField{"norm_launch_us", &VectorCoefficients::norm_launch_us, 0, 100, "us, the same of a layer norm"},
     VectorField{"scale", &VectorCoefficients::scale, 0.2, 5,
                 "of all times but launches; 1 but for a GPU calibrated alone"},
 };
@@ -130,6 +124,8 @@ inline constexpr std::array kVectorFields = {
 struct AttentionCoefficients {
   double share = 0.6;
   double flash2_share = 1.0;
+  double flash1_rate = 1.0;
+  double triton_rate = 1.0;
   double backward_share = 1.0;
   double exp_share = 1.0;
   double work_group_us = 1.5;
@@ -148,6 +144,10 @@ inline constexpr std::array kAttentionFields = {
                    "of the matrix peak while it works; by family"},
     AttentionField{"flash2_share", &AttentionCoefficients::flash2_share, 0.1, 1,
                    "of `share`, of FlashAttention-2; by family"},
+    AttentionField{"flash1_rate", &AttentionCoefficients::flash1_rate, 0.1, 1,
+                   "of FlashAttention-2's rate, of the first FlashAttention"},
+    AttentionField{"triton_rate", &AttentionCoefficients::triton_rate, 0.1, 1,
+                   "the same of FlashAttention in Triton"},
     AttentionField{"backward_share", &AttentionCoefficients::backward_share, 0.1, 1.5,
                    "of either, of the backward pass; by family"},
     AttentionField{"exp_share", &AttentionCoefficients::exp_share, 0.1, 4, "of the special-function rate"},

@@ -37,19 +37,21 @@ enum class ShapeKey : std::uint8_t {
   traffic,
   layout,
   warm,
+  scales,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 18> kShapeKeys = {
-    "op",     "dtype",    "b",      "m",    "n",    "k",    "heads",   "kv_heads", "seq",
-    "kv_seq", "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout",   "warm"};
+inline constexpr std::array<std::string_view, 19> kShapeKeys = {
+    "op",       "dtype",  "b",    "m",    "n",    "k",       "heads",  "kv_heads", "seq",   "kv_seq",
+    "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout", "warm",     "scales"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
 /// Whether a word, rather than a number or a flag, stands under \p key.
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
-  return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm;
+  return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
+         key == scales;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.

@@ -28,7 +28,8 @@ std::vector<double> regret_of(const ClusterSpec& cluster, const CollectiveCall& 
 }
 
 SimulatedTime predict(const ClusterSpec& cluster, const CollectiveCall& call, const MapEntry& entry) {
-  const MeasuredMethod how{.method = choose_method(call, cluster, entry.wish),
+  const MeasuredMethod how{.backend = choose_backend(call, cluster, entry.wish),
+                           .method = choose_method(call, cluster, entry.wish),
                            .grain = CollectiveGrain::automatic,
                            .launch = entry.launch};
   const CollectiveMeasurement measured = measure_collective(cluster, call, how);
@@ -57,7 +58,9 @@ std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::strin
   try {
     ClusterSpec cluster = load_cluster(choice, sets);
     const std::optional<LibraryVersion> release = nccl_release(library);
-    if (release && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
+    const bool is_said =
+        std::ranges::any_of(sets, [](const std::string& each) { return each.starts_with("library.version="); });
+    if (release && !is_said && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
     return std::make_shared<const ClusterSpec>(std::move(cluster));
   } catch (const ConfigError& error) {
     if (entry.overrides.empty()) throw;

@@ -14,6 +14,7 @@
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
 #include "studies/kernels/levels.hpp"
+#include "studies/kernels/taken_rows.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -33,43 +34,11 @@ GpuSpec in_burst(std::string_view name) {
   return gpu;
 }
 
-DType dtype_of(const CheckedRow& row) {
-  constexpr std::array<std::string_view, 2> kTypes = {"bfloat16", "fp8"};
-  return row.one_of("dtype", kTypes) == 0 ? DType::bf16 : DType::fp8;
-}
-
-TakenRow taken(const CheckedRow& row, Collector collector, std::string_view time, Repetition repetition) {
-  const DType dtype = dtype_of(row);
-  return {.shape = {.m = row.whole("m", kLargest),
-                    .n = row.whole("n", kLargest),
-                    .k = row.whole("k", kLargest),
-                    .dtype = dtype},
-          .quantised = dtype == DType::fp8,
-          .measured = row.above_0(time) * 1.0_ms,
-          .collector = collector,
-          .repetition = repetition};
-}
-
-Collector collector_of(std::string_view source) {
-  if (source.starts_with("sglang")) return Collector::sglang;
-  return source.starts_with("vllm") ? Collector::vllm : Collector::tensorrt_llm;
-}
-
-double flops_of(const GemmShape& shape) {
-  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k);
-}
-
 bool is_bf16(const TakenRow& row) { return row.shape.dtype == DType::bf16; }
 
 /// Big enough for its rate to be the GPU's level: tiles and launches hardly count.
 bool shows_level(const GemmShape& shape) {
   return shape.m >= 1024 && shape.m % 256 == 0 && shape.n >= 2048 && shape.k >= 2048;
-}
-
-bool is_large(const GemmShape& shape) { return std::min({shape.m, shape.n, shape.k}) >= 512; }
-
-std::uint64_t block_of(const GemmShape& shape) {  // shapes err alike, whatever m is
-  return static_cast<std::uint64_t>(shape.n) * 1000003U + static_cast<std::uint64_t>(shape.k);
 }
 
 struct Bin {
@@ -91,29 +60,15 @@ ClockPart::ClockPart(const std::filesystem::path& kernels)
       h100_{"h100", in_burst("h100-sxm"), {}},
       b200_{"b200", in_burst("b200-sxm"), {}},
       node_{"node", in_burst("b200-sxm"), {}} {
-  read(a100_, kernels / "gemm_a100_sxm.csv");
-  read(h100_, kernels / "gemm_h100_sxm.csv");
-  read_pairs(kernels / "gemm_b200_burst_and_sustained.csv");
+  read(a100_, read_taken(kernels / "gemm_a100_sxm.csv"));
+  read(h100_, read_taken(kernels / "gemm_h100_sxm.csv"));
+  read(b200_, read_taken_pairs(kernels / "gemm_b200_burst_and_sustained.csv"));
   read_node(kernels / "simumax_b200_gemm.csv");
 }
 
-void ClockPart::read(Table& table, const std::filesystem::path& file) {
-  const HeadedTable rows(file);
-  for (const HeadedTable::Row& each : rows.rows()) {
-    const CheckedRow row(rows, each, kWhat);
-    table.rows.push_back({taken(row, collector_of(row.cell("source")), "ms", Repetition::six)});
-  }
-}
-
-void ClockPart::read_pairs(const std::filesystem::path& file) {
-  const HeadedTable rows(file);
-  for (const HeadedTable::Row& each : rows.rows()) {
-    const CheckedRow row(rows, each, kWhat);
-    const Collector collector = collector_of(row.cell("framework"));
-    pairs_.push_back({b200_.rows.size(), b200_.rows.size() + 1});
-    b200_.rows.push_back({taken(row, collector, "burst_ms", Repetition::six)});
-    b200_.rows.push_back({taken(row, collector, "sustained_ms", Repetition::one_second)});
-  }
+void ClockPart::read(Table& table, const std::vector<TakenRow>& rows) {
+  for (const TakenRow& row : rows)
+    table.rows.push_back({row});
 }
 
 void ClockPart::read_node(const std::filesystem::path& file) {
@@ -198,9 +153,9 @@ StudySection ClockPart::pairs(const PublishedFigures& published) const {
   }
   for (const Bin& bin : kBurstBins) {
     Medians ratios;
-    for (const Pair& pair : pairs_) {
-      const Scored& burst = b200_.rows[pair.burst];
-      const Scored& sustained = b200_.rows[pair.sustained];
+    for (std::size_t row = 0; row + 1 < b200_.rows.size(); row += 2) {
+      const Scored& burst = b200_.rows[row];
+      const Scored& sustained = b200_.rows[row + 1];
       const bool wanted = taken_as(Repetition::six, true)(burst.taken);
       if (!wanted || !holds(bin, burst.taken.measured.value * 1e6)) continue;
       ratios.here.push_back(sustained.predicted / burst.predicted);

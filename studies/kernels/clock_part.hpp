@@ -29,13 +29,8 @@ class ClockPart {
     GpuSpec gpu;
     std::vector<Scored> rows;
   };
-  /// Times of one product at two repetitions.
-  struct Pair {
-    std::size_t burst, sustained;  ///< rows of b200_
-  };
 
-  void read(Table& table, const std::filesystem::path& file);
-  void read_pairs(const std::filesystem::path& file);
+  static void read(Table& table, const std::vector<TakenRow>& rows);
   void read_node(const std::filesystem::path& file);
 
   StudySection pairs(const PublishedFigures& published) const;
@@ -45,7 +40,6 @@ class ClockPart {
   StudySection quantised(const PublishedFigures& published) const;
 
   Table a100_, h100_, b200_, node_;
-  std::vector<Pair> pairs_;
 };
 
 }  // namespace c3::studies

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/preset_store.hpp"
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
@@ -49,6 +50,7 @@ Fp32Part::Fp32Part(const std::filesystem::path& kernels) {
     if (gpu == nullptr || kernel.time <= kLeastTime) return false;
     return gpu->is_steady || !kernel.train || kernel.kernel_class != "linear";
   };
+  table_.measured_on(load_host("neusight").calls);
   for (const char* name : {"bmm", "linear", "vec"})
     table_.add(kernels / fmt::format("neusight_nvidia_{}.csv", name), "", wanted);
   unseen_.resize(table_.rows().size());

@@ -4,9 +4,11 @@
 #include <iterator>
 
 #include "studies/kernels/clock_part.hpp"
+#include "studies/kernels/mechanisms_part.hpp"
 #include "studies/kernels/models_part.hpp"
 #include "studies/kernels/newer_part.hpp"
 #include "studies/kernels/parts.hpp"
+#include "studies/kernels/tuned_part.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -20,18 +22,23 @@ StudyOutcome reproduce_kernels(const StudyInput& input, const PublishedFigures& 
   AttentionPart attention(kernels);
   ClockPart clock(kernels);
   NewerPart newer(kernels);
+  MechanismsPart mechanisms(kernels);
+  TunedPart tuned(kernels);
 
   Jobs jobs;
   matrix.plan(jobs);
   attention.plan(jobs);
   clock.plan(jobs);
   newer.plan(jobs);
+  mechanisms.plan(jobs);
+  tuned.plan(jobs);
   fp32.plan(jobs);
   models.plan(jobs);
   run_jobs(jobs, progress);
 
   StudyReport report = fp32.sections(published);
-  for (StudyReport part : {matrix.sections(published), clock.sections(published), newer.sections(published),
+  for (StudyReport part : {matrix.sections(published), clock.sections(published),
+                           mechanisms.sections(published), newer.sections(published), tuned.sections(published),
                            attention.sections(published), models.sections(published)})
     std::ranges::move(part, std::back_inserter(report));
   return {.report = std::move(report), .broken = {}, .rows_csv = {}, .notices = {}};
@@ -54,6 +61,7 @@ Study kernels_study() {
                     {"kernels/neusight_mi100_linear.csv", "its linear layers on MI100"},
                     {"kernels/neusight_mi100_bmm.csv", "its batched products on MI100"},
                     {"kernels/aiter_attention_mi300x.csv", "AITER's FlashAttention on MI300X"},
+                    {"kernels/aiter_gemm_mi308x_mi300x.csv", "its FP8 products on MI300X and MI308X"},
                     {"kernels/attention_prefill_causal_a100_sxm.csv", "its causal attention on A100"},
                     {"kernels/attention_prefill_causal_h100_sxm.csv", "the same on H100"}},
           .run = reproduce_kernels};

@@ -43,7 +43,8 @@ void MeasuredRows::add(const std::filesystem::path& file, const std::string& gpu
   std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> places;
   for (const MeasuredKernel& kernel : table.kernels) {
     if (!wanted(kernel)) continue;
-    MeasuredRow row{{kernel.op, gpu_index(kernel.gpu), kernel.time}, kernel_class_of(kernel), kernel.train};
+    MeasuredRow row{
+        {kernel.op, gpu_index(kernel.gpu), kernel.time, calls_}, kernel_class_of(kernel), kernel.train};
     if (!can_hold(gpus_[row.sample.gpu], kernel.op)) {
       impossible_.push_back(std::move(row));
       continue;
@@ -110,7 +111,7 @@ Predictions predict_shipped(const MeasuredRows& table, const RowFilter& filter) 
   Predictions predictions(table.rows().size());
   for (const std::size_t row : table.indices(filter)) {
     const KernelSample& sample = table.rows()[row].sample;
-    predictions[row] = time_of(sample.op, table.gpus()[sample.gpu]).time;
+    predictions[row] = time_of(sample.op, table.gpus()[sample.gpu], {.calls = sample.calls}).time;
   }
   return predictions;
 }

@@ -34,6 +34,9 @@ using RowFilter = std::function<bool(const MeasuredRow&)>;
 
 class MeasuredRows {
  public:
+  /// What a call of the host of rows added from now on costs; before, no host is in their times.
+  void measured_on(const CallCosts& calls) { calls_ = calls; }
+
   /// Adds the rows of \p file that \p wanted accepts. Of a shape measured twice on a GPU the faster counts,
   /// when \p only_fastest: the table has several libraries, and a user takes the best. \throws ConfigError,
   /// IoError
@@ -60,6 +63,7 @@ class MeasuredRows {
   std::vector<MeasuredRow> rows_;
   std::vector<MeasuredRow> impossible_;  ///< that their GPU cannot hold
   std::size_t broken_ = 0;
+  CallCosts calls_ = {};
 };
 
 /// With the coefficients of the GPUs' presets, of the rows that \p filter accepts.

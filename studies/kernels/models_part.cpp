@@ -14,7 +14,11 @@
 namespace c3::inline studies {
 namespace {
 
-using Part = Seconds StepTimes::*;
+/// What of a step is compared.
+using Part = Seconds (*)(const StepTimes&);
+Seconds forward_of(const StepTimes& times) { return times.forward; }
+Seconds backward_of(const StepTimes& times) { return times.backward; }
+Seconds whole_of(const StepTimes& times) { return times.forward + times.backward; }
 
 /// A training step's loss is part of its forward pass, as it was measured.
 std::optional<StepTimes> step_time(const MeasuredModel& row, bool attention_kernel) {
@@ -43,9 +47,9 @@ void add(Comparison& comparison, const MeasuredModel& row, const std::optional<S
          std::uint64_t block = 0) {
   if (!here) return comparison.skip();
   std::vector<Comparison::Beside> beside;
-  if (row.roofline) beside.emplace_back("roofline", (*row.roofline).*part);
-  if (row.neusight) beside.emplace_back("NeuSight", (*row.neusight).*part);
-  comparison.add({row.measured.*part, (*here).*part, block}, beside);
+  if (row.roofline) beside.emplace_back("roofline", part(*row.roofline));
+  if (row.neusight) beside.emplace_back("NeuSight", part(*row.neusight));
+  comparison.add({part(row.measured), part(*here), block}, beside);
 }
 
 /// The error of one row, whose label has both times.
@@ -55,8 +59,8 @@ StudyLine row_line(const PublishedFigures& published, const MeasuredModel& row,
   Comparison comparison;
   add(comparison, row, here, part);
   std::string label =
-      fmt::format("{}, {}{}: {:.1f} ms", row.gpu, name_of(row), remark, (row.measured.*part).value * 1e3);
-  if (here) label += fmt::format(", here {:.1f} ms", ((*here).*part).value * 1e3);
+      fmt::format("{}, {}{}: {:.1f} ms", row.gpu, name_of(row), remark, part(row.measured).value * 1e3);
+  if (here) label += fmt::format(", here {:.1f} ms", part(*here).value * 1e3);
   return comparison.line(published.find("models.row." + id), FigureKind::predicted, std::move(label));
 }
 
@@ -114,18 +118,21 @@ StudySection ModelsPart::summary(const PublishedFigures& published) const {
   };
   const auto inference = [](const MeasuredModel& row) { return !row.training; };
   const auto training = [](const MeasuredModel& row) { return row.training; };
-  add_line("models.inference", "inference", &StepTimes::forward, &Row::here, inference);
+  add_line("models.inference", "inference", forward_of, &Row::here, inference);
   for (const std::string gpu : {"a100-pcie-40gb", "v100-pcie-32gb"})
-    add_line("models.inference." + gpu, "inference, " + gpu, &StepTimes::forward, &Row::here,
+    add_line("models.inference." + gpu, "inference, " + gpu, forward_of, &Row::here,
              [&](const MeasuredModel& row) { return inference(row) && row.gpu == gpu; });
-  add_line("models.inference.eager", "inference, eager", &StepTimes::forward, &Row::here,
+  add_line("models.inference.eager", "inference, eager", forward_of, &Row::here,
            [&](const MeasuredModel& row) { return inference(row) && !row.fused; });
-  add_line("models.inference.fused", "inference, fused", &StepTimes::forward, &Row::here,
+  add_line("models.inference.fused", "inference, fused", forward_of, &Row::here,
            [&](const MeasuredModel& row) { return inference(row) && row.fused; });
-  add_line("models.inference.scores_kept", "inference, BERT fused without an attention kernel",
-           &StepTimes::forward, &Row::scores_kept, inference);
-  add_line("models.training.forward", "training, forward", &StepTimes::forward, &Row::here, training);
-  add_line("models.training.backward", "training, backward", &StepTimes::backward, &Row::here, training);
+  add_line("models.inference.scores_kept", "inference, BERT fused without an attention kernel", forward_of,
+           &Row::scores_kept, inference);
+  const auto is_switch = [](const MeasuredModel& row) { return row.model == "switch-xl-4"; };
+  add_line("models.switch", "inference, Switch Transformer", forward_of, &Row::here, is_switch);
+  add_line("models.all", "all steps", whole_of, &Row::here, [](const MeasuredModel&) { return true; });
+  add_line("models.training.forward", "training, forward", forward_of, &Row::here, training);
+  add_line("models.training.backward", "training, backward", backward_of, &Row::here, training);
   section.heading = "Whole models, FP32, as sums of kernels: mean absolute error";
   section.notes = {
       "Never fitted. NeuSight's predictions and its roofline: of the rows that have them. p5..p95: over "
@@ -138,10 +145,10 @@ StudySection ModelsPart::inference_rows(const PublishedFigures& published) const
   for (const Row& row : rows_) {
     if (row.of.training) continue;
     const std::string id = "inference." + id_of(row.of);
-    section.lines.push_back(row_line(published, row.of, row.here, &StepTimes::forward, id, ""));
+    section.lines.push_back(row_line(published, row.of, row.here, forward_of, id, ""));
     if (setup_of(row.of, true).attention_kernel)
-      section.lines.push_back(row_line(published, row.of, row.scores_kept, &StepTimes::forward,
-                                       id + ".scores_kept", ", no attention kernel"));
+      section.lines.push_back(row_line(published, row.of, row.scores_kept, forward_of, id + ".scores_kept",
+                                       ", no attention kernel"));
   }
   return section;
 }
@@ -151,10 +158,8 @@ StudySection ModelsPart::training_rows(const PublishedFigures& published) const 
   for (const Row& row : rows_) {
     if (!row.of.training) continue;
     const std::string id = "training." + id_of(row.of);
-    section.lines.push_back(
-        row_line(published, row.of, row.here, &StepTimes::forward, id + ".forward", ", forward"));
-    section.lines.push_back(
-        row_line(published, row.of, row.here, &StepTimes::backward, id + ".backward", ", backward"));
+    section.lines.push_back(row_line(published, row.of, row.here, forward_of, id + ".forward", ", forward"));
+    section.lines.push_back(row_line(published, row.of, row.here, backward_of, id + ".backward", ", backward"));
   }
   return section;
 }

@@ -40,7 +40,10 @@ constexpr std::array kAttentionKinds = {
 
 NewerPart::NewerPart(const std::filesystem::path& kernels) : mi300x_(load_gpu("mi300x")) {
   const auto long_enough = [](const MeasuredKernel& kernel) { return kernel.time > kLeastTime; };
-  for (const char* name : {"neusight_h100_bmm_half.csv", "neusight_mi100_linear.csv", "neusight_mi100_bmm.csv"})
+  fp32_.measured_on(load_host("neusight").calls);  // H100's own host is not known
+  fp32_.add(kernels / "neusight_h100_bmm_half.csv", "", long_enough);
+  fp32_.measured_on(load_host("neusight-mi100").calls);
+  for (const char* name : {"neusight_mi100_linear.csv", "neusight_mi100_bmm.csv"})
     fp32_.add(kernels / name, "", long_enough);
   read_attention(kernels / "aiter_attention_mi300x.csv");
 }

@@ -20,6 +20,7 @@ Bytes l2_of(const GpuSpec& gpu) { return gpu.cache.l2_size * gpu.compute.xcds; }
 
 /// What a replay leaves of a product's operands: all of them where its buffers together fit into L2.
 WarmOperands warm_of(const TakenRow& row, const GpuSpec& gpu) {
+  if (!row.finds_warm) return WarmOperands::none;
   const GemmShape& shape = row.shape;
   const Bytes a = elements(shape, shape.m, shape.k);
   const Bytes b = elements(shape, shape.k, shape.n);

@@ -31,6 +31,7 @@ struct TakenRow {
   Seconds measured;
   Collector collector = Collector::tensorrt_llm;
   Repetition repetition = Repetition::six;
+  bool finds_warm = true;  ///< operands that earlier calls left in the caches
 };
 
 /// Products of one replay.

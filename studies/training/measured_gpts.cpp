@@ -79,6 +79,7 @@ Experiment step_of(const MeasuredGpt& row, const Experiment& frame) {
   setup.model.heads = setup.model.kv_heads = row.heads;
   setup.model.layers = row.layers;
   setup.model.positions = row.sequence;
+  setup.model.vocabulary -= setup.model.vocabulary % row.tensor_parallel;  // words that no rank has
   setup.sequence = row.sequence;
   setup.tensor_parallel = row.tensor_parallel;
   setup.micro_batch = row.micro_batch;

@@ -75,7 +75,7 @@ class Calibrate(ScratchTest):
         written = tomllib.loads((self.folder / "fitted.toml").read_text())["kernels"]["matrix_gemm"]
         shipped = tomllib.loads((SOURCE / "configs/kernels/matrix_gemm.toml").read_text())["kernels"]["matrix_gemm"]
         self.assertEqual(list(written), list(shipped))
-        for key in ("operand_default", "prologue_k_default", "share_blackwell", "launch_us"):
+        for key in ("operand_default", "prologue_k_default", "share_blackwell", "split_us"):
             self.assertEqual(written[key], shipped[key])  # held, another family's, zero
         self.assertNotEqual(written["share_default"]["value"], shipped["share_default"]["nominal"])
         self.assertIn("measured.csv", written["share_default"]["source"])

@@ -17,6 +17,8 @@ def table(*arguments):
 # Of algorithms that join several nodes.
 SYSTEMS = {"nvls_tree": ("h100-sxm-8", "--nodes", "2"), "hierarchical": ("h100-sxm-8", "--nodes", "2"),
            "collnet": ("h100-sxm-8", "--nodes", "2", "--fabric", "ib-ndr-sharp"), "pat": ("gh200-1", "--nodes", "4")}
+# Of those that need registered buffers.
+SYSTEMS |= {f"symmetric{name}": ("h100-sxm-8", "--set", "library.registered_buffers=true") for name in ("", "_nvls", "_gather")}
 
 
 class Collective(ScratchTest):

@@ -6,7 +6,7 @@ import unittest
 
 from command import ScratchTest, c3sim
 
-SUBVERBS = {"config": ["check", "schema", "show"]}
+SUBVERBS = {"config": ["check", "schema", "show"], "sample": ["kernels", "lengths", "loop"]}
 
 
 def verbs():

@@ -36,12 +36,25 @@ class OneKernel(ScratchTest):
         cool = row("--set", "gpu.power_limit=\"2 kW\"")
         self.assertEqual(cool["sustained_us"], cool["burst_us"])
 
+    def test_a_host_s_part_of_a_call_is_in_the_time_where_the_host_is_named(self):
+        softmax = ("softmax", "--rows", "4096", "--cols", "1024", "--dtype", "fp32", "--gpu", "t4")
+        alone, = rows(*softmax)
+        called, = rows(*softmax, "--host", "neusight")
+        self.assertAlmostEqual(called["launch_us"], 44.9434)
+        self.assertAlmostEqual(called["time_us"] - alone["time_us"], 44.9434 - alone["launch_us"])
+        queued = c3sim("kernel", *softmax, "--host", "neusight", "--launch", "device")
+        self.assertEqual(queued.returncode, 2)
+        self.assertIn("--host: its part of a call is hidden with --launch device", queued.stderr)
+        unknown = c3sim("kernel", *softmax, "--host", "neusigt")
+        self.assertEqual(unknown.returncode, 3)
+        self.assertIn("did you mean 'neusight'?", unknown.stderr)
+
     def test_json_has_the_documented_fields(self):
         done = c3sim("kernel", *GEMM, "--gpu", "mi300x", "--json")
         found = json.loads(done.stdout)
         self.assertEqual(found["schema_version"], 1)
         row, = found["rows"]
-        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "cus", "time_us", "launch_us",
+        self.assertEqual(list(row), ["gpu", "op", "dtype", "b", "m", "n", "k", "traffic", "layout", "warm", "scales", "cus", "time_us", "launch_us",
                                      "state", "burst_us", "sustained_us", "bound", "waves",
                                      "work_groups", "tflops", "share_of_peak", "roofline_us", "hbm_read_bytes",
                                      "hbm_write_bytes", "l2_bytes"])

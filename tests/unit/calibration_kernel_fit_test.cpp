@@ -51,7 +51,7 @@ CoefficientTable truth() {
     if (field.key != "memory_share") table.values.emplace_back(field.key, defaults.*field.member);
   }
   for (auto& [key, value] : table.values) {
-    if (key.ends_with("launch_us") || key == "absmax_us") value = 5.0;
+    if (key == "absmax_us") value = 5.0;
   }
   table.values.emplace_back("memory_share_default", 0.9);
   table.values.emplace_back("memory_share_gddr6", 0.7);
@@ -103,10 +103,9 @@ TEST_CASE("the coefficients that made the times are found again") {
   start = with(start, "memory_share_gddr6", 0.85);
   start = with(start, "row_cycles", 300);
   start = with(start, "block_us", 8);
-  start = with(start, "launch_us", 9);
-  const KernelFit fit = fit_kernels(
-      samples(), gpus(), start,
-      fitting({"memory_share_default", "memory_share_gddr6", "row_cycles", "block_us", "launch_us"}));
+  const KernelFit fit =
+      fit_kernels(samples(), gpus(), start,
+                  fitting({"memory_share_default", "memory_share_gddr6", "row_cycles", "block_us"}));
   REQUIRE(fit.table.values.size() == truth().values.size());
   for (std::size_t i = 0; i < fit.table.values.size(); ++i) {
     CAPTURE(fit.table.values[i].first);
@@ -120,14 +119,13 @@ TEST_CASE("the coefficients that made the times are found again") {
 }
 
 TEST_CASE("what is held, starts at 0, is a GPU's own, or belongs to memory that nobody has, keeps its value") {
-  const CoefficientTable without_launch = with(truth(), "softmax_launch_us", 0.0);  // 0 has no logarithm
-  CoefficientTable start = with(without_launch, "memory_share_default", 0.75);
+  const CoefficientTable without_block = with(truth(), "block_us", 0.0);  // 0 has no logarithm
+  CoefficientTable start = with(without_block, "memory_share_default", 0.75);
   start = with(start, "row_cycles", 700);  // not what made the times, and held
-  KernelFitOptions options =
-      fitting({"softmax_launch_us", "memory_share_default", "memory_share_gddr7", "scale"});
-  const KernelFit fit = fit_kernels(samples(without_launch), gpus(), start, options);
+  KernelFitOptions options = fitting({"block_us", "memory_share_default", "memory_share_gddr7", "scale"});
+  const KernelFit fit = fit_kernels(samples(without_block), gpus(), start, options);
   CHECK(*fit.table.find("row_cycles") == 700);
-  CHECK(*fit.table.find("softmax_launch_us") == 0.0);
+  CHECK(*fit.table.find("block_us") == 0.0);
   CHECK(*fit.table.find("memory_share_gddr7") == 0.6);
   CHECK(*fit.table.find("scale") == 1.0);
   CHECK(*fit.table.find("memory_share_default") == near(0.9, 0.05));  // fitted beside all that
@@ -209,8 +207,6 @@ TEST_CASE("a prediction is the kernel's time on its GPU with the table's coeffic
   for (std::size_t i = 0; i < all.size(); ++i) {
     GpuSpec gpu = gpus().at(all[i].gpu);
     KernelCoefficients coefficients;
-    coefficients.vector.launch_us = coefficients.vector.softmax_launch_us = coefficients.vector.norm_launch_us =
-        5;
     coefficients.vector.memory_share = all[i].gpu == 2 ? 0.7 : 0.9;
     gpu.kernels = coefficients;
     gpu.hbm.read = gpu.hbm.write = gpu.hbm.copy = gpu.hbm.peak * coefficients.vector.memory_share;
@@ -233,7 +229,7 @@ TEST_CASE("a key to hold that is none, and rows too few, are refused") {
   CHECK_THROWS_WITH_AS(fit_kernels(samples(), gpus(), truth(), options), "no coefficient 'row_cylces' to hold",
                        std::invalid_argument);
   const std::vector<KernelSample> one = {samples().front()};
-  CHECK_THROWS_AS(fit_kernels(one, gpus(), truth(), fitting({"launch_us", "memory_share_default"})),
+  CHECK_THROWS_AS(fit_kernels(one, gpus(), truth(), fitting({"row_cycles", "memory_share_default"})),
                   std::invalid_argument);
   const CoefficientTable odd{"vector", {{"no_such", 1.0}}};
   CHECK_THROWS_WITH_AS(fit_kernels(samples(), gpus(), odd), "no coefficient 'no_such'", std::invalid_argument);

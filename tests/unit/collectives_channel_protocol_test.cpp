@@ -245,7 +245,46 @@ TEST_CASE("a rank's own shard is copied by its channels where the library says a
   REQUIRE(ring.channels.local_copy());
   CHECK(ring.channels.local_copy()->bytes == 256.0_MiB);
   CHECK(ring.channels.local_copy()->time.value == near(268435456.0 / (56 * 40e9)));
-  CHECK_FALSE(Ring(cluster, 1.0_GiB, Protocol::ll).channels.local_copy());
+}
+
+TEST_CASE("a ring in ll ends with a turn that sends nothing, in place or not") {
+  // Four ranks, 64 MiB: 16 MiB of a shard on 56 channels of 5 GB/s are 59.9 us. A chain has no such turn.
+  ClusterSpec cluster = two_protocols();
+  cluster.library.ll->channel_rate = 5.0_GBps;
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter}) {
+    CAPTURE(name_of(kind));
+    for (const bool in_place : {false, true}) {
+      const CollectiveCall call{.kind = kind, .bytes = 64.0_MiB, .in_place = in_place};
+      const TransferGraph graph = make_transfer_graph(call, Algorithm::ring, cluster);
+      const ChannelProtocol channels(cluster, call, {Algorithm::ring, Protocol::ll}, graph);
+      REQUIRE(channels.local_copy());
+      CHECK(channels.local_copy()->bytes == 16.0_MiB);
+      CHECK(channels.local_copy()->time.value == near(16777216.0 / (56 * 5e9)));
+    }
+  }
+  const CollectiveCall chain{.kind = CollectiveKind::broadcast, .bytes = 64.0_MiB};
+  const TransferGraph graph = make_transfer_graph(chain, Algorithm::ring, cluster);
+  CHECK_FALSE(ChannelProtocol(cluster, chain, {Algorithm::ring, Protocol::ll}, graph).local_copy());
+}
+
+TEST_CASE("a slice's wait in a simple ring is hidden by the flow of its chunk's other slice") {
+  // Four ranks, 56 channels of 7.9 GB/s: of 14 MiB a channel sends 64 KiB in a step, half of it in 4.15 us.
+  ClusterSpec cluster = two_protocols();
+  cluster.library.ring_chunk = 2.0_MiB;
+  cluster.library.link_payload = 1.0_TBps;
+  cluster.library.simple.channel_rate = 7.9_GBps;
+  cluster.library.simple.hop_latency = 2.0_us;
+  const double half = 32768.0 / 7.9e9;
+  const auto waits = [&](Seconds slice_wait, Bytes bytes, Protocol protocol) {
+    cluster.library.slice_wait = slice_wait;
+    const Ring ring(cluster, bytes, protocol);
+    return ring.latency().value / 3.0;  // of one step
+  };
+  CHECK(waits(Seconds{}, 14.0_MiB, Protocol::simple) == near(2e-6));
+  CHECK(waits(6.0_us, 14.0_MiB, Protocol::simple) == near(8e-6 - half));
+  CHECK(waits(1.0_us, 14.0_MiB, Protocol::simple) == 0.0);
+  CHECK(waits(6.0_us, 14.0_MiB, Protocol::ll) == near(1e-6));
 }
 
 TEST_CASE("a folded ring of nodes with one GPU crosses between them in every step, at every grain") {

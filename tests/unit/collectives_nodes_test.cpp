@@ -30,8 +30,10 @@ const std::vector<Shape> kShapes = {{2, 8, true},  {3, 8, true},  {2, 3, true}, 
                                     {8, 4, false}, {9, 1, false}, {1, 6, false}};
 
 ClusterSpec cluster_of(const Shape& shape) {
-  if (!shape.mesh) return reducing_nodes_of(shape.nodes, shape.gpus);
-  return nodes_of(NodeTopology::full_mesh, shape.nodes, shape.gpus);
+  ClusterSpec cluster = shape.mesh ? nodes_of(NodeTopology::full_mesh, shape.nodes, shape.gpus)
+                                   : reducing_nodes_of(shape.nodes, shape.gpus);
+  cluster.library.registered_buffers = true;
+  return cluster;
 }
 
 /// Whether \p algorithm can run \p kind there, by what it is said to need; nullopt where nothing is said here,
@@ -41,7 +43,11 @@ std::optional<bool> can_run(Algorithm algorithm, CollectiveKind kind, const Clus
   if (!supports(algorithm, kind)) return false;
   if (algorithm == Algorithm::direct || algorithm == Algorithm::ring || algorithm == Algorithm::tree)
     return true;
-  if (algorithm == Algorithm::nvls) return cluster.nodes == 1 && cluster.node.switch_reduces;
+  const bool over_sharp = kind == CollectiveKind::all_reduce && cluster.nodes > 1 && cluster.node.gpus > 1 &&
+                          cluster.fabric->switch_reduces;
+  if (algorithm == Algorithm::nvls) return cluster.node.switch_reduces && (cluster.nodes == 1 || over_sharp);
+  if (algorithm == Algorithm::symmetric_nvls) return cluster.nodes == 1 && cluster.node.switch_reduces;
+  if (algorithm == Algorithm::symmetric || algorithm == Algorithm::symmetric_gather) return cluster.nodes == 1;
   if (algorithm == Algorithm::nvls_tree) return cluster.nodes > 1 && cluster.node.switch_reduces;
   if (algorithm == Algorithm::hierarchical) return cluster.nodes > 1 && cluster.node.gpus > 1;
   if (algorithm == Algorithm::collnet)
@@ -49,6 +55,11 @@ std::optional<bool> can_run(Algorithm algorithm, CollectiveKind kind, const Clus
   if (algorithm == Algorithm::pat) return cluster.node.gpus == 1;
   if (algorithm == Algorithm::halving_doubling) return is_power || kind == CollectiveKind::all_reduce;
   return std::nullopt;
+}
+
+/// The switch does all of it.
+bool is_one_operation(Algorithm algorithm) {
+  return algorithm == Algorithm::nvls || algorithm == Algorithm::symmetric_nvls;
 }
 
 /// The graph where \p algorithm runs the call; nullopt where it refuses. Both must be as can_run says.
@@ -90,6 +101,7 @@ double finished_share(Algorithm algorithm, const TransferGraph& graph, int rank)
     return at < static_cast<std::ptrdiff_t>(core) ? 1.0 / core : 0.0;
   }
   if (algorithm == Algorithm::collnet) return 0.0;  // the sum comes from the fabric
+  if (algorithm == Algorithm::symmetric) return 1.0 / n;
   const bool finishes_own =
       algorithm == Algorithm::direct || algorithm == Algorithm::ring || algorithm == Algorithm::hierarchical;
   return finishes_own ? 1.0 / n : -1.0;
@@ -127,7 +139,7 @@ TEST_CASE(
 
 TEST_CASE("over nodes sums of a reduce-scatter come together where they belong, with everybody's data") {
   for_each(CollectiveKind::reduce_scatter, [](Algorithm algorithm, const TransferGraph& graph) {
-    if (algorithm == Algorithm::nvls) return;  // one operation
+    if (is_one_operation(algorithm)) return;
     const Replay replay(graph);
     std::set<std::uint32_t> sent_on;
     for (const Transfer& t : graph.transfers)
@@ -151,7 +163,7 @@ TEST_CASE("over nodes sums of a reduce-scatter come together where they belong, 
 
 TEST_CASE("over nodes an all-gather brings every rank S (N-1)/N, everybody's") {
   for_each(CollectiveKind::all_gather, [](Algorithm algorithm, const TransferGraph& graph) {
-    if (algorithm == Algorithm::nvls) return;
+    if (is_one_operation(algorithm)) return;
     const Replay replay(graph);
     std::map<int, double> bytes;
     std::map<int, Ranks> come;
@@ -202,7 +214,7 @@ TEST_CASE("PAT sends at every distance exactly the shards that the tree of each 
 TEST_CASE("over nodes a broadcast and a reduce pass every rank once, a gather and a scatter one shard each") {
   for (const CollectiveKind kind : {CollectiveKind::broadcast, CollectiveKind::scatter}) {
     for_each(kind, [&](Algorithm algorithm, const TransferGraph& graph) {
-      if (algorithm == Algorithm::nvls) return;
+      if (is_one_operation(algorithm)) return;
       std::map<int, double> come;
       for (const Transfer& t : graph.transfers)
         come[t.dst] += t.bytes.value;
@@ -216,7 +228,7 @@ TEST_CASE("over nodes a broadcast and a reduce pass every rank once, a gather an
   }
   for (const CollectiveKind kind : {CollectiveKind::reduce, CollectiveKind::gather}) {
     for_each(kind, [&](Algorithm algorithm, const TransferGraph& graph) {
-      if (algorithm == Algorithm::nvls) return;
+      if (is_one_operation(algorithm)) return;
       const Replay replay(graph);
       Ranks at_root = {graph.ranks() - 1};
       std::map<int, double> sent;
@@ -244,8 +256,10 @@ TEST_CASE("what an algorithm needs is said where it is missing") {
   const ClusterSpec two = nodes_of(NodeTopology::switched, 2, 4);
   CHECK(refusal(Algorithm::nvls_tree, CollectiveKind::all_reduce, two) ==
         "all_reduce: nvls_tree needs a switch that reduces, node 'switch' has none");
-  CHECK(refusal(Algorithm::nvls, CollectiveKind::all_reduce, reducing_nodes_of(2, 4)) ==
-        "all_reduce: nvls reaches GPUs of one node only; see nvls_tree");
+  CHECK(refusal(Algorithm::nvls, CollectiveKind::all_reduce, reducing_nodes_of(2, 4)) == "accepted");
+  CHECK(refusal(Algorithm::nvls, CollectiveKind::all_gather, reducing_nodes_of(2, 4)) ==
+        "all_gather: nvls reaches GPUs of one node only, unless the fabric's switches reduce all to all; see "
+        "nvls_tree");
   CHECK(refusal(Algorithm::nvls_tree, CollectiveKind::all_reduce, reducing_nodes_of(1, 4)) ==
         "all_reduce: nvls_tree joins several nodes; within one see nvls");
   CHECK(refusal(Algorithm::collnet, CollectiveKind::all_reduce, two) ==

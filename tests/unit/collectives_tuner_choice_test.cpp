@@ -88,7 +88,7 @@ ClusterSpec cluster_of(const Row& row) {
   CollectiveLibrarySpec& library = cluster.library;
   library.rules = TunerRules::nccl;
   library.version = row.version;
-  library.arm_host = is_rack;
+  library.host_processor = is_rack ? HostProcessor::arm : HostProcessor::intel;
   library.ring_plateau = 1.4;
   library.tuner_bandwidth = is_ampere ? 240.0_GBps : row.system == "hopper" ? 370.8_GBps : 721.8_GBps;
   library.channels = is_ampere || row.system == "hopper" ? 24 : 32;

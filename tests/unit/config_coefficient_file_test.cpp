@@ -98,6 +98,16 @@ TEST_CASE("a GPU takes the share of its family, before that of its memory, befor
   CHECK(load_gpu("v100-pcie-32gb").kernels.vector.memory_share == *vectors.find("memory_share_default"));
 }
 
+TEST_CASE("products discount the pin rate of GDDR once") {
+  for (const char* name : {"p4", "t4", "l40s", "rtx-pro-6000-server"}) {
+    CAPTURE(name);
+    const KernelCoefficients kernels = load_gpu(name).kernels;
+    CHECK(kernels.matrix_gemm.hbm_share == 1.0);
+    CHECK(kernels.vector_gemm.hbm_share == 1.0);
+    CHECK(kernels.vector.memory_share < 0.8);
+  }
+}
+
 TEST_CASE("a fit of attention alone keeps what its rows do not show: other kernels, the backward pass") {
   const std::vector<std::string> held = unfitted_coefficients("attention", shipped_coefficients("attention"));
   for (const auto* key : {"flash2_share_default", "flash2_share_hopper", "flash2_share_blackwell",

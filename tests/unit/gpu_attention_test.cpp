@@ -158,6 +158,33 @@ TEST_CASE("FlashAttention-2 and the backward pass have their shares of the rate 
   CHECK(products_of(backward_of(flash2)) == near(5 * all / (0.5 * 0.75)));
 }
 
+TEST_CASE("kernels before FlashAttention-2 take longer for products and exponentials alike") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.kernels.attention = {};
+  gpu.kernels.attention.work_group_us = 2;
+  gpu.kernels.attention.flash2_share = 0.5;
+  gpu.kernels.attention.flash1_rate = 0.4;
+  gpu.kernels.attention.triton_rate = 0.8;
+  const auto steps_of = [&](AttentionKernel kernel) {
+    AttentionShape shape = kGrouped;
+    shape.kernel = kernel;
+    return described(shape, gpu).compute_time.value - 2e-6;
+  };
+  const double flash2 = steps_of(AttentionKernel::flash2);
+  CHECK(steps_of(AttentionKernel::flash1) == near(flash2 / 0.4));
+  CHECK(steps_of(AttentionKernel::triton) == near(flash2 / 0.8));
+}
+
+TEST_CASE("long sequences on A100: FlashAttention-2 is 2 and 1.8 times as fast as kernels before it") {
+  // arXiv 2307.08691, abstract and section 4.1: around 2 times; 1.3 to 2.5 times the kernel in Triton.
+  const auto rate = [](AttentionKernel kernel) {
+    return rate_on("a100-sxm-80gb", kernel, Pass::forward, 8192);
+  };
+  const double newer = rate(AttentionKernel::flash2);
+  CHECK(newer / rate(AttentionKernel::flash1) == near(2.0, 0.05));
+  CHECK(newer / rate(AttentionKernel::triton) == near(1.8, 0.05));
+}
+
 TEST_CASE("in fp32 the backward pass has its share of the vector units' rate, whatever the kernel") {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.kernels.attention = {};

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "configs/preset_store.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
@@ -76,6 +77,30 @@ TEST_CASE("rows that do not begin at multiples of 16 B are loaded and stored in 
   CHECK(odd.arithmetic / even.arithmetic > 6.0);
   const GemmPlan rows = plan_gemm({.m = 4097, .n = 4096, .k = 4096, .dtype = DType::bf16}, gpu);
   CHECK(rows.arithmetic == even.arithmetic);  // m is no pitch where rows run along k
+}
+
+TEST_CASE("rows of odd multiples of 2 B are multiplied in tiles of 128 x 128, however narrow the result") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.library_kernels.matrix_tiles = {{.m = 256, .n = 64, .k = 64, .waves = 4},
+                                      {.m = 128, .n = 128, .k = 64, .waves = 4}};
+  GemmShape shape{.m = 4096, .n = 64, .k = 3136, .dtype = DType::bf16, .layout = GemmLayout::nn};
+  CHECK(plan_gemm(shape, gpu).tile.n == 64);
+  shape.k = 3138;  // 4 B at a time
+  CHECK(plan_gemm(shape, gpu).tile.n == 64);
+  shape.k = 3137;
+  CHECK(plan_gemm(shape, gpu).tile.n == 128);
+  gpu.library_kernels.matrix_tiles.pop_back();  // a library without that tile
+  CHECK(plan_gemm(shape, gpu).tile.n == 64);
+}
+
+TEST_CASE("attention over 3,137 tokens as products is as slow as in a trace of an H100") {
+  // AMD-AGI/TraceLens commit 171dd747, h100_facebook_timesformer: 1,897 us for scores, 1,694 us for values.
+  const GpuSpec gpu = load_gpu("h100-sxm");
+  const GemmShape scores{.m = 3137, .n = 3137, .k = 64, .dtype = DType::bf16, .batch = 96};
+  const GemmShape values{
+      .m = 3137, .n = 64, .k = 3137, .dtype = DType::bf16, .batch = 96, .layout = GemmLayout::nn};
+  CHECK(time_of(scores, gpu).time.value == near(1897e-6, 0.1));
+  CHECK(time_of(values, gpu).time.value == near(1694e-6, 0.1));
 }
 
 TEST_CASE("fp32 products run on matrix units where the GPU has a rate for them") {

@@ -203,11 +203,9 @@ TEST_CASE("a plan is never slower than the best split of any single tile") {
   CHECK(std::ranges::count_if(chosen, [](int times) { return times > 0; }) >= 2);
 }
 
-TEST_CASE("a call costs its class's launch, in time and in cycles of the peak's clock") {
+TEST_CASE("a call costs its class's launch in cycles of the peak's clock") {
   GpuSpec gpu = gpu_with({kLarge});
-  gpu.kernels.matrix_gemm.launch_us = 3;
-  gpu.kernels.matrix_gemm.batched_launch_us = 5;
   gpu.kernels.matrix_gemm.launch_cycles = 1953.125;  // at 1216e12 / (2 x 304 x 1024) = 1.953125 GHz
-  CHECK(plan_gemm({1, 1, 1}, gpu).launch.value == near(4e-6));
-  CHECK(plan_gemm({1, 1, 1, DType::bf16, 2}, gpu).launch.value == near(6e-6));
+  CHECK(plan_gemm({1, 1, 1}, gpu).launch.value == near(1e-6));
+  CHECK(plan_gemm({1, 1, 1, DType::bf16, 2}, gpu).launch.value == near(1e-6));
 }

@@ -61,10 +61,11 @@ TEST_CASE("waves take a latency and the arithmetic each, then the last stores") 
   KernelDescription kernel = plain_kernel("k", 20, 10.0_us);
   const Occupancy waves = occupancy(20, 8, 3, 1);
   const auto time = [&](double slower = 1.0, Traffic traffic = {}) {
-    return time_of_waves(kernel, round_gpu(), traffic, waves, slower).value * 1e6;
+    return law_of_waves(kernel, round_gpu(), traffic, waves, slower).time(1.0) * 1e6;
   };
   CHECK(time() == near(34));
   CHECK(time(/*slower=*/1.5) == near(3 * 16 + 1));
+  CHECK(law_of_waves(kernel, round_gpu(), {}, waves).time(0.5) * 1e6 == near(3 * 21 + 1));  // at half the clock
   SUBCASE("a least time holds in every wave") {
     kernel.least_time = 15.0_us;
     CHECK(time() == near(3 * 15 + 1));
@@ -93,7 +94,7 @@ TEST_CASE("the slowest of the last wave's work groups is late by what is likely,
   const double root = std::sqrt(2.0 * std::log(8.0));
   const double largest = root - std::log(4.0 * 3.14159265358979 * std::log(8.0)) / (2.0 * root);
   CHECK(largest == near(1.2395, 1e-3));
-  CHECK(time_of_waves(kernel, gpu, {}, occupancy(8, 8, 1, 1)).value * 1e6 == near(1 + 100 + 10 * largest));
+  CHECK(law_of_waves(kernel, gpu, {}, occupancy(8, 8, 1, 1)).time(1.0) * 1e6 == near(1 + 100 + 10 * largest));
 }
 
 TEST_CASE("two activities overlap from not at all to wholly") {
@@ -217,6 +218,47 @@ TEST_CASE("a launch costs what was measured with its class, or the device's part
   CHECK(time_alone(kernel, gpu).launch == 7.0_us);
   CHECK(microseconds(kernel, gpu, {.launch = LaunchCost::device}) == near(36));
   CHECK(time_alone(kernel, gpu, {.launch = LaunchCost::device}).launch == 2.0_us);
+}
+
+TEST_CASE("a host's part of a call is that of its operator, and hidden in a queue that is not empty") {
+  GpuSpec gpu = round_gpu();
+  gpu.dispatch.launch_latency = 2.0_us;
+  KernelDescription kernel = plain_kernel("k", 20, 10.0_us);
+  kernel.measured_launch = 7.0_us;
+  const CallCosts calls{.product = 10.0_us,
+                        .batched_product = 11.0_us,
+                        .elementwise = 12.0_us,
+                        .softmax = 13.0_us,
+                        .norm = 14.0_us,
+                        .attention = 15.0_us};
+  double expected = 10;
+  for (const CallKind kind : {CallKind::product, CallKind::batched_product, CallKind::elementwise,
+                              CallKind::softmax, CallKind::norm, CallKind::attention}) {
+    kernel.call = kind;
+    CHECK(time_alone(kernel, gpu, {.calls = calls}).launch.value == near(1e-6 * expected));
+    CHECK(time_alone(kernel, gpu, {.launch = LaunchCost::device, .calls = calls}).launch == 2.0_us);
+    expected += 1;
+  }
+  kernel.call = CallKind::norm;
+  CallCosts of_softmax;
+  of_softmax.softmax = 13.0_us;
+  CHECK(time_alone(kernel, gpu, {.calls = of_softmax}).launch == 7.0_us);  // nothing is known of it
+}
+
+TEST_CASE(
+    "a split K loses CUs in proportion, up to one of its short work groups, and takes no whole second wave") {
+  // 8 CUs, one work group each. Unsplit, 8 work groups of 40 us on 6 CUs are two waves, 80 us. Split in 4, 32
+  // of 10 us: 4 in turn on 8 CUs, 6 on 6, where 32 / 6 is 5.3.
+  GpuSpec gpu = round_gpu();
+  gpu.dispatch.launch_latency = {};
+  gpu.hbm.latency = {};
+  const auto waves = [&](std::int64_t work_groups, Seconds each, int cus) {
+    return time_alone(plain_kernel("k", work_groups, each), gpu, {.cus = cus}).time.value * 1e6;
+  };
+  CHECK(waves(8, 40.0_us, 8) == near(40, 0.02));
+  CHECK(waves(8, 40.0_us, 6) == near(80, 0.02));
+  CHECK(waves(32, 10.0_us, 8) == near(40, 0.02));
+  CHECK(waves(32, 10.0_us, 6) == near(60, 0.02));
 }
 
 TEST_CASE("a slice that no GPU has is refused") {

@@ -1,5 +1,6 @@
 // Bytes and work groups of kernels without a matrix product, by hand.
 
+#include "gpu/kernel_time.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_kernel.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -263,13 +264,14 @@ TEST_CASE(
   CHECK(least(4096, DType::bf16) == near(100 + 3 * 1));  // 512 threads x 8
 }
 
-TEST_CASE("each kind of call has its own launch") {
-  GpuSpec gpu = vector_gpu();
-  gpu.kernels.vector.launch_us = 1;
-  gpu.kernels.vector.softmax_launch_us = 2;
-  gpu.kernels.vector.norm_launch_us = 3;
+TEST_CASE("each kind of call costs its host its own time") {
+  CallCosts calls;
+  calls.elementwise = 1.0_us;
+  calls.softmax = 2.0_us;
+  calls.norm = 3.0_us;
   const auto launch = [&](VectorOp op, std::int64_t cols) {
-    return described({.chain = op, .rows = 4, .cols = cols}, gpu).measured_launch.value * 1e6;
+    const KernelDescription kernel = described({.chain = op, .rows = 4, .cols = cols});
+    return time_alone(kernel, vector_gpu(), {.calls = calls}).launch.value * 1e6;
   };
   CHECK(launch(VectorOp::add, 100) == near(1));
   CHECK(launch(VectorOp::reduce, 100) == near(1));

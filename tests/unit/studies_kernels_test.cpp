@@ -154,7 +154,8 @@ TEST_CASE("a list of operators takes the sum of its kernels, each with the devic
   const Seconds expected = 3.0 * time_of(gemm, t4, queued).time + time_of(add, t4, queued).time;
   CHECK(time_of(OperatorList{{.part = {}, .op = gemm, .count = 3}, {.part = {}, .op = add}}, t4).value ==
         near(expected.value));
-  CHECK(expected < 3.0 * time_of(gemm, t4).time + time_of(add, t4).time);
+  const KernelSlice called{.calls = load_host("neusight").calls};
+  CHECK(expected < 3.0 * time_of(gemm, t4, called).time + time_of(add, t4, called).time);
 }
 
 }  // namespace c3

@@ -114,6 +114,22 @@ TEST_CASE("a gated layer with grouped heads: seven products forward, two of each
   }
 }
 
+TEST_CASE("a framework's attention is the kernel that it names") {
+  const auto kernel_of = [](AttentionCode code) {
+    TrainingSetup setup = llama_setup();
+    setup.framework.attention = code;
+    const StepBlock layer = layer_kernels(setup);
+    for (const PartKernel& kernel : layer.forward) {
+      if (const auto* shape = kernel.op.as<AttentionShape>()) return shape->kernel;
+    }
+    throw std::logic_error("no attention");
+  };
+  CHECK(kernel_of(AttentionCode::newest) == AttentionKernel::newest);
+  CHECK(kernel_of(AttentionCode::flash2) == AttentionKernel::flash2);
+  CHECK(kernel_of(AttentionCode::flash1) == AttentionKernel::flash1);
+  CHECK(kernel_of(AttentionCode::triton) == AttentionKernel::triton);
+}
+
 TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bias gradients are sums") {
   for (const int ranks : {1, 2, 4}) {
     CAPTURE(ranks);
@@ -134,6 +150,26 @@ TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bi
     });
     CHECK(sums == 4 + 2);  // of biases, and of two norms
   }
+}
+
+TEST_CASE(
+    "around Megatron-LM's layers are the kernels of a recorded step, with masks where ranks share words") {
+  // Six for the batch; of shared words seven more, one of them on rows, whose gradient is masked too. The loss:
+  // a cast, five passes over the logits and twenty kernels on numbers of tokens; backward ten, a pass and a
+  // cast.
+  TrainingSetup setup = gpt_setup();
+  setup.framework.cross_entropy = CrossEntropy::separate;
+  setup.framework.loss_dtype = DType::fp32;
+  const StepBlock alone = embedding_kernels(setup);
+  const auto of_loss = [](const std::vector<PartKernel>& kernels) {
+    return std::ranges::count_if(kernels,
+                                 [](const PartKernel& kernel) { return kernel.part.block == BlockId::loss; });
+  };
+  CHECK(of_loss(head_kernels(setup).forward) == 1 + 5 + 20);
+  CHECK(of_loss(head_kernels(setup).backward) == 10 + 1 + 1);
+  setup.tensor_parallel = 2;
+  CHECK(embedding_kernels(setup).forward.size() == alone.forward.size() + 7);
+  CHECK(embedding_kernels(setup).backward.size() == alone.backward.size() + 1);
 }
 
 TEST_CASE("separate projections are the products of joined ones, split") {

@@ -157,6 +157,30 @@ TEST_CASE("a host that syncs sees all gradients before the optimizer is launched
   }
 }
 
+TEST_CASE(
+    "an optimizer in mixed precision has a pass for each thing that it does to gradients and parameters") {
+  // Of the root and two layers each: fp16 gradients are copied to fp32 and unscaled, fp32 parameters copied
+  // back.
+  const auto passes = [](const TrainingSetup& setup, const char* name) {
+    return named(training_step(setup, kRanks), "compute", name).size();
+  };
+  TrainingSetup setup = with(gpt_setup(), Sharding::none);
+  setup.framework.master_copy = true;
+  setup.framework.gradient_dtype = DType::fp16;
+  setup.framework.fused_optimizer = true;
+  for (const char* name : {"main gradients", "unscale", "adam", "parameters"}) {
+    CAPTURE(name);
+    CHECK(passes(setup, name) == 3);
+  }
+  setup.dtype = DType::bf16;  // has the range of fp32: nothing is scaled
+  setup.framework.gradient_dtype = DType::fp32;
+  CHECK(passes(setup, "main gradients") == 0);
+  CHECK(passes(setup, "unscale") == 0);
+  CHECK(passes(setup, "parameters") == 3);
+  setup.framework.master_copy = false;
+  CHECK(passes(setup, "parameters") == 0);
+}
+
 TEST_CASE("parameters are gathered when the optimizer has updated them") {
   const WrittenStep step = training_step(with(gpt_setup(), Sharding::optimizer), kRanks);
   const HappensBefore before(step);

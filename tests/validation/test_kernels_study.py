@@ -10,7 +10,7 @@ from measured_data import DATA, skip_without
 GATED = {"fp32.linear", "fp32.bmm", "fp32.elementwise", "fp32.softmax", "fp32.layer_norm", "bf16.unseen_shapes",
          "attention.unseen_shapes", "models.inference", "clock.b200.burst", "clock.b200.sustained", "small.h100",
          "small.signed.h100", "fp32.h100.bmm", "fp32.mi100.linear", "attention.mi300x.forward",
-         "attention.mi300x.backward.a16", "attention.mi300x.backward.a32",
+         "attention.mi300x.backward.a16", "attention.mi300x.backward.a32", "tuned.mi300x", "tuned.mi308x",
          *(f"clock.b200.ratio.{us}us" for us in (0, 50, 100, 200, 500)), "clock.level.b200.2ms",
          *(f"clock.level.h100.{ms}ms" for ms in (2, 5, 10, 50, 100, 200, 400)),
          *(f"clock.level.a100.{ms}ms" for ms in (2, 50, 100))}

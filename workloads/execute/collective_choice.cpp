@@ -6,14 +6,18 @@
 
 namespace c3::inline workloads {
 
+Backend backend_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
+  return policy.backend == Backend::cu ? choose_backend(call, cluster, policy.method) : policy.backend;
+}
+
 CollectiveMethod method_of(const CollectiveCall& call, const StreamPolicy& policy, const ClusterSpec& cluster) {
   const bool has_choice = supports(Algorithm::ring, call.kind);
   MethodWish wish = policy.method;
   if (!has_choice) wish.algorithm = std::nullopt;
-  if (policy.backend != Backend::cu) {
-    const Algorithm algorithm =
-        wish.algorithm ? *wish.algorithm : default_algorithm(call, policy.backend, cluster);
-    const bool has_channels = policy.backend == Backend::fused;  // work groups that add
+  const Backend backend = backend_of(call, policy, cluster);
+  if (backend != Backend::cu) {
+    const Algorithm algorithm = wish.algorithm ? *wish.algorithm : default_algorithm(call, backend, cluster);
+    const bool has_channels = backend == Backend::fused;  // work groups that add
     return {.algorithm = algorithm, .channels = has_channels ? wish.channels : ChannelLimits{}};
   }
   return choose_method(call, cluster, wish);

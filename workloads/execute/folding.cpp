@@ -117,7 +117,7 @@ bool folds(const Experiment& experiment, const Strategy& strategy) {
     const StreamPolicy policy = policy_of(strategy, program.streams[call.stream]);
     // One thread that feeds all groups comes to one after another.
     const bool fed_alike = call.what.groups ? is_symmetric(policy.dma) : may_fold(policy.dma);
-    if (policy.backend == Backend::dma && !fed_alike) return false;
+    if (backend_of(call.what, policy, experiment.cluster) == Backend::dma && !fed_alike) return false;
     return is_symmetric(call.what, method_of(call.what, policy, experiment.cluster).algorithm,
                         experiment.cluster);
   });

@@ -165,7 +165,7 @@ class Run {
     const StreamContext& context = contexts_[stream];
     CollectivePlan plan;
     plan.call = of_group;
-    plan.backend = context.policy.backend;
+    plan.backend = backend_of(of_group, context.policy, experiment_.cluster);
     plan.method = method_of(of_group, context.policy, experiment_.cluster);
     plan.dma = context.policy.dma;
     plan.reduction = context.policy.reduction;

@@ -39,11 +39,15 @@ std::string_view name_of(KernelStyle style);
 enum class AttentionCode {
   products,  ///< two batched products and a softmax, which keep the scores
   flash2,    ///< AttentionKernel::flash2
+  flash1,    ///< AttentionKernel::flash1
+  triton,    ///< AttentionKernel::triton
   newest,    ///< AttentionKernel::newest
 };
 constexpr auto enum_names(AttentionCode) {
   return std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
                                                  {"flash2", AttentionCode::flash2},
+                                                 {"flash1", AttentionCode::flash1},
+                                                 {"triton", AttentionCode::triton},
                                                  {"newest", AttentionCode::newest}});
 }
 

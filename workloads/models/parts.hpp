@@ -108,7 +108,8 @@ namespace parts {
 struct Embedding {
   std::vector<std::int64_t> rows;  ///< of each table: of words, then of positions and token types
   std::int64_t width = 0;
-  bool is_shared = false;  ///< the tables are another stack's
+  bool is_shared = false;   ///< the tables are another stack's
+  bool is_divided = false;  ///< of the first table, this rank has a part
 };
 
 /// T5's: a bias for each head and pair of tokens, which all layers of a stack add to their scores.

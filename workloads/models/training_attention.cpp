@@ -1,9 +1,30 @@
 // Attention under training frameworks: rotation, and one kernel or products.
 
+#include <stdexcept>
+
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "workloads/models/training_lowering.hpp"
 
 namespace c3::inline workloads {
+namespace {
+
+AttentionKernel kernel_of(AttentionCode code) {
+  switch (code) {
+    case AttentionCode::flash2:
+      return AttentionKernel::flash2;
+    case AttentionCode::flash1:
+      return AttentionKernel::flash1;
+    case AttentionCode::triton:
+      return AttentionKernel::triton;
+    case AttentionCode::newest:
+      return AttentionKernel::newest;
+    case AttentionCode::products:
+      break;
+  }
+  throw std::logic_error("kernel_of: no attention kernel");
+}
+
+}  // namespace
 
 // Values are not rotated.
 void TrainingLowering::rotation(const parts::Rotation& part) {
@@ -49,7 +70,7 @@ void TrainingLowering::attention_kernel(const parts::Attention& part) {
                        .head_dim = part.head_dim,
                        .causal = part.is_causal,
                        .dtype = batch_.dtype};
-  if (framework_.attention == AttentionCode::flash2) shape.kernel = AttentionKernel::flash2;
+  shape.kernel = kernel_of(framework_.attention);
   const Bytes sums = wide_size(tokens_of(part.heads));  // of exponentials, a number for each row
   forward(shape, size(tokens_of(part.heads * part.head_dim)) + sums).survives = true;
   shape.pass = Pass::backward;

@@ -135,6 +135,7 @@ void TrainingLowering::linear(const parts::Projection& part, std::int64_t output
   const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
   forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
   const auto [input, weight] = c3::backward(gemm);
   push_backward(input);
   push_backward(weight).gradient = size({outputs, part.inputs});

@@ -19,12 +19,16 @@ class TrainingLowering : public Lowering {
       : framework_(framework), batch_(batch) {}
 
  protected:
+  virtual void embedding(const parts::Embedding& part);
   virtual void norm(const parts::Norm& part);
   virtual void residual(const parts::Residual& part);
   /// The loss by separate kernels, of logits in fp32.
   virtual void wide_loss(TensorShape logits);
   /// A norm in one kernel, on tensors of these shapes.
   void fused_norm(const parts::Norm& part, TensorShape forward_tensor, TensorShape backward_tensor);
+  /// Whether the bias of the projection that is being written is added by a kernel of its own, and not by the
+  /// product's.
+  virtual bool adds_bias() const { return false; }
   /// Of queries or keys.
   virtual void rotate(TensorShape tensor, Bytes kept);
   /// Kernels of their own that scale and mask scores; else the softmax does it.
@@ -58,7 +62,6 @@ class TrainingLowering : public Lowering {
 
  private:
   void write_part(const ModelPart& part) override;
-  void embedding(const parts::Embedding& part);
   void dropout(const parts::Dropout& part);
   void projection(const parts::Projection& part);
   void rotation(const parts::Rotation& part);

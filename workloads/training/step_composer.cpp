@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "gpu/kernels/operator_table.hpp"
-#include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/models/styles/style.hpp"
+#include "workloads/training/optimizer_step.hpp"
 #include "workloads/training/sharding.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
@@ -320,50 +320,10 @@ void StepComposer::release_part(BlockState& state, PartId part) {
   });
 }
 
-// Over all ranks.
-void StepComposer::norm_of_gradients() {
-  for (std::size_t unit = 0; unit < units_.size(); ++unit)
-    program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
-  // Ranks that have all gradients of a weight know its share of the norm.
-  const bool is_sharded = setup_.sharding != Sharding::none && ranks_ > setup_.tensor_parallel;
-  if (!is_sharded && setup_.tensor_parallel == 1) return;
-  const auto stream = program_.stream("norm");
-  program_.order(compute_, stream, "squares summed");
-  const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
-  program_.collective(stream, "gradients' norm", is_sharded ? all : tensor_call(all.kind, all.bytes));
-  program_.order(stream, compute_, "norm known");
-}
-
-VectorShape StepComposer::of_gradients(VectorOp op, std::size_t unit) const {
-  return flat(op, data_parallel_->updated(unit), setup_.framework.gradient_dtype);
-}
-
 void StepComposer::optimizer() {
   begin("optimizer", HostPass::forward);
   release_outputs();
-  const bool clips = setup_.framework.clips_gradients;
-  if (clips) norm_of_gradients();
-  if (setup_.framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
-  if (clips) {  // times what makes the norm small enough
-    for (std::size_t unit = 0; unit < units_.size(); ++unit)
-      program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
-  }
-  // Its own loops over lists of tensors where one kernel does not do it all: decay, first moment, second moment
-  // (two), root, correction, epsilon, update.
-  static const std::vector<VectorOp> kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
-                                               VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
-                                               VectorOp::add_scalar, VectorOp::add};
-  const DType dtype = setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    const std::int64_t count = data_parallel_->updated(unit);
-    if (setup_.framework.fused_optimizer) {
-      program_.kernel(compute_, "adam", flat(VectorOp::adam, count, dtype));
-      continue;
-    }
-    for (const VectorOp op : kLoops)
-      program_.kernel(compute_, "adam", flat(op, count, DType::fp32));
-  }
-  data_parallel_->after_optimizer();
+  OptimizerStep(setup_, ranks_, units_.size(), *data_parallel_, program_).write();
 }
 
 CollectiveCall StepComposer::tensor_call(CollectiveKind kind, Bytes bytes) const {

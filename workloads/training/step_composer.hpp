@@ -44,8 +44,6 @@ class StepComposer {
   void forward_pass();
   void backward_pass();
   void optimizer();
-  void norm_of_gradients();
-  VectorShape of_gradients(VectorOp op, std::size_t unit) const;
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);

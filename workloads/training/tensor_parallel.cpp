@@ -12,7 +12,10 @@ class Share {
  public:
   Share(PartId part, std::int64_t ranks) : part_(part), ranks_(ranks) {}
 
-  void operator()(parts::Embedding& part) const { part.rows.front() = rounded_up(part.rows.front()); }
+  void operator()(parts::Embedding& part) const {
+    part.rows.front() = rounded_up(part.rows.front());
+    part.is_divided = ranks_ > 1;
+  }
   void operator()(parts::Projection& part) const {
     if (splits_inputs(part_)) part.inputs /= ranks_;
     if (!splits_outputs(part_)) return;

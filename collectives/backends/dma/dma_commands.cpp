@@ -130,7 +130,8 @@ std::vector<DmaJob> make_dma_jobs(const TransferGraph& graph, const std::vector<
 void check_dma(std::string_view name, const CollectiveCall& call, Algorithm algorithm, DmaVariant variant,
                const GpuSpec& gpu) {
   const auto refuse = [&](const std::string& why) { throw InfeasibleError(fmt::format("{}: {}", name, why)); };
-  if (reduces(call.kind) || algorithm->channels.use == ChannelUse::in_switch) {
+  const ChannelUse use = algorithm->channels.use;
+  if (reduces(call.kind) || use == ChannelUse::in_switch || use == ChannelUse::windows) {
     refuse(fmt::format("copy engines cannot add; {} requires backend = \"cu\"",
                        reduces(call.kind) ? name_of(call.kind) : name_of(algorithm)));
   }

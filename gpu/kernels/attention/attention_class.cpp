@@ -9,11 +9,17 @@
 namespace c3::inline gpu {
 namespace {
 
-constexpr std::string_view kFlash2 = "attention_flash2";
-constexpr std::array<std::string_view, 2> kOperators = {"attention", kFlash2};
+constexpr std::array<std::string_view, 4> kOperators = {"attention", "attention_flash2", "attention_flash1",
+                                                        "attention_triton"};  // as AttentionKernel
 constexpr std::array<std::string_view, 2> kAliases = {"sdpa", "flash_attention"};
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }
+
+AttentionKernel kernel_of(std::string_view op) {
+  const auto* const found = std::ranges::find(kOperators, op);
+  return found == kOperators.end() ? AttentionKernel::newest  // an alias
+                                   : static_cast<AttentionKernel>(found - kOperators.begin());
+}
 
 Operator read(const ShapeWords& words) {
   using enum ShapeKey;
@@ -27,7 +33,7 @@ Operator read(const ShapeWords& words) {
                        .causal = flag_or(words, causal, false),
                        .dtype = chosen<DType>(words, dtype),
                        .pass = chosen_or(words, pass, Pass::forward),
-                       .kernel = words[op] == kFlash2 ? AttentionKernel::flash2 : AttentionKernel::newest};
+                       .kernel = kernel_of(words[op])};
   shape.kv_heads = extent_or(words, kv_heads, shape.heads);
   shape.keys = extent_or(words, kv_seq, shape.queries);
   if (shape.heads % shape.kv_heads != 0)
@@ -48,7 +54,7 @@ std::vector<ShapeField> fields(const AttentionShape& shape) {
 }
 
 std::string name_of_kernel(const AttentionShape& shape) {
-  return std::string(shape.kernel == AttentionKernel::flash2 ? kFlash2 : kOperators.front());
+  return std::string(kOperators.at(static_cast<std::size_t>(shape.kernel)));
 }
 
 std::string shape_text(const AttentionShape& shape) {

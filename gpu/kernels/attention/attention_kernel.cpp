@@ -66,8 +66,15 @@ FlopsPerSecond product_rate(const AttentionShape& shape, const MatrixRate& rate,
   const AttentionCoefficients& of = gpu.kernels.attention;
   const double pass = shape.pass == Pass::backward ? of.backward_share : 1.0;
   if (shape.dtype == DType::fp32) return rate.sustained * pass;
-  const double kernel = shape.kernel == AttentionKernel::flash2 ? of.flash2_share : 1.0;
+  const double kernel = shape.kernel == AttentionKernel::newest ? 1.0 : of.flash2_share;
   return rate.peak * (of.share * kernel * pass);
+}
+
+/// Of FlashAttention-2's, products and exponentials alike: the algorithm before it made more of both and of
+/// what goes through shared memory (arXiv 2307.08691, section 3).
+double rate_of_kernel(const AttentionShape& shape, const AttentionCoefficients& of) {
+  if (shape.kernel == AttentionKernel::flash1) return of.flash1_rate;
+  return shape.kernel == AttentionKernel::triton ? of.triton_rate : 1.0;
 }
 
 /// A query with a key on one CU: its products, then its exponential. Vector units have no share of their own
@@ -76,7 +83,9 @@ Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const 
   const AttentionCoefficients& of = gpu.kernels.attention;
   const Flops flops{products * 2.0 * static_cast<double>(shape.head_dim)};
   const double exponentials = kExponentialsPerClock * gpu.compute.boost_clock.value * of.exp_share;  // 1/s
-  return flops / (product_rate(shape, rate, gpu) / gpu.compute.cus()) + Seconds{1.0 / exponentials};
+  const Seconds pair =
+      flops / (product_rate(shape, rate, gpu) / gpu.compute.cus()) + Seconds{1.0 / exponentials};
+  return pair / rate_of_kernel(shape, of);
 }
 
 /// Keys and values stream through L2, once for the query heads that share them when they run together.
@@ -158,6 +167,7 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * head_dim);
   kernel.output = (query_head * heads + key_head * (kv_written * kv_heads)) / work_groups;
   kernel.measured_launch = Seconds{coefficients.launch_us * 1e-6};
+  kernel.call = CallKind::attention;
   kernel.peak = rate.peak;
   const double seen =
       shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;

@@ -12,6 +12,8 @@ namespace c3::inline gpu {
 enum class AttentionKernel : std::uint8_t {
   newest,  ///< the vendor's libraries', with all that a GPU has
   flash2,  ///< FlashAttention-2, without what came with Hopper
+  flash1,  ///< the first FlashAttention (2022), of older frameworks
+  triton,  ///< the same algorithm as a Triton kernel
 };
 
 /// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.

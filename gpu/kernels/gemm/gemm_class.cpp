@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "gpu/kernels/gemm/gemm_kernel.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_class.hpp"
+#include "gpu/kernels/tiling.hpp"
 
 namespace c3::inline gpu {
 namespace {
@@ -26,7 +28,10 @@ Operator read(const ShapeWords& words) {
                         .batch = extent_or(words, b, 1),
                         .traffic = chosen_or(words, traffic, GemmTraffic::tiled),
                         .layout = chosen_or(words, layout, GemmLayout::tn),
-                        .warm = chosen_or(words, warm, WarmOperands::none)};
+                        .warm = chosen_or(words, warm, WarmOperands::none),
+                        .scales = chosen_or(words, scales, GemmScales::tensor)};
+  if (shape.scales != GemmScales::tensor && shape.dtype != DType::fp8)
+    refuse(scales, fmt::format("'{}' requires dtype fp8", name_of(shape.scales)));
   const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
   refuse_absurd(m, element_size(shape.dtype).value * static_cast<double>(shape.batch) * elements,
                 2.0 * product(shape.batch, shape.m, shape.n, shape.k));
@@ -42,7 +47,8 @@ std::vector<ShapeField> fields(const GemmShape& shape) {
           {k, shape.k},
           {traffic, name_of(shape.traffic)},
           {layout, name_of(shape.layout)},
-          {warm, name_of(shape.warm)}};
+          {warm, name_of(shape.warm)},
+          {scales, name_of(shape.scales)}};
 }
 
 std::string shape_text(const GemmShape& shape) {
@@ -50,12 +56,14 @@ std::string shape_text(const GemmShape& shape) {
   const std::string_view streamed = shape.traffic == GemmTraffic::streamed ? " streamed" : "";
   const std::string layout = shape.layout == GemmLayout::tn ? "" : fmt::format(" {}", name_of(shape.layout));
   const std::string warm = shape.warm == WarmOperands::none ? "" : fmt::format(" warm {}", name_of(shape.warm));
-  return fmt::format("{}{} x {} x {} {}{}{}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype),
-                     streamed, layout, warm);
+  const std::string scales =
+      shape.scales == GemmScales::tensor ? "" : fmt::format(" {} scales", name_of(shape.scales));
+  return fmt::format("{}{} x {} x {} {}{}{}{}{}", batch, shape.m, shape.n, shape.k, name_of(shape.dtype),
+                     streamed, layout, warm, scales);
 }
 
 Bytes output(const GemmShape& shape) {
-  return element_size(shape.dtype) * product(shape.batch, shape.m, shape.n);
+  return result_size(shape.dtype) * product(shape.batch, shape.m, shape.n);
 }
 
 Flops matrix_flops(const GemmShape& shape) {
@@ -87,6 +95,32 @@ extern constexpr OperatorClass kGemmClass = {.name = "gemm",
                                              .part = on_shape<&part>};
 
 const OperatorClass& operator_class(const GemmShape&) { return kGemmClass; }
+
+std::int64_t scaled_together(GemmScales scales) {
+  switch (scales) {
+    case GemmScales::tensor:
+      return 0;
+    case GemmScales::block:
+      return 128;
+    case GemmScales::mx:
+      return 32;
+  }
+  throw std::logic_error("scaled_together: unknown scales");
+}
+
+OperandSizes operand_sizes(const GemmShape& shape) {
+  const Bytes element = element_size(shape.dtype);
+  if (shape.scales == GemmScales::tensor) return {element, element};
+  constexpr std::int64_t kColumnsOfBlock = 128;
+  const bool mx = shape.scales == GemmScales::mx;
+  const Bytes scale = mx ? Bytes{1.0} : element_size(DType::fp32);
+  const std::int64_t along_k = ceil_div(shape.k, scaled_together(shape.scales));
+  const std::int64_t along_n = mx ? shape.n : ceil_div(shape.n, kColumnsOfBlock);
+  const double in_b = product(along_k, along_n) / product(shape.k, shape.n);
+  return {element + scale * (product(along_k) / product(shape.k)), element + scale * in_b};
+}
+
+Bytes result_size(DType dtype) { return element_size(dtype == DType::fp8 ? DType::bf16 : dtype); }
 
 std::array<GemmShape, 2> backward(const GemmShape& forward) {
   GemmShape of_a = forward;

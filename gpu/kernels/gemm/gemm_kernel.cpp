@@ -52,15 +52,15 @@ Distinct block_of(std::int64_t count, std::int64_t band, std::int64_t tile_rows)
 /// each other; XCDs share them in the LLC; panels needed again a wave or a column later may survive in the LLC.
 class TiledTraffic final : public TrafficModel {
  public:
-  TiledTraffic(const GemmShape& shape, const GemmPlan& plan, Bytes element, double l2_reuse)
+  TiledTraffic(const GemmShape& shape, const GemmPlan& plan, const OperandSizes& element, double l2_reuse)
       : tile_rows_(ceil_div(shape.m, plan.tile.m)),
         tile_columns_(ceil_div(shape.n, plan.tile.n)),
         k_steps_(static_cast<double>(ceil_div(plan.k_of_work_group, plan.tile.k))),
-        a_panel_(element * panel(shape.m, plan.tile.m, shape.k, plan.split)),
-        b_panel_(element * panel(shape.n, plan.tile.n, shape.k, plan.split)),
+        a_panel_(element.a * panel(shape.m, plan.tile.m, shape.k, plan.split)),
+        b_panel_(element.b * panel(shape.n, plan.tile.n, shape.k, plan.split)),
         band_(plan.band),
         l2_loads_(plan.l2_loads),
-        output_(element * static_cast<double>(plan.tile.m * plan.tile.n)),
+        output_(result_size(shape.dtype) * static_cast<double>(plan.tile.m * plan.tile.n)),
         l2_reuse_(l2_reuse),
         warm_(shape.warm),
         products_(static_cast<double>(shape.batch * plan.split)) {}
@@ -209,13 +209,15 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   const MatrixRate& rate = product_rate(gpu, shape.dtype);
   const GemmCoefficients& coefficients = coefficients_for(shape, gpu);
   const GemmPlan plan = plan_gemm(shape, gpu);
-  const Bytes element = element_size(shape.dtype);
+  const OperandSizes element = operand_sizes(shape);
+  const Bytes result = result_size(shape.dtype);
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
 
   KernelDescription kernel;
   kernel.name = std::move(name);
   kernel.work_groups = plan.work_groups;
-  const Bytes step_bytes = element * product(plan.tile.m + plan.tile.n, plan.tile.k);
+  const Bytes step_bytes =
+      element.a * product(plan.tile.m, plan.tile.k) + element.b * product(plan.tile.n, plan.tile.k);
   const bool on_vectors = on_vector_units(shape.dtype, gpu);
   kernel.needs = needs_of(plan.tile, step_bytes, on_vectors, gpu);
   kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
@@ -228,15 +230,17 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.overlap = on_vectors ? kVectorOverlap : kMatrixOverlap;
   kernel.hbm_share = coefficients.hbm_share;
   kernel.outstanding = step_bytes;
-  const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : element;
+  const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : result;
   kernel.output =
       stored * (product(shape.batch, shape.m, shape.n, plan.split) / static_cast<double>(plan.work_groups));
   kernel.measured_launch = plan.launch;
+  kernel.call = shape.batch > 1 ? CallKind::batched_product : CallKind::product;
   kernel.peak = rate.peak;
   kernel.useful_flops = Flops{2.0 * product(shape.batch, shape.m, shape.n, shape.k)};
   const double a = shape.warm == WarmOperands::none ? product(shape.m, shape.k) : 0.0;
   const double b = shape.warm != WarmOperands::all ? product(shape.k, shape.n) : 0.0;
-  kernel.compulsory = element * (static_cast<double>(shape.batch) * (a + b + product(shape.m, shape.n)));
+  const Bytes once = element.a * a + element.b * b + result * product(shape.m, shape.n);
+  kernel.compulsory = static_cast<double>(shape.batch) * once;
   kernel.traffic = std::make_shared<TiledTraffic>(shape, plan, element, gpu.hypotheses.l2_reuse);
   if (shape.traffic == GemmTraffic::streamed) {
     const BytesPerSecond most = gpu.hbm.read * kernel.hbm_share;

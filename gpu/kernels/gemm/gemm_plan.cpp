@@ -110,6 +110,18 @@ double norm(double a, double b) {  // exponent 8: as good as the longer, but for
   return std::max(a, b) * std::sqrt(std::sqrt(std::sqrt(1.0 + fourth * fourth)));
 }
 
+/// What scaling partial sums takes beside multiplying: `scale_ops` (`mx_ops`) multiply-adds of the vector units
+/// for each result and block of k, at the same clock as the matrix units and not beside them.
+double scaling_share(const GemmShape& shape, const MatrixRate& rate, const GpuSpec& gpu) {
+  const std::int64_t together = scaled_together(shape.scales);
+  if (together == 0) return 0.0;
+  const GemmCoefficients& of = gpu.kernels.matrix_gemm;
+  const double ops = shape.scales == GemmScales::mx ? of.mx_ops : of.scale_ops;
+  return ops * (rate.peak / matrix_rate(gpu, DType::fp32).peak) / static_cast<double>(together);
+}
+
+bool is_square(const GemmTile& tile) { return tile.m == 128 && tile.n == 128; }
+
 /// What all candidates of one product share.
 class Planner {
  public:
@@ -122,12 +134,18 @@ class Planner {
         clock_(clock_of_peak(rate_, gpu)),
         products_(rate_.sustained.value * least_operand_loss(shape.dtype, gpu) / gpu.compute.cus()),
         element_(element_size(shape.dtype).value),
-        width_(narrowest_share(shape, element_)) {}
+        a_element_(operand_sizes(shape).a.value),
+        b_element_(operand_sizes(shape).b.value),
+        result_(result_size(shape.dtype).value),
+        scaling_(scaling_share(shape, rate_, gpu)),
+        width_(narrowest_share(shape, element_)),
+        has_square_(std::ranges::any_of(tiles_for(shape, gpu), is_square)) {}
 
   GemmPlan best() const {
     GemmPlan best;
     double shortest = std::numeric_limits<double>::infinity();
     for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
+      if (!is_offered(tile)) continue;
       const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
       for (const std::int64_t split : splits()) {
         if (split > 1 && shape_.k < split * shortest_part()) break;
@@ -140,8 +158,7 @@ class Planner {
       }
     }
     best.band = band_of(best);
-    const double launch_us = shape_.batch > 1 ? coefficients_.batched_launch_us : coefficients_.launch_us;
-    best.launch = Seconds{launch_us * 1e-6 + coefficients_.launch_cycles / clock_};
+    best.launch = Seconds{coefficients_.launch_cycles / clock_};
     return best;
   }
 
@@ -154,6 +171,20 @@ class Planner {
                         : std::span<const std::int64_t>(kMatrixSplits);
   }
 
+  /// Of matrix kernels for rows that begin at odd multiples of 2 B a library has one size: 128 x 128 (`align1`
+  /// in the names of kernels in AMD-AGI/TraceLens commit 171dd747, traces of H100; assumed of others).
+  bool is_offered(const GemmTile& tile) const {
+    constexpr double kNarrowest = 4.0 / 16.0;
+    if (on_vectors() || width_ >= kNarrowest || !has_square_) return true;
+    return is_square(tile);
+  }
+
+  /// Steps of K. What fills matrix units is bytes of K, whatever their type: `prologue_k` is for 16 bits.
+  double prologue() const {
+    constexpr double kReference = 2.0;  // bytes
+    return coefficients_.prologue_k * (on_vectors() ? 1.0 : kReference / element_);
+  }
+
   GemmPlan planned(const GemmTile& tile, double loss, std::int64_t split) const {
     GemmPlan plan;
     plan.tile = tile;
@@ -163,15 +194,16 @@ class Planner {
     const auto m = static_cast<double>(tile.m);
     const auto n = static_cast<double>(tile.n);
     const auto k = static_cast<double>(plan.k_of_work_group);
-    const double multiplying = 2.0 * m * n * (k + coefficients_.prologue_k) / products_ * loss;
+    const double multiplying = 2.0 * m * n * (k + prologue()) / products_ * loss * (1.0 + scaling_);
     // With a cluster, each of its work groups fetches its part of the longer panel for all.
-    const double longer = std::max(m, n);
+    const double a_step = m * a_element_;
+    const double b_step = n * b_element_;
+    const double longer = std::max(a_step, b_step);
     const int sharing = on_vectors() ? 1 : gpu_.library_kernels.gemm_cluster;  // multicast feeds matrix units
-    const double panels = m + n - longer * (1.0 - 1.0 / sharing);
-    plan.l2_loads = Bytes{panels * k * element_};
+    plan.l2_loads = Bytes{k * (a_step + b_step - longer * (1.0 - 1.0 / sharing))};
     double loading = plan.l2_loads.value / (clock_ * coefficients_.l2_bytes_per_clock);
     if (width_ < 1.0) {  // narrow loads, and stores as narrow
-      const double stored = m * n * element_ / static_cast<double>(split);
+      const double stored = m * n * result_ / static_cast<double>(split);
       loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
     }
     const double chosen = shape_.batch > 1 ? 1.0 : coefficients_.choice_loss;
@@ -199,7 +231,7 @@ class Planner {
   /// The parts are written and read back through the caches, at twice HBM's rate.
   Seconds reduction(double split) const {
     const double outputs = static_cast<double>(shape_.m) * static_cast<double>(shape_.n);
-    const double parts = split * outputs * kAccumulator + outputs * element_;
+    const double parts = split * outputs * kAccumulator + outputs * result_;
     return Seconds{coefficients_.split_us * 1e-6 + coefficients_.split_cycles / clock_ +
                    parts / (2.0 * gpu_.hbm.read.value)};
   }
@@ -213,7 +245,8 @@ class Planner {
     const auto m = static_cast<double>(shape_.m);
     const auto n = static_cast<double>(shape_.n);
     const auto k = static_cast<double>(shape_.k);
-    const double bytes = static_cast<double>(shape_.batch) * element_ * (m * k + n * k + m * n);
+    const double bytes =
+        static_cast<double>(shape_.batch) * (a_element_ * m * k + b_element_ * n * k + result_ * m * n);
     const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
     const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
                                 cus * clock_ * coefficients_.cu_bytes_per_clock);
@@ -226,11 +259,15 @@ class Planner {
   const GpuSpec& gpu_;
   const MatrixRate& rate_;
   const GemmCoefficients& coefficients_;
-  double operand_;   ///< elements
-  double clock_;     ///< Hz
-  double products_;  ///< flop/s of one CU on tiles without end
-  double element_;   ///< bytes
-  double width_;     ///< of a load, in 16 B
+  double operand_;                ///< elements
+  double clock_;                  ///< Hz
+  double products_;               ///< flop/s of one CU on tiles without end
+  double element_;                ///< bytes of an operand's
+  double a_element_, b_element_;  ///< the same with its part of the scales
+  double result_;                 ///< bytes of C's
+  double scaling_;                ///< time of scaling over that of multiplying
+  double width_;                  ///< of a load, in 16 B
+  bool has_square_;               ///< whether there is a tile of 128 x 128
 };
 
 }  // namespace

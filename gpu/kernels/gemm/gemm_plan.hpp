@@ -21,7 +21,7 @@ struct GemmPlan {
   Seconds least;       ///< of one work group: too few wavefronts, or steps that wait for one another
   Seconds reduction;   ///< adding the parts of a split K
   Bytes l2_loads;      ///< of one work group
-  Seconds launch;      ///< of one call alone as measured
+  Seconds launch;      ///< of one call alone as measured on the device; 0: not measured there
 };
 
 /// The tiles that the library of \p gpu has for \p shape.

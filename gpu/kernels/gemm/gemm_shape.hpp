@@ -43,6 +43,17 @@ constexpr auto enum_names(WarmOperands) {
       {{"none", WarmOperands::none}, {"activations", WarmOperands::activations}, {"all", WarmOperands::all}});
 }
 
+/// What shares a scale among the operands of an fp8 product.
+enum class GemmScales : std::uint8_t {
+  tensor,  ///< a whole operand, or a row of A and a column of B: applied once to each result
+  block,   ///< 128 of k: fp32, of one row of A, and of 128 columns of B
+  mx,      ///< 32 of k: 8-bit exponents, of one row of A and of one column of B
+};
+constexpr auto enum_names(GemmScales) {
+  return std::to_array<EnumName<GemmScales>>(
+      {{"tensor", GemmScales::tensor}, {"block", GemmScales::block}, {"mx", GemmScales::mx}});
+}
+
 /// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
 struct GemmShape {
   std::int64_t m = 0;
@@ -53,11 +64,24 @@ struct GemmShape {
   GemmTraffic traffic = GemmTraffic::tiled;
   GemmLayout layout = GemmLayout::tn;
   WarmOperands warm = WarmOperands::none;
+  GemmScales scales = GemmScales::tensor;
 
   bool operator==(const GemmShape&) const = default;
 };
 
 const OperatorClass& operator_class(const GemmShape& shape);
+
+/// Mean bytes of an element of A and of B, their scales included.
+struct OperandSizes {
+  Bytes a, b;
+};
+OperandSizes operand_sizes(const GemmShape& shape);
+
+/// Bytes of an element of C: products of fp8 give 16-bit results, as the libraries' kernels do by default.
+Bytes result_size(DType dtype);
+
+/// Elements of k that share a scale inside the loop over k; 0: none do.
+std::int64_t scaled_together(GemmScales scales);
 
 /// The two products of a product's backward pass: gradient of A[m,k] and gradient of B[k,n].
 std::array<GemmShape, 2> backward(const GemmShape& forward);

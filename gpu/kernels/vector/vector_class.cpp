@@ -95,7 +95,7 @@ Bytes output(const VectorShape& shape) {
   const bool is_sum = shape.chain.first() == VectorOp::reduce && forward;
   const double cols = is_sum ? 1.0 : static_cast<double>(shape.cols);
   const double tensors = is_sum ? 1.0 : (forward ? last.writes : last.backward_writes);
-  return element_size(shape.dtype) * (tensors * static_cast<double>(shape.rows) * cols);
+  return element_size(shape.dtype) * (tensors * static_cast<double>(shape.rows) * cols) + scale_bytes(shape);
 }
 
 std::string_view coefficients(const VectorShape&) { return "vector"; }

@@ -109,6 +109,7 @@ Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients) {
     work.ops += ops_of(op, coefficients);
   }
   const VectorOp first = shape.chain.first();
+  work.writes += scale_bytes(shape).value / (work.elements * work.element);
   if (first == VectorOp::reduce && forward) work.writes = 1.0 / static_cast<double>(shape.cols);
   if (first == VectorOp::reduce && !forward) work.reads = 1.0 / static_cast<double>(shape.cols);
   return first == VectorOp::adam || first == VectorOp::sgd ? optimizer(shape, work) : work;
@@ -157,7 +158,6 @@ void describe_stream(KernelDescription& kernel, const VectorShape& shape, const 
   kernel.needs = threads(kThreads);
   kernel.compute_time = Seconds{in_work_group * work.ops / lanes_per_second(gpu)};
   kernel.overlap = kStreamOverlap;
-  kernel.measured_launch = Seconds{gpu.kernels.vector.launch_us * 1e-6};
   finish(kernel, work, loads_of(work, kernel.work_groups, gpu), gpu);
 }
 
@@ -236,19 +236,18 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   KernelDescription kernel;
   kernel.name = std::move(name);
   const VectorOp first = shape.chain.first();
-  const VectorCoefficients& coefficients = gpu.kernels.vector;
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
     if (first == VectorOp::absmax) as_maximum(kernel, gpu);
-    if (first == VectorOp::absmax || first == VectorOp::quantize) kernel.measured_launch = kGraphLaunch;
+    if (first >= VectorOp::absmax && first <= VectorOp::quantize_mx) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
                                       : describe_long_softmax(kernel, shape, gpu);
-    kernel.measured_launch = Seconds{coefficients.softmax_launch_us * 1e-6};
+    kernel.call = CallKind::softmax;
     kernel.overlap = kRowOverlap;
   } else {
     describe_norm(kernel, shape, gpu);
-    kernel.measured_launch = Seconds{coefficients.norm_launch_us * 1e-6};
+    kernel.call = CallKind::norm;
     kernel.overlap = kRowOverlap;
   }
   check_fits(kernel, gpu);

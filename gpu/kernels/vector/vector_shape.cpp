@@ -4,6 +4,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "gpu/kernels/tiling.hpp"
+
 namespace c3::inline gpu {
 namespace {
 
@@ -18,6 +20,13 @@ std::string_view name_of(VectorOp op) { return traits(op).name; }
 std::optional<VectorOp> vector_op(std::string_view name) {
   const auto* found = std::ranges::find(kVectorOps, name, &VectorOpTraits::name);
   return found == kVectorOps.end() ? std::nullopt : std::optional(found->op);
+}
+
+Bytes scale_bytes(const VectorShape& shape) {
+  const ScaledBlock& block = traits(shape.chain.first()).block;
+  if (block.rows == 0) return Bytes{};
+  const std::int64_t blocks = ceil_div(shape.rows, block.rows) * ceil_div(shape.cols, block.cols);
+  return Bytes{block.scale * static_cast<double>(blocks)};
 }
 
 void VectorChain::append(VectorOp op) {

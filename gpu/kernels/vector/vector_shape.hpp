@@ -37,11 +37,21 @@ enum class VectorOp : std::uint8_t {
   rmsnorm,
   reduce,  ///< a row to one number
   // tables
-  embedding,  ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
-  absmax,     ///< largest magnitude of a tensor: the scale of its quantisation
-  quantize,   ///< scales a 16-bit tensor and casts it to fp8
-  sgd,        ///< optimizer step with momentum, fp32 state
-  adam,       ///< optimizer step, two fp32 moments
+  embedding,        ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
+  absmax,           ///< largest magnitude of a tensor: the scale of its quantisation
+  quantize,         ///< scales a 16-bit tensor and casts it to fp8
+  quantize_rows,    ///< the same, with a scale for each 128 elements of a row, which it finds itself
+  quantize_blocks,  ///< the same of each 128 x 128 elements
+  quantize_mx,      ///< the same of each 32 elements of a row, an exponent of 8 bits
+  sgd,              ///< optimizer step with momentum, fp32 state
+  adam,             ///< optimizer step, two fp32 moments
+};
+
+/// What shares a scale that an operator writes beside its tensor.
+struct ScaledBlock {
+  std::int64_t rows = 0;  ///< 0: it writes none
+  std::int64_t cols = 0;
+  double scale = 0;  ///< bytes
 };
 
 /// What one element of an operator costs. "Tensors" are counted in tensors of rows x cols.
@@ -54,6 +64,7 @@ struct VectorOpTraits {
   double backward_writes;  ///< tensors written, backward
   double flops;            ///< of one element, forward
   int row_passes;          ///< how often a row is gone through; 0: the operator does not know rows
+  ScaledBlock block = {};
 };
 
 /// Every operator, in the order of the enumeration. Backward of a nonlinear function reads the gradient and
@@ -82,6 +93,9 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::embedding, "embedding", 1, 1, 2, 1, 0, 0},
     VectorOpTraits{VectorOp::absmax, "absmax", 1, 0, 1, 0, 1, 0},
     VectorOpTraits{VectorOp::quantize, "quantize", 1, 0.5, 1, 0.5, 1, 0},
+    VectorOpTraits{VectorOp::quantize_rows, "quantize_1x128", 1, 0.5, 1, 0.5, 2, 0, {1, 128, 4}},
+    VectorOpTraits{VectorOp::quantize_blocks, "quantize_128x128", 1, 0.5, 1, 0.5, 2, 0, {128, 128, 4}},
+    VectorOpTraits{VectorOp::quantize_mx, "quantize_mx", 1, 0.5, 1, 0.5, 2, 0, {1, 32, 1}},
     VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
     VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
 };
@@ -120,5 +134,8 @@ struct VectorShape {
 };
 
 const OperatorClass& operator_class(const VectorShape& shape);
+
+/// Bytes of the scales that \p shape writes beside its tensor.
+Bytes scale_bytes(const VectorShape& shape);
 
 }  // namespace c3::gpu

@@ -35,7 +35,7 @@ CHEAP = {
     "calibrate": ["--starts", "1", "--no-leave-out", "--rows", "8"],
 }
 WEIGHTS = {"run": 24, "sweep": 5, "merge": 8, "collective": 9, "kernel": 9, "calibrate": 2, "list": 4, "config check": 14,
-           "config show": 8, "config schema": 1, "inspect": 18, "diff": 10, "report": 12, "import": 8, "reproduce": 3, "bench": 0.1,
+           "config show": 8, "config schema": 1, "inspect": 18, "diff": 10, "report": 12, "import": 8, "reproduce": 3, "sample kernels": 4, "sample lengths": 3, "sample loop": 3, "bench": 0.1,
            "completion": 1, "version": 1}
 OUTPUTS = ("-o", "--trace", "--rows", "--page")
 STREAMS = ("2>/dev/full", "2>&-", ">/dev/full", ">&-", "<&-", "<&- >&- 2>&-", "<&- 2>&-", ">/dev/full 2>&1")

@@ -89,6 +89,11 @@ TorchOperator product(const GemmShape& shape) {
   return arguments.of(shape.dtype == DType::fp8 ? "aten::_scaled_mm" : "aten::mm");
 }
 
+/// The others were extensions of their own.
+bool has_torch_name(AttentionKernel kernel) {
+  return kernel == AttentionKernel::newest || kernel == AttentionKernel::flash2;
+}
+
 /// By the schemas of PyTorch 2.1 to 2.8: [batch, heads, tokens, head_dim], backward behind the gradient of the
 /// output.
 TorchOperator attention(const AttentionShape& shape) {
@@ -168,7 +173,8 @@ bool is_plain(const GemmShape& shape) {
 
 TorchOperator torch_operator(const Operator& op) {
   if (const auto* shape = op.as<GemmShape>(); shape != nullptr && is_plain(*shape)) return product(*shape);
-  if (const auto* shape = op.as<AttentionShape>()) return attention(*shape);
+  if (const auto* shape = op.as<AttentionShape>(); shape != nullptr && has_torch_name(shape->kernel))
+    return attention(*shape);
   if (const auto* shape = op.as<VectorShape>()) {
     if (std::optional<TorchOperator> written = vector(*shape)) return *std::move(written);
   }

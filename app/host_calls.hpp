@@ -1,0 +1,13 @@
+#pragma once
+/// What calls cost on the host that --host names.
+
+#include <string>
+
+#include "gpu/call_costs.hpp"
+
+namespace c3::inline app {
+
+/// Of the preset \p host; no cost when it is empty. \throws ConfigError for a name that is no preset's.
+CallCosts calls_of(const std::string& host);
+
+}  // namespace c3::app

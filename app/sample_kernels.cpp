@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "app/exit_code.hpp"
+#include "app/notes.hpp"
+#include "app/sample_output.hpp"
+#include "app/sample_request.hpp"
+#include "app/trace_files.hpp"
+#include "app/usage_error.hpp"
+#include "base/csv_line.hpp"
+#include "base/json.hpp"
+#include "files/temporary_file.hpp"
+#include "workloads/sampling/recorded/recorded_kernels.hpp"
+#include "workloads/sampling/trials.hpp"
+
+namespace c3::inline app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_table(const std::string& file) { return file.ends_with(".csv") || file.ends_with(".csv.gz"); }
+
+/// What is read, and what of it is to be said.
+struct Input {
+  Invocations invocations;
+  std::vector<std::string> notes;
+};
+
+Input read_traces_of(const SampleKernelsRequest& request) {
+  const TraceFiles files = read_traces(request.files, /*allow_missing=*/true);
+  if (files.ranks.empty()) throw UsageError("FILE: only CSV files and Kineto traces have durations of kernels");
+  RecordedKernels kernels = recorded_kernels(files.ranks);
+  Input input{.invocations = std::move(kernels.invocations), .notes = files.notes};
+  if (kernels.collectives > 0)
+    input.notes.push_back(fmt::format("{} kernels of collectives ({:.3f} ms) are left out", kernels.collectives,
+                                      kernels.collective_time.value * 1e3));
+  return input;
+}
+
+Input read_input(const SampleKernelsRequest& request) {
+  if (!is_table(request.files.front())) return read_traces_of(request);
+  if (request.files.size() > 1) throw UsageError("FILE: one table at a time; traces may be several");
+  InvocationTable table = read_invocations(request.files.front(), request.columns);
+  Input input{.invocations = std::move(table.invocations), .notes = {}};
+  if (table.unit_assumed)
+    input.notes.emplace_back("the column of times names no unit: microseconds are assumed (--unit)");
+  return input;
+}
+
+std::string samples_csv(const Invocations& invocations, const DrawnSample& sample) {
+  std::string text = "invocation,weight,duration_us,cluster,name\n";
+  for (const ChosenInvocation& one : sample.chosen)
+    text +=
+        fmt::format("{},{:.9g},{:.9g},{},", one.invocation, one.weight, one.duration.value * 1e6, one.cluster) +
+        csv_line({invocations.name(one.invocation)});
+  return text;
+}
+
+/// An experiment of the chosen kernels, one after another, each once.
+std::string reduced_toml(const SampleKernelsRequest& request, const SampledKernels& sampled) {
+  std::string text = fmt::format(
+      "# {} of {} kernels of {}, chosen by {}. samples.csv says how many each stands for.\n"
+      "schema = 1\nsystem = {}\n\n[[stream]]\nname = \"kernels\"\nrun = [\n",
+      sampled.sample.chosen.size(), sampled.invocations.size(), request.files.front(), sampled.plan.method,
+      json_quoted(request.system));
+  for (const ChosenInvocation& one : sampled.sample.chosen) {
+    if (one.duration.value <= 0.0) continue;  // no time to simulate
+    text += fmt::format("  {{ timed = {{ time = \"{:.9g} us\", name = {} }} }},\n", one.duration.value * 1e6,
+                        json_quoted(sampled.invocations.name(one.invocation)));
+  }
+  return text + "]\n\n[strategy.reduced]\nserial = true\n";
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  TemporaryFile file(path);
+  file.append(text);
+  file.rename_to_target();
+}
+
+void write_sample(const SampleKernelsRequest& request, const SampledKernels& sampled) {
+  const fs::path folder = request.folder;
+  fs::create_directories(folder);
+  write_file(folder / "samples.csv", samples_csv(sampled.invocations, sampled.sample));
+  write_file(folder / "reduced.toml", reduced_toml(request, sampled));
+  if (!request.quiet)
+    fmt::print(stderr, "wrote {} and {}; simulate it with: c3sim run {}\n", (folder / "samples.csv").string(),
+               (folder / "reduced.toml").string(), (folder / "reduced.toml").string());
+}
+
+int compare_methods(const SampleKernelsRequest& request, const Invocations& invocations) {
+  std::vector<ComparedMethod> rows;
+  for (const SamplingMethod& method : sampling_methods()) {
+    const SamplePlan plan = method.plan(invocations, request.sample);
+    // Methods that always choose the same kernels need one trial.
+    const TrialErrors errors = try_seeds(plan, plan.draws == DrawRule::first ? 1 : request.seeds);
+    rows.push_back({.method = method.name,
+                    .clusters = plan.clusters.size(),
+                    .samples = plan.samples(),
+                    .bound = plan.bound,
+                    .errors = errors});
+  }
+  const SampledInput input{request.files.front(), invocations.size(), invocations.names().size(),
+                           invocations.total()};
+  fmt::print("{}", request.json ? comparison_json(input, rows) : comparison_text(input, rows));
+  return kExitOk;
+}
+
+}  // namespace
+
+int sample_kernels(const SampleKernelsRequest& request) {
+  if (request.compare && !request.folder.empty())
+    throw UsageError("-o: --compare chooses no kernels; it cannot be combined with -o");
+  Input input = read_input(request);
+  if (!request.quiet) print_notes(input.notes);
+  if (input.invocations.total().value <= 0.0)
+    throw UsageError(request.files.front() + ": has no kernel that takes time");
+  if (request.compare) return compare_methods(request, input.invocations);
+  SamplePlan plan = sampling_method(request.method).plan(input.invocations, request.sample);
+  DrawnSample sample = draw(plan, request.seed);
+  const SampledKernels sampled{request.files.front(), std::move(input.invocations), std::move(plan),
+                               std::move(sample), request.seed};
+  if (!request.folder.empty()) write_sample(request, sampled);
+  fmt::print("{}", request.json ? sampled_json(sampled) : sampled_text(sampled));
+  return kExitOk;
+}
+
+}  // namespace c3::app

@@ -1,0 +1,232 @@
+#include "configs/timed_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/csv_text.hpp"
+#include "base/nearest_name.hpp"
+#include "configs/config_error.hpp"
+#include "files/unpacked_file.hpp"
+
+namespace c3::inline configs {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20U;  // bytes
+constexpr std::size_t kLongestLine = 16 * kPiece;
+constexpr std::size_t kLargestTable = 0xFFFFFFFF;  // rows
+
+constexpr std::array<std::string_view, 3> kNameColumns{"name", "kernel", "kernel name"};
+constexpr std::array<std::string_view, 9> kLengthColumns{"length",     "seq",    "seq len",
+                                                         "seqlen",     "tokens", "tokens per sentence",
+                                                         "seq length", "frames", "sequence length"};
+constexpr std::array<std::string_view, 8> kTimeColumns{"duration", "time",    "dur",      "kernel dur",
+                                                       "latency",  "elapsed", "gpu time", "runtime"};
+
+struct Unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array<Unit, 4> kUnits{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}}};
+
+std::optional<double> unit_called(std::string_view name) {
+  const auto* const found = std::ranges::find(kUnits, name, &Unit::name);
+  return found == kUnits.end() ? std::nullopt : std::optional(found->seconds);
+}
+
+/// In lower case, "_" as a space.
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    text += c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// "duration (ns)", "time us" and "ms" without their unit, and the unit.
+struct NamedUnit {
+  std::string base;
+  std::optional<double> seconds;
+};
+NamedUnit cut_unit(const std::string& column) {
+  const bool has_brackets = column.ends_with(')') || column.ends_with(']');
+  const std::size_t at = has_brackets ? column.find_last_of("([") : column.rfind(' ');
+  std::string unit = column.substr(at == std::string::npos ? 0 : at + 1);
+  if (has_brackets && at != std::string::npos) unit.pop_back();
+  const std::optional<double> seconds = unit_called(unit);
+  if (!seconds) return {column, std::nullopt};
+  std::string base = at == std::string::npos ? "" : column.substr(0, at);
+  base.resize(base.find_last_not_of(' ') + 1);
+  return {base, seconds};
+}
+
+bool is_time(const std::string& column) {
+  const NamedUnit cut = cut_unit(column);
+  return std::ranges::count(kTimeColumns, cut.base) > 0 || (cut.base.empty() && cut.seconds);
+}
+
+/// Lines of a file, piece by piece.
+class LineScanner {
+ public:
+  explicit LineScanner(const std::filesystem::path& path)
+      : file_(path), name_(std::make_shared<const std::string>(path.string())) {}
+
+  const std::shared_ptr<const std::string>& name() const { return name_; }
+
+  /// \param take called with each line that is neither blank nor a comment, and its number
+  void scan(const std::function<void(std::string_view line, std::uint32_t number)>& take) {
+    std::string text;
+    std::size_t begun = 0;  // bytes of a line that is not whole
+    while (true) {
+      text.resize(begun + kPiece);
+      const std::size_t read = file_.read({text.data() + begun, kPiece});
+      text.resize(begun + read);
+      const std::size_t whole = read == 0 ? text.size() : text.rfind('\n') + 1;
+      take_lines({text.data(), whole}, take);
+      if (read == 0) return;
+      text.erase(0, whole);
+      begun = text.size();
+      if (begun > kLongestLine)
+        throw ConfigError({name_, before_ + 1, 1}, "row", fmt::format("is longer than {} bytes", kLongestLine));
+    }
+  }
+
+ private:
+  void take_lines(std::string_view text, const std::function<void(std::string_view, std::uint32_t)>& take) {
+    CsvLines lines(text);
+    while (lines.next())
+      take(lines.line(), before_ + lines.number());
+    before_ += static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+  }
+
+  UnpackedFile file_;
+  std::shared_ptr<const std::string> name_;
+  std::uint32_t before_ = 0;  ///< lines of earlier pieces
+};
+
+/// Reads rows under a header.
+class TimedRows {
+ public:
+  struct Row {
+    std::string_view key;
+    Seconds time;
+    std::string_view iteration;  ///< empty: no such column
+  };
+
+  TimedRows(const std::filesystem::path& file, TimedColumns columns, std::span<const std::string_view> keys)
+      : lines_(file), wanted_(std::move(columns)), keys_(keys) {}
+
+  void read(const std::function<void(const Row&)>& take) {
+    std::size_t rows = 0;
+    lines_.scan([&](std::string_view line, std::uint32_t number) {
+      line_ = line;
+      number_ = number;
+      if (columns_ == 0) return read_header();
+      if (++rows > kLargestTable) fail(line, "row", fmt::format("is beyond row {}", kLargestTable));
+      take(read_row());
+    });
+    if (columns_ == 0) throw ConfigError({lines_.name(), 1, 1}, "header", "is missing: the file has no line");
+    if (rows == 0) throw ConfigError({lines_.name(), number_, 1}, "row", "is missing: the table has no row");
+  }
+
+  bool unit_assumed() const { return unit_assumed_; }
+
+  double number(std::string_view cell, std::string_view key) const {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value) || value < 0.0)
+      fail(cell, key, fmt::format("'{}' is not a number of at least 0", cell.substr(0, 40)));
+    return value;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view cell, std::string_view key, const std::string& reason) const {
+    throw ConfigError({lines_.name(), number_, column_of(line_, cell)}, key, reason);
+  }
+
+  void read_header() {
+    if (!cut_cells(line_, cells_)) fail(cells_.back(), "header", "a quoted name does not end");
+    columns_ = cells_.size();
+    std::vector<std::string> names;
+    for (const std::string_view cell : cells_)
+      names.push_back(plain(cell));
+    key_ = find(
+        names, wanted_.key, [&](const std::string& name) { return std::ranges::count(keys_, name) > 0; },
+        fmt::format("{}", fmt::join(keys_, ", ")));
+    time_ = find(names, wanted_.time, is_time,
+                 "duration, time or latency, with or without a unit as in duration_us, or ms");
+    const auto iteration = std::ranges::find(names, "iteration");
+    if (iteration != names.end()) iteration_ = static_cast<std::size_t>(iteration - names.begin());
+    const std::optional<double> own = cut_unit(names[time_]).seconds;
+    unit_assumed_ = !own && wanted_.unit.empty();
+    seconds_ = own ? *own : unit_called(wanted_.unit).value_or(1e-6);
+  }
+
+  /// The column called \p wanted, or else the first that \p is_one says yes to.
+  template <class IsOne>
+  std::size_t find(const std::vector<std::string>& names, const std::string& wanted, IsOne is_one,
+                   const std::string& allowed) const {
+    const auto found =
+        wanted.empty() ? std::ranges::find_if(names, is_one) : std::ranges::find(names, plain(wanted));
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    if (!wanted.empty()) {
+      const std::vector<std::string> known(cells_.begin(), cells_.end());
+      fail(line_, "header", unknown_name("column", wanted, known));
+    }
+    fail(line_, "header",
+         fmt::format("lacks a column, one of {}; it has {}", allowed, fmt::join(cells_, ", ")));
+  }
+
+  Row read_row() {
+    if (!cut_cells(line_, cells_)) fail(cells_.back(), "row", "a quoted cell does not end");
+    if (cells_.size() != columns_)
+      fail(cells_[std::min(columns_, cells_.size() - 1)], "row",
+           fmt::format("has {} cells, the header {}", cells_.size(), columns_));
+    return {cells_[key_], Seconds{number(cells_[time_], "time") * seconds_},
+            iteration_ ? cells_[*iteration_] : std::string_view()};
+  }
+
+  LineScanner lines_;
+  TimedColumns wanted_;
+  std::span<const std::string_view> keys_;
+  std::string_view line_;
+  std::uint32_t number_ = 1;
+  std::vector<std::string_view> cells_;
+  std::size_t columns_ = 0;
+  std::size_t key_ = 0, time_ = 0;
+  std::optional<std::size_t> iteration_;
+  double seconds_ = 1e-6;
+  bool unit_assumed_ = false;
+};
+
+}  // namespace
+
+InvocationTable read_invocations(const std::filesystem::path& file, const TimedColumns& columns) {
+  InvocationTable table;
+  TimedRows rows(file, columns, kNameColumns);
+  rows.read([&](const TimedRows::Row& row) { table.invocations.add(row.key, row.time); });
+  table.unit_assumed = rows.unit_assumed();
+  return table;
+}
+
+IterationTable read_iterations(const std::filesystem::path& file, const TimedColumns& columns) {
+  IterationTable table;
+  TimedRows rows(file, columns, kLengthColumns);
+  rows.read([&](const TimedRows::Row& row) {
+    if (row.iteration == "0") {
+      ++table.warm_ups;
+    } else {
+      table.iterations.push_back({rows.number(row.key, "length"), row.time});
+    }
+  });
+  table.unit_assumed = rows.unit_assumed();
+  return table;
+}
+
+}  // namespace c3::configs

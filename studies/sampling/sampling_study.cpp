@@ -1,0 +1,47 @@
+#include "studies/sampling/sampling_study.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "studies/jobs.hpp"
+#include "studies/sampling/parts.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+StudyOutcome reproduce_sampling(const StudyInput& input, const PublishedFigures& published,
+                                const StudyProgress& progress) {
+  TraceRuns runs(input.data / "traces");
+  Jobs reading;
+  runs.plan(reading);
+  run_jobs(reading, progress);
+  std::vector<StudyReport> parts(6);
+  const Jobs jobs{[&] { parts[0] = reference_sections(published); },
+                  [&] { parts[1] = recorded_sections(runs, published); },
+                  [&] { parts[2] = long_sections(runs, published); },
+                  [&] { parts[3] = length_sections(input.data / "sampling", published); },
+                  [&] { parts[4] = epoch_sections(input.data / "sampling", published); },
+                  [&] { parts[5] = loop_sections(published); }};
+  run_jobs(jobs, progress);
+  StudyOutcome outcome;
+  for (StudyReport& part : parts)
+    std::ranges::copy_if(part, std::back_inserter(outcome.report),
+                         [](const StudySection& section) { return !section.lines.empty(); });
+  outcome.notices = runs.missing(sampled_traces());
+  return outcome;
+}
+
+}  // namespace
+
+Study sampling_study() {
+  return {.name = "sampling",
+          .about = "Few kernels, iterations or turns of loops that stand for all",
+          .files = {{"sampling/gnmt_dgx1_v100.csv", "iterations of GNMT on a DGX-1"},
+                    {"sampling/gnmt_dgxa100.csv", "iterations of GNMT on a DGX A100"},
+                    {"traces", "traces of PyTorch's profiler: folders megatron_tp8_a100, hta, tracelens"}},
+          .run = reproduce_sampling};
+}
+
+}  // namespace c3::studies

@@ -1,0 +1,98 @@
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <utility>
+#include <vector>
+
+#include "workloads/sampling/loop_nest.hpp"
+
+namespace c3 {
+namespace {
+
+/// One unit of \p latency and \p interval, and one register.
+LoopProgram one_unit(std::int64_t latency, std::int64_t interval, LoopNest nest) {
+  LoopProgram program;
+  program.machine.units = {{.name = "u", .copies = 1, .latency = latency, .interval = interval}};
+  program.registers = {"r"};
+  program.nest.body = {std::move(nest)};
+  return program;
+}
+
+TEST_CASE("independent instructions start an interval apart, dependent ones a latency") {
+  const LoopInstruction free{.unit = 0, .reads = {}, .writes = {}},
+      chained{.unit = 0, .reads = {0}, .writes = {0}};
+  // 1,000 starts 3 apart, the last ends 7 after its start; or 1,000 times 7, one after another.
+  CHECK(run_whole(one_unit(7, 3, {1000, {free}})).cycles == 999 * 3 + 7);
+  CHECK(run_whole(one_unit(7, 3, {1000, {chained}})).cycles == 7000);
+  CHECK(run_to_fixed_point(one_unit(7, 3, {1000, {free}})).cycles == 999 * 3 + 7);
+  CHECK(run_to_fixed_point(one_unit(7, 3, {1000, {chained}})).cycles == 7000);
+}
+
+TEST_CASE("two copies take instructions in turn, and width limits how many start in a cycle") {
+  const LoopInstruction free{.unit = 0, .reads = {}, .writes = {}};
+  LoopProgram program = one_unit(1, 4, {1000, {free}});
+  program.machine.units.front().copies = 2;
+  program.machine.width = 2;
+  // Pairs start 4 apart: the 500th at 1996, and ends a cycle later.
+  CHECK(run_whole(program).cycles == 1997);
+  program.machine.width = 1;
+  // One a cycle: the second of each pair starts a cycle behind the first.
+  CHECK(run_whole(program).cycles == 1998);
+  CHECK(run_to_fixed_point(program).cycles == 1998);
+}
+
+TEST_CASE("a loop is closed after a few iterations, whatever their number") {
+  const LoopInstruction chained{.unit = 0, .reads = {0}, .writes = {0}};
+  LoopNest inner{1'000'000, {chained}};
+  const LoopTime time = run_to_fixed_point(one_unit(5, 1, {1'000'000, {inner}}));
+  CHECK(time.cycles == 5'000'000'000'000);
+  CHECK(time.instructions < 20);
+  REQUIRE(time.loops.size() == 3);
+  CHECK(time.loops[1].period == 1);
+  CHECK(time.loops[1].cycles == 5'000'000);
+  CHECK(time.loops[2].cycles == 5);
+  CHECK(time.unit_cycles.front() == 1'000'000'000'000);
+}
+
+/// Up to three loops deep, of instructions on up to three units.
+LoopNest random_nest(std::uint32_t units, std::uint32_t registers, std::size_t depth) {
+  LoopNest nest{*rc::gen::inRange<std::uint64_t>(1, depth == 0 ? 200 : 12), {}};
+  const auto items = *rc::gen::inRange<std::size_t>(1, 5);
+  for (std::size_t i = 0; i < items; ++i) {
+    if (depth < 2 && *rc::gen::inRange(0, 3) == 0) {
+      nest.body.emplace_back(random_nest(units, registers, depth + 1));
+    } else {
+      const auto some = [&] {
+        return *rc::gen::container<std::vector<std::uint32_t>>(*rc::gen::inRange<std::size_t>(0, 3),
+                                                               rc::gen::inRange<std::uint32_t>(0, registers));
+      };
+      nest.body.emplace_back(LoopInstruction{*rc::gen::inRange<std::uint32_t>(0, units), some(), some()});
+    }
+  }
+  return nest;
+}
+
+TEST_CASE("property: a fixed point gives exactly the cycles of every iteration, and of every unit") {
+  CHECK(rc::check([] {
+    LoopProgram program;
+    const auto units = *rc::gen::inRange<std::uint32_t>(1, 4),
+               registers = *rc::gen::inRange<std::uint32_t>(1, 5);
+    for (std::uint32_t unit = 0; unit < units; ++unit)
+      program.machine.units.push_back({.name = "u",
+                                       .copies = *rc::gen::inRange<std::uint32_t>(1, 4),
+                                       .latency = *rc::gen::inRange<std::int64_t>(0, 30),
+                                       .interval = *rc::gen::inRange<std::int64_t>(1, 9)});
+    program.machine.width = *rc::gen::inRange<std::uint32_t>(1, 4);
+    program.registers.resize(registers);
+    program.nest = {1, {random_nest(units, registers, 0)}};
+    const LoopTime whole = run_whole(program), closed = run_to_fixed_point(program);
+    RC_ASSERT(closed.cycles == whole.cycles);
+    RC_ASSERT(closed.unit_cycles == whole.unit_cycles);
+    RC_ASSERT(closed.instructions <= whole.instructions);
+    RC_ASSERT(whole.instructions == program.instructions());
+    RC_ASSERT(whole.iterations == program.iterations());
+  }));
+}
+
+}  // namespace
+}  // namespace c3

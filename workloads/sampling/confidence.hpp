@@ -1,0 +1,13 @@
+#pragma once
+
+namespace c3::inline sampling {
+
+/// z such that a normal variable lies within z standard deviations of its mean with probability \p confidence:
+/// 1.96 for 0.95. \param confidence above 0 and below 1
+double normal_quantile(double confidence);
+
+/// How many draws make the mean of a population with this relative deviation known within \p error, relative,
+/// with probability \p confidence: (z variation / error)^2, by the central limit theorem. Not rounded.
+double draws_needed(double variation, double error, double confidence);
+
+}  // namespace c3::sampling

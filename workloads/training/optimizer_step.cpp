@@ -1,0 +1,89 @@
+#include "workloads/training/optimizer_step.hpp"
+
+#include <array>
+
+namespace c3::inline workloads {
+
+OptimizerStep::OptimizerStep(const TrainingSetup& setup, int ranks, std::size_t units,
+                             DataParallel& data_parallel, StepProgram& program)
+    : setup_(setup),
+      ranks_(ranks),
+      units_(units),
+      data_parallel_(data_parallel),
+      program_(program),
+      compute_(program.stream("compute")) {}
+
+void OptimizerStep::write() {
+  const Framework& framework = setup_.framework;
+  if (framework.master_copy) unscale();
+  if (framework.clips_gradients) sum_squares();
+  if (framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
+  if (framework.clips_gradients) scale();
+  for (std::size_t unit = 0; unit < units_; ++unit)
+    update(unit);
+  data_parallel_.after_optimizer();
+}
+
+void OptimizerStep::unscale() {
+  for (std::size_t unit = 0; unit < units_; ++unit) {
+    if (setup_.framework.gradient_dtype != DType::fp32) program_.kernel(compute_, "main gradients", cast(unit));
+    if (setup_.dtype == DType::fp16)
+      program_.kernel(compute_, "unscale", of_gradients(VectorOp::mul_scalar, unit));
+  }
+}
+
+// Over all ranks. Those that have all gradients of a weight know its share of the norm.
+void OptimizerStep::sum_squares() {
+  for (std::size_t unit = 0; unit < units_; ++unit)
+    program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
+  const bool is_sharded = setup_.sharding != Sharding::none && ranks_ > setup_.tensor_parallel;
+  if (!is_sharded && setup_.tensor_parallel == 1) return;
+  CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
+  if (!is_sharded) {
+    call.dtype = setup_.dtype;
+    if (setup_.tensor_parallel < ranks_) call.groups = RankGroups{.size = setup_.tensor_parallel, .stride = 1};
+  }
+  const auto stream = program_.stream("norm");
+  program_.order(compute_, stream, "squares summed");
+  program_.collective(stream, "gradients' norm", call);
+  program_.order(stream, compute_, "norm known");
+}
+
+// Times what makes the norm small enough.
+void OptimizerStep::scale() {
+  for (std::size_t unit = 0; unit < units_; ++unit)
+    program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
+}
+
+void OptimizerStep::update(std::size_t unit) {
+  // PyTorch's loops over lists of tensors where one kernel does not do it all: decay, first moment, second
+  // moment (two), root, correction, epsilon, update.
+  constexpr std::array kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
+                                 VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
+                                 VectorOp::add_scalar, VectorOp::add};
+  const std::int64_t count = data_parallel_.updated(unit);
+  if (setup_.framework.fused_optimizer) {
+    program_.kernel(compute_, "adam", flat(VectorOp::adam, count, setup_.framework.parameter_dtype));
+  } else {
+    for (const VectorOp op : kLoops)
+      program_.kernel(compute_, "adam", flat(op, count, DType::fp32));
+  }
+  if (setup_.framework.master_copy) program_.kernel(compute_, "parameters", cast(unit));
+}
+
+VectorShape OptimizerStep::of_gradients(VectorOp op, std::size_t unit) const {
+  return flat(op, data_parallel_.updated(unit), gradient_dtype());
+}
+
+DType OptimizerStep::gradient_dtype() const {
+  return setup_.framework.master_copy ? DType::fp32 : setup_.framework.gradient_dtype;
+}
+
+// Half of the copy has either size.
+VectorShape OptimizerStep::cast(std::size_t unit) const {
+  const double share = 0.5 * (1.0 + element_size(setup_.dtype) / element_size(DType::fp32));
+  const auto count = static_cast<double>(data_parallel_.updated(unit));
+  return flat(VectorOp::copy, static_cast<std::int64_t>(count * share), DType::fp32);
+}
+
+}  // namespace c3::workloads

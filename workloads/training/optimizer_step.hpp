@@ -1,0 +1,45 @@
+#pragma once
+/// What follows the last backward pass: norm and clipping of gradients, the optimizer, copies of parameters.
+
+#include <cstddef>
+
+#include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/training/data_parallel.hpp"
+
+namespace c3::inline workloads {
+
+/// Optimizers in mixed precision (`Framework::master_copy`) go through gradients and parameters several times:
+/// gradients are copied to fp32, unscaled and searched for infinities where the host reads whether there are
+/// any
+/// (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters,
+/// which are copied to those that layers compute with. Source: NVIDIA/Megatron-LM,
+/// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer, and clip_grads.py;
+/// deepspeed/runtime/fp16/fused_optimizer.py does as much. Others update what they have in one kernel, or in
+/// PyTorch's loops over lists of tensors. Wrong when: kernels over lists of tensors are cut where a list is too
+/// long for one launch.
+class OptimizerStep {
+ public:
+  OptimizerStep(const TrainingSetup& setup, int ranks, std::size_t units, DataParallel& data_parallel,
+                StepProgram& program);
+  void write();
+
+ private:
+  void unscale();
+  void sum_squares();
+  void scale();
+  void update(std::size_t unit);
+  /// \p op on the gradients of \p unit that this rank updates.
+  VectorShape of_gradients(VectorOp op, std::size_t unit) const;
+  /// Numbers of \p unit in the computing type and in fp32, one read and the other written.
+  VectorShape cast(std::size_t unit) const;
+  DType gradient_dtype() const;  ///< of those that are clipped
+
+  const TrainingSetup& setup_;
+  int ranks_;
+  std::size_t units_;
+  DataParallel& data_parallel_;
+  StepProgram& program_;
+  StepProgram::Stream compute_;
+};
+
+}  // namespace c3::workloads
