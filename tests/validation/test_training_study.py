@@ -10,7 +10,8 @@ import unittest
 
 from measured_data import DATA, skip_without
 
-GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "gpt.mean",
+GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "memory.ran_refused",
+         "memory.large_refused", "memory.in_use", "gpt.mean",
          "interference.difference", "gathers.gain", "gathers.gain_prioritized", "steps.titan128", "steps.titan_tp", "steps.mpt",
          "steps.mpt.signed", "steps.simumax.tp2", "steps.simumax.tp4", "steps.simumax.tp8", "steps.vtrain18b", "async_gain",
          "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}

@@ -302,7 +302,7 @@ void StepComposer::run_chunk(const PartKernel& kernel, int chunks) {
 void StepComposer::hold_output(const PartKernel& kernel) {
   const Bytes bytes = kernel.output.value_or(output_bytes(kernel.op));
   if (bytes.value <= 0.0) return;
-  const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "not kept", bytes);
+  const Tensor tensor = program_.memory().allocate(compute_, MemoryClass::activations, "temporaries", bytes);
   if (!holds_outputs_) release_outputs();
   outputs_.push_back(tensor);
 }
