@@ -55,8 +55,8 @@ bool is_offered(const PublishedFigures& figures, Protocol protocol) {
   const bool sums_bytes = reduces(call.kind) && call.dtype == DType::fp8;
   const bool gathers = !figures.reduces_to_all();
   const bool takes_kind = !gathers || (figures.since(19) && figures.ranks <= kMostHeads);
-  const bool over_sharp =
-      figures.nodes > 1 && figures.reduces_to_all() && figures.cluster.fabric->switch_reduces;
+  const bool over_sharp = figures.nodes > 1 && figures.reduces_to_all() && figures.library.permits.collnet &&
+                          figures.cluster.fabric->switch_reduces;
   return figures.graphs.nvls.channels >= 2 && (figures.nodes == 1 || over_sharp) &&
          protocol == Protocol::simple && !sums_bytes && !is_rooted(call.kind) && takes_kind;
 }

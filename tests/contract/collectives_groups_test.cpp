@@ -144,6 +144,24 @@ TEST_CASE("measured in groups: as long as one group alone, but that one process 
   CHECK(measure_collective(launched, one, how).time == 4.0_ms);
 }
 
+TEST_CASE("a host takes its time for every send and receive of a group, and once for a collective") {
+  // Eight ranks: 14 sends and receives of an all-to-all, two of a pair, seven of a gather's root.
+  ClusterSpec cluster = nodes_of(NodeTopology::switched, 1, 8);
+  cluster.library.host_launch = 1.0_ms;
+  cluster.library.group_operation = 0.5_ms;
+  const auto time = [&](CollectiveKind kind, LaunchPath launch, Algorithm algorithm = Algorithm::direct) {
+    const CollectiveCall call{.kind = kind, .bytes = 1.0_KiB};
+    return measure_collective(cluster, call, {.method = {algorithm}, .launch = launch}).time.value;
+  };
+  CHECK(time(CollectiveKind::all_to_all, LaunchPath::eager) == near(7.5e-3));
+  CHECK(time(CollectiveKind::all_to_all, LaunchPath::one_process) == near(8 * 7.5e-3));
+  CHECK(time(CollectiveKind::send_receive, LaunchPath::eager) == near(1.5e-3));
+  CHECK(time(CollectiveKind::gather, LaunchPath::eager) == near(4e-3));
+  CHECK(time(CollectiveKind::all_gather, LaunchPath::eager) == near(1e-3));
+  CHECK(time(CollectiveKind::all_to_all, LaunchPath::eager, Algorithm::ring) == near(1e-3));
+  CHECK(time(CollectiveKind::all_to_all, LaunchPath::graph) < 1e-3);
+}
+
 TEST_CASE("groups over two GPUs of each node share its NICs, and all of them are there") {
   // Groups {0, 1, 4, 5, ..}: not alike, so every rank runs; each NIC carries what its own rank sends.
   const ClusterSpec cluster = nodes_of(NodeTopology::switched, 2, 4);

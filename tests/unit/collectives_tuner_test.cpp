@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include "collectives/library/tuner.hpp"
 
+#include "collectives/measure.hpp"
+
 #include "collectives/library/channel_protocol.hpp"
 #include "engine/errors.hpp"
 #include "tests/support/fabrics.hpp"
@@ -70,6 +72,38 @@ TEST_CASE("between nodes a step costs the network's latency, and a loaded simple
   const CollectiveCall large = call_of(CollectiveKind::all_reduce, 1.0_GiB);
   const double many = 1.4 * (8.4e-6 + 28 * 3.4e-6 + 2 * 14e-6) + 1073741824.0 * 1.875 / 320e9;
   CHECK(expected_time(large, Algorithm::ring, Protocol::simple, cluster)->value == near(many));
+}
+
+TEST_CASE("on hosts by AMD a step over nodes posts for 2 us, and ll reaches less between nodes") {
+  ClusterSpec cluster = nccl_like(2);
+  const CollectiveCall small = call_of(CollectiveKind::all_reduce, 8.0_KiB);
+  const auto time = [&](Protocol protocol) {
+    return expected_time(small, Algorithm::ring, protocol, cluster)->value;
+  };
+  cluster.library.host_processor = HostProcessor::amd;
+  // 28 steps within nodes at 3 x 2 us, and in ll at 2 us; ll at half of 320 GB/s, at most 22.5
+  CHECK(time(Protocol::simple) == near(8.4e-6 + 28 * 6e-6 + 2 * 14e-6 + 8192.0 * 1.875 / 320e9));
+  CHECK(time(Protocol::ll) == near(6.6e-6 + 28 * 2e-6 + 2 * 2.7e-6 + 8192.0 * 1.875 / 22.5e9));
+  cluster.library.host_processor = HostProcessor::arm;
+  CHECK(time(Protocol::ll) == near(6.6e-6 + 28 * 1e-6 + 2 * 2.7e-6 + 8192.0 * 1.875 / 39e9));
+}
+
+TEST_CASE("over nodes nvls is chosen where the fabric's switches reduce, and takes what its tuner expects") {
+  // Four nodes, 512 MiB: 25 + 18 us, and 62 / 32 of the bytes by 8 heads, each of 2 x 30 GB/s x 0.85 x 7/8 =
+  // 44.625 GB/s within a node, less than a NIC's 45.
+  ClusterSpec cluster = nccl_like(4);
+  const CollectiveCall call = call_of(CollectiveKind::all_reduce, 512.0_MiB);
+  CHECK(choose_method(call, cluster).algorithm == Algorithm::nvls_tree);
+  CHECK_FALSE(expected_time(call, Algorithm::nvls, Protocol::simple, cluster));
+  cluster.fabric->switch_reduces = true;
+  CHECK(choose_method(call, cluster).algorithm == Algorithm::nvls);
+  const double expected = 43e-6 + 536870912.0 * (62.0 / 32.0) / (8 * 44.625e9);
+  CHECK(expected_time(call, Algorithm::nvls, Protocol::simple, cluster)->value == near(expected));
+  const MeasuredMethod how{.method = {Algorithm::nvls}, .gap = Seconds{}};
+  const double base = cluster.library.simple.base_latency.value;
+  CHECK(measure_collective(cluster, call, how).time.value == near(expected + base, 1e-2));
+  cluster.library.permits.collnet = false;
+  CHECK(choose_method(call, cluster).algorithm == Algorithm::nvls_tree);
 }
 
 TEST_CASE("an all-reduce goes from rings with flags through trees to the switch as it grows") {
