@@ -30,6 +30,10 @@ TABLES = {
     "neusight_mi100_bmm.csv": NEUSIGHT_PRODUCT + "test,MI100,bmm,16,1024,1024,1024,1.5,,,,,\n",
     "aiter_attention_mi300x.csv": "b,heads,kv_heads,seq,kv_seq,head_dim,causal,fwd_tflops,bwd_a16_tflops,bwd_a32_tflops\n"
     + "1,32,8,2048,2048,128,0,500,400,350\n",
+    "aiter_gemm_mi308x_mi300x.csv": "gpu,cu_num,kind,B,M,N,K,libtype,splitK,us,kernelName,file\n"
+    + "MI300X,304,8bit,,4096,4096,4096,ck,0,180,x,a8w8_blockscale_tuned_gemm_x.csv\n"
+    + "MI308X,80,8bit,,4096,4096,4096,ck,0,400,x,dsv3_a8w8_bpreshuffle_tuned_gemm.csv\n"
+    + "MI308X,80,bf16,,4096,4096,4096,ck,0,800,x,dsv3_bf16_tuned_gemm.csv\n",
     "simumax_b200_gemm.csv": "b,m,n,k,layout,accumulate,out_dtype,tflops,ms\n"
     + "1,4096,8192,8192,NT,True,fp32,1100,0.5\n",
     "attention_prefill_causal_a100_sxm.csv": ATTENTION,
@@ -91,6 +95,9 @@ class Reproduce(ScratchTest):
         self.assertEqual(figures["bf16.all_m.h100-sxm"]["rows"], 2)
         self.assertEqual(figures["fp8.h100"]["rows"], 1)
         self.assertIn("quantises", figures["fp8.h100"]["known_miss"])
+        self.assertEqual([figures[f"tuned.{name}"]["rows"] for name in ("mi300x", "mi308x", "mi308x.block", "mi308x.token")],
+                         [1, 1, 0, 1])
+        self.assertEqual(figures["mechanism.h100.all"]["rows"], 1)
 
         model = figures["models.row.inference.v100-pcie-32gb.bert-large.8x512"]
         self.assertEqual((model["kind"], model["rows"]), ("predicted", 1))

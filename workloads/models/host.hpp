@@ -20,7 +20,7 @@ struct Host {
   Seconds event;              ///< to record an event or to wait for one on a stream
   Seconds layer_forward;      ///< of a layer's forward pass beyond its launches: modules, views, hooks
   Seconds layer_backward;     ///< of its backward pass
-  CallCosts calls;            ///< one call alone between two events, by operator
+  CallCosts calls = {};       ///< one call alone between two events, by operator
 
   bool operator==(const Host&) const = default;
 };
