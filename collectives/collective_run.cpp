@@ -51,14 +51,14 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity, Activity
   open_activity(rank, parent);
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
-  CollectivesInFlight& in_flight = cluster_.gpu(rank).collectives(plan_.stream);
-  in_flight.begin();
+  CoreClock& clock = cluster_.gpu(rank).clock(plan_.stream);
+  clock.begin_collective();
   start(rank);
   has_joined_[index] = true;
   if (++joined_ == simulated_.size()) all_joined_.set();
   co_await all_joined_;
   co_await done_;
-  in_flight.end();
+  clock.end_collective();
   simulation_.end_activity(activities_[index]);
 }
 

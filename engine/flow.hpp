@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/bound_law.hpp"
 #include "engine/observer.hpp"
 
 namespace c3::inline engine {
@@ -56,11 +57,14 @@ class Completion {
 /// A flow's rate x' [1/s] is the largest that weighted max-min fairness gives it: all flows of a class rise
 /// with a common level L, x' = min(bound, weight L), until a resource is full (sum of amount times rate =
 /// capacity). Source: Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2, with weights and bounds.
-/// Wrong when: hardware slows a flow below saturation; then the caller lowers `bound` with load.
+/// A flow that follows the speed of a domain states how by `laws`: the bound is then the least of its own and
+/// of those (FluidSystem; FlowSolver looks at `bound` alone). Wrong when: hardware slows a flow below
+/// saturation; then the caller lowers `bound` with load.
 struct FlowSpec {
   std::span<const Demand> demands;  ///< copied; each resource at most once
-  double bound = kUnbounded;        ///< largest rate [1/s], > 0; finite when there are no demands
-  double weight = 1.0;              ///< > 0
+  double bound = kUnbounded;        ///< largest rate [1/s], > 0; finite when there are no demands and no laws
+  std::span<const BoundTerm> laws = {};  ///< copied
+  double weight = 1.0;                   ///< > 0
   PriorityClass priority = 0;
   ActivityId activity = kNoActivity;  ///< for observers: what it carries
   ActivityId account = kNoActivity;   ///< for observers: whose bytes these are, where it carries nothing

@@ -21,12 +21,20 @@ constexpr int kSettlingRounds = 8;
 
 constexpr std::uint32_t kNoRule = std::numeric_limits<std::uint32_t>::max();
 
+void check_laws(std::span<const BoundTerm> laws, std::size_t domains) {
+  for (const BoundTerm& term : laws) {
+    if (term.domain >= domains)
+      throw std::invalid_argument("FluidSystem: no domain " + std::to_string(term.domain));
+  }
+}
+
 void check(const FlowSpec& spec, std::size_t resources) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("FluidSystem::start: " + what); };
   if (!(spec.bound > 0.0)) fail("bound must be > 0");
   if (!(spec.weight > 0.0) || std::isinf(spec.weight)) fail("weight must be > 0 and finite");
   if (spec.priority >= kPriorityClasses) fail("priority class out of range");
-  if (spec.demands.empty() && std::isinf(spec.bound)) fail("a flow without demands needs a finite bound");
+  if (spec.demands.empty() && std::isinf(spec.bound))
+    fail("a flow without demands needs a finite bound or law");
   for (const Demand& demand : spec.demands) {
     if (demand.resource >= resources) fail("no resource " + std::to_string(demand.resource));
     if (!(demand.amount > 0.0) || std::isinf(demand.amount)) fail("demands must be > 0 and finite");
@@ -69,12 +77,22 @@ FluidSystem::Slot& FluidSystem::occupy(FlowSolver::Index index, const FlowSpec& 
   Slot& slot = slots_[index];
   slot = {
       .target = target, .tag = tag, .generation = slot.generation, .alive = true, .activity = spec.activity};
+  slot.has_laws = !spec.laws.empty();
   return slot;
 }
 
+FlowSolver::Index FluidSystem::add_flow(const FlowSpec& spec) {
+  check_laws(spec.laws, domains_.size());
+  FlowSpec now = spec;
+  now.bound = std::min(spec.bound, domains_.bound(spec.laws));
+  check(now, solver_.resource_count());
+  const FlowSolver::Index index = solver_.add_flow(now);
+  if (!spec.laws.empty()) domains_.bind(index, spec.bound, spec.laws);
+  return index;
+}
+
 FlowId FluidSystem::start(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
-  check(spec, solver_.resource_count());
-  const FlowSolver::Index index = solver_.add_flow(spec);
+  const FlowSolver::Index index = add_flow(spec);
   Slot& slot = occupy(index, spec, target, tag);
   slot.remaining = 1.0;
   slot.since = now_;
@@ -91,8 +109,7 @@ void FluidSystem::report_takes(ActivityId activity, FlowSolver::Index flow, doub
 }
 
 FlowId FluidSystem::prepare(const FlowSpec& spec, Completion* target, std::uint64_t tag) {
-  check(spec, solver_.resource_count());
-  const FlowSolver::Index index = solver_.add_flow(spec);
+  const FlowSolver::Index index = add_flow(spec);
   solver_.pause(index);
   Slot& slot = occupy(index, spec, target, tag);
   slot.prepared = true;
@@ -145,9 +162,19 @@ double FluidSystem::remaining(FlowId flow) const {
   return std::max(0.0, slot.remaining - slot.rate * (now_ - slot.since));
 }
 
-void FluidSystem::set_bound(FlowId flow, double bound) {
-  if (!(bound > 0.0)) throw std::invalid_argument("FluidSystem::set_bound: bound must be > 0");
-  if (is_named(flow) && solver_.bound(flow.index) != bound) solver_.set_bound(flow.index, bound);
+void FluidSystem::set_bound(FlowId flow, double bound, std::span<const BoundTerm> laws) {
+  check_laws(laws, domains_.size());
+  const double now = std::min(bound, domains_.bound(laws));
+  if (!(now > 0.0)) throw std::invalid_argument("FluidSystem::set_bound: bound must be > 0");
+  if (!is_named(flow)) return;
+  Slot& slot = slots_[flow.index];
+  if (slot.has_laws || !laws.empty()) domains_.bind(flow.index, bound, laws);
+  slot.has_laws = !laws.empty();
+  apply_bound(flow.index, now);
+}
+
+void FluidSystem::apply_bound(FlowSolver::Index flow, double bound) {
+  if (solver_.bound(flow) != bound) solver_.set_bound(flow, bound);
 }
 
 void FluidSystem::set_weight(FlowId flow, double weight) {
@@ -168,6 +195,8 @@ void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag)
 }
 
 double FluidSystem::next_date() {
+  if (domains_.has_changed())
+    domains_.apply([this](FlowSolver::Index flow, double bound) { apply_bound(flow, bound); });
   if (solver_.needs_solve()) {
     std::span<const FlowSolver::Index> changed = solve();
     for (int round = 0; round < kSettlingRounds && apply_rules(round); ++round) {
@@ -294,6 +323,7 @@ void FluidSystem::finish(FlowSolver::Index index) {
 void FluidSystem::release(FlowSolver::Index index) {
   slots_[index].alive = false;
   ++slots_[index].generation;
+  if (slots_[index].has_laws) domains_.release(index);
   solver_.remove_flow(index);
 }
 

@@ -10,6 +10,7 @@
 #include "engine/event_queue.hpp"
 #include "engine/flow.hpp"
 #include "engine/flow_solver.hpp"
+#include "engine/speed_domains.hpp"
 
 namespace c3::inline engine {
 
@@ -42,6 +43,15 @@ class FluidSystem {
   void set_capacity_rule(ResourceId resource, CapacityRule& rule);
   /// Tells the observer that \p used of a resource is in use that no flow loads, e.g. CUs held by work groups.
   void report_use(ResourceId resource, double used);
+  /// A speed that bounds of flows follow (FlowSpec::laws). > 0
+  DomainId add_domain(double speed = 1.0) { return domains_.add(speed); }
+  /// All flows of \p domain have their new bounds from the next solve on, which is in this instant; of several
+  /// speeds set in one instant the last counts.
+  void set_speed(DomainId domain, double speed) { domains_.set_speed(domain, speed); }
+  double speed(DomainId domain) const { return domains_.speed(domain); }
+  /// What \p laws allow at the speeds of now [1/s].
+  double bound(std::span<const BoundTerm> laws) const { return domains_.bound(laws); }
+
   void set_floor(PriorityClass priority, double fraction) { solver_.set_floor(priority, fraction); }
   const FlowSolver& rates() const { return solver_; }
 
@@ -64,7 +74,8 @@ class FluidSystem {
   bool in_flight(FlowId flow) const;
   double rate(FlowId flow) const;       ///< [1/s] since the last solve; 0 when it has ended
   double remaining(FlowId flow) const;  ///< 1 at start, 0 at the end
-  void set_bound(FlowId flow, double bound);
+  /// Replaces the bound of \p flow, and its laws.
+  void set_bound(FlowId flow, double bound, std::span<const BoundTerm> laws = {});
   void set_weight(FlowId flow, double weight);
   void set_priority(FlowId flow, PriorityClass priority);
   std::size_t flows_in_flight() const { return in_flight_; }
@@ -90,6 +101,7 @@ class FluidSystem {
     bool running = false;    ///< one that makes progress; a prepared flow may wait
     bool prepared = false;   ///< kept when it ends
     bool unsettled = false;  ///< the solver has another rate for it since
+    bool has_laws = false;
     ActivityId activity = kNoActivity;
   };
   struct Timer {
@@ -118,6 +130,8 @@ class FluidSystem {
   void remember(std::span<const FlowSolver::Index> changed);
   void settle_remembered();
   void settle_progress(FlowSolver::Index flow);
+  FlowSolver::Index add_flow(const FlowSpec& spec);
+  void apply_bound(FlowSolver::Index flow, double bound);
   Slot& occupy(FlowSolver::Index index, const FlowSpec& spec, Completion* target, std::uint64_t tag);
   bool is_named(FlowId flow) const;
   void report_takes(ActivityId activity, FlowSolver::Index flow, double part);
@@ -127,6 +141,7 @@ class FluidSystem {
   bool is_due(double date) const;
 
   FlowSolver solver_;
+  SpeedDomains domains_;
   std::vector<Slot> slots_;
   std::vector<FlowSolver::Index> unsettled_;  ///< flows with that mark
   EventQueue completions_;

@@ -59,7 +59,8 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const ActivityId activity = begin(*cohort);
   cohort->share = share_of(*cohort);
   cohort->cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
-  CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, compute_time(*cohort));
+  const Seconds computing_now = compute_time(*cohort) / gpu_.clock(launch_.stream).speed_of_arithmetic();
+  CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, computing_now);
   state.cus_taken = cohort->cus_taken;
   state.stores_bypass = launch_.sink != nullptr;
   const Traffic traffic = kernel_.traffic->per_work_group(state);
@@ -67,16 +68,13 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   cohort->loads = traffic.hbm;
   cohort->in_flight = in_flight(gpu_.spec().compute, kernel_, computing_beside(*cohort));
   if (kernel_.prologue > 0.0) {
-    const Seconds latency = gpu_.spec().hbm.latency;
-    RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, latency, activity));
+    const double fastest = 1.0 / gpu_.spec().hbm.latency.value;
+    RunningFlow prologue(simulation_, load_flow(*cohort, traffic, kernel_.prologue, fastest, activity));
     co_await prologue;
   }
   cohort->share = share_of(*cohort);
-  const Seconds steady_from_now = steady_time(*cohort);
-  RunningFlow steady(simulation_,
-                     load_flow(*cohort, traffic, 1.0 - kernel_.prologue, steady_from_now, activity));
+  RunningFlow steady(simulation_, steady_flow(*cohort, traffic, activity));
   cohort->steady = steady.id();
-  cohort->bound = 1.0 / steady_from_now.value;
   computing_.push_back(cohort);
   co_await steady;
   std::erase(computing_, cohort);
@@ -111,15 +109,38 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
   return activity;
 }
 
-// Where nothing needs to be there before work begins, the latency is the first load's and all others follow it.
 // Beside other kernels its arithmetic takes as long as their share of the CU makes it; that hides what it would
 // wait for alone.
-Seconds CohortRun::steady_time(const Cohort& cohort) const {
-  const Seconds latency = gpu_.spec().hbm.latency;
+std::span<const BoundTerm> CohortRun::steady_laws(const Cohort& cohort) {
+  const DomainId domain = gpu_.clock(launch_.stream).arithmetic();
   const Seconds computing = compute_time(cohort);
-  const Seconds needed = std::max(latency + computing, kernel_.least_time);
-  const Seconds alone = with_stalls(kernel_.prologue > 0.0 ? needed - latency : needed, cohort);
-  return std::max(alone, computing / cohort.share.available);
+  laws_.assign({{domain, law_alone(cohort, computing)}});
+  if (cohort.share.available < 1.0) {
+    BoundLaw beside_others;
+    beside_others.phases[0].scaled = (computing / cohort.share.available).value;
+    laws_.push_back({domain, beside_others});
+  }
+  return laws_;
+}
+
+// Where nothing needs to be there before work begins, the latency is the first load's and all others follow it.
+// Stalls are found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide
+// everything need no bound of this kind: HBM itself holds them up, and lets go when siblings end.
+BoundLaw CohortRun::law_alone(const Cohort& cohort, Seconds computing) const {
+  const Memory& memory = gpu_.memory();
+  const Seconds latency = gpu_.spec().hbm.latency;
+  const Seconds waited_before = kernel_.prologue > 0.0 ? latency : Seconds{};
+  BoundLaw law;
+  law.phases[0] = {.fixed = (latency - waited_before).value,
+                   .scaled = computing.value,
+                   .least = (kernel_.least_time - waited_before).value};
+  law.least = memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight).value;
+  if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return law;
+  const double rate =
+      memory.alone_rate(cohort.loads * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
+  law.beside = 1.0 / rate;
+  law.overlap = kernel_.overlap;
+  return law;
 }
 
 double CohortRun::arithmetic_asked(int groups) {
@@ -142,20 +163,8 @@ void CohortRun::on_shares_changed(int xcd) {
   for (Cohort* cohort : computing_) {
     if (cohort->xcd != xcd || !changed(*cohort)) continue;
     cohort->share = share_of(*cohort);
-    rebound(*cohort);
+    simulation_.fluid().set_bound(*cohort->steady, kUnbounded, steady_laws(*cohort));
   }
-}
-
-void CohortRun::on_overlap_change() {
-  for (Cohort* cohort : computing_)
-    rebound(*cohort);
-}
-
-void CohortRun::rebound(Cohort& cohort) {
-  const double bound = 1.0 / steady_time(cohort).value;
-  if (bound == cohort.bound) return;
-  cohort.bound = bound;
-  simulation_.fluid().set_bound(*cohort.steady, bound);
 }
 
 int CohortRun::computing_beside(const Cohort& cohort) const {
@@ -179,27 +188,16 @@ ArithmeticShare CohortRun::share_of(const Cohort& cohort) const {
   return share;
 }
 
-// Work groups of one kernel share a CU evenly; a slower clock slows them all.
+// Work groups of one kernel share a CU evenly.
 Seconds CohortRun::compute_time(const Cohort& cohort) const {
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
-  const double slower = gpu_.slowdown(launch_.stream, kernel_.clock, cohort.cus_taken);
+  const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, cohort.cus_taken);
   return kernel_.compute_time * (drawn * cohort.share.groups * slower);
 }
 
-// Found at dispatch, from the bytes of the kernel's resident work groups. Work groups that hide everything need
-// no bound of this kind: HBM itself holds them up, and lets go when siblings end.
-Seconds CohortRun::with_stalls(Seconds time, const Cohort& cohort) const {
-  const Memory& memory = gpu_.memory();
-  time = std::max(time, memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight));
-  if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return time;
-  const double rate =
-      memory.alone_rate(cohort.loads * static_cast<double>(resident_), Bytes{0}) * kernel_.hbm_share;
-  return overlapped(time, Seconds{1.0 / rate}, kernel_.overlap);
-}
-
 // Alone means without other kernels: the kernel's resident work groups still share HBM with one another.
-FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
+FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, double share, double fastest,
                               ActivityId activity) {
   const auto size = static_cast<double>(cohort.cus.size());
   const double part = size * share;
@@ -208,12 +206,23 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
   gpu_.memory().add_loads(demands_, launch_.stream, cohort.xcd, part * traffic, kernel_.hbm_share);
   FlowSpec spec;
   spec.demands = demands_;
-  spec.bound = 1.0 / fastest.value;
+  spec.bound = fastest;
   const Bytes outstanding = cohort.in_flight * (traffic.hbm / traffic.l2);
   const Bytes with_siblings = traffic.hbm * (share * static_cast<double>(resident_));
   const double alone = std::min(spec.bound, gpu_.memory().alone_rate(with_siblings, Bytes{0}));
   spec.weight = gpu_.memory().weight(outstanding, static_cast<int>(cohort.cus.size()), hbm, alone);
   spec.activity = activity;
+  return spec;
+}
+
+// Whatever its clock does later, its weight stays: a clock changes how fast it computes, not how much it asks
+// for.
+FlowSpec CohortRun::steady_flow(const Cohort& cohort, const Traffic& traffic, ActivityId activity) {
+  const std::span<const BoundTerm> laws = steady_laws(cohort);
+  const double fastest = simulation_.fluid().bound(laws);
+  FlowSpec spec = load_flow(cohort, traffic, 1.0 - kernel_.prologue, fastest, activity);
+  spec.bound = kUnbounded;
+  spec.laws = laws;
   return spec;
 }
 

@@ -14,7 +14,7 @@
 
 namespace c3::inline gpu {
 
-class CohortRun final : public DispatchClient, public ComputeClient, public OverlapListener {
+class CohortRun final : public DispatchClient, public ComputeClient {
  public:
   CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
 
@@ -22,7 +22,6 @@ class CohortRun final : public DispatchClient, public ComputeClient, public Over
   void on_placed(int xcd, std::span<const int> cus) override;
   double arithmetic_asked(int groups) override;
   void on_shares_changed(int xcd) override;
-  void on_overlap_change() override;
 
  private:
   struct Cohort {
@@ -36,7 +35,6 @@ class CohortRun final : public DispatchClient, public ComputeClient, public Over
     double cus_taken = 0.0;             ///< from the kernel, at dispatch
     ArithmeticShare share;              ///< of its CUs, now
     std::optional<FlowId> steady = {};  ///< while it computes
-    double bound = 0.0;                 ///< of that flow
   };
 
   Task run_cohort(Cohort* cohort);
@@ -45,14 +43,15 @@ class CohortRun final : public DispatchClient, public ComputeClient, public Over
   /// Its siblings on the fullest CU and what other kernels leave them. While work groups wait to be placed, the
   /// mean over its CUs: those that end early make room. Then the CU that leaves least, which ends last.
   ArithmeticShare share_of(const Cohort& cohort) const;
-  Seconds compute_time(const Cohort& cohort) const;  ///< of the work groups on its fullest CU
+  Seconds compute_time(const Cohort& cohort) const;  ///< of the work groups on its fullest CU, at speed 1
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
-  Seconds steady_time(const Cohort& cohort) const;
-  void rebound(Cohort& cohort);
-  /// Of a work group's steady phase, when arithmetic and loads hide each other imperfectly.
-  Seconds with_stalls(Seconds time, const Cohort& cohort) const;
-  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, Seconds fastest,
+  std::span<const BoundTerm> steady_laws(const Cohort& cohort);
+  /// The same with nobody else on its CUs, where its arithmetic takes \p computing at speed 1.
+  BoundLaw law_alone(const Cohort& cohort, Seconds computing) const;
+  /// \p fastest [1/s] bounds it.
+  FlowSpec load_flow(const Cohort& cohort, const Traffic& traffic, double share, double fastest,
                      ActivityId activity);
+  FlowSpec steady_flow(const Cohort& cohort, const Traffic& traffic, ActivityId activity);
   /// Its stores until they are served.
   Task store(const Cohort* cohort, double to_hbm);
   FlowSpec store_flow(const Cohort& cohort, double to_hbm);
@@ -79,6 +78,7 @@ class CohortRun final : public DispatchClient, public ComputeClient, public Over
   std::vector<Cohort*> free_records_;
   std::vector<Cohort*> computing_;  ///< in their steady phase
   std::vector<Demand> demands_;     ///< scratch
+  std::vector<BoundTerm> laws_;     ///< scratch
   Event done_;
 };
 

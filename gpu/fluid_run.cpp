@@ -41,8 +41,9 @@ Task FluidRun::run() {
   done_.set();
 }
 
-void FluidRun::on_overlap_change() { rebound(); }
-void FluidRun::on_shares_changed(int) { rebound(); }
+void FluidRun::on_shares_changed(int) {
+  if (flow_) simulation_.fluid().set_bound(*flow_, kUnbounded, laws());
+}
 
 const Traffic& FluidRun::traffic() {
   if (!traffic_) {
@@ -54,17 +55,11 @@ const Traffic& FluidRun::traffic() {
   return *traffic_;
 }
 
-void FluidRun::rebound() {
-  if (flow_) simulation_.fluid().set_bound(*flow_, bound());
-}
-
-double FluidRun::slower() const {
-  return gpu_.slowdown(launch_.stream, kernel_.clock, gpu_.cus_taken(launch_.stream, launch_.range));
-}
-
 double FluidRun::arithmetic_asked(int groups) {
+  const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
   return c3::arithmetic_asked(kernel_, gpu_.spec(), traffic(), groups,
-                              launch_.range.size() * gpu_.spec().compute.xcds, slower());
+                              launch_.range.size() * gpu_.spec().compute.xcds,
+                              gpu_.slowdown(launch_.stream, kernel_.clock, taken));
 }
 
 int FluidRun::computing_beside() const {
@@ -90,22 +85,31 @@ FluidRun::Shares FluidRun::shares() const {
 
 // Full waves go at the mean pace of its CUs, because CUs that others leave alone take more of the grid; the
 // last wave ends with the slowest CU.
-double FluidRun::bound() {
-  const double slower = this->slower();
+std::span<const BoundTerm> FluidRun::laws() {
+  const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
+  const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken);
   const Shares shares = this->shares();
   const auto resident = static_cast<std::int64_t>(slots_.size());
   const Occupancy waves =
       occupancy(kernel_.work_groups, resident, wave_count(kernel_.work_groups, slots_in_xcd_), shares.groups);
-  const Seconds alone = time_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
-  const auto full_waves = static_cast<double>(waves.waves - 1);
-  const Seconds beside_others = kernel_.compute_time * slower *
-                                (full_waves * waves.sharing / shares.mean + waves.last_sharing / shares.least);
+  BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident);
   const Bytes loads = traffic().hbm * static_cast<double>(kernel_.work_groups);
-  const Seconds loading = gpu_.memory().least_loading_time(launch_.stream, loads, in_flight_together);
-  const Seconds time = overlapped(std::max(alone, loading), Seconds{1.0 / hbm_rate_}, kernel_.overlap);
-  return 1.0 / std::max(time, beside_others).value;
+  alone.least = gpu_.memory().least_loading_time(launch_.stream, loads, in_flight_together).value;
+  alone.beside = 1.0 / hbm_rate_;
+  alone.overlap = kernel_.overlap;
+  const DomainId domain = gpu_.clock(launch_.stream).arithmetic();
+  laws_.assign({{domain, alone}});
+  if (shares.least < 1.0) {
+    const auto full_waves = static_cast<double>(waves.waves - 1);
+    BoundLaw beside_others;
+    beside_others.phases[0].scaled =
+        (kernel_.compute_time * slower).value *
+        (full_waves * waves.sharing / shares.mean + waves.last_sharing / shares.least);
+    laws_.push_back({domain, beside_others});
+  }
+  return laws_;
 }
 
 FlowSpec FluidRun::whole_kernel() {
@@ -123,8 +127,8 @@ FlowSpec FluidRun::whole_kernel() {
   }
   FlowSpec spec;
   spec.demands = demands_;
-  spec.bound = bound();
-  spec.weight = weight(spec.bound);
+  spec.laws = laws();
+  spec.weight = weight(simulation_.fluid().bound(spec.laws));
   spec.activity = activity_;
   return spec;
 }

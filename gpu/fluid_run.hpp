@@ -17,7 +17,7 @@ namespace c3::inline gpu {
 /// The tail is the slowest work group of the last wave, or its stores. Wrong when: another kernel needs the
 /// slots that the last, thin wave frees; compute and HBM take about equally long, because a work group then
 /// waits for each in turn.
-class FluidRun final : public DispatchClient, public ComputeClient, public OverlapListener {
+class FluidRun final : public DispatchClient, public ComputeClient {
  public:
   FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
 
@@ -25,19 +25,16 @@ class FluidRun final : public DispatchClient, public ComputeClient, public Overl
   void on_placed(int xcd, std::span<const int> cus) override;
   double arithmetic_asked(int groups) override;
   void on_shares_changed(int xcd) override;
-  void on_overlap_change() override;
 
  private:
   struct Slot {
     int xcd, cu;
   };
   Task run();
-  double bound();
+  std::span<const BoundTerm> laws();
   FlowSpec whole_kernel();
   double weight(double alone);
-  void rebound();
   const Traffic& traffic();
-  double slower() const;         ///< its clock over the current clock
   int computing_beside() const;  ///< work groups of any kernel on the fullest CU
   /// What its CUs give it: siblings on the fullest CU, and what others leave it there, on the mean and at
   /// least.
@@ -57,6 +54,7 @@ class FluidRun final : public DispatchClient, public ComputeClient, public Overl
   std::vector<std::int64_t> slots_in_xcd_;
   std::optional<Traffic> traffic_;  ///< of one work group, fixed when the first are placed
   std::vector<Demand> demands_;
+  std::vector<BoundTerm> laws_;
   double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows this mix of reads and writes [1/s]
   std::optional<FlowId> flow_;
   bool started_ = false;

@@ -20,8 +20,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
         simulation.fluid().add_resource({.name = name, .unit = "CU", .gpu = rank}, spec.compute.cus());
     auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
-    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(spec.compute.boost_clock, slower),
-                      std::make_unique<CollectivesInFlight>()});
+    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, slower)});
   }
 }
 
@@ -31,12 +30,10 @@ double Gpu::cus_taken(int stream, CuRange range) {
   return static_cast<double>(masked + dispatcher(stream).units().copying(range)) / all;
 }
 
-double Gpu::slowdown(int stream, Hertz sustained, double cus_taken) {
-  double slower = sustained / clock(stream).current();
-  if (spec_.hypotheses.power.coupling > 0.0)
-    slower /= speed_under_power_limit(spec_, sustained, memory_.traffic_of_others(stream), cus_taken);
-  if (collectives(stream).any()) slower /= 1.0 - spec_.hypotheses.overlap_loss;
-  return slower;
+double Gpu::slowdown_at_boost(int stream, Hertz sustained, double cus_taken) {
+  const double slower = sustained / spec_.compute.boost_clock;
+  if (spec_.hypotheses.power.coupling <= 0.0) return slower;
+  return slower / speed_under_power_limit(spec_, sustained, memory_.traffic_of_others(stream), cus_taken);
 }
 
 }  // namespace c3::gpu

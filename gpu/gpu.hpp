@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "engine/simulation.hpp"
-#include "gpu/collectives_in_flight.hpp"
-#include "gpu/core_clock.hpp"
+#include "gpu/clock/core_clock.hpp"
 #include "gpu/dispatcher.hpp"
 #include "gpu/dma_engines.hpp"
 #include "gpu/isolation.hpp"
@@ -38,22 +37,24 @@ class Gpu {
 
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
-  CollectivesInFlight& collectives(int stream) { return *sides_[side(stream)].collectives; }
   Memory& memory() { return memory_; }
   DmaEngines& dma() { return dma_; }
   Tracker& tracker() { return tracker_; }
 
   /// Share of the CUs that a kernel of \p stream cannot have: beyond its mask, or held by copies.
   double cus_taken(int stream, CuRange range);
-  /// How much slower than alone at its sustained clock \p sustained, on all CUs, a kernel of \p stream computes
-  /// now: for the clock that others pull down, for their power, and beside collectives.
-  double slowdown(int stream, Hertz sustained, double cus_taken);
+  /// How many times as long as alone at its sustained clock \p sustained, on all CUs, a kernel of \p stream
+  /// would compute at speed 1 of the clock's domains: for the clock and for its power.
+  double slowdown_at_boost(int stream, Hertz sustained, double cus_taken);
+  /// The same now: at the clock that others pull down, and beside collectives.
+  double slowdown(int stream, Hertz sustained, double cus_taken) {
+    return slowdown_at_boost(stream, sustained, cus_taken) / clock(stream).speed_of_arithmetic();
+  }
 
  private:
   struct ComputeSide {
     std::unique_ptr<Dispatcher> dispatcher;
     std::unique_ptr<CoreClock> clock;
-    std::unique_ptr<CollectivesInFlight> collectives;
   };
   std::size_t side(int stream) const { return sides_.size() > 1 ? static_cast<std::size_t>(stream) : 0; }
 

@@ -9,14 +9,10 @@ namespace {
 template <class Run>
 Task run_to_end(Gpu& gpu, const KernelDescription& kernel, KernelLaunch launch, ActivityId activity) {
   Run run(gpu, kernel, launch, activity);
-  const bool loses_to_collectives = gpu.spec().hypotheses.overlap_loss > 0.0;
-  if (loses_to_collectives) gpu.collectives(launch.stream).add(run);
   gpu.dispatcher(launch.stream)
       .submit(
           {&run, kernel.needs, kernel.work_groups, launch.range, launch.priority, launch.order, launch.draw});
   co_await run.done();
-  // Not by a destructor: a simulation that is given up destroys its tasks after its GPUs.
-  if (loses_to_collectives) gpu.collectives(launch.stream).remove(run);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
-#include "gpu/core_clock.hpp"
+#include "gpu/clock/core_clock.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/waves.hpp"
 
@@ -91,7 +91,7 @@ Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t w
 // The first loads of all resident work groups come at once, and nothing hides them. The last wave ends with its
 // slowest work group; the stores of the others are over by then, unless all stop together and their stores come
 // at once too.
-Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
+BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
                       const Occupancy& occupancy, double slower) {
   const Seconds latency = gpu.hbm.latency;
   const Seconds compute = kernel.compute_time * slower;
@@ -104,18 +104,16 @@ Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
       std::max(latency, kernel.output * (traffic.stores_to_hbm * in_last_wave) / gpu.hbm.write);
   const Seconds last = compute * static_cast<double>(occupancy.last_sharing);
   const Seconds slowest = last * (gpu.dispatch.work_group_spread * likely_largest(in_last_wave));
-  const Seconds full_wave =
-      std::max(latency + compute * static_cast<double>(occupancy.sharing), kernel.least_time);
   const Seconds first_wave_waits = first_loads - latency;
-  return first_wave_waits + full_waves * full_wave + std::max(latency + last, kernel.least_time) +
-         std::max(last_stores, slowest);
+  const Seconds full_waves_compute = compute * (full_waves * static_cast<double>(occupancy.sharing));
+  return {.phases = {{{.fixed = (first_wave_waits + full_waves * latency).value,
+                       .scaled = full_waves_compute.value,
+                       .least = (first_wave_waits + full_waves * kernel.least_time).value},
+                      {.fixed = latency.value, .scaled = last.value, .least = kernel.least_time.value},
+                      {.scaled = slowest.value, .least = last_stores.value}}}};
 }
 
-Seconds overlapped(Seconds a, Seconds b, double p) {
-  const auto [shorter, longer] = std::minmax(a.value, b.value);
-  if (shorter <= 0.0 || std::isinf(p)) return {longer};
-  return {longer * std::pow(1.0 + std::pow(shorter / longer, p), 1.0 / p)};
-}
+Seconds overlapped(Seconds a, Seconds b, double p) { return {overlapped_time(a.value, b.value, p)}; }
 
 KernelTime& KernelTime::operator+=(const KernelTime& next) {
   if (next.time > time) bound = next.bound;
@@ -146,7 +144,7 @@ KernelTime time_alone(const KernelDescription& kernel, const GpuSpec& gpu, const
   const double rate = hbm_rate_alone(gpu.hbm, result.hbm_read, written) * slice.hbm * kernel.hbm_share;
   const Seconds hbm{rate > 0.0 ? 1.0 / rate : 0.0};
   const double speed = speed_under_power_limit(gpu, kernel.clock, BytesPerSecond{}, cus_taken_by(gpu, slice));
-  const Seconds waves = time_of_waves(kernel, gpu, traffic, occupancy, 1.0 / speed);
+  const Seconds waves{law_of_waves(kernel, gpu, traffic, occupancy).time(speed)};
   const auto xcds = static_cast<double>(gpu.compute.xcds);
   const Bytes through_port = traffic.llc * work_groups + written;
   Seconds caches = std::max(result.l2 / (gpu.cache.l2_bandwidth * xcds),

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "engine/bound_law.hpp"
 #include "gpu/kernel.hpp"
 #include "gpu/spec.hpp"
 
@@ -42,9 +43,9 @@ struct Occupancy {
 Occupancy occupancy(std::int64_t work_groups, std::int64_t slots, std::int64_t waves, int sharing);
 
 /// From the first load to the last store, HBM permitting: a latency and the arithmetic of each wave, then the
-/// slowest work group of the last wave or its stores. \param slower clock of the kernel over current clock.
-/// Wrong when: work groups of one CU hide each other's latency.
-Seconds time_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
+/// slowest work group of the last wave or its stores. \param slower how many times as long arithmetic takes at
+/// speed 1 as at the kernel's clock. Wrong when: work groups of one CU hide each other's latency.
+BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const Traffic& traffic,
                       const Occupancy& occupancy, double slower = 1.0);
 
 /// Time of two activities of each work group that overlap imperfectly: (a^p + b^p)^(1/p), p = kernel.overlap.

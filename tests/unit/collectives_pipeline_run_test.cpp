@@ -40,20 +40,18 @@ class Ports final : public PipelineTraffic, public Observer {
       out_.push_back(simulation.fluid().add_resource({}, rate()));
       in_.push_back(simulation.fluid().add_resource({}, rate()));
       bounds_.push_back(rate());
+      clocks_.push_back(simulation.fluid().add_domain());
     }
     core_ = simulation.fluid().add_resource({}, 0.4 * kRate * ranks_);
   }
 
-  FlowSpec flow(const PlannedFlow& edge, std::vector<Demand>& demands, ChannelPace& pace) const override {
+  FlowSpec flow(const PlannedFlow& edge, FlowParts& parts) const override {
     const Leg& leg = edge.legs.front();
-    demands = {
+    parts.demands = {
         {out_[at(leg.src)], leg.bytes.value}, {in_[at(leg.dst)], leg.bytes.value}, {core_, leg.bytes.value}};
-    pace = {};
-    pace.add(leg.src, bounds_[at(leg.src)] / leg.bytes.value);
-    return {.demands = demands, .weight = 1.0 / leg.bytes.value};
-  }
-  double bound(const ChannelPace& pace) const override {
-    return pace.bound([this](int rank) { return rank == 0 ? clock_ : 1.0; });
+    parts.laws.clear();
+    parts.add_channels(clocks_[at(leg.src)], leg.bytes.value / bounds_[at(leg.src)], /*clock_share=*/1.0);
+    return {.demands = parts.demands, .laws = parts.laws, .weight = 1.0 / leg.bytes.value};
   }
   std::uint64_t occupancy(const PlannedFlow& edge) const override {
     return edge.legs.front().src == 0 ? occupancy_ : 0;
@@ -73,7 +71,7 @@ class Ports final : public PipelineTraffic, public Observer {
     bounds_[0] *= factor;
     ++occupancy_;
   }
-  void slow_clock(double factor) { clock_ = factor; }
+  void slow_clock(double factor) { simulation_->fluid().set_speed(clocks_[0], factor); }
 
   void resource_added(ResourceId, const ResourceInfo&, double) override {}
   void capacity_changed(ResourceId, Seconds, double) override {}
@@ -95,8 +93,8 @@ class Ports final : public PipelineTraffic, public Observer {
   Simulation* simulation_ = nullptr;
   std::vector<ResourceId> out_, in_;
   std::vector<double> bounds_;
+  std::vector<DomainId> clocks_;
   ResourceId core_ = 0;
-  double clock_ = 1.0;
   std::uint64_t occupancy_ = 0;
   std::map<ActivityId, std::pair<int, int>> edge_of_;
 };
@@ -125,10 +123,8 @@ class WrittenOut {
     all->activities_[index] = activity;
     co_await all->simulation_.sleep(all->ports_.latency(flow));
     if (flow.behind) co_await *all->ended_[*flow.behind];
-    std::vector<Demand> demands;
-    ChannelPace pace;
-    FlowSpec spec = all->ports_.flow(flow, demands, pace);
-    spec.bound = all->ports_.bound(pace);
+    FlowParts parts;
+    FlowSpec spec = all->ports_.flow(flow, parts);
     spec.activity = activity;
     RunningFlow running(all->simulation_, spec);
     co_await running;
@@ -234,7 +230,6 @@ TEST_CASE(
     } later;
     later.change = [&] {
       ports.slow_clock(clock);
-      run.rebound(0);
       if (crowd < 1.0) ports.crowd(crowd);
     };
     simulation.fluid().set_timer(20.0_us, later);

@@ -64,18 +64,20 @@ class Ports final : public RingTraffic {
       out_.push_back(simulation.fluid().add_resource({}, rate()));
       in_.push_back(simulation.fluid().add_resource({}, rate()));
       bounds_.push_back(rate());
+      clocks_.push_back(simulation.fluid().add_domain());
     }
     core_ = simulation.fluid().add_resource({}, 0.4 * kRate * ranks);
   }
 
-  FlowSpec flow(const Leg& leg, std::vector<Demand>& demands) const override {
+  FlowSpec flow(const Leg& leg, FlowParts& parts) const override {
     const double received = leg.bytes.value * (leg.op == TransferOp::update ? 2.0 : 1.0);
-    demands = {{out_[at(leg.src)], leg.bytes.value}, {in_[at(leg.dst)], received}, {core_, leg.bytes.value}};
-    return {
-        .demands = demands, .bound = bounds_[at(leg.src)] / leg.bytes.value, .weight = 1.0 / leg.bytes.value};
+    parts.demands = {
+        {out_[at(leg.src)], leg.bytes.value}, {in_[at(leg.dst)], received}, {core_, leg.bytes.value}};
+    parts.laws.clear();
+    parts.add_channels(clocks_[at(leg.src)], leg.bytes.value / bounds_[at(leg.src)], /*clock_share=*/1.0);
+    return {.demands = parts.demands, .laws = parts.laws, .weight = 1.0 / leg.bytes.value};
   }
   std::uint64_t occupancy(int rank) const override { return rank == 0 ? occupancy_ : 0; }
-  double clock_factor(int rank) const override { return rank == 0 ? clock_ : 1.0; }
   Seconds latency(const Leg& leg) const override { return latency_ * (1.0 + 0.1 * leg.src); }
   ActivityId begin(const Leg& leg, ActivityId before) override {
     const ActivityId activity =
@@ -89,7 +91,7 @@ class Ports final : public RingTraffic {
     bounds_[0] *= factor;
     ++occupancy_;
   }
-  void slow_clock(double factor) { clock_ = factor; }
+  void slow_clock(double factor) { simulation_.fluid().set_speed(clocks_[0], factor); }
 
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
@@ -97,8 +99,8 @@ class Ports final : public RingTraffic {
   Seconds latency_;
   std::vector<ResourceId> out_, in_;
   std::vector<double> bounds_;
+  std::vector<DomainId> clocks_;
   ResourceId core_ = 0;
-  double clock_ = 1.0;
   std::uint64_t occupancy_ = 0;
 };
 
@@ -138,10 +140,8 @@ class WrittenOut {
     all->activities_[transfer * all->chunks_ + chunk] = activity;
     co_await all->simulation_.sleep(all->ports_.latency(leg));
     if (ahead != nullptr) co_await *ahead;
-    std::vector<Demand> demands;
-    FlowSpec spec = all->ports_.flow(leg, demands);
-    spec.bound *= all->ports_.clock_factor(leg.src);
-    RunningFlow flow(all->simulation_, spec);
+    FlowParts parts;
+    RunningFlow flow(all->simulation_, all->ports_.flow(leg, parts));
     co_await flow;
     all->simulation_.end_activity(activity);
     all->ended_[transfer * all->chunks_ + chunk]->set();
@@ -184,14 +184,14 @@ std::unique_ptr<Dates> run_rings(const Case& c, During during) {
     std::function<void()> action;
     void on_complete(std::uint64_t) override { action(); }
   } later;
-  later.action = [&] { during(ports, rings); };
+  later.action = [&] { during(ports); };
   simulation.fluid().set_timer(20.0_us, later);
   simulation.run();
   CHECK(rings.done().is_set());
   return dates;
 }
 std::unique_ptr<Dates> run_rings(const Case& c) {
-  return run_rings(c, [](Ports&, RingRun&) {});
+  return run_rings(c, [](Ports&) {});
 }
 
 std::unique_ptr<Dates> run_written_out(const Case& c) {
@@ -250,12 +250,11 @@ TEST_CASE("four chunks of a step hide three quarters of its bytes behind a ring'
       for (int rank = 0; rank < 8; ++rank)
         out_.push_back(simulation.fluid().add_resource({}, kRate));
     }
-    FlowSpec flow(const Leg& leg, std::vector<Demand>& demands) const override {
-      demands = {{out_[static_cast<std::size_t>(leg.src)], leg.bytes.value}};
-      return {.demands = demands};
+    FlowSpec flow(const Leg& leg, FlowParts& parts) const override {
+      parts.demands = {{out_[static_cast<std::size_t>(leg.src)], leg.bytes.value}};
+      return {.demands = parts.demands};
     }
     std::uint64_t occupancy(int) const override { return 0; }
-    double clock_factor(int) const override { return 1.0; }
     Seconds latency(const Leg&) const override { return latency_; }
     ActivityId begin(const Leg&, ActivityId) override { return kNoActivity; }
 
@@ -285,14 +284,11 @@ TEST_CASE("a clock that falls slows a ring's chunk in flight, company on its CUs
   const auto ends = [](const Dates& dates) { return dates.ends.at({0, 0}); };
   const double alone = ends(*run_rings(c)).front();  // one step, one chunk of rank 0
   REQUIRE(alone > 20e-6);
-  const auto slower = run_rings(c, [](Ports& ports, RingRun& rings) {
-    ports.slow_clock(0.01);
-    rings.rebound(0);
-  });
-  const auto crowded = run_rings(c, [](Ports& ports, RingRun&) { ports.crowd(0.01); });
+  const auto slower = run_rings(c, [](Ports& ports) { ports.slow_clock(0.01); });
+  const auto crowded = run_rings(c, [](Ports& ports) { ports.crowd(0.01); });
   CHECK(ends(*slower).front() > 2 * alone);
   CHECK(ends(*crowded).front() == near(alone));
   const Case longer{CollectiveKind::all_gather, NodeTopology::switched, 3, 1, {}};
-  const auto later = run_rings(longer, [](Ports& ports, RingRun&) { ports.crowd(0.01); });
+  const auto later = run_rings(longer, [](Ports& ports) { ports.crowd(0.01); });
   CHECK(ends(*later).back() > 2 * ends(*run_rings(longer)).back());
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "gpu/core_clock.hpp"
+#include "gpu/clock/core_clock.hpp"
 #include "gpu/kernel_time.hpp"
 #include "gpu/kernels/gemm/streamed_traffic.hpp"
 #include "tests/support/gpu_bench.hpp"
@@ -46,9 +46,9 @@ CacheState state_beside(BytesPerSecond intruder, double cus_taken = 0.0) {
 /// A collective that only is there.
 Task hold_collective(Gpu& gpu, Seconds begin, Seconds end) {
   co_await gpu.simulation().sleep(begin);
-  gpu.collectives(1).begin();
+  gpu.clock(1).begin_collective();
   co_await gpu.simulation().sleep(end - begin);
-  gpu.collectives(1).end();
+  gpu.clock(1).end_collective();
 }
 
 Task fail_at(Simulation& simulation, Seconds date) {
@@ -198,6 +198,45 @@ TEST_CASE("the calibrated loss acts on arithmetic while a collective is in fligh
   };
   for (const KernelGrain grain : kGrains)
     CHECK(span(0.2, grain) - span(0.0, grain) == near(30e-6 * 0.2, 2e-2));
+}
+
+TEST_CASE("a kernel that lowers the clock slows what computes in flight, for as long as it stays") {
+  // Both fit side by side, on 4 CUs each. "fast" computes 100 us at 1 GHz. "hot" pulls the clock to 500 MHz
+  // from 20 to 50 us (and a latency of 1 us each time a work group starts): what then computes takes twice as
+  // long.
+  const auto span = [](double hot_clock, KernelGrain grain) {
+    GpuBench bench(with_fast_memory(round_gpu()));
+    KernelLaunch left = of_grain(grain), right = of_grain(grain);
+    left.range = {0, 2};
+    right.range = {2, 4};
+    const auto& fast = bench.launch(0.0_s, plain_kernel("fast", 4, 100.0_us), left);
+    KernelDescription hot = plain_kernel("hot", 4, 29.0_us);
+    hot.clock = Hertz{hot_clock};
+    bench.launch(20.0_us, hot, right);
+    bench.run();
+    return fast.span();
+  };
+  for (const KernelGrain grain : kGrains)
+    CHECK(span(0.5e9, grain) - span(1e9, grain) == near(15e-6, 5e-2));
+}
+
+TEST_CASE("a kernel that waits for HBM does not hear a clock that falls") {
+  for (const KernelGrain grain : kGrains) {
+    const auto span = [&](double hot_clock) {
+      GpuBench bench(round_gpu());
+      KernelLaunch left = of_grain(grain), right = of_grain(grain);
+      left.range = {0, 2};
+      right.range = {2, 4};
+      // 4 MB each for 4 work groups at 1 TB/s are 16 us, of which arithmetic takes 2, or 4.
+      const auto& memory = bench.launch(0.0_s, plain_kernel("memory", 4, 2.0_us, 4.0_MB), left);
+      KernelDescription hot = plain_kernel("hot", 4, 29.0_us);
+      hot.clock = Hertz{hot_clock};
+      bench.launch(1.0_us, hot, right);
+      bench.run();
+      return memory.span();
+    };
+    CHECK(span(0.5e9) == near(span(1e9), 1e-9));
+  }
 }
 
 TEST_CASE("a simulation that is given up while a kernel loses to a collective ends cleanly") {

@@ -61,10 +61,11 @@ TEST_CASE("waves take a latency and the arithmetic each, then the last stores") 
   KernelDescription kernel = plain_kernel("k", 20, 10.0_us);
   const Occupancy waves = occupancy(20, 8, 3, 1);
   const auto time = [&](double slower = 1.0, Traffic traffic = {}) {
-    return time_of_waves(kernel, round_gpu(), traffic, waves, slower).value * 1e6;
+    return law_of_waves(kernel, round_gpu(), traffic, waves, slower).time(1.0) * 1e6;
   };
   CHECK(time() == near(34));
   CHECK(time(/*slower=*/1.5) == near(3 * 16 + 1));
+  CHECK(law_of_waves(kernel, round_gpu(), {}, waves).time(0.5) * 1e6 == near(3 * 21 + 1));  // at half the clock
   SUBCASE("a least time holds in every wave") {
     kernel.least_time = 15.0_us;
     CHECK(time() == near(3 * 15 + 1));
@@ -93,7 +94,7 @@ TEST_CASE("the slowest of the last wave's work groups is late by what is likely,
   const double root = std::sqrt(2.0 * std::log(8.0));
   const double largest = root - std::log(4.0 * 3.14159265358979 * std::log(8.0)) / (2.0 * root);
   CHECK(largest == near(1.2395, 1e-3));
-  CHECK(time_of_waves(kernel, gpu, {}, occupancy(8, 8, 1, 1)).value * 1e6 == near(1 + 100 + 10 * largest));
+  CHECK(law_of_waves(kernel, gpu, {}, occupancy(8, 8, 1, 1)).time(1.0) * 1e6 == near(1 + 100 + 10 * largest));
 }
 
 TEST_CASE("two activities overlap from not at all to wholly") {

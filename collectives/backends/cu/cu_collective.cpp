@@ -34,7 +34,6 @@ CuCollective::CuCollective(Cluster& cluster, CollectivePlan plan)
     grid.placed_in_xcd.assign(static_cast<std::size_t>(cluster.spec().gpu.compute.xcds), 0);
     grid.channels.resize(static_cast<std::size_t>(width_));
     units_.push_back(&cluster.gpu(rank).dispatcher(plan_.stream).units());
-    cluster.gpu(rank).clock(plan_.stream).on_change([this, rank] { rebound_flows(rank); });
   }
 }
 
@@ -154,15 +153,11 @@ Task CuCollective::run_planned(Group* group, std::size_t index) {
   if (planned.behind && takes_part(*group, planned_[*planned.behind]))
     co_await *group->arrived[*planned.behind];
 
-  std::vector<Demand> demands;
-  ChannelPace pace;
-  FlowSpec spec = flow_of(*group, planned, demands, pace);
-  spec.bound = bound_now(pace);
+  FlowParts parts;
+  FlowSpec spec = flow_of(*group, planned, parts);
   spec.activity = activity;
   RunningFlow flow(simulation_, spec);
-  const auto place = active_.insert(active_.end(), ActiveFlow{flow.id(), std::move(pace)});
   co_await flow;
-  active_.erase(place);
   simulation_.end_activity(activity);
 }
 
@@ -232,24 +227,25 @@ struct Sent {
 
 }  // namespace
 
-FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
-                               ChannelPace& pace) const {
+FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, FlowParts& parts) const {
   const Carriage per_byte = carriage();
   std::vector<Sent> sent;
   sent.reserve(flow.legs.size());
   Bytes at_hbm;
-  pace = {};
+  parts.laws.clear();
+  FlowSpec spec;
   for (const Leg& whole : flow.legs) {
     const Leg leg = share(group, whole);
     if (leg.bytes.value <= 0.0) continue;
     sums_.add(path(leg, per_byte));
-    pace.links = std::min(pace.links, bound_alone(leg, per_byte));
+    spec.bound = std::min(spec.bound, bound_alone(leg, per_byte));
     sent.push_back({leg.src, leg.lane, leg.bytes});
     at_hbm += leg.bytes * (2.0 + per_byte.staging);
   }
-  demands = sums_.take();
+  parts.demands = sums_.take();
   const double of_protocol = protocol_.bound(flow);
   double channels = 0.0;
+  double usual = spec.bound;
   std::ranges::stable_sort(sent, {}, [](const Sent& its) { return std::pair(its.src, its.lane); });
   for (std::size_t i = 0; i < sent.size();) {
     const auto [src, lane, first] = sent[i];
@@ -257,16 +253,23 @@ FlowSpec CuCollective::flow_of(const Group& group, const PlannedFlow& flow, std:
     for (++i; i < sent.size() && sent[i].src == src && sent[i].lane == lane;
          ++i)  // all edges at once, or in turn
       bytes = graph_.pipelined ? std::max(bytes, sent[i].bytes) : bytes + sent[i].bytes;
-    pace.add(cluster_.stand_in(src), std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value));
+    const int rank = cluster_.stand_in(src);
+    const double of_channels = std::min(of_protocol, lane_rate(group, lane, src).value / bytes.value);
+    usual = std::min(usual, of_channels * usual_speed(rank));
+    if (library_.clock_share > 0.0) {
+      const DomainId domain = cluster_.gpu(rank).clock(plan_.stream).channels();
+      parts.add_channels(domain, 1.0 / of_channels, library_.clock_share);
+    } else {
+      spec.bound = std::min(spec.bound, of_channels);
+    }
     channels += group.in_lane[static_cast<std::size_t>(lane)];
   }
-  FlowSpec spec;
-  spec.bound = pace.bound([this](int rank) { return usual_speed(rank); });
-  spec.demands = demands;
+  spec.demands = parts.demands;
+  spec.laws = parts.laws;
   const Memory& memory = cluster_.gpu(flow.legs.front().src).memory();
   spec.priority = memory.communication_class();
   spec.weight =
-      memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, spec.bound);
+      memory.weight(library_.channel_outstanding, static_cast<int>(std::ceil(channels)), at_hbm, usual);
   return spec;
 }
 
@@ -298,34 +301,10 @@ FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
   return spec;
 }
 
-double CuCollective::channel_speed(double slower) const {
-  return 1.0 / (1.0 - library_.clock_share + library_.clock_share * slower);
-}
-
-double CuCollective::clock_factor(int rank) const {
-  const CoreClock& clock = cluster_.gpu(rank).clock(plan_.stream);
-  return channel_speed(clock.boost() / clock.current());
-}
-
 double CuCollective::usual_speed(int rank) const {
   const double slower = cluster_.gpu(rank).slower();
-  return slower == 1.0 ? 1.0 : channel_speed(slower);  // exactly 1, whatever clock_share rounds to
-}
-
-double CuCollective::bound_now(const ChannelPace& pace) const {
-  return pace.bound([this](int rank) { return clock_factor(rank); });
-}
-
-void CuCollective::rebound_flows(int rank) {
-  const auto sends = [rank](const auto& sender) { return sender.first == rank; };
-  for (const ActiveFlow& active : active_) {
-    if (std::ranges::any_of(active.pace.senders, sends))
-      simulation_.fluid().set_bound(active.flow, bound_now(active.pace));
-  }
-  for (const Group& group : groups_) {
-    if (group.rings) group.rings->rebound(rank);
-    if (group.pipeline) group.pipeline->rebound(rank);
-  }
+  const double share = library_.clock_share;
+  return slower == 1.0 ? 1.0 : 1.0 / (1.0 - share + share * slower);  // exactly 1, whatever the share rounds to
 }
 
 }  // namespace c3::collectives

@@ -2,14 +2,13 @@
 /// Collectives on compute units, as RCCL and NCCL run them: channels are work groups that hold CU slots.
 
 #include <deque>
-#include <list>
 #include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "collectives/backends/cu/channel_pace.hpp"
 #include "collectives/backends/cu/demand_sums.hpp"
+#include "collectives/backends/cu/flow_parts.hpp"
 #include "collectives/backends/cu/pipeline_run.hpp"
 #include "collectives/backends/cu/ring_run.hpp"
 #include "collectives/backends/cu/ring_turns.hpp"
@@ -48,9 +47,10 @@ class CuCollective final : public CollectiveRun, private Completion {
   class GroupTraffic final : public RingTraffic {
    public:
     GroupTraffic(CuCollective& collective, const Group& group) : collective_(collective), group_(group) {}
-    FlowSpec flow(const Leg& leg, std::vector<Demand>& demands) const override;
+    FlowSpec flow(const Leg& leg, FlowParts& parts) const override {
+      return collective_.flow_of(group_, collective_.step_of(leg), parts);
+    }
     std::uint64_t occupancy(int rank) const override { return collective_.units(rank).changes(); }
-    double clock_factor(int rank) const override { return collective_.clock_factor(rank); }
     Seconds latency(const Leg& leg) const override { return collective_.latency(collective_.step_of(leg)); }
     ActivityId begin(const Leg& leg, ActivityId before) override;
 
@@ -62,10 +62,9 @@ class CuCollective final : public CollectiveRun, private Completion {
   class GroupPipeline final : public PipelineTraffic {
    public:
     GroupPipeline(CuCollective& collective, const Group& group) : collective_(collective), group_(group) {}
-    FlowSpec flow(const PlannedFlow& edge, std::vector<Demand>& demands, ChannelPace& pace) const override {
-      return collective_.flow_of(group_, edge, demands, pace);
+    FlowSpec flow(const PlannedFlow& edge, FlowParts& parts) const override {
+      return collective_.flow_of(group_, edge, parts);
     }
-    double bound(const ChannelPace& pace) const override { return collective_.bound_now(pace); }
     std::uint64_t occupancy(const PlannedFlow& edge) const override {
       return collective_.units(edge.legs.front().src).changes();
     }
@@ -89,11 +88,6 @@ class CuCollective final : public CollectiveRun, private Completion {
     std::unique_ptr<PipelineRun> pipeline;  ///< instead of flows
     std::map<int, RingTurns> turns;         ///< by lane, of rings told as edges
   };
-  struct ActiveFlow {
-    FlowId flow;
-    ChannelPace pace;
-  };
-
   void start(int rank) override;
   void place(RankGrid& grid, int xcd, std::span<const int> cus);
   void on_complete(std::uint64_t) override;  ///< end of the instant at which channels were placed
@@ -119,18 +113,12 @@ class CuCollective final : public CollectiveRun, private Completion {
   BytesPerSecond lane_rate(const Group& group, int lane, int rank) const;
   /// What the group's part of \p copy takes on every simulated rank.
   FlowSpec local_flow(const Group& group, const LocalCopy& copy, std::vector<Demand>& demands) const;
-  /// \return the flow, whose bound, at the clock that each GPU has with nothing else running, sets only its
-  /// weight: callers set the one they mean. \param pace is set to what bounds it at any clock
-  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, std::vector<Demand>& demands,
-                   ChannelPace& pace) const;
-  double bound_now(const ChannelPace& pace) const;
+  /// Its weight goes with what bounds it at the clock that each GPU has with nothing else running.
+  FlowSpec flow_of(const Group& group, const PlannedFlow& flow, FlowParts& parts) const;
   double bound_alone(const Leg& leg, const Carriage& per_byte) const;
-  /// Of a channel whose clock is that many times slower than boost, relative to boost.
-  double channel_speed(double slower) const;
-  double clock_factor(int rank) const;  ///< the same, now
-  double usual_speed(int rank) const;   ///< the same, of a GPU on which nothing else runs
+  /// Of a channel, relative to one at boost clock, on a GPU on which nothing else runs.
+  double usual_speed(int rank) const;
   const ComputeUnits& units(int rank) const { return *units_[index_of(rank)]; }
-  void rebound_flows(int rank);
 
   const CollectiveLibrarySpec& library_;
   WorkGroupNeeds needs_;
@@ -141,11 +129,10 @@ class CuCollective final : public CollectiveRun, private Completion {
   std::vector<int> ready_channels_;         ///< placed everywhere at this instant
   std::deque<Group> groups_;
   std::vector<double> in_lane_;  ///< channels by lane, parts of them counted
-  std::list<ActiveFlow> active_;
-  mutable DemandSums sums_;  ///< scratch: of one flow
-  bool shared_;              ///< every channel serves every lane
-  int channels_unplaced_;    ///< not yet placed on every member
-  int channels_left_;        ///< whose group has not ended
+  mutable DemandSums sums_;      ///< scratch: of one flow
+  bool shared_;                  ///< every channel serves every lane
+  int channels_unplaced_;        ///< not yet placed on every member
+  int channels_left_;            ///< whose group has not ended
 };
 
 }  // namespace c3::collectives

@@ -72,13 +72,6 @@ PlannedFlow CuCollective::step_of(const Leg& leg) const {
   return {.legs = {leg}, .hops = crosses ? 0 : 1, .network_hops = crosses ? 1 : 0, .after = {}};
 }
 
-FlowSpec CuCollective::GroupTraffic::flow(const Leg& leg, std::vector<Demand>& demands) const {
-  ChannelPace pace;
-  FlowSpec spec = collective_.flow_of(group_, collective_.step_of(leg), demands, pace);
-  spec.bound = pace.bound([](int /*rank*/) { return 1.0; });
-  return spec;
-}
-
 ActivityId CuCollective::GroupTraffic::begin(const Leg& leg, ActivityId before) {
   Simulation& simulation = collective_.simulation_;
   const Leg part = collective_.share(group_, leg);

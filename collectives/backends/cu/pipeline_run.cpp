@@ -83,7 +83,6 @@ void PipelineRun::end_piece(std::uint32_t index) {
   if (++edge.sent == pieces()) {
     simulation_.fluid().discard(*edge.flow);
     edge.flow.reset();
-    edge.pace = {};
   }
   for (std::uint32_t at = edge.first_receiver; at < edges_[index + 1].first_receiver; ++at) {
     Edge& receiver = edges_[receivers_[at]];
@@ -162,34 +161,17 @@ void PipelineRun::start_piece(std::uint32_t index) {
   simulation_.fluid().repeat(*edge.flow, pipeline_.pieces[edge.sent].share, activity);
 }
 
-FlowSpec PipelineRun::spec_now(Edge& edge) {
-  demands_.clear();
-  FlowSpec spec = traffic_.flow(*edge.whole, demands_, edge.pace);
-  spec.bound = traffic_.bound(edge.pace);
-  edge.occupancy = traffic_.occupancy(*edge.whole);
-  return spec;
-}
-
 void PipelineRun::prepare(std::uint32_t index) {
   Edge& edge = edges_[index];
-  edge.flow = simulation_.fluid().prepare(spec_now(edge), this, index);
-  for (const auto& [rank, of_channels] : edge.pace.senders)
-    edges_of_[rank].push_back(index);
+  edge.occupancy = traffic_.occupancy(*edge.whole);
+  edge.flow = simulation_.fluid().prepare(traffic_.flow(*edge.whole, parts_), this, index);
 }
 
 void PipelineRun::refresh(Edge& edge) {
-  const FlowSpec spec = spec_now(edge);
-  simulation_.fluid().set_bound(*edge.flow, spec.bound);
+  const FlowSpec spec = traffic_.flow(*edge.whole, parts_);
+  edge.occupancy = traffic_.occupancy(*edge.whole);
+  simulation_.fluid().set_bound(*edge.flow, spec.bound, spec.laws);
   simulation_.fluid().set_weight(*edge.flow, spec.weight);
-}
-
-void PipelineRun::rebound(int rank) {
-  const auto found = edges_of_.find(rank);
-  if (found == edges_of_.end()) return;
-  for (const std::uint32_t index : found->second) {
-    const Edge& edge = edges_[index];
-    if (edge.flow) simulation_.fluid().set_bound(*edge.flow, traffic_.bound(edge.pace));
-  }
 }
 
 }  // namespace c3::collectives

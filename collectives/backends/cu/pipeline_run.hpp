@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
-#include "collectives/backends/cu/channel_pace.hpp"
+#include "collectives/backends/cu/flow_parts.hpp"
 #include "collectives/planned_flows.hpp"
 #include "engine/event.hpp"
 
@@ -17,10 +16,9 @@ namespace c3::inline collectives {
 /// What a backend says of the edges of a pipeline. An edge's bytes are all that it sends.
 class PipelineTraffic {
  public:
-  /// The flow that all of \p edge would be if it started now. Its bound is set by the caller from \p pace.
-  virtual FlowSpec flow(const PlannedFlow& edge, std::vector<Demand>& demands, ChannelPace& pace) const = 0;
-  virtual double bound(const ChannelPace& pace) const = 0;  ///< now [1/s]
-  /// Changes when flows that start on the sender of \p edge from now on have another pace.
+  /// The flow that all of \p edge would be if it started now. \p parts holds what it refers to.
+  virtual FlowSpec flow(const PlannedFlow& edge, FlowParts& parts) const = 0;
+  /// Changes when flows that start on the sender of \p edge from now on have another bound.
   virtual std::uint64_t occupancy(const PlannedFlow& edge) const = 0;
   /// From the arrival of what a piece waits for to its first byte.
   virtual Seconds latency(const PlannedFlow& edge) const = 0;
@@ -47,8 +45,6 @@ class PipelineRun final : private Completion {
 
   void start();
   Event& done() { return done_; }
-  /// The clock of \p rank, which is simulated, has changed.
-  void rebound(int rank);
 
  private:
   /// Pieces below `until` have their data at `date`, unless those of an earlier run have them.
@@ -67,8 +63,7 @@ class PipelineRun final : private Completion {
     bool running = false;
     bool has_timer = false;
     std::optional<FlowId> flow = {};
-    std::uint64_t occupancy = 0;        ///< when the pace was asked for
-    ChannelPace pace = {};              ///< of `flow`
+    std::uint64_t occupancy = 0;        ///< when the bound was asked for
     std::vector<Readiness> dates = {};  ///< of pieces that are ready and not yet sent
   };
 
@@ -84,7 +79,6 @@ class PipelineRun final : private Completion {
   void begin_activity(std::uint32_t edge, std::uint32_t piece);
   void start_if_ready(std::uint32_t edge);
   void start_piece(std::uint32_t edge);
-  FlowSpec spec_now(Edge& edge);
   void prepare(std::uint32_t edge);
   void refresh(Edge& edge);
 
@@ -94,11 +88,9 @@ class PipelineRun final : private Completion {
   std::vector<Edge> edges_;               ///< and one beyond the last, where lists end
   std::vector<std::uint32_t> senders_;    ///< of each edge in turn
   std::vector<std::uint32_t> receivers_;  ///< the same
-  std::unordered_map<int, std::vector<std::uint32_t>>
-      edges_of_;                        ///< by simulated rank that sends, once prepared
-  std::vector<ActivityId> activities_;  ///< shape [edges][pieces], when observed
-  std::vector<Demand> demands_;         ///< scratch
-  std::uint64_t left_ = 0;              ///< pieces not yet arrived, of all edges
+  std::vector<ActivityId> activities_;    ///< shape [edges][pieces], when observed
+  FlowParts parts_;                       ///< scratch
+  std::uint64_t left_ = 0;                ///< pieces not yet arrived, of all edges
   Event done_;
 };
 

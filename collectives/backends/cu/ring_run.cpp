@@ -120,28 +120,15 @@ void RingRun::prepare(std::uint32_t index) {
   FluidSystem& fluid = simulation_.fluid();
   if (edge.flow) fluid.discard(*edge.flow);
   edge.leg.op = edge.next_op();
-  demands_.clear();
-  FlowSpec spec = traffic_.flow(edge.leg, demands_);
-  edge.bound = spec.bound;
   edge.occupancy = traffic_.occupancy(edge.leg.src);
-  spec.bound *= traffic_.clock_factor(edge.leg.src);
-  edge.flow = fluid.prepare(spec, this, index);
+  edge.flow = fluid.prepare(traffic_.flow(edge.leg, parts_), this, index);
 }
 
 void RingRun::refresh(Edge& edge) {
-  demands_.clear();
-  const FlowSpec spec = traffic_.flow(edge.leg, demands_);
-  edge.bound = spec.bound;
+  const FlowSpec spec = traffic_.flow(edge.leg, parts_);
   edge.occupancy = traffic_.occupancy(edge.leg.src);
-  simulation_.fluid().set_bound(*edge.flow, spec.bound * traffic_.clock_factor(edge.leg.src));
+  simulation_.fluid().set_bound(*edge.flow, spec.bound, spec.laws);
   simulation_.fluid().set_weight(*edge.flow, spec.weight);
-}
-
-void RingRun::rebound(int rank) {
-  for (const Edge& edge : edges_) {
-    if (edge.leg.src == rank && edge.flow)
-      simulation_.fluid().set_bound(*edge.flow, edge.bound * traffic_.clock_factor(rank));
-  }
 }
 
 /// What \p edge's next chunk to become ready carries.

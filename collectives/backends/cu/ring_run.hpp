@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/backends/cu/flow_parts.hpp"
 #include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 #include "engine/event.hpp"
@@ -15,12 +16,10 @@ namespace c3::inline collectives {
 /// What a backend says of a ring's edges. A leg's bytes are those of a chunk.
 class RingTraffic {
  public:
-  /// The flow that \p leg would be if it started now, at boost clock. \p demands holds what it refers to.
-  virtual FlowSpec flow(const Leg& leg, std::vector<Demand>& demands) const = 0;
+  /// The flow that \p leg would be if it started now. \p parts holds what it refers to.
+  virtual FlowSpec flow(const Leg& leg, FlowParts& parts) const = 0;
   /// Changes when flows that start on \p rank from now on have another bound.
   virtual std::uint64_t occupancy(int rank) const = 0;
-  /// By which flows of \p rank are slower now than at boost clock, (0, 1].
-  virtual double clock_factor(int rank) const = 0;
   /// From the arrival of what a chunk waits for to its first byte.
   virtual Seconds latency(const Leg& leg) const = 0;
   /// For observers: a chunk that waited for what \p before brought (may be none).
@@ -47,8 +46,6 @@ class RingRun final : private Completion {
 
   void start();
   Event& done() { return done_; }
-  /// The clock of \p rank has changed.
-  void rebound(int rank);
 
  private:
   struct Edge {
@@ -63,7 +60,6 @@ class RingRun final : private Completion {
     bool has_timer = false;
     Seconds latency;
     std::optional<FlowId> flow = {};
-    double bound = 0.0;           ///< at boost clock [1/s]
     std::uint64_t occupancy = 0;  ///< when the bound was asked for
     ActivityId activity = kNoActivity;
 
@@ -97,7 +93,7 @@ class RingRun final : private Completion {
   std::vector<Edge> edges_;
   std::uint32_t window_;          ///< chunks that can wait at one edge; a power of two
   std::vector<Waiting> waiting_;  ///< shape [edges][window_]
-  std::vector<Demand> demands_;   ///< scratch
+  FlowParts parts_;               ///< scratch
   std::uint64_t left_ = 0;        ///< chunks not yet arrived, of all edges
   Event done_;
 };

@@ -1,4 +1,4 @@
-#include "gpu/core_clock.hpp"
+#include "gpu/clock/core_clock.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,24 +6,40 @@
 
 namespace c3::inline gpu {
 
+CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower)
+    : fluid_(fluid),
+      boost_(gpu.compute.boost_clock),
+      slower_(slower),
+      beside_collectives_(1.0 - gpu.hypotheses.overlap_loss),
+      arithmetic_(fluid.add_domain(1.0 / slower)),
+      channels_(fluid.add_domain(1.0 / slower)) {}
+
 void CoreClock::enter(Hertz sustained) {
-  const Hertz before = current();
   ++resident_[sustained.value];
-  notify_if_changed(before);
+  set_speeds();
 }
 
 void CoreClock::leave(Hertz sustained) {
-  const Hertz before = current();
   const auto found = resident_.find(sustained.value);
   if (found == resident_.end()) throw std::logic_error("CoreClock::leave: no kernel at this clock");
   if (--found->second == 0) resident_.erase(found);
-  notify_if_changed(before);
+  set_speeds();
 }
 
-void CoreClock::notify_if_changed(Hertz before) const {
-  if (current() == before) return;
-  for (const auto& listener : listeners_)
-    listener();
+void CoreClock::begin_collective() {
+  ++collectives_;
+  set_speeds();
+}
+
+void CoreClock::end_collective() {
+  --collectives_;
+  set_speeds();
+}
+
+void CoreClock::set_speeds() {
+  const double speed = current() / boost_;
+  fluid_.set_speed(channels_, speed);
+  fluid_.set_speed(arithmetic_, collectives_ > 0 ? speed * beside_collectives_ : speed);
 }
 
 double speed_under_power_limit(const GpuSpec& gpu, Hertz sustained, BytesPerSecond others, double cus_taken) {

@@ -1,10 +1,9 @@
 #pragma once
-/// Core clock of one GPU: the lowest sustained clock of what is resident.
+/// Core clock of one GPU: the lowest sustained clock of what is resident, as the speed of what follows it.
 
-#include <functional>
 #include <map>
-#include <vector>
 
+#include "engine/fluid_system.hpp"
 #include "engine/units.hpp"
 #include "gpu/spec.hpp"
 
@@ -14,25 +13,35 @@ namespace c3::inline gpu {
 /// everything beside it runs at that clock. With nothing resident the clock is the boost clock. Wrong when:
 /// light co-runners would let the clock rise between the two. A slow GPU has \p slower times the period of
 /// others, whatever is resident; wrong where a limit of temperature lies above the clock that power allows.
+///
+/// Two domains follow it, at speed 1 at boost clock: arithmetic, which also loses HypothesisSpec::overlap_loss
+/// while a collective is in flight, and channels of collectives, which do not.
 class CoreClock {
  public:
-  explicit CoreClock(Hertz boost, double slower = 1.0) : boost_(boost), slower_(slower) {}
+  /// \p fluid must outlive it.
+  CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower = 1.0);
 
   Hertz current() const { return (resident_.empty() ? boost_ : Hertz{resident_.begin()->first}) / slower_; }
   Hertz boost() const { return boost_; }  ///< of a sound GPU
+  DomainId arithmetic() const { return arithmetic_; }
+  DomainId channels() const { return channels_; }
+  double speed_of_arithmetic() const { return fluid_.speed(arithmetic_); }
 
   void enter(Hertz sustained);
   void leave(Hertz sustained);
-  /// \p listener is called after each change, for the rest of the run.
-  void on_change(std::function<void()> listener) { listeners_.push_back(std::move(listener)); }
+  void begin_collective();
+  void end_collective();
 
  private:
-  void notify_if_changed(Hertz before) const;
+  void set_speeds();
 
+  FluidSystem& fluid_;
   Hertz boost_;
   double slower_;
+  double beside_collectives_;  ///< speed of arithmetic there
+  DomainId arithmetic_, channels_;
   std::map<double, int> resident_;  ///< kernels by sustained clock [Hz]
-  std::vector<std::function<void()>> listeners_;
+  int collectives_ = 0;             ///< in flight
 };
 
 /// Speed of a kernel that the power limit holds at \p sustained, relative to what it has with all CUs and
