@@ -57,6 +57,15 @@ struct Watts {
   friend constexpr double operator/(Watts a, Watts b) { return a.value / b.value; }
 };
 
+/// Energy, as power times time.
+struct Joules {
+  double value = 0.0;
+
+  friend constexpr auto operator<=>(const Joules&, const Joules&) = default;
+  friend constexpr Joules operator*(double factor, Joules a) { return {a.value * factor}; }
+};
+constexpr Joules operator*(Watts power, Seconds time) { return {power.value * time.value}; }
+
 constexpr double kKibi = 1024.0;
 constexpr double kMebi = 1024.0 * kKibi;
 constexpr double kGibi = 1024.0 * kMebi;

@@ -27,6 +27,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       launch_(launch),
       activity_(activity),
       random_(gpu.setup().seed, launch.draw),
+      energy_(gpu.power().arithmetic_energy(kernel)),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
       placed_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
@@ -221,6 +222,8 @@ FlowSpec CohortRun::steady_flow(const Cohort& cohort, const Traffic& traffic, Ac
   const std::span<const BoundTerm> laws = steady_laws(cohort);
   const double fastest = simulation_.fluid().bound(laws);
   FlowSpec spec = load_flow(cohort, traffic, 1.0 - kernel_.prologue, fastest, activity);
+  gpu_.power().add_arithmetic(demands_, static_cast<double>(cohort.cus.size()) * energy_);
+  spec.demands = demands_;
   spec.bound = kUnbounded;
   spec.laws = laws;
   return spec;

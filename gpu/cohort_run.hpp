@@ -67,6 +67,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   KernelLaunch launch_;
   ActivityId activity_;
   RandomStream random_;
+  Joules energy_;  ///< of the arithmetic of a work group, for observers
   std::size_t cohort_size_;
   std::int64_t resident_ = 0;
   std::int64_t left_;

@@ -10,7 +10,8 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
       setup_(setup),
       rank_(rank),
       slower_(slower),
-      memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
+      power_(simulation, spec, rank),
+      memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation, &power_),
       dma_(simulation, spec.dma, rank),
       tracker_(simulation, spec.trigger, rank) {
   const bool private_cus = setup.isolation.has(SharedResource::cus);

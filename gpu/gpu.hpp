@@ -7,6 +7,7 @@
 
 #include "engine/simulation.hpp"
 #include "gpu/clock/core_clock.hpp"
+#include "gpu/clock/power_meter.hpp"
 #include "gpu/dispatcher.hpp"
 #include "gpu/dma_engines.hpp"
 #include "gpu/isolation.hpp"
@@ -38,6 +39,7 @@ class Gpu {
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
   Memory& memory() { return memory_; }
+  const PowerMeter& power() const { return power_; }
   DmaEngines& dma() { return dma_; }
   Tracker& tracker() { return tracker_; }
 
@@ -64,6 +66,7 @@ class Gpu {
   int rank_;
   double slower_;
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
+  PowerMeter power_;
   Memory memory_;
   DmaEngines dma_;
   Tracker tracker_;

@@ -70,6 +70,7 @@ struct KernelDescription {
   std::int64_t split = 1;  ///< parts of K whose results a second kernel adds up
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
   Hertz clock;       ///< sustained core clock while this kernel runs
+  Watts power;       ///< mean of a stream of it at `clock`; 0: not known
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
   /// a norm, >= 1 (1: one after the other; infinite: wholly).

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu/clock/power_meter.hpp"
+
 namespace c3::inline gpu {
 
 BytesPerSecond hbm_capacity(const HbmSpec& hbm, double written_share) {
@@ -52,9 +54,10 @@ class Memory::MixRule final : public CapacityRule {
 };
 
 Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
-               Isolation isolation)
+               Isolation isolation, const PowerMeter* power)
     : fluid_(fluid),
       spec_(spec),
+      power_(power),
       private_hbm_(isolation.has(SharedResource::hbm)),
       private_cache_(isolation.has(SharedResource::cache)) {
   const auto [kernels, collectives] = stream_floors(spec.hbm);
@@ -106,6 +109,7 @@ void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes
   add_demand(demands, hbm(tenant).total, occupied.value);
   add_demand(demands, hbm(tenant).written, written.value);
   add_demand(demands, hbm(tenant).lost, (occupied - bytes).value);
+  if (power_ != nullptr) power_->add_traffic(demands, bytes);
   if (caching == Caching::inserted)
     add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
 }
@@ -142,6 +146,7 @@ void Memory::add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes byte
   add_demand(demands, hbm(tenant).total, busy * bytes.value);
   add_demand(demands, hbm(tenant).written, bytes.value);
   add_demand(demands, hbm(tenant).lost, (busy - 1.0) * bytes.value);
+  if (power_ != nullptr) power_->add_traffic(demands, bytes);
   add_demand(demands, caches(tenant).llc, bytes.value);
 }
 

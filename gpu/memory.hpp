@@ -24,12 +24,14 @@ double hbm_rate_alone(const HbmSpec& hbm, Bytes read, Bytes written);
 /// place.
 enum class Caching { inserted, bypassed };
 
+class PowerMeter;
+
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
-  /// \p rank names the resources; \p tenants is the number of streams.
+  /// \p rank names the resources; \p tenants is the number of streams. \p power, if given, hears of all bytes.
   Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
-         Isolation isolation);
+         Isolation isolation, const PowerMeter* power = nullptr);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
@@ -102,6 +104,7 @@ class Memory {
 
   const FluidSystem& fluid_;
   const GpuSpec& spec_;
+  const PowerMeter* power_;
   bool private_hbm_;
   bool private_cache_;
   std::vector<Hbm> hbm_;

@@ -32,11 +32,11 @@ void make_folder(const std::filesystem::path& folder) {
   if (error) throw IoError(folder.string(), "create", error.message());
 }
 
-/// Caches and ports of single dies, and what has no limit, are left to the HDF5 file: most steps, least looked
-/// at.
+/// Caches and ports of single dies, and what has no limit but power, are left to the HDF5 file: most steps,
+/// least looked at.
 bool is_shown(const ResourceInfo& info, double capacity) {
-  return std::isfinite(capacity) && info.gpu >= 0 && info.name.find(".xcd") == std::string_view::npos &&
-         !info.name.ends_with(".duplex");
+  return (std::isfinite(capacity) || info.unit == "W") && info.gpu >= 0 &&
+         info.name.find(".xcd") == std::string_view::npos && !info.name.ends_with(".duplex");
 }
 
 bool becomes_slice(const ActivityInfo& info) {

@@ -38,6 +38,10 @@ double burst_slowdown(const GpuSpec& gpu, Watts power) {
   return std::pow(std::max(1.0, power / limit), gpu.governor.exponent);
 }
 
+Watts power_when_slowed(const GpuSpec& gpu, Watts power, double slower) {
+  return std::pow(slower, -1.0 / gpu.governor.exponent) * power;
+}
+
 // The mean P obeys dP/dt = (power - P) / averaging from `idle` on.
 Seconds time_to_limit(const GpuSpec& gpu, Watts power) {
   const Watts limit = effective_limit(gpu);

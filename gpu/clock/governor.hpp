@@ -26,6 +26,10 @@ double sustained_slowdown(const GpuSpec& gpu, Watts power);
 /// answers faster than it averages, or voltage and not power holds a burst back.
 double burst_slowdown(const GpuSpec& gpu, Watts power);
 
+/// What a stream draws that would draw \p power at boost clock and takes \p slower times as long for its
+/// arithmetic: the limit that made it so slow.
+Watts power_when_slowed(const GpuSpec& gpu, Watts power, double slower);
+
 /// When a stream that draws \p power from idle on reaches the limit: the mean over GovernorSpec::averaging
 /// rises as an exponential. Infinite when it never does.
 Seconds time_to_limit(const GpuSpec& gpu, Watts power);

@@ -29,7 +29,9 @@ KernelDescription describe(std::string name, const Operator& op, const GpuSpec& 
   if (is_governed(gpu) && op.of_class().has_product) {
     const Watts power = power_of_stream(kernel, gpu);
     const bool hot = gpu.governor.state == ClockState::sustained;
-    slow_down(kernel, hot ? sustained_slowdown(gpu, power) : burst_slowdown(gpu, power));
+    const double slower = hot ? sustained_slowdown(gpu, power) : burst_slowdown(gpu, power);
+    slow_down(kernel, slower);
+    kernel.power = power_when_slowed(gpu, power, slower);
   }
   return kernel;
 }
