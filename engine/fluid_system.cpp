@@ -33,8 +33,7 @@ void check(const FlowSpec& spec, std::size_t resources) {
   if (!(spec.bound > 0.0)) fail("bound must be > 0");
   if (!(spec.weight > 0.0) || std::isinf(spec.weight)) fail("weight must be > 0 and finite");
   if (spec.priority >= kPriorityClasses) fail("priority class out of range");
-  if (spec.demands.empty() && std::isinf(spec.bound))
-    fail("a flow without demands needs a finite bound or law");
+  if (spec.demands.empty() && std::isinf(spec.bound)) fail("a flow without demands needs a finite bound");
   for (const Demand& demand : spec.demands) {
     if (demand.resource >= resources) fail("no resource " + std::to_string(demand.resource));
     if (!(demand.amount > 0.0) || std::isinf(demand.amount)) fail("demands must be > 0 and finite");

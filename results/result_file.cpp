@@ -33,6 +33,7 @@ void write_conditions(const H5Id& file, const RunHeader& header) {
   count("draws", conditions.draws);
   h5_set_attribute(file, "hbm_arbitration", name_of(conditions.hbm_arbitration));
   h5_set_attribute(file, "dispatch_policy", name_of(conditions.dispatch_policy));
+  if (conditions.clock_state) h5_set_attribute(file, "clock_state", name_of(*conditions.clock_state));
   write_texts(file, {kStreams, "1", "names of the streams; activities/stream are rows of this column"},
               header.streams);
 }

@@ -194,8 +194,10 @@ std::string repetitions_text(const StudyConditions& conditions) {
 }
 
 std::string conditions_text(const StudyConditions& conditions) {
-  return fmt::format("HBM arbitration {}, dispatch {}", name_of(conditions.hbm_arbitration),
-                     name_of(conditions.dispatch_policy));
+  const std::string clock =
+      conditions.clock_state ? fmt::format(", {} clock", name_of(*conditions.clock_state)) : "";
+  return fmt::format("HBM arbitration {}, dispatch {}{}", name_of(conditions.hbm_arbitration),
+                     name_of(conditions.dispatch_policy), clock);
 }
 
 }  // namespace c3::results

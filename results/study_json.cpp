@@ -10,6 +10,11 @@ namespace {
 
 double us(Seconds time) { return time / 1.0_us; }
 
+Json clock_json(const std::optional<ClockState>& state) {
+  if (!state) return nullptr;
+  return name_of(*state);
+}
+
 Json side_json(const std::optional<SideTimes>& side) {
   if (!side) return nullptr;
   return {{"alone_us", us(side->alone)}, {"together_us", us(side->together)}};
@@ -131,6 +136,7 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
             {"system", study.conditions.system},
             {"hbm_arbitration", name_of(study.conditions.hbm_arbitration)},
             {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
+            {"clock_state", clock_json(study.conditions.clock_state)},
             {"seeds", study.conditions.seeds},
             {"draws", study.conditions.draws},
             {"output", to_utf8(output.string())},

@@ -1,8 +1,10 @@
 #include "results/study_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "files/io_error.hpp"
 #include "results/class_tables.hpp"
@@ -23,6 +25,15 @@ Choice choice(const ResultReader& file, const char* attribute, const std::array<
     if (name_of(candidate) == name) return candidate;
   }
   throw IoError(file.path(), "read", std::string("attribute '") + attribute + "' is '" + name + "'");
+}
+
+/// Absent where nothing is known of the GPU's power, and in files before 1.8.0.
+std::optional<ClockState> clock_state(const ResultReader& file) {
+  const auto attributes = file.attributes();
+  if (std::ranges::find(attributes, "clock_state", &std::pair<std::string, std::string>::first) ==
+      attributes.end())
+    return std::nullopt;
+  return choice(file, "clock_state", enum_values<ClockState>());
 }
 
 Seconds time(const ResultTable& summary, const std::string& column) {
@@ -106,6 +117,7 @@ StudyResult read_study(const ResultReader& file) {
                       .gpu = file.attribute("gpu"),
                       .hbm_arbitration = choice(file, "hbm_arbitration", kHbmArbitrations),
                       .dispatch_policy = choice(file, "dispatch_policy", kDispatchPolicies),
+                      .clock_state = clock_state(file),
                       .seeds = static_cast<int>(file.number("seeds")),
                       .draws = static_cast<int>(file.number("draws"))};
   for (const auto& name : file.strategies())

@@ -56,7 +56,7 @@ TEST_CASE("a flow goes on at its new bound from the instant at which the speed o
   FlowClock clock;
   const DomainId domain = clock.simulation.fluid().add_domain();
   const std::array laws{term(domain, 1.0, 3.0)};
-  clock.start(1, {}, {.laws = laws});
+  clock.start(1, {}, {.demands = {}, .laws = laws});
   clock.at(2.0_s, [&] { clock.simulation.fluid().set_speed(domain, 0.5); });
   clock.simulation.run_without_simgrid();
   CHECK(clock.date(1) == near(2.0 + 3.5));
@@ -68,7 +68,7 @@ TEST_CASE("of several limits of a flow the lowest counts, its own bound and reso
   const DomainId slow = fluid.add_domain(), fast = fluid.add_domain(2.0);
   const ResourceId link = clock.resource(0.5);
   const std::array laws{term(slow, 0.0, 1.0), term(fast, 0.0, 1.0)};
-  const FlowId flow = clock.start(1, {{link, 1.0}}, {.bound = 0.8, .laws = laws});
+  const FlowId flow = clock.start(1, {{link, 1.0}}, {.demands = {}, .bound = 0.8, .laws = laws});
   const auto rate_at = [&](double of_slow, double of_fast) {
     fluid.set_speed(slow, of_slow);
     fluid.set_speed(fast, of_fast);
@@ -90,8 +90,8 @@ TEST_CASE("one change reaches all members and nobody else, and a speed that is b
   const DomainId domain = fluid.add_domain(), other = fluid.add_domain();
   const std::array laws{term(domain, 0.0, 1.0)}, others{term(other, 0.0, 1.0)};
   for (std::uint64_t tag = 1; tag <= 5; ++tag)
-    clock.start(tag, {}, {.laws = laws, .activity = tag});
-  clock.start(6, {}, {.laws = others, .activity = 6});
+    clock.start(tag, {}, {.demands = {}, .laws = laws, .activity = tag});
+  clock.start(6, {}, {.demands = {}, .laws = others, .activity = 6});
   fluid.next_date();
   CHECK(changes.count == 6);
   fluid.set_speed(domain, 0.5);
@@ -109,9 +109,9 @@ TEST_CASE("a flow that ends leaves its domain, and who takes its number is not b
   FluidSystem& fluid = clock.simulation.fluid();
   const DomainId domain = fluid.add_domain();
   const std::array laws{term(domain, 0.0, 1.0), term(domain, 0.5, 0.0)};
-  clock.start(1, {}, {.laws = laws});
+  clock.start(1, {}, {.demands = {}, .laws = laws});
   clock.at(2.0_s, [&] {
-    clock.start(2, {}, {.bound = 0.5});
+    clock.start(2, {}, {.demands = {}, .bound = 0.5});
     fluid.set_speed(domain, 0.01);
   });
   clock.simulation.run_without_simgrid();
@@ -124,7 +124,7 @@ TEST_CASE("a new bound replaces the laws of a flow, and new laws its bound") {
   FluidSystem& fluid = clock.simulation.fluid();
   const DomainId domain = fluid.add_domain(0.5);
   const std::array laws{term(domain, 0.0, 1.0)}, longer{term(domain, 1.0, 1.0)};
-  const FlowId flow = clock.start(1, {}, {.laws = laws});
+  const FlowId flow = clock.start(1, {}, {.demands = {}, .laws = laws});
   const auto rate = [&] {
     fluid.next_date();
     return fluid.rate(flow);
@@ -145,7 +145,7 @@ TEST_CASE("a prepared flow repeats at the speed of then") {
   FluidSystem& fluid = clock.simulation.fluid();
   const DomainId domain = fluid.add_domain();
   const std::array laws{term(domain, 0.0, 1.0)};
-  const FlowId flow = fluid.prepare({.laws = laws}, &clock, 1);
+  const FlowId flow = fluid.prepare({.demands = {}, .laws = laws}, &clock, 1);
   fluid.repeat(flow);
   clock.at(1.5_s, [&] { fluid.set_speed(domain, 0.5); });
   clock.at(2.0_s, [&] { fluid.repeat(flow); });
@@ -159,7 +159,7 @@ TEST_CASE("speeds that are none, and domains that are not there, are refused") {
   CHECK_THROWS_AS(fluid.set_speed(domain, 0.0), std::invalid_argument);
   CHECK_THROWS_AS(fluid.add_domain(-1.0), std::invalid_argument);
   const std::array absent{term(domain + 1, 0.0, 1.0)}, endless{term(domain, kUnbounded, 1.0)};
-  CHECK_THROWS_AS(fluid.start({.laws = absent}, nullptr), std::invalid_argument);
-  CHECK_THROWS_AS(fluid.start({.laws = endless}, nullptr), std::invalid_argument);
+  CHECK_THROWS_AS(fluid.start({.demands = {}, .laws = absent}, nullptr), std::invalid_argument);
+  CHECK_THROWS_AS(fluid.start({.demands = {}, .laws = endless}, nullptr), std::invalid_argument);
   CHECK_THROWS_AS(fluid.start({}, nullptr), std::invalid_argument);
 }

@@ -6,11 +6,14 @@
 
 #include <array>
 #include <cmath>
+#include <string>
 
+#include "gpu/clock/power_meter.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/stream_times.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 
@@ -36,6 +39,30 @@ GpuSpec governed() {
                   .state = ClockState::burst};
   return gpu;
 }
+
+/// Joules of the board until the last change of its power.
+class Energy final : public Observer {
+ public:
+  void resource_added(ResourceId id, const ResourceInfo& info, double) override {
+    if (info.unit == "W") power_ = id;
+  }
+  void capacity_changed(ResourceId, Seconds, double) override {}
+  void activity_started(ActivityId, const ActivityInfo&, Seconds) override {}
+  void activity_finished(ActivityId, Seconds) override {}
+  void depends(ActivityId, ActivityId, DependencyKind) override {}
+  void rate_changed(ActivityId, Seconds, double) override {}
+  void utilisation(ResourceId id, Seconds at, double used) override {
+    if (id != power_) return;
+    joules += watts * (at - since).value;
+    watts = used;
+    since = at;
+  }
+  double joules = 0.0, watts = 0.0;
+  Seconds since;
+
+ private:
+  ResourceId power_ = static_cast<ResourceId>(-1);
+};
 
 const GemmShape kLarge{.m = 8192, .n = 8192, .k = 8192, .dtype = DType::bf16};
 
@@ -137,4 +164,37 @@ TEST_CASE("a kernel described in the sustained state takes the time of its strea
   gpu.governor.state = ClockState::sustained;
   CHECK(time_of(kLarge, gpu).time.value == near(times.sustained.value));
   CHECK(describe("g", kLarge, gpu).clock < matrix_rate(gpu, DType::bf16).clock);
+}
+
+TEST_CASE("a run takes idle power for its time, and what its kernel draws alone beyond that, at either clock") {
+  for (const ClockState state : {ClockState::burst, ClockState::sustained}) {
+    GpuSpec gpu = governed();
+    gpu.governor.state = state;
+    const KernelDescription kernel = describe("product", kLarge, gpu);
+    const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+    if (state == ClockState::sustained) CHECK(kernel.power.value == near(600.0));  // held at the limit
+    for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::fluid}) {
+      Energy energy;
+      GpuBench bench(gpu, &energy);
+      KernelLaunch launch;
+      launch.grain = grain;
+      bench.launch(0.0_s, kernel, launch);
+      bench.run();
+      const double idle = 100.0 * energy.since.value;
+      CHECK(energy.watts == 100.0);  // nothing but idle power is left
+      CHECK(energy.joules - idle == near((kernel.power.value - 100.0) * alone.time.value, 3e-2));
+    }
+  }
+}
+
+TEST_CASE("whoever observes power changes no date") {
+  const KernelDescription kernel = describe("product", kLarge, governed());
+  const auto end = [&](Observer* observer) {
+    GpuBench bench(governed(), observer);
+    const auto& ran = bench.launch(0.0_s, kernel);
+    bench.run();
+    return ran.end;
+  };
+  Energy energy;
+  CHECK(end(nullptr) == end(&energy));
 }

@@ -177,6 +177,10 @@ StudyResult a_study() {
 
 TEST_CASE("a study read back from its file prints the same table") {
   const TemporaryFolder folder;
+  StudyResult governed = a_study();
+  governed.conditions.clock_state = ClockState::burst;
+  CHECK(format_study(governed).find("dispatch random_order, burst clock") != std::string::npos);
+  CHECK(format_study(read_study(hand_made(folder, governed))) == format_study(governed));
   CHECK(format_study(read_study(hand_made(folder, a_study()))) == format_study(a_study()));
 }
 

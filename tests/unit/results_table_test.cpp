@@ -167,6 +167,7 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
   CHECK(json["seed"] == 7);
   CHECK(json["hbm_arbitration"] == "byte_fair");
   CHECK(json["dispatch_policy"] == "oldest_first");
+  CHECK(json["clock_state"].is_null());
   CHECK(json["output"] == "out/hand.h5");
   const auto& first = json["strategies"].elements()[0];
   std::vector<std::string> keys;

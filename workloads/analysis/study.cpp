@@ -10,6 +10,7 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
+#include "gpu/clock/governor.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
@@ -368,6 +369,7 @@ StudyConditions conditions_of(const Experiment& experiment) {
           .gpu = gpu.name,
           .hbm_arbitration = gpu.hbm.arbitration,
           .dispatch_policy = gpu.dispatch.policy,
+          .clock_state = is_governed(gpu) ? std::optional(gpu.governor.state) : std::nullopt,
           .seeds = experiment.measure.seeds,
           .draws = experiment.measure.draws};
 }

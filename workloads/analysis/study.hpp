@@ -80,6 +80,9 @@ struct StudyConditions {
   std::string gpu = {};  ///< slug of its preset
   HbmArbitration hbm_arbitration = HbmArbitration::outstanding;
   DispatchPolicy dispatch_policy = DispatchPolicy::oldest_first;
+  /// Of all runs alike, sides alone, serial and overlapped: each product runs at the clock that its power
+  /// leaves it in this state. Absent where the GPU's power is not known.
+  std::optional<ClockState> clock_state = std::nullopt;
   int seeds = 0;
   int draws = 0;
 
