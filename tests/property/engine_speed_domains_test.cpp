@@ -121,7 +121,10 @@ class Systems {
   }
 
   void start() {
-    Known flow{.bound = uniform(0.05, 1.0), .weight = uniform(0.2, 5.0), .laws = random_laws()};
+    Known flow;
+    flow.bound = uniform(0.05, 1.0);
+    flow.weight = uniform(0.2, 5.0);
+    flow.laws = random_laws();
     for (ResourceId r = 0; r < kResources; ++r) {
       if (pick(3) == 0) flow.demands.push_back({r, uniform(0.2, 3.0)});
     }
