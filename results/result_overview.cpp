@@ -82,6 +82,24 @@ std::string collectives_text(const ResultTable& table) {
   return text.text() + (left > 0 ? fmt::format("    ... {} more: --table collectives\n", left) : "");
 }
 
+/// Mean power of the boards that a run has it of, and their energy; empty where no power is known.
+std::string power_text(const ResultReader& file, const std::string& strategy) {
+  constexpr std::size_t kShownBoards = 4;
+  const ResultTable list = file.table(strategy, "resources/list");
+  const double run = static_cast<double>(recorded_picoseconds(file, strategy)) / 1e12;  // s
+  std::string text;
+  std::size_t boards = 0;
+  for (std::size_t row = 0; row < list.rows(); ++row) {
+    if (list.values<std::string>("unit")[row] != "W" || ++boards > kShownBoards) continue;
+    const double joules = list.values<double>("total")[row];
+    text += fmt::format(" gpu{} {:.0f} W, {:.3g} J;", list.values<std::int64_t>("gpu")[row],
+                        run > 0.0 ? joules / run : 0.0, joules);
+  }
+  if (boards == 0) return "";
+  text.back() = '\n';
+  return "  board power, derived (mean, and energy of the run):" + text;
+}
+
 std::string strategy_text(const ResultReader& file, const std::string& strategy) {
   const auto time = makespan_of(file, strategy);
   auto text = fmt::format("\n{}: {:.2f} us\n ", strategy, static_cast<double>(time) / kMicrosecond);
@@ -94,6 +112,7 @@ std::string strategy_text(const ResultReader& file, const std::string& strategy)
     text += fmt::format(" {} {:.0f}%,", use[i].name, 100 * use[i].mean);
   }
   if (!use.empty()) text.back() = '\n';
+  text += power_text(file, strategy);
   const auto collectives = file.table(strategy, "collectives");
   return collectives.rows() > 0 ? text + collectives_text(collectives) : text;
 }

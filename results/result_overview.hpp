@@ -7,8 +7,8 @@
 
 namespace c3::inline results {
 
-/// Attributes, then for each strategy in \p strategies its time, row counts, busiest resources and first
-/// collectives.
+/// Attributes, then for each strategy in \p strategies its time, row counts, busiest resources, board power and
+/// first collectives.
 std::string overview_text(const ResultReader& file, const std::vector<std::string>& strategies);
 std::string overview_json(const ResultReader& file, const std::vector<std::string>& strategies);
 
