@@ -30,6 +30,8 @@ MUST_NOT_INCLUDE = {"workloads/experiment": ["workloads/training", "workloads/mo
                                           "workloads/comparison"],
                     "workloads/training": ["workloads/execute", "workloads/analysis", "workloads/traces"],
                     "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"],
+                    "workloads/sampling": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
+                                           "workloads/experiment", "workloads/comparison"],
                     "workloads/traces": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",
                                          "workloads/experiment", "workloads/comparison"]}
 # A configuration names files that c3sim wrote, and nothing else of results/.

@@ -41,6 +41,18 @@ TEST_CASE("two copies take instructions in turn, and width limits how many start
   CHECK(run_to_fixed_point(program).cycles == 1998);
 }
 
+TEST_CASE("what was long under way before a loop ends when it ends, however the loop is closed") {
+  // 500 cycles from cycle 0; behind it 100 instructions a cycle apart, the last at 100, or 1,000 of them.
+  const LoopInstruction slow{.unit = 1, .reads = {}, .writes = {}}, quick{.unit = 0, .reads = {}, .writes = {}};
+  for (const auto& [count, cycles] : {std::pair<std::uint64_t, std::int64_t>(100, 500), {1000, 1001}}) {
+    LoopProgram program = one_unit(1, 1, {count, {quick}});
+    program.machine.units.push_back({.name = "slow", .copies = 1, .latency = 500, .interval = 1});
+    program.nest.body.insert(program.nest.body.begin(), slow);
+    CHECK(run_whole(program).cycles == cycles);
+    CHECK(run_to_fixed_point(program).cycles == cycles);
+  }
+}
+
 TEST_CASE("a loop is closed after a few iterations, whatever their number") {
   const LoopInstruction chained{.unit = 0, .reads = {0}, .writes = {0}};
   LoopNest inner{1'000'000, {chained}};

@@ -72,6 +72,22 @@ TEST_CASE("stem costs no more than the joint closed form of two clusters, and me
   CHECK(plan.clusters.size() >= 2);
 }
 
+TEST_CASE("stem plans the draws of two clusters jointly, by the closed form") {
+  // As above, with an error of 10 %: n_1 = 2000 s^2 x 500 / (0.1 x 5000 / 1.96)^2 = 1.28, n_2 a third of it.
+  // Neither divides again: halves of the first would cost 5 x 0.75 + 4 x 1.25, halves of the second 8.75
+  // + 9.25.
+  Invocations invocations;
+  for (std::size_t i = 0; i < 500; ++i) {
+    const double around = (static_cast<double>(i) + 0.5) / 500.0 - 0.5;
+    invocations.add("k", Seconds{1.0 + around});
+    invocations.add("k", Seconds{9.0 + around});
+  }
+  const SamplePlan plan = sampling_method("stem").plan(invocations, {.error = 0.1});
+  REQUIRE(plan.clusters.size() == 2);
+  CHECK(plan.clusters[0].samples == 2);
+  CHECK(plan.clusters[1].samples == 1);
+}
+
 TEST_CASE("stem draws once where nothing varies, and takes a single call whole") {
   Invocations invocations;
   for (int i = 0; i < 100; ++i)
@@ -106,6 +122,7 @@ TEST_CASE(
     }
     CHECK(weights == near(2000.0));
     CHECK(chosen.size() == sample.chosen.size());
+    if (plan.draws != DrawRule::with_replacement) CHECK(chosen.size() == plan.samples());
     CHECK(again.estimate == sample.estimate);
   }
 }

@@ -41,17 +41,28 @@ TEST_CASE("few lengths are all taken, each with the iterations that have it") {
   CHECK(sample.fewer() == near(2.0));
 }
 
-TEST_CASE("an iteration nearest to its bin's mean stands for the bin") {
-  // Lengths 0 to 100 in five bins of 20: of {0, 4, 5}, times 0, 4, 5, the mean is 3: 4 is nearest.
-  const std::vector<Iteration> epoch{{0, 0.0_s},   {4, 4.0_s},   {5, 5.0_s},  {100, 100.0_s},
-                                     {50, 50.0_s}, {30, 30.0_s}, {70, 70.0_s}};
+TEST_CASE("the length nearest to its bin's mean stands for the bin") {
+  // Lengths 0 to 100 in five bins of 20: of {0, 4, 5}, times 0, 4, 5, the mean is 3, and 4 is nearest. The last
+  // bin has 90 and 100, equally near: the shorter one.
+  const std::vector<Iteration> epoch{{0, 0.0_s},   {4, 4.0_s},   {5, 5.0_s},   {100, 100.0_s},
+                                     {50, 50.0_s}, {30, 30.0_s}, {70, 70.0_s}, {90, 90.0_s}};
   const EpochSample sample = seq_points(epoch, {.error = 0.05, .few_lengths = 3});
   CHECK(sample.bins == 5);
   REQUIRE(sample.points.size() == 5);
   CHECK(sample.points[0].iteration == 1);
   CHECK(sample.points[0].weight == 3.0);
-  CHECK(sample.total.value == near(259.0));
-  CHECK(sample.estimate().value == near(262.0));
+  CHECK(sample.points[4].iteration == 7);
+  CHECK(sample.points[4].weight == 2.0);
+  CHECK(sample.total.value == near(349.0));
+  CHECK(sample.estimate().value == near(342.0));
+}
+
+TEST_CASE("noise of one iteration does not make its length the one that stands for a bin") {
+  // Mean time of the bin 20.5 / 6 = 3.4. Length 9 takes 8.5 on average, but once 3.4; length 4 takes 3.1.
+  const std::vector<Iteration> epoch{{1, 0.0_s}, {1, 0.0_s}, {4, 3.1_s}, {9, 3.4_s}, {9, 14.0_s}, {1, 0.0_s}};
+  const EpochSample sample = seq_points(epoch, {.error = 1.0, .first_bins = 1, .few_lengths = 1});
+  REQUIRE(sample.points.size() == 1);
+  CHECK(sample.points[0].length == 4.0);
 }
 
 TEST_CASE("bins are added until the error is met") {
