@@ -10,7 +10,7 @@
 
 #include "engine/errors.hpp"
 #include "gpu/clock/core_clock.hpp"
-#include "gpu/memory.hpp"
+#include "gpu/hbm_rate.hpp"
 #include "gpu/waves.hpp"
 
 namespace c3::inline gpu {

@@ -15,7 +15,7 @@
 #include "collectives/library/ring_search.hpp"
 #include "collectives/library/switch_chunks.hpp"
 #include "engine/errors.hpp"
-#include "gpu/memory.hpp"
+#include "gpu/hbm_rate.hpp"
 #include "interconnect/host_paths.hpp"
 #include "interconnect/switch_network.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "gpu/hbm_rate.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
 
