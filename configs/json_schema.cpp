@@ -220,12 +220,12 @@ class SchemaWriter {
     const bool required = *rule.provenance == Provenance::required;
     Json either = required ? std::move(sourced) : Json{{"anyOf", Json::array({plain, std::move(sourced)})}};
     if (!is_number(rule)) return either;
-    const std::string name = fmt::format("{}{}", noun_of(rule), required ? " with its source" : " or sourced");
+    const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
     definitions_[name] = std::move(either);
     return reference_to(name);
   }
 
-  /// "integer 1 to 64", "bandwidth above 0"
+  /// "integer 1 to 64", "bandwidth above 0"; a name with ! has its source, one with ? may have it.
   static std::string noun_of(const Rule& number) {
     if (const auto* integer = std::get_if<IntegerRule>(&number.form))
       return fmt::format("integer {} to {}", integer->low, integer->high);

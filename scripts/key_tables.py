@@ -14,7 +14,7 @@ import re
 import subprocess
 
 BLOCK = re.compile(r"^<!-- keys of: (\w+) ?(\S*) -->\n(.*?)^<!-- end of keys -->$", re.MULTILINE | re.DOTALL)
-NUMBER = re.compile(r"(\w[\w ]* (?:above 0|0 or more|\S+ to \S+?))(?:,? (?:perhaps )?with its source| or sourced)?")
+NUMBER = re.compile(r"(\w[\w ]* (?:above 0|0 or more|\S+ to \S+?))[?!]?")
 SLUG = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
 
