@@ -216,6 +216,41 @@ TEST_CASE("stages keep activations of as many micro-batches as 1F1B leaves in fl
   CHECK(more < 9.0 * each);
 }
 
+TEST_CASE("a stage updates what it owns, and sums squares along tensor ranks, then along stages") {
+  TrainingSetup setup = pipelined(llama_setup(3), 3, 3);
+  setup.tensor_parallel = 2;
+  const WrittenStep step = training_step(setup, 12);
+  const auto adams = [&](std::size_t stage) {
+    return std::ranges::count_if(stream_of(step, stage, "compute"), [&](const Operation& operation) {
+      return kernel_of(operation) != nullptr && step.program.name_of(operation) == "adam";
+    });
+  };
+  CHECK(adams(0) == 2 * adams(1));  // a layer, and the embedding
+  CHECK(adams(2) == 2 * adams(1));
+  for (std::size_t stage = 0; stage < 3; ++stage) {
+    std::vector<RankGroups> sums;
+    for (const Operation& operation : stream_of(step, stage, "norm")) {
+      const CollectiveCall* call = step.program.call_of(operation);
+      if (call == nullptr) continue;
+      CHECK(call->dtype == DType::fp32);
+      sums.push_back(call->groups.value());
+    }
+    CHECK(sums == std::vector<RankGroups>{{.size = 2, .stride = 1}, {.size = 3, .stride = 4}});
+  }
+}
+
+TEST_CASE("memory is that of the stage of whose memory the allocator can free least") {
+  const auto facts = [](std::int64_t vocabulary) {
+    TrainingSetup setup = pipelined(llama_setup(12), 4, 8);
+    setup.model.vocabulary = vocabulary;
+    setup.sequence = 1024;
+    return training_step(setup, 4).facts;
+  };
+  CHECK(facts(8).memory.moment.starts_with("stage 0, "));       // four micro-batches in flight
+  CHECK(facts(40'000).memory.moment.starts_with("stage 3, "));  // logits
+  CHECK(facts(8).reserved.size() == 4);
+}
+
 TEST_CASE(
     "layers are divided evenly, with given ends, with embedding and loss as layers, or as a layout says") {
   const auto counts = [](PipelineSetup pipeline, std::int64_t layers) {

@@ -93,7 +93,8 @@ class StagesWriter {
       stage.memory.moment = fmt::format("stage {}, {}", facts.reserved.size(), stage.memory.moment);
       facts.reserved.push_back(stage.memory.reserved);
     }
-    if (stage.memory.held > facts.memory.held) facts.memory = std::move(stage.memory);
+    const auto needs = [](const MemoryPeak& peak) { return std::pair(peak.held, peak.bytes); };
+    if (needs(stage.memory) > needs(facts.memory)) facts.memory = std::move(stage.memory);
   }
 
   /// As if forward passes took half as long as backward passes, and messages nothing.
