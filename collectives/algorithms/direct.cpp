@@ -7,6 +7,7 @@
 
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
+#include "collectives/library/channel_context.hpp"
 #include "interconnect/fabric.hpp"
 
 namespace c3::inline collectives {

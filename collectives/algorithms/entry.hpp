@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "collectives/algorithms/graph_request.hpp"
-#include "collectives/library/channel_context.hpp"
 #include "collectives/library/published_figures.hpp"
 #include "collectives/planned_flows.hpp"
 #include "collectives/turning_ring.hpp"
 
 namespace c3::inline collectives {
+
+class Algorithm;
+struct ChannelContext;
 
 /// Kinds whose data go in a part for each rank, all alike.
 constexpr bool goes_in_parts(CollectiveKind kind) {

@@ -6,6 +6,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/algorithms/hierarchy.hpp"
+#include "collectives/library/channel_context.hpp"
 #include "collectives/library/switch_chunks.hpp"
 
 namespace c3::inline collectives {

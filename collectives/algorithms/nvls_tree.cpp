@@ -5,6 +5,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/double_tree.hpp"
 #include "collectives/algorithms/entry.hpp"
+#include "collectives/library/channel_context.hpp"
 #include "collectives/library/switch_chunks.hpp"
 #include "interconnect/fabric.hpp"
 

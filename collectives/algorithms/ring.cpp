@@ -6,6 +6,7 @@
 #include "collectives/algorithms/algorithm.hpp"
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/algorithms/node_paths.hpp"
+#include "collectives/library/channel_context.hpp"
 #include "collectives/turning_ring.hpp"
 #include "interconnect/interconnect.hpp"
 

@@ -9,6 +9,7 @@
 #include "collectives/algorithms/double_tree.hpp"
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/algorithms/node_paths.hpp"
+#include "collectives/library/channel_context.hpp"
 #include "interconnect/interconnect.hpp"
 
 namespace c3::inline collectives {

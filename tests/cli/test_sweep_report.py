@@ -204,7 +204,7 @@ class OtherSweeps(Pages):
         path, _ = self.merged(STEP)
         page = self.page(path, "--y", "tokens_per_second")
         self.assertIn("1 out of memory", words(page["root"].find(".//header")))
-        self.assertRegex(cells(page["failures"], "failures")[0]["why"], r"GB at '.*' of 1\d\.\d GB")
+        self.assertRegex(cells(page["failures"], "failures")[0]["why"], r"of 1\d\.\d GB, at '.*'")
 
     def test_texts_make_bars(self):
         text = SWEEP.replace("{ from = 8, to = 32, step = 8 }", "[16]").replace('{ from = "1 MiB", to = "4 MiB", factor = 2 }', '["4 MiB"]')

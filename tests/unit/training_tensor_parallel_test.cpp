@@ -270,13 +270,17 @@ TEST_CASE("sums of tensor-parallel ranks can be fused with the products that mak
 }
 
 TEST_CASE("the tokens of all ranks are gathered into a buffer that is there while a product reads them") {
-  // At the peak Megatron-LM has gathered the head's inputs again. Without sequence parallelism nothing is.
+  // At the peak Megatron-LM has gathered the head's inputs again. Without sequence parallelism nothing is. With
+  // shorter sequences there would be more in buckets of gradients, later.
+  constexpr int kTimesLonger = 4;
   const auto buffers = [](bool sequence) {
+    TrainingSetup setup = parallel(sequence);
+    setup.sequence *= kTimesLonger;
     Bytes sum;
-    for (const MemoryTenant& tenant : training_step(parallel(sequence), kRanks).facts.memory.tenants)
+    for (const MemoryTenant& tenant : training_step(setup, kRanks).facts.memory.tenants)
       if (tenant.name == "gathered tokens") sum += tenant.bytes;
     return sum;
   };
-  CHECK(buffers(true) == kHidden);
+  CHECK(buffers(true) == kTimesLonger * kHidden);
   CHECK(buffers(false) == Bytes{});
 }
