@@ -5,6 +5,7 @@
 #include "configs/fields/training_fields.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
 namespace {
@@ -16,6 +17,15 @@ constexpr auto kTables = std::to_array<KeyText>({
     {"model", "the model, and what an experiment computes with it"},
 });
 
+/// What follows from the other keys where a file leaves it out.
+void complete_pipeline(Section& section, PipelineSetup& pipeline) {
+  if (!section.holds("schedule") && pipeline.virtual_stages > 1) pipeline.schedule = ScheduleKind::interleaved;
+  const bool waits = pipeline.schedule == ScheduleKind::gpipe ||
+                     pipeline.schedule == ScheduleKind::one_f_one_b || pipeline.schedule == ScheduleKind::zb_h1;
+  if (!section.holds("pipeline_messages"))
+    pipeline.messages = waits ? PipelineMessages::batched : PipelineMessages::overlapped;
+}
+
 /// A global batch says how many micro-batches there are.
 void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
   const bool is_there = section.has("global_batch");
@@ -24,11 +34,12 @@ void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
   const std::int64_t global = section.integer("global_batch", 1, kMostSequences * kMostSequences);
   if (section.has("micro_batches"))
     section.refuse("global_batch", "cannot be combined with micro_batches: either one determines the other");
-  const std::int64_t at_once = setup.micro_batch * (ranks / setup.tensor_parallel);
+  const int data_parallel = ranks / (setup.tensor_parallel * setup.pipeline.stages);
+  const std::int64_t at_once = setup.micro_batch * data_parallel;
   if (global % at_once != 0)
     section.fail("global_batch",
                  fmt::format("{} is not a multiple of {}, micro_batch times {} data-parallel ranks", global,
-                             at_once, ranks / setup.tensor_parallel));
+                             at_once, data_parallel));
   setup.micro_batches = global / at_once;
 }
 
@@ -39,6 +50,12 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
   if (ranks % setup.tensor_parallel != 0)
     section.refuse("tensor_parallel",
                    fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
+  const int stages = setup.pipeline.stages;
+  if (ranks % (setup.tensor_parallel * stages) != 0)
+    section.refuse("pipeline",
+                   fmt::format("{} stages of {} tensor-parallel ranks do not divide the {} ranks of the "
+                               "system",
+                               stages, setup.tensor_parallel, ranks));
   if (setup.tensor_parallel == 1 && setup.sequence_parallel)
     section.refuse("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
   if (setup.tensor_parallel == 1 && setup.async_chunks > 1)
@@ -86,6 +103,19 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
 
 }  // namespace
 
+std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
+
+std::vector<std::string> read_pipeline_table(Section& section, std::string_view key) {
+  const Node& written = section.node(key, {ListRule{std::make_shared<Rule>(Rule{TextRule{}})}});
+  std::vector<std::string> table;
+  if (const Array* const lines = written.array()) {
+    for (const Node& line : *lines)
+      if (line.text() != nullptr) table.push_back(*line.text());
+    if (table.size() == lines->size()) return table;
+  }
+  section.fail(key, "must be a list of texts, one for each stage");
+}
+
 TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) {
   Section section = root.table("training", sampling);
   Section framework = root.table("framework", sampling);
@@ -106,11 +136,14 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   }
   setup.model = read_model(model);
   read_fields(section, setup, kTrainingFields);
+  read_fields(section, setup.pipeline, kPipelineFields);
+  complete_pipeline(section, setup.pipeline);
   check_parallelism(section, setup, ranks);
   read_global_batch(section, setup, ranks);
   section.finish();
   check_model(model, setup.model);
   check_model(section, setup);
+  if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

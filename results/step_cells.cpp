@@ -106,6 +106,27 @@ StudyCells class_cells(const StudyResult& study) {
   return cells;
 }
 
+StudyCells bubble_cells(const StudyResult& study) {
+  const TimeUnit unit = time_unit(study);
+  StudyCells cells{
+      .header = {"pipeline", "schedule", "stages", "time", "bubble", "share", "of the schedule alone"},
+      .rows = {},
+      .notes = fmt::format("times in {}; bubble: a GPU has neither a kernel nor a collective but messages, "
+                           "averaged over all GPUs;\n"
+                           "of the schedule alone: all chunks alike, a backward pass as long as two forward "
+                           "passes, messages in no time\n",
+                           unit.name)};
+  for (const StrategyResult& strategy : study.strategies) {
+    if (!strategy.step || !strategy.step->bubble || !strategy.step->facts.pipeline) continue;
+    const PipelineFacts& pipeline = *strategy.step->facts.pipeline;
+    const Seconds bubble = *strategy.step->bubble;
+    cells.rows.push_back({strategy.name, pipeline.schedule, fmt::format("{}", pipeline.stages),
+                          unit.format(strategy.time), time_text(bubble, unit), percent(bubble / strategy.time),
+                          percent(pipeline.bubble_share)});
+  }
+  return cells;
+}
+
 StudyCells memory_cells(const StepFacts& step) {
   const MemoryPeak& peak = step.memory;
   StudyCells cells{

@@ -12,6 +12,8 @@ std::string gigabytes(Bytes bytes);
 StudyCells step_cells(const StudyResult& study);
 /// Time of each class of operators, a column for each strategy that has a step.
 StudyCells class_cells(const StudyResult& study);
+/// How long stages of a pipeline wait, a row for each strategy of one; none where there is no pipeline.
+StudyCells bubble_cells(const StudyResult& study);
 /// What a GPU holds at its peak, by class.
 StudyCells memory_cells(const StepFacts& step);
 /// The largest of it.

@@ -110,6 +110,8 @@ void write_step(const H5Id& strategy, const StepResult& step, Seconds recorded, 
   write_numbers(group, step_numbers(step));
   write_one(group, {"memory_moment", "1", "range of the timeline in which the peak is"},
             names.index(step.facts.memory.moment));
+  if (step.facts.pipeline)
+    write_one(group, {"schedule", "1", "of the pipeline"}, names.index(step.facts.pipeline->schedule));
   write_one(group,
             {"recorded_time", "ps", "of the run in the timeline, maybe of fewer layers and micro-batches"},
             picoseconds(recorded));
@@ -131,6 +133,12 @@ std::optional<StepResult> read_step(const ResultReader& file, const std::string&
                   .hfu = table.values<double>("hfu").at(0),
                   .gpus = static_cast<int>(file.number("ranks"))};
   step.facts.memory.tenants = read_tenants(file, strategy);
+  if (table.has("bubble")) {
+    step.bubble = seconds(table.values<std::int64_t>("bubble").at(0));
+    step.facts.pipeline = PipelineFacts{.stages = static_cast<int>(table.values<std::int64_t>("stages").at(0)),
+                                        .schedule = table.values<std::string>("schedule").at(0),
+                                        .bubble_share = table.values<double>("schedule_bubble").at(0)};
+  }
   return step;
 }
 

@@ -47,6 +47,14 @@ Json memory_json(const StepFacts& step) {
           {"tenants", std::move(tenants)}};
 }
 
+Json pipeline_json(const StepResult& step) {
+  if (!step.facts.pipeline || !step.bubble) return nullptr;
+  return {{"stages", step.facts.pipeline->stages},
+          {"schedule", step.facts.pipeline->schedule},
+          {"bubble_us", us(*step.bubble)},
+          {"schedule_bubble", step.facts.pipeline->bubble_share}};
+}
+
 Json step_json(const std::optional<StepResult>& step) {
   if (!step) return nullptr;
   Json classes = Json::array();
@@ -61,6 +69,7 @@ Json step_json(const std::optional<StepResult>& step) {
           {"exposed_us", us(step->times.exposed)},
           {"idle_us", us(step->times.idle)},
           {"classes", std::move(classes)},
+          {"pipeline", pipeline_json(*step)},
           {"memory", memory_json(step->facts)},
           {"model_flops", step->facts.model_flops.value},
           {"hardware_flops", step->facts.hardware_flops.value}};

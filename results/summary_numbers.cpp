@@ -104,6 +104,15 @@ std::vector<SummaryNumber> step_numbers(const StepResult& step) {
       time_of("communication", "in which a collective was in flight on GPU 0", times.communication),
       time_of("exposed", "of that, in which no kernel ran", times.exposed),
       time_of("idle", "in which there was neither", times.idle)};
+  if (step.bubble && facts.pipeline) {
+    append(
+        numbers,
+        {{"stages", "1", "of the pipeline", std::int64_t{facts.pipeline->stages}},
+         time_of("bubble",
+                 "in which a GPU has neither a kernel nor a collective but messages, averaged over GPUs",
+                 *step.bubble),
+         ratio_of("schedule_bubble", "bubble of the schedule alone, over time", facts.pipeline->bubble_share)});
+  }
   append(numbers, memory_numbers(facts));
   return numbers;
 }

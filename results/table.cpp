@@ -64,8 +64,9 @@ std::string format_columns(const StudyCells& cells) {
 std::string format_step(const StudyResult& study) {
   const StepResult* const step = first_step(study);
   if (step == nullptr) return "";
-  return '\n' + format_cells(step_cells(study)) + '\n' + format_columns(class_cells(study)) + '\n' +
-         format_memory(step->facts);
+  const StudyCells bubbles = bubble_cells(study);
+  return '\n' + format_cells(step_cells(study)) + (bubbles.rows.empty() ? "" : '\n' + format_cells(bubbles)) +
+         '\n' + format_columns(class_cells(study)) + '\n' + format_memory(step->facts);
 }
 
 std::string strategy_notes(const StudyResult& study) {

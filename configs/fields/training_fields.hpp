@@ -1,6 +1,9 @@
 #pragma once
 /// Keys of [training] in an experiment.
 
+#include <string>
+#include <vector>
+
 #include "configs/fields/field.hpp"
 #include "workloads/training/setup.hpp"
 
@@ -44,7 +47,51 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                             "one of this many layers is recomputed; requires recompute")
         .optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 4,
-              "all but model, framework, host and dtype");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 5,
+              "all but model, framework, host, dtype and pipeline");
+
+std::string read_layout(Section& section, std::string_view key);
+std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);
+
+/// Of the same table.
+inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
+    number<&PipelineSetup::stages>("pipeline", {1, 1024},
+                                   "stages into which layers are divided; pipeline x tensor_parallel must "
+                                   "divide ranks")
+        .optional(),
+    number<&PipelineSetup::virtual_stages>("virtual_stages", {1, 64},
+                                           "chunks of layers that a stage has (interleaved, zb-v)")
+        .optional(),
+    choice<&PipelineSetup::schedule>("schedule",
+                                     "order of passes; by default 1f1b, of several virtual_stages interleaved")
+        .by_others(),
+    number<&PipelineSetup::group>("micro_batch_group", {1, 65'536},
+                                  "micro-batches that go through a chunk together when interleaved; by default "
+                                  "as many as stages")
+        .by_others(),
+    choice<&PipelineSetup::messages>("pipeline_messages",
+                                     "whether stages send and receive in one launch, for which the next pass "
+                                     "waits; by default so with gpipe, 1f1b and zb-h1")
+        .by_others(),
+    number<&PipelineSetup::first_layers>("first_stage_layers", {1, 4096}, "layers of the first stage")
+        .by_others(),
+    number<&PipelineSetup::last_layers>("last_stage_layers", {1, 4096}, "layers of the last stage").by_others(),
+    plain_flag<&PipelineSetup::embedding_in_split>("embedding_in_split",
+                                                   "whether the embedding counts as a layer of the first stage")
+        .optional(),
+    plain_flag<&PipelineSetup::loss_in_split>(
+        "loss_in_split", "whether the head and the loss count as a layer of the last stage")
+        .optional(),
+    read_by<&PipelineSetup::layout, read_layout>(
+        "pipeline_layout",
+        "layers of each virtual stage, in the language of Megatron-Core's "
+        "pipeline_model_parallel_layout")
+        .by_others(),
+    read_by<&PipelineSetup::table, read_pipeline_table>("pipeline_table",
+                                                        "with schedule = \"table\", for each stage its passes "
+                                                        "in order: \"F0 F1 B0 W0 B1 W1\"")
+        .by_others(),
+});
+static_assert(member_count<PipelineSetup>() == kPipelineFields.size());
 
 }  // namespace c3::configs

@@ -43,9 +43,10 @@ std::string step_section(const ReportScope& scope) {
     const StepResult* const step = first_step(run.study);
     if (step == nullptr) continue;
     if (scope.compares()) tables += "<h3>" + escaped(run.label) + "</h3>\n";
-    for (const StudyCells& cells :
-         {step_cells(run.study), class_cells(run.study), memory_cells(step->facts), tenant_cells(step->facts)})
-      tables += table_of(cells);
+    for (const StudyCells& cells : {step_cells(run.study), bubble_cells(run.study), class_cells(run.study),
+                                    memory_cells(step->facts), tenant_cells(step->facts)}) {
+      if (!cells.rows.empty()) tables += table_of(cells);
+    }
   }
   if (tables.empty()) return "";
   return "<section id=\"step\">\n<h2>Training step</h2>\n" + tables + "</section>\n";

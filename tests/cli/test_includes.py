@@ -28,6 +28,8 @@ MUST_NOT_INCLUDE = {"workloads/experiment": ["workloads/training", "workloads/mo
                                           "workloads/experiment", "workloads/traces"],
                     "workloads/execute": ["workloads/training", "workloads/models", "workloads/analysis", "workloads/traces",
                                           "workloads/comparison"],
+                    "workloads/pipeline": ["workloads/program", "workloads/execute", "workloads/training", "workloads/models",
+                                           "workloads/analysis", "workloads/experiment", "workloads/traces"],
                     "workloads/training": ["workloads/execute", "workloads/analysis", "workloads/traces"],
                     "workloads/models": ["workloads/training", "workloads/execute", "workloads/analysis"],
                     "workloads/sampling": ["workloads/training", "workloads/execute", "workloads/models", "workloads/analysis",

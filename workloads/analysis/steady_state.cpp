@@ -36,7 +36,12 @@ Sizes layers_of(const ProgramFamily& family) {
   return {{fewest, fewest + period, fewest + 2 * period}, layers};
 }
 
-Sizes micro_batches_of(const ProgramFamily& family) { return {{2, 3, 4}, family.size().micro_batches}; }
+Sizes micro_batches_of(const ProgramFamily& family) {
+  const std::int64_t fewest = family.fewest_micro_batches(), period = family.micro_batch_period();
+  const std::int64_t rest = family.size().micro_batches % period;
+  const std::int64_t first = fewest + (rest + period - fewest % period) % period;
+  return {{first, first + period, first + 2 * period}, family.size().micro_batches};
+}
 
 /// "8 of 32 layers and 4 of 16 micro-batches"
 std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
@@ -81,6 +86,7 @@ class Extrapolation {
                         .communication = beyond(a.communication, b.communication),
                         .exposed = beyond(a.exposed, b.exposed),
                         .idle = beyond(a.idle, b.idle),
+                        .bubble = beyond(a.bubble, b.bubble),
                         .classes = a.classes};
     for (ClassTime& its : times.classes) {
       const auto other = std::ranges::find(b.classes, its.name, &ClassTime::name);

@@ -11,6 +11,7 @@
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
 #include "gpu/clock/governor.hpp"
+#include "workloads/analysis/average_bubble.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
 #include "workloads/analysis/steady_state.hpp"
@@ -329,7 +330,8 @@ class Study {
             .tokens_per_second = static_cast<double>(facts.tokens) / sample.time().value,
             .mfu = facts.model_flops / facts.peak / sample.time(),
             .hfu = facts.hardware_flops / facts.peak / sample.time(),
-            .gpus = experiment.cluster.ranks()};
+            .gpus = experiment.cluster.ranks(),
+            .bubble = facts.pipeline ? std::optional(average_bubble(sample.run.classes)) : std::nullopt};
   }
 
   /// Of the draw of the median of \p samples, which are by time.

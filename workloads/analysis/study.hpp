@@ -40,6 +40,7 @@ struct StepResult {
   double mfu = 0;                ///< model flops / (time x peak)
   double hfu = 0;                ///< the same of all flops, recomputed ones too
   int gpus = 1;
+  std::optional<Seconds> bubble = std::nullopt;  ///< of a pipeline: StepBreakdown::bubble, averaged over GPUs
 
   double tokens_per_second_per_gpu() const { return tokens_per_second / gpus; }
   bool operator==(const StepResult&) const = default;

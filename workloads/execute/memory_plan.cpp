@@ -104,7 +104,9 @@ ExperimentMemory::ExperimentMemory(const Experiment& experiment) : experiment_(e
 }
 
 std::optional<Bytes> ExperimentMemory::of(int rank) const {
-  if (experiment_.step) return experiment_.step->memory.reserved;
+  if (const auto& step = experiment_.step)
+    return step->reserved.empty() ? step->memory.reserved
+                                  : step->reserved[experiment_.program.script_number(rank)];
   if (!std::ranges::all_of(plans_, &MemoryPlan::is_known)) return std::nullopt;
   return plans_[experiment_.program.script_number(rank)].total();
 }

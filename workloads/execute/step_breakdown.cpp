@@ -36,11 +36,12 @@ std::optional<double> StepBreakdown::hidden_share() const {
 }
 
 StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seconds time) {
-  std::vector<Interval> kernels, collectives;
+  std::vector<Interval> kernels, collectives, without_messages;
   StepBreakdown times;
   for (const TimedOperation& timed : operations) {
-    (is_collective_class(timed.operator_class) ? collectives : kernels)
-        .push_back(picoseconds(timed.begin, timed.end));
+    const Interval its = picoseconds(timed.begin, timed.end);
+    (is_collective_class(timed.operator_class) ? collectives : kernels).push_back(its);
+    if (timed.operator_class != name_of(CollectiveKind::send_receive)) without_messages.push_back(its);
     auto found = std::ranges::find(times.classes, timed.operator_class, &ClassTime::name);
     if (found == times.classes.end())
       found = times.classes.insert(found, {.name = timed.operator_class, .time = {}});
@@ -55,6 +56,7 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
   times.communication = length_of(moving);
   times.exposed = times.communication - both;
   times.idle = length_of(whole) - (times.kernels + times.exposed);
+  times.bubble = length_of(whole) - length_of(united(std::move(without_messages)));
   return times;
 }
 

@@ -27,6 +27,7 @@ struct StepBreakdown {
   Seconds communication;                ///< in which at least one collective was in flight
   Seconds exposed;                      ///< of that, in which no kernel ran
   Seconds idle;                         ///< in which there was neither
+  Seconds bubble = {};                  ///< in which there was neither but, at most, messages: of a pipeline
   std::vector<ClassTime> classes = {};  ///< in the order of first launch
 
   /// Share of the communication during which a kernel ran; absent when there is none.

@@ -37,6 +37,9 @@ class ProgramFamily {
   virtual StepSize size() const = 0;
   /// Layers after which the pattern of layers repeats, 1 or more: 4 where every fourth is recomputed.
   virtual std::int64_t layer_period() const = 0;
+  /// Micro-batches from which on each period of them adds the same, and how many are a period.
+  virtual std::int64_t fewest_micro_batches() const { return 2; }
+  virtual std::int64_t micro_batch_period() const { return 1; }
   /// The same step at another size.
   virtual std::shared_ptr<const ProgramFamily> at(const StepSize& size) const = 0;
   /// \throws std::invalid_argument naming what the author cannot write of this size or for this cluster

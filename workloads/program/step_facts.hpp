@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,12 +45,25 @@ struct MemoryPeak {
   bool operator==(const MemoryPeak&) const = default;
 };
 
+/// The pipeline of a step.
+struct PipelineFacts {
+  int stages = 1;
+  std::string schedule;
+  /// Share of the step that an average stage waits by the schedule alone: every chunk alike, a backward pass as
+  /// long as two forward passes, messages that take no time.
+  double bubble_share = 0;
+
+  bool operator==(const PipelineFacts&) const = default;
+};
+
 struct StepFacts {
-  std::int64_t tokens = 0;  ///< of all ranks
-  Flops model_flops;        ///< of one GPU: three times the forward pass' products and attention
-  Flops hardware_flops;     ///< of one GPU: of all products and attention that it computes
-  FlopsPerSecond peak;      ///< of one GPU in the type in which layers compute
-  MemoryPeak memory;
+  std::int64_t tokens = 0;           ///< of all ranks
+  Flops model_flops;                 ///< of one GPU: three times the forward pass' products and attention
+  Flops hardware_flops;              ///< of one GPU: of all products and attention that it computes
+  FlopsPerSecond peak;               ///< of one GPU in the type in which layers compute
+  MemoryPeak memory;                 ///< of the ranks that need most
+  std::vector<Bytes> reserved = {};  ///< by script, where there are several
+  std::optional<PipelineFacts> pipeline = std::nullopt;
   Bytes memory_size;  ///< that a framework has of a GPU's
 
   /// An allocator that has no room gives back what it does not need, and asks again.

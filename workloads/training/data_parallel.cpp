@@ -26,7 +26,7 @@ std::int64_t DataParallel::shard(std::size_t unit) const {
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
   const DType dtype = reduces(kind) ? setup_.framework.gradient_dtype : setup_.dtype;
   CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = dtype};
-  if (group_.stride > 1) call.groups = RankGroups{.size = group_.size, .stride = group_.stride};
+  if (!group_.is_all) call.groups = RankGroups{.size = group_.size, .stride = group_.stride};
   return call;
 }
 

@@ -19,8 +19,9 @@ struct ParameterUnit {
 
 /// Where a collective among data-parallel ranks takes place.
 struct DataParallelGroup {
-  int size = 1;    ///< ranks
-  int stride = 1;  ///< between their numbers
+  int size = 1;        ///< ranks
+  int stride = 1;      ///< between their numbers
+  bool is_all = true;  ///< of the ranks that there are
 };
 
 /// Told of a step's course, in the order in which the host launches it.

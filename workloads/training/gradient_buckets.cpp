@@ -39,8 +39,8 @@ void GradientBuckets::begin_step() {
 void GradientBuckets::before_forward(std::size_t unit) {
   if (!casts_parameters()) return;
   const std::int64_t count = units_[unit].parameters;
-  computed_[unit] = program_.memory().allocate(compute_, MemoryClass::weights, "parameters that compute",
-                                               of_parameters(count));
+  computed_[unit].push_back(program_.memory().allocate(compute_, MemoryClass::weights,
+                                                       "parameters that compute", of_parameters(count)));
   program_.kernel(compute_, units_[unit].name + " cast", cast(count, held_dtype()));
 }
 
@@ -59,7 +59,10 @@ void GradientBuckets::after_backward(std::size_t unit) {
   } else if (setup_.framework.gradient_dtype != setup_.dtype) {
     cast_gradients(compute_, name + " cast gradients", count);
   }
-  if (computed_[unit]) program_.memory().release(*std::exchange(computed_[unit], std::nullopt));
+  if (!computed_[unit].empty()) {
+    program_.memory().release(computed_[unit].front());
+    computed_[unit].pop_front();
+  }
   if (!reduces()) return;
   ready_ += count;
   if (setup_.framework.overlaps_gradients) reduce_full_buckets();

@@ -53,9 +53,10 @@ class GradientBuckets final : public DataParallel {
 
   StepProgram::Stream reductions_;
   std::vector<std::optional<Tensor>> gradients_;  ///< by unit; of ZeRO-2
-  std::vector<std::optional<Tensor>> computed_;   ///< by unit: parameters in the type in which layers compute
-  std::int64_t ready_ = 0;                        ///< numbers that no bucket has taken
-  int buckets_ = 0;                               ///< of this micro-batch
+  /// By unit, of each micro-batch in flight: parameters in the type in which layers compute.
+  std::vector<std::deque<Tensor>> computed_;
+  std::int64_t ready_ = 0;  ///< numbers that no bucket has taken
+  int buckets_ = 0;         ///< of this micro-batch
   std::deque<Bucket> in_flight_;
 };
 

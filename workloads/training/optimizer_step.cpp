@@ -1,14 +1,15 @@
 #include "workloads/training/optimizer_step.hpp"
 
 #include <array>
+#include <utility>
 
 namespace c3::inline workloads {
 
-OptimizerStep::OptimizerStep(const TrainingSetup& setup, int ranks, std::size_t units,
+OptimizerStep::OptimizerStep(const TrainingSetup& setup, const RankGrid& grid, std::vector<std::size_t> units,
                              DataParallel& data_parallel, StepProgram& program)
     : setup_(setup),
-      ranks_(ranks),
-      units_(units),
+      grid_(grid),
+      units_(std::move(units)),
       data_parallel_(data_parallel),
       program_(program),
       compute_(program.stream("compute")) {}
@@ -19,13 +20,13 @@ void OptimizerStep::write() {
   if (framework.clips_gradients) sum_squares();
   if (framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
   if (framework.clips_gradients) scale();
-  for (std::size_t unit = 0; unit < units_; ++unit)
+  for (const std::size_t unit : units_)
     update(unit);
   data_parallel_.after_optimizer();
 }
 
 void OptimizerStep::unscale() {
-  for (std::size_t unit = 0; unit < units_; ++unit) {
+  for (const std::size_t unit : units_) {
     if (setup_.framework.gradient_dtype != DType::fp32) program_.kernel(compute_, "main gradients", cast(unit));
     if (setup_.dtype == DType::fp16)
       program_.kernel(compute_, "unscale", of_gradients(VectorOp::mul_scalar, unit));
@@ -34,24 +35,26 @@ void OptimizerStep::unscale() {
 
 // Over all ranks. Those that have all gradients of a weight know its share of the norm.
 void OptimizerStep::sum_squares() {
-  for (std::size_t unit = 0; unit < units_; ++unit)
+  for (const std::size_t unit : units_)
     program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
-  const bool is_sharded = setup_.sharding != Sharding::none && ranks_ > setup_.tensor_parallel;
-  if (!is_sharded && setup_.tensor_parallel == 1) return;
-  CollectiveCall call{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
-  if (!is_sharded) {
-    call.dtype = setup_.dtype;
-    if (setup_.tensor_parallel < ranks_) call.groups = RankGroups{.size = setup_.tensor_parallel, .stride = 1};
+  const bool is_sharded = setup_.sharding != Sharding::none && grid_.size(GridAxis::data) > 1;
+  const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
+  std::vector<CollectiveCall> sums;
+  if (is_sharded) sums.push_back(all);
+  for (const GridAxis axis : {GridAxis::tensor, GridAxis::pipeline}) {
+    if (!is_sharded && grid_.size(axis) > 1) sums.push_back(grid_.along(axis, all));
   }
+  if (sums.empty()) return;
   const auto stream = program_.stream("norm");
   program_.order(compute_, stream, "squares summed");
-  program_.collective(stream, "gradients' norm", call);
+  for (CollectiveCall& sum : sums)
+    program_.collective(stream, "gradients' norm", std::move(sum));
   program_.order(stream, compute_, "norm known");
 }
 
 // Times what makes the norm small enough.
 void OptimizerStep::scale() {
-  for (std::size_t unit = 0; unit < units_; ++unit)
+  for (const std::size_t unit : units_)
     program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
 }
 

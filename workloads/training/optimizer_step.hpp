@@ -2,9 +2,11 @@
 /// What follows the last backward pass: norm and clipping of gradients, the optimizer, copies of parameters.
 
 #include <cstddef>
+#include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/rank_grid.hpp"
 
 namespace c3::inline workloads {
 
@@ -19,8 +21,9 @@ namespace c3::inline workloads {
 /// long for one launch.
 class OptimizerStep {
  public:
-  OptimizerStep(const TrainingSetup& setup, int ranks, std::size_t units, DataParallel& data_parallel,
-                StepProgram& program);
+  /// \param units numbers of those of which this rank has parameters. All references must outlive it.
+  OptimizerStep(const TrainingSetup& setup, const RankGrid& grid, std::vector<std::size_t> units,
+                DataParallel& data_parallel, StepProgram& program);
   void write();
 
  private:
@@ -35,8 +38,8 @@ class OptimizerStep {
   DType gradient_dtype() const;  ///< of those that are clipped
 
   const TrainingSetup& setup_;
-  int ranks_;
-  std::size_t units_;
+  const RankGrid& grid_;
+  std::vector<std::size_t> units_;
   DataParallel& data_parallel_;
   StepProgram& program_;
   StepProgram::Stream compute_;

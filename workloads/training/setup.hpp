@@ -8,6 +8,7 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
+#include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
 
@@ -55,6 +56,7 @@ struct TrainingSetup {
   bool reshard_after_forward = true;  ///< of Sharding::parameters
   Recompute recompute = Recompute::none;
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
+  PipelineSetup pipeline = {};
 
   std::int64_t tokens() const { return micro_batch * sequence; }  ///< of a micro-batch
 

@@ -15,96 +15,9 @@
 namespace c3::inline workloads {
 namespace {
 
-std::vector<ParameterUnit> units_of(const TrainingSetup& setup, const ModelBlocks& blocks) {
-  std::vector<ParameterUnit> units{{"root", blocks.embedding.parameters + blocks.head.parameters,
-                                    blocks.embedding.parameter_tensors + blocks.head.parameter_tensors}};
-  for (std::int64_t i = 0; i < setup.model.layers; ++i)
-    units.push_back({fmt::format("layer {}", i), blocks.layer.parameters, blocks.layer.parameter_tensors});
-  return units;
-}
+bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0.0; }
 
 }  // namespace
-
-StepComposer::StepComposer(const TrainingSetup& setup, int ranks)
-    : setup_(setup),
-      ranks_(ranks),
-      blocks_(model_blocks(setup)),
-      program_(setup),
-      compute_(program_.stream("compute")),
-      units_(units_of(setup, blocks_)),
-      data_parallel_(make_data_parallel(
-          setup, units_, {.size = ranks / setup.tensor_parallel, .stride = setup.tensor_parallel}, program_)),
-      layers_(static_cast<std::size_t>(setup.model.layers)) {}
-
-WrittenStep StepComposer::compose() {
-  begin("start", HostPass::forward);
-  data_parallel_->begin_step();
-  program_.memory().begin_step();
-  for (std::int64_t i = 0; i < setup_.micro_batches; ++i)
-    micro_batch(i);
-  micro_batch_.clear();
-  optimizer();
-  WrittenStep step;
-  step.facts.tokens = setup_.tokens() * setup_.micro_batches * ranks_ / setup_.tensor_parallel;
-  step.facts.model_flops = model_flops_;
-  step.facts.hardware_flops = hardware_flops_;
-  step.facts.memory = program_.memory().peak();
-  step.program = program_.take();
-  return step;
-}
-
-void StepComposer::begin(const std::string& what, HostPass pass) {
-  program_.begin_range(micro_batch_ + what, pass);
-}
-
-void StepComposer::micro_batch(std::int64_t index) {
-  if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", index);
-  data_parallel_->begin_micro_batch(index == 0, index + 1 == setup_.micro_batches);
-  forward_pass();
-  end_pass();
-  backward_pass();
-  end_pass();
-}
-
-void StepComposer::end_pass() {
-  if (setup_.framework.syncs_passes) program_.host_wait(program_.record(compute_, "end of pass"));
-}
-
-void StepComposer::forward_pass() {
-  begin("forward, embedding", HostPass::forward);
-  data_parallel_->before_forward(0);
-  forward_block(blocks_.embedding, embedding_state_, false);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    begin(fmt::format("forward, layer {}", i), HostPass::forward);
-    program_.host_work(program_.costs().layer_forward);
-    data_parallel_->before_forward(i + 1);
-    forward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
-    data_parallel_->after_forward(i + 1);
-  }
-  begin("forward, head", HostPass::forward);
-  forward_block(blocks_.head, head_state_, false);
-  release_outputs();
-}
-
-void StepComposer::backward_pass() {
-  begin("backward, head", HostPass::backward);
-  data_parallel_->before_backward(0);
-  const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
-                                                     "gradients of activations", stream_bytes());
-  backward_block(blocks_.head, head_state_, false);
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    begin(fmt::format("backward, layer {}", i), HostPass::backward);
-    program_.host_work(program_.costs().layer_backward);
-    data_parallel_->before_backward(i + 1);
-    backward_block(blocks_.layer, layers_[i], is_recomputed(static_cast<std::int64_t>(i)));
-    data_parallel_->after_backward(i + 1);
-  }
-  begin("backward, embedding", HostPass::backward);
-  backward_block(blocks_.embedding, embedding_state_, false);
-  program_.memory().release(gradient);
-  data_parallel_->after_backward(0);
-  data_parallel_->end_backward();
-}
 
 void StepComposer::forward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
   if (recomputed && setup_.recompute != Recompute::attention) {
@@ -126,13 +39,50 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
     const auto count = static_cast<std::size_t>(end - rest.begin());
     if (recomputed && !whole && part.role == Role::values) recompute(block, state);
     run_part(rest.first(count), Pass::backward, Keeping::all, nullptr);
-    release_part(state, part);
+    const bool makes_weights = std::ranges::any_of(rest.first(count), makes_gradient);
+    if (schedule_.splits_backward && makes_weights)
+      keep_output_gradients(block, part, state);
+    else
+      release_part(state, part);
     rest = rest.subspan(count);
   }
-  for (const Kept& kept : state.kept)  // of parts without a backward kernel
+  if (!schedule_.splits_backward) end_block(state);
+}
+
+// Of a backward pass that is split.
+void StepComposer::weights_block(const BlockKernels& block, BlockState& state) {
+  std::span<const PartKernel> rest = block.backward;
+  while (!rest.empty()) {
+    const PartId part = rest.front().part;
+    const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
+    const auto count = static_cast<std::size_t>(end - rest.begin());
+    if (std::ranges::any_of(rest.first(count), makes_gradient)) {
+      const bool gathers = collectives_of(setup_, part, Pass::backward).gathers_input;
+      const auto buffer = gathers ? std::optional(gather_buffer()) : std::nullopt;
+      gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1) : std::vector<EventId>{});
+      if (buffer) program_.memory().release(*buffer);
+      release_part(state, part);
+    }
+    rest = rest.subspan(count);
+  }
+  end_block(state);
+}
+
+// What parts without a backward kernel keep.
+void StepComposer::end_block(BlockState& state) {
+  for (const Kept& kept : state.kept)
     program_.memory().release(kept.tensor);
   state.kept.clear();
   if (state.input) program_.memory().release(*std::exchange(state.input, std::nullopt));
+}
+
+// For gradients of weights that are made later: those of the outputs of the part's products.
+void StepComposer::keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state) {
+  for (const PartKernel& kernel : block.forward) {
+    if (kernel.part != part || matrix_flops(kernel.op).value <= 0.0) continue;
+    state.kept.push_back({part, program_.memory().allocate(compute_, MemoryClass::activations,
+                                                           "gradients of outputs", output_bytes(kernel.op))});
+  }
 }
 
 void StepComposer::recompute(const BlockKernels& block, BlockState& state) {
@@ -214,34 +164,39 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
   std::vector<Tensor> buffers;
   if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer());
-  if (collectives.gathers_input) buffers.push_back(gather_buffer());
+  const bool makes_weights = !schedule_.splits_backward;
+  const bool gathers_input = collectives.gathers_input && makes_weights;
+  if (gathers_input) buffers.push_back(gather_buffer());
   const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<EventId>{};
-  const auto inputs = collectives.gathers_input ? gather_tokens(part, 1) : std::vector<EventId>{};
+  const auto inputs = gathers_input ? gather_tokens(part, 1) : std::vector<EventId>{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
-  const auto gradients_of_weights = [&] {
-    for (const EventId event : inputs)
-      program_.wait(compute_, event);
-    for (const PartKernel& kernel : kernels) {
-      if (kernel.gradient.value > 0.0) run_kernel(kernel, pass, keeping, state, 1);
-    }
-  };
-  if (collectives.reduces && !defers) gradients_of_weights();
+  if (makes_weights && collectives.reduces && !defers) gradients_of_weights(kernels, inputs);
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (!gathered.empty()) program_.wait(compute_, gathered[static_cast<std::size_t>(chunk)]);
     for (const PartKernel& kernel : kernels) {
-      if (kernel.gradient.value > 0.0) continue;
+      if (makes_gradient(kernel)) continue;
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
     if (collectives.reduces) reduce_tokens(part, chunks);
   }
-  if (!collectives.reduces || defers) gradients_of_weights();
+  if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
   if (collectives.reduces)
     program_.order(program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor"), compute_,
                    name_of(part) + " reduced");
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
+}
+
+/// \param inputs after which a rank has all tokens of what it kept a part of
+void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels,
+                                        const std::vector<EventId>& inputs) {
+  for (const EventId event : inputs)
+    program_.wait(compute_, event);
+  for (const PartKernel& kernel : kernels) {
+    if (makes_gradient(kernel)) run_kernel(kernel, Pass::backward, Keeping::all, nullptr, 1);
+  }
 }
 
 std::vector<EventId> StepComposer::gather_tokens(PartId part, int chunks) {
@@ -323,13 +278,11 @@ void StepComposer::release_part(BlockState& state, PartId part) {
 void StepComposer::optimizer() {
   begin("optimizer", HostPass::forward);
   release_outputs();
-  OptimizerStep(setup_, ranks_, units_.size(), *data_parallel_, program_).write();
+  OptimizerStep(setup_, grid_, owned_, *data_parallel_, program_).write();
 }
 
 CollectiveCall StepComposer::tensor_call(CollectiveKind kind, Bytes bytes) const {
-  CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = setup_.dtype};
-  if (setup_.tensor_parallel < ranks_) call.groups = RankGroups{.size = setup_.tensor_parallel, .stride = 1};
-  return call;
+  return grid_.along(GridAxis::tensor, {.kind = kind, .bytes = bytes, .dtype = setup_.dtype});
 }
 
 Bytes StepComposer::hidden_bytes() const {

@@ -1,24 +1,48 @@
 #pragma once
-/// Composes a training step of blocks, passes and collectives.
+/// Composes what one rank does in a training step, of blocks, passes and collectives.
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/program/program_family.hpp"
 #include "workloads/training/data_parallel.hpp"
 #include "workloads/training/model_blocks.hpp"
+#include "workloads/training/rank_grid.hpp"
+#include "workloads/training/stage_layers.hpp"
+#include "workloads/training/stage_messages.hpp"
 #include "workloads/training/step_program.hpp"
 
 namespace c3::inline workloads {
 
+/// The part of the step that is composed: of a pipeline one stage, else all.
+struct StepStage {
+  int number = 0;
+  std::vector<StageChunk> chunks;  ///< in the order of their numbers
+  bool sums_embedding = false;     ///< with the other end of the pipeline, which has the same weights
+
+  bool has_embedding() const { return std::ranges::any_of(chunks, &StageChunk::embedding); }
+  bool has_head() const { return std::ranges::any_of(chunks, &StageChunk::head); }
+};
+
+/// What is known of one GPU of a stage before it is simulated.
+struct StepStageFacts {
+  Flops model_flops, hardware_flops;
+  MemoryPeak memory;
+};
+
 class StepComposer {
  public:
-  StepComposer(const TrainingSetup& setup, int ranks);
-  WrittenStep compose();
+  /// All references must outlive it.
+  StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
+               StepStage stage, PipelineCommunicators over, StepProgram& program);
+  StepStageFacts compose();
 
  private:
   using Tensor = MemoryLedger::Tensor;
@@ -32,6 +56,11 @@ class StepComposer {
     std::vector<Kept> kept = {};
     std::optional<Tensor> input = {};
   };
+  /// One chunk of one micro-batch between its passes.
+  struct ChunkState {
+    BlockState embedding, head;
+    std::vector<BlockState> layers;
+  };
   /// Of which kernels outputs are kept, and which run.
   enum class Keeping {
     all,        ///< what the backward pass needs
@@ -39,17 +68,29 @@ class StepComposer {
     rest,       ///< what it does make again
   };
 
-  void micro_batch(std::int64_t index);
+  void run(const PipelineTask& task);
+  void begin_gradients(const PipelineTask& task);
+  void end_gradients(const PipelineTask& task);
   void end_pass();
-  void forward_pass();
-  void backward_pass();
+  void forward_pass(const PipelineTask& task);
+  void backward_pass(const PipelineTask& task);
+  void weights_pass(const PipelineTask& task);
+  void gradients_done(std::size_t unit);
+  void sum_embedding();
+  std::vector<ParameterUnit> units_of_stage() const;
+  std::size_t unit_of(int chunk, std::int64_t layer) const;
+  std::int64_t table_parameters() const;
   void optimizer();
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
   void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  void weights_block(const BlockKernels& block, BlockState& state);
+  void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
+  void gradients_of_weights(std::span<const PartKernel> kernels, const std::vector<EventId>& inputs);
+  void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
   std::vector<EventId> gather_tokens(PartId part, int chunks);
   /// Into which the tokens of all tensor-parallel ranks are gathered.
   Tensor gather_buffer();
@@ -70,15 +111,20 @@ class StepComposer {
   void begin(const std::string& what, HostPass pass);
 
   const TrainingSetup& setup_;
-  const int ranks_;
+  const RankGrid& grid_;
+  const PipelineSchedule& schedule_;
+  const StepStage stage_;
+  const PipelineCommunicators over_;
   ModelBlocks blocks_;
-  StepProgram program_;
+  StepProgram& program_;
   StepProgram::Stream compute_;
   std::vector<ParameterUnit> units_;
+  std::vector<std::size_t> owned_;  ///< units that have parameters
   std::unique_ptr<DataParallel> data_parallel_;
-  std::string micro_batch_;  ///< "micro-batch 3, ", or nothing where there is one
-  BlockState embedding_state_, head_state_;
-  std::vector<BlockState> layers_;
+  std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
+  std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
+  std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made
+  StageMessages messages_;
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;

@@ -29,6 +29,10 @@ void StepProgram::collective(Stream stream, const std::string& name, CollectiveC
   launch(builder_.collective(stream, name, std::move(call)), costs_.collective_launch);
 }
 
+void StepProgram::exchange(Stream stream, const std::string& name, Exchange messages) {
+  launch(builder_.exchange(stream, name, std::move(messages)), costs_.collective_launch);
+}
+
 EventId StepProgram::record(Stream stream, const std::string& name) {
   const EventId event = builder_.event(fmt::format("{} {}", name, ++events_));
   launch(builder_.record(stream, event), costs_.event);
@@ -43,11 +47,10 @@ void StepProgram::host_work(Seconds time) {
   if (time.value > 0.0) host_.steps.push_back({.cost = time});
 }
 
-Program StepProgram::take() {
+void StepProgram::finish() {
   HostProgram host{.launch_queue = framework_.launch_queue, .hardware_queues = framework_.hardware_queues};
   host.threads.push_back(std::move(host_));
   builder_.set_host(std::move(host));
-  return builder_.take();
 }
 
 }  // namespace c3::workloads

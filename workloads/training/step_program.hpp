@@ -1,5 +1,6 @@
 #pragma once
-/// A step as its host launches it: operations of several streams in one order, and the memory they need.
+/// A step of one rank as its host launches it: operations of several streams in one order, and the memory they
+/// need.
 
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ class StepProgram {
  public:
   using Stream = ProgramBuilder::Stream;
 
-  explicit StepProgram(const TrainingSetup& setup)
-      : framework_(setup.framework), costs_(host_costs(setup.host, setup.framework)) {}
+  /// Writes the script that \p builder has begun. Both must outlive it.
+  StepProgram(const TrainingSetup& setup, ProgramBuilder& builder)
+      : framework_(setup.framework), costs_(host_costs(setup.host, setup.framework)), builder_(builder) {}
 
   /// The stream \p name, made at first mention.
   Stream stream(const std::string& name) { return builder_.stream(name); }
@@ -29,6 +31,7 @@ class StepProgram {
 
   void kernel(Stream stream, const std::string& name, const Operator& op);
   void collective(Stream stream, const std::string& name, CollectiveCall call);
+  void exchange(Stream stream, const std::string& name, Exchange messages);
   /// The event is called \p name with the number of its occurrence.
   EventId record(Stream stream, const std::string& name);
   void wait(Stream stream, EventId event);
@@ -43,14 +46,15 @@ class StepProgram {
   MemoryLedger& memory() { return memory_; }
   /// Operations of \p stream that the host has launched.
   std::size_t launched(Stream stream) const { return stream < launched_.size() ? launched_[stream] : 0; }
-  Program take();
+  /// Hands the script's host over: nothing follows.
+  void finish();
 
  private:
   void launch(OperationPlace place, Seconds cost);
 
   const Framework& framework_;
   const HostCosts costs_;
-  ProgramBuilder builder_;
+  ProgramBuilder& builder_;
   HostThread host_;
   MemoryLedger memory_;
   std::string range_;

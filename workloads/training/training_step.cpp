@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
+#include "workloads/pipeline/pipeline_play.hpp"
+#include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
 namespace c3::inline workloads {
@@ -18,7 +21,9 @@ void check(const TrainingSetup& setup, int ranks) {
     if (count % by != 0) throw std::invalid_argument(fmt::format("{} is not a multiple of {}", what, by));
   };
   const std::int64_t share = setup.tensor_parallel;
-  divides(ranks, share, fmt::format("the number of ranks, {},", ranks));
+  divides(ranks, share * setup.pipeline.stages, fmt::format("the number of ranks, {},", ranks));
+  if (const auto broken = broken_pipeline_rule(setup, ranks))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
   divides(model.heads, share, fmt::format("heads = {}", model.heads));
   divides(model.kv_heads, share, fmt::format("kv_heads = {}", model.kv_heads));
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
@@ -34,13 +39,101 @@ void check(const TrainingSetup& setup, int ranks) {
     throw std::invalid_argument("models with norms after their blocks are not supported in training steps");
 }
 
+/// Writes a script for each stage of a pipeline, or one for all ranks.
+class StagesWriter {
+ public:
+  StagesWriter(const TrainingSetup& setup, int ranks)
+      : setup_(setup),
+        grid_(ranks, setup.tensor_parallel, setup.pipeline.stages),
+        schedule_(schedule_of(setup)),
+        chunks_(stage_layers(setup.pipeline, setup.model.layers)) {}
+
+  WrittenStep write() {
+    const int stages = setup_.pipeline.stages;
+    WrittenStep step;
+    step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.size(GridAxis::data);
+    const PipelineCommunicators over = stages > 1 ? communicators() : PipelineCommunicators{};
+    for (int stage = 0; stage < stages; ++stage) {
+      if (stages > 1) builder_.begin_script(grid_.ranks_of_stage(stage), fmt::format("stage {}", stage));
+      StepProgram program(setup_, builder_);
+      add(step.facts, StepComposer(setup_, grid_, schedule_, stage_of(stage), over, program).compose());
+    }
+    step.program = builder_.take(stages > 1 ? grid_.ranks() : 0);
+    if (stages > 1) step.facts.pipeline = pipeline_facts();
+    return step;
+  }
+
+ private:
+  PipelineCommunicators communicators() {
+    const RankGroups groups = grid_.groups(GridAxis::pipeline);
+    PipelineCommunicators over{.activations = builder_.communicator("pipeline", groups)};
+    if (setup_.pipeline.messages == PipelineMessages::overlapped)
+      over.gradients = builder_.communicator("pipeline gradients", groups);
+    if (ties_ends()) over.embedding = builder_.communicator("embedding", groups);
+    return over;
+  }
+
+  /// Whether the first and the last word table are one, on different stages.
+  bool ties_ends() const {
+    return setup_.model.tied_embedding && !std::ranges::any_of(chunks_.front(), &StageChunk::head);
+  }
+
+  StepStage stage_of(int number) const {
+    StepStage stage{.number = number, .chunks = chunks_[static_cast<std::size_t>(number)]};
+    stage.sums_embedding = ties_ends() && (stage.has_embedding() || stage.has_head());
+    return stage;
+  }
+
+  /// Flops are of an average GPU, memory of the stage that takes most.
+  void add(StepFacts& facts, StepStageFacts stage) const {
+    const double stages = setup_.pipeline.stages;
+    facts.model_flops += stage.model_flops / stages;
+    facts.hardware_flops += stage.hardware_flops / stages;
+    if (setup_.pipeline.stages > 1) {
+      stage.memory.moment = fmt::format("stage {}, {}", facts.reserved.size(), stage.memory.moment);
+      facts.reserved.push_back(stage.memory.reserved);
+    }
+    const auto needs = [](const MemoryPeak& peak) { return std::pair(peak.held, peak.bytes); };
+    if (needs(stage.memory) > needs(facts.memory)) facts.memory = std::move(stage.memory);
+  }
+
+  /// As if forward passes took half as long as backward passes, and messages nothing.
+  PipelineFacts pipeline_facts() const {
+    constexpr Seconds kPass{1.0};
+    const PlayedPipeline played = play(schedule_, {kPass, kPass, kPass, {}});
+    return {.stages = setup_.pipeline.stages,
+            .schedule = std::string(name_of(setup_.pipeline.schedule)),
+            .bubble_share = played.bubble_share()};
+  }
+
+  const TrainingSetup& setup_;
+  RankGrid grid_;
+  PipelineSchedule schedule_;
+  std::vector<std::vector<StageChunk>> chunks_;
+  ProgramBuilder builder_;
+};
+
 class TrainingFamily : public ProgramFamily {
  public:
   explicit TrainingFamily(TrainingSetup setup) : setup_(std::move(setup)) {}
 
   const TrainingSetup& setup() const { return setup_; }
   StepSize size() const override { return {setup_.model.layers, setup_.micro_batches}; }
-  std::int64_t layer_period() const override { return setup_.recompute_every; }
+  /// Stages that have unlike numbers of layers cannot have fewer alike.
+  std::int64_t layer_period() const override {
+    const PipelineSetup& pipeline = setup_.pipeline;
+    if (pipeline.stages == 1) return setup_.recompute_every;
+    const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0;
+    return is_even ? setup_.recompute_every * pipeline.stages * pipeline.virtual_stages : setup_.model.layers;
+  }
+  /// From then on every stage does one forward and one backward pass in turn.
+  std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
+  std::int64_t micro_batch_period() const override {
+    const PipelineSetup& pipeline = setup_.pipeline;
+    if (pipeline.schedule == ScheduleKind::table) return setup_.micro_batches;
+    const bool is_grouped = pipeline.schedule == ScheduleKind::interleaved;
+    return is_grouped ? std::max(pipeline.group, pipeline.stages) : 1;
+  }
 
   std::shared_ptr<const ProgramFamily> at(const StepSize& size) const override {
     TrainingSetup setup = setup_;
@@ -69,7 +162,7 @@ class TrainingFamily : public ProgramFamily {
 
 WrittenStep training_step(const TrainingSetup& setup, int ranks) {
   check(setup, ranks);
-  return StepComposer(setup, ranks).compose();
+  return StagesWriter(setup, ranks).write();
 }
 
 void set_training(Experiment& experiment, TrainingSetup setup) {

@@ -1,0 +1,98 @@
+#pragma once
+/// In which order the stages of a pipeline run passes of micro-batches.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.hpp"
+
+namespace c3::inline workloads {
+
+/// What a stage does with a micro-batch.
+enum class PipelinePass : std::uint8_t {
+  forward,
+  backward,  ///< gradients of inputs and, unless the schedule splits it, of weights
+  weights,   ///< gradients of weights
+};
+
+/// One pass of a micro-batch through one chunk of layers.
+struct PipelineTask {
+  PipelinePass pass = PipelinePass::forward;
+  int micro_batch = 0;
+  int chunk = 0;             ///< of its stage
+  bool with_before = false;  ///< its messages go together with those of the task before it
+
+  bool operator==(const PipelineTask&) const = default;
+};
+/// "F3", of several chunks "F3.1".
+std::string text_of(const PipelineTask& task, int chunks);
+
+/// How micro-batches go through the chunks of all stages.
+enum class ChunkPath : std::uint8_t {
+  loop,  ///< chunk 0 of every stage in turn, then chunk 1 of every stage, ..
+  vee,   ///< chunk 0 of every stage in turn, then chunk 1 from the last stage back to the first
+};
+
+/// A chunk of layers of one stage.
+struct ChunkPlace {
+  int stage = 0;
+  int chunk = 0;
+
+  auto operator<=>(const ChunkPlace&) const = default;
+};
+
+struct PipelineSchedule {
+  int chunks = 1;  ///< of each stage
+  ChunkPath path = ChunkPath::loop;
+  bool splits_backward = false;                  ///< gradients of weights are passes of their own
+  std::vector<std::vector<PipelineTask>> tasks;  ///< by stage, in their order
+
+  int stages() const { return static_cast<int>(tasks.size()); }
+  /// Where a micro-batch goes from \p place; nullopt: it has been everywhere.
+  std::optional<ChunkPlace> after(ChunkPlace place) const;
+  std::optional<ChunkPlace> before(ChunkPlace place) const;
+
+  bool operator==(const PipelineSchedule&) const = default;
+};
+
+/// Schedules that a name is enough for.
+enum class ScheduleKind : std::uint8_t {
+  gpipe,        ///< all forward passes, then all backward passes
+  one_f_one_b,  ///< one forward, one backward pass, as soon as there is a backward pass to do
+  interleaved,  ///< the same of several chunks a stage
+  zb_h1,        ///< 1F1B whose gradients of weights fill its last bubble
+  zb_v,         ///< two chunks a stage in a V; no bubble where all three passes take equally long
+  table,        ///< written out by the user
+};
+constexpr auto enum_names(ScheduleKind) {
+  return std::to_array<EnumName<ScheduleKind>>({{"gpipe", ScheduleKind::gpipe},
+                                                {"1f1b", ScheduleKind::one_f_one_b},
+                                                {"interleaved", ScheduleKind::interleaved},
+                                                {"zb-h1", ScheduleKind::zb_h1},
+                                                {"zb-v", ScheduleKind::zb_v},
+                                                {"table", ScheduleKind::table}});
+}
+
+/// What a schedule is made for.
+struct PipelineShape {
+  int stages = 1;
+  int micro_batches = 1;
+  int chunks = 1;  ///< of a stage
+  int group = 0;   ///< of the interleaved schedule: micro-batches that go through a chunk together
+};
+
+/// The rule that \p shape breaks for a schedule of \p kind; nullopt: none.
+std::optional<std::string> broken_rule(ScheduleKind kind, const PipelineShape& shape);
+
+/// \pre broken_rule is nullopt, and \p kind is not the user's table.
+PipelineSchedule make_schedule(ScheduleKind kind, const PipelineShape& shape);
+
+/// Whether gradients of weights are passes of their own in schedules of \p kind.
+constexpr bool splits_backward(ScheduleKind kind) {
+  return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_v;
+}
+
+}  // namespace c3::workloads

@@ -1,0 +1,130 @@
+#include "workloads/training/pipeline_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "workloads/pipeline/pipeline_play.hpp"
+#include "workloads/pipeline/task_table.hpp"
+#include "workloads/training/stage_layers.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+using Broken = std::optional<BrokenRule>;
+
+PipelineShape shape_of(const TrainingSetup& setup) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  return {.stages = pipeline.stages,
+          .micro_batches = static_cast<int>(setup.micro_batches),
+          .chunks = pipeline.virtual_stages,
+          .group = pipeline.group > 0 ? pipeline.group : pipeline.stages};
+}
+
+bool splits_backward(const TrainingSetup& setup) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  return pipeline.schedule == ScheduleKind::table ? has_weights_passes(pipeline.table)
+                                                  : splits_backward(pipeline.schedule);
+}
+
+Broken rule_of_messages(const PipelineSetup& pipeline) {
+  const bool overlaps = pipeline.messages == PipelineMessages::overlapped;
+  const bool is_interleaved = pipeline.schedule == ScheduleKind::interleaved;
+  if (overlaps && pipeline.schedule == ScheduleKind::one_f_one_b)
+    return BrokenRule{"pipeline_messages",
+                      "\"overlapped\" requires virtual stages, or another schedule than 1f1b"};
+  if (!overlaps && is_interleaved && pipeline.stages < 3)
+    return BrokenRule{
+        "pipeline_messages",
+        fmt::format("\"batched\" with schedule = \"interleaved\" requires pipeline > 2 (it is {}), "
+                    "since both neighbours of a stage are one; use \"overlapped\"",
+                    pipeline.stages)};
+  const bool is_free = pipeline.schedule == ScheduleKind::zb_v || pipeline.schedule == ScheduleKind::table;
+  if (!overlaps && is_free)
+    return BrokenRule{"pipeline_messages",
+                      fmt::format("must be \"overlapped\" with schedule = \"{}\"", name_of(pipeline.schedule))};
+  return std::nullopt;
+}
+
+Broken rule_of_sharding(const TrainingSetup& setup) {
+  if (setup.sharding == Sharding::gradients)
+    return BrokenRule{"sharding", "zero2 reduces gradients after every micro-batch, and requires pipeline = 1"};
+  if (setup.sharding == Sharding::parameters && splits_backward(setup))
+    return BrokenRule{"sharding",
+                      fmt::format("fsdp cannot be combined with schedule = \"{}\", which makes gradients "
+                                  "of weights in passes of their own",
+                                  name_of(setup.pipeline.schedule))};
+  return std::nullopt;
+}
+
+Broken rule_of_layers(const TrainingSetup& setup) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  const bool gives = pipeline.first_layers > 0 || pipeline.last_layers > 0;
+  const bool splits = pipeline.embedding_in_split || pipeline.loss_in_split;
+  if (!pipeline.layout.empty() && (gives || splits))
+    return BrokenRule{"pipeline_layout",
+                      "says all: it cannot be combined with first_stage_layers, last_stage_layers, "
+                      "embedding_in_split or loss_in_split"};
+  if (gives && splits)
+    return BrokenRule{pipeline.first_layers > 0 ? "first_stage_layers" : "last_stage_layers",
+                      "cannot be combined with embedding_in_split or loss_in_split"};
+  try {
+    stage_layers(pipeline, setup.model.layers);
+  } catch (const std::invalid_argument& error) {
+    return BrokenRule{pipeline.layout.empty() ? "pipeline" : "pipeline_layout", error.what()};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> stage_names(int stages, int ranks) {
+  std::vector<std::string> names;
+  const int each = ranks / stages;
+  for (int stage = 0; stage < stages; ++stage)
+    names.push_back(fmt::format("stage {} (ranks {}-{})", stage, stage * each, (stage + 1) * each - 1));
+  return names;
+}
+
+Broken rule_of_table(const TrainingSetup& setup, int ranks) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  if (pipeline.schedule != ScheduleKind::table) return std::nullopt;
+  if (static_cast<int>(pipeline.table.size()) != pipeline.stages)
+    return BrokenRule{"pipeline_table", fmt::format("must have a text for each of the {} stages (it has {})",
+                                                    pipeline.stages, pipeline.table.size())};
+  try {
+    const PipelineSchedule schedule = schedule_of(setup);
+    const auto flaw =
+        flaw_of(schedule, static_cast<int>(setup.micro_batches), stage_names(pipeline.stages, ranks));
+    if (flaw) return BrokenRule{"pipeline_table", *flaw};
+  } catch (const std::invalid_argument& error) {
+    return BrokenRule{"pipeline_table", error.what()};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BrokenRule> broken_pipeline_rule(const TrainingSetup& setup, int ranks) {
+  const PipelineSetup& pipeline = setup.pipeline;
+  if (pipeline.stages == 1) {
+    PipelineSetup without = {};
+    without.messages = pipeline.messages;
+    if (pipeline != without)
+      return BrokenRule{"pipeline", "must be above 1 where other keys divide the pipeline"};
+    return std::nullopt;
+  }
+  if (auto rule = broken_rule(pipeline.schedule, shape_of(setup)))
+    return BrokenRule{"schedule", *std::move(rule)};
+  if (auto broken = rule_of_messages(pipeline)) return broken;
+  if (auto broken = rule_of_sharding(setup)) return broken;
+  if (auto broken = rule_of_layers(setup)) return broken;
+  return rule_of_table(setup, ranks);
+}
+
+PipelineSchedule schedule_of(const TrainingSetup& setup) {
+  if (setup.pipeline.schedule == ScheduleKind::table)
+    return schedule_from(setup.pipeline.table, setup.pipeline.virtual_stages);
+  return make_schedule(setup.pipeline.schedule, shape_of(setup));
+}
+
+}  // namespace c3::workloads

@@ -1,0 +1,217 @@
+// The passes of a step, in the order that a schedule gives them.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "workloads/training/sharding.hpp"
+#include "workloads/training/step_composer.hpp"
+
+namespace c3::inline workloads {
+
+StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
+                           StepStage stage, PipelineCommunicators over, StepProgram& program)
+    : setup_(setup),
+      grid_(grid),
+      schedule_(schedule),
+      stage_(std::move(stage)),
+      over_(over),
+      blocks_(model_blocks(setup)),
+      program_(program),
+      compute_(program_.stream("compute")),
+      units_(units_of_stage()),
+      data_parallel_(make_data_parallel(setup, units_,
+                                        {.size = grid.size(GridAxis::data),
+                                         .stride = grid.stride(GridAxis::data),
+                                         .is_all = grid.size(GridAxis::data) == grid.ranks()},
+                                        program_)),
+      done_(stage_.chunks.size()),
+      messages_(setup.pipeline, schedule, stage_.number, stream_bytes(), over, program_) {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit)
+    if (units_[unit].parameters > 0) owned_.push_back(unit);
+}
+
+std::vector<ParameterUnit> StepComposer::units_of_stage() const {
+  ParameterUnit root{.name = "root", .parameters = 0, .tensors = 0};
+  const auto add = [&](const StepBlock& block) {
+    root.parameters += block.parameters;
+    root.tensors += block.parameter_tensors;
+  };
+  if (stage_.has_embedding()) add(blocks_.embedding);
+  if (stage_.has_head()) add(blocks_.head);
+  if (stage_.has_head() && stage_.sums_embedding) {
+    root.parameters += table_parameters();
+    ++root.tensors;
+  }
+  std::vector<ParameterUnit> units{root};
+  for (const StageChunk& chunk : stage_.chunks) {
+    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i)
+      units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors});
+  }
+  return units;
+}
+
+// Of this rank of a tensor-parallel group.
+std::int64_t StepComposer::table_parameters() const {
+  const std::int64_t ranks = setup_.tensor_parallel;
+  return (setup_.model.vocabulary + ranks - 1) / ranks * setup_.model.hidden;
+}
+
+/// \param layer of those of the chunk
+std::size_t StepComposer::unit_of(int chunk, std::int64_t layer) const {
+  std::int64_t unit = 1 + layer;
+  for (int before = 0; before < chunk; ++before)
+    unit += stage_.chunks[static_cast<std::size_t>(before)].layers;
+  return static_cast<std::size_t>(unit);
+}
+
+StepStageFacts StepComposer::compose() {
+  begin("start", HostPass::forward);
+  data_parallel_->begin_step();
+  program_.memory().begin_step();
+  const std::vector<PipelineTask>& tasks = schedule_.tasks[static_cast<std::size_t>(stage_.number)];
+  for (std::size_t number = 0; number < tasks.size(); ++number) {
+    if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", tasks[number].micro_batch);
+    messages_.before(number);
+    run(tasks[number]);
+    messages_.after(number);
+  }
+  messages_.end();
+  if (stage_.sums_embedding) sum_embedding();
+  micro_batch_.clear();
+  optimizer();
+  program_.finish();
+  return {model_flops_, hardware_flops_, program_.memory().peak()};
+}
+
+void StepComposer::begin(const std::string& what, HostPass pass) {
+  program_.begin_range(micro_batch_ + what, pass);
+}
+
+void StepComposer::run(const PipelineTask& task) {
+  const bool makes_weights =
+      task.pass == (schedule_.splits_backward ? PipelinePass::weights : PipelinePass::backward);
+  if (makes_weights) begin_gradients(task);
+  if (task.pass == PipelinePass::forward) forward_pass(task);
+  if (task.pass == PipelinePass::backward) backward_pass(task);
+  if (task.pass == PipelinePass::weights) weights_pass(task);
+  if (makes_weights) end_gradients(task);
+  end_pass();
+}
+
+void StepComposer::begin_gradients(const PipelineTask& task) {
+  const int done = done_[static_cast<std::size_t>(task.chunk)]++;
+  data_parallel_->begin_micro_batch(done == 0, done + 1 == setup_.micro_batches);
+}
+
+// Of several chunks, that of the last one is awaited for all.
+void StepComposer::end_gradients(const PipelineTask& task) {
+  in_flight_.erase({task.chunk, task.micro_batch});
+  const bool is_last = std::ranges::all_of(done_, [&](int done) { return done == setup_.micro_batches; });
+  if (is_last || done_.size() == 1) data_parallel_->end_backward();
+}
+
+void StepComposer::end_pass() {
+  if (setup_.framework.syncs_passes) program_.host_wait(program_.record(compute_, "end of pass"));
+}
+
+void StepComposer::forward_pass(const PipelineTask& task) {
+  const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
+  ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
+  state.layers.resize(static_cast<std::size_t>(chunk.layers));
+  if (chunk.embedding) {
+    begin("forward, embedding", HostPass::forward);
+    data_parallel_->before_forward(0);
+    forward_block(blocks_.embedding, state.embedding, false);
+  }
+  for (std::int64_t i = 0; i < chunk.layers; ++i) {
+    const std::int64_t layer = chunk.first + i;
+    begin(fmt::format("forward, layer {}", layer), HostPass::forward);
+    program_.host_work(program_.costs().layer_forward);
+    data_parallel_->before_forward(unit_of(task.chunk, i));
+    forward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    data_parallel_->after_forward(unit_of(task.chunk, i));
+  }
+  if (!chunk.head) return;
+  begin("forward, head", HostPass::forward);
+  if (!stage_.has_embedding()) data_parallel_->before_forward(0);
+  forward_block(blocks_.head, state.head, false);
+  release_outputs();
+}
+
+void StepComposer::backward_pass(const PipelineTask& task) {
+  const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
+  ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
+  if (chunk.head) {
+    begin("backward, head", HostPass::backward);
+    data_parallel_->before_backward(0);
+  }
+  const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
+                                                     "gradients of activations", stream_bytes());
+  if (chunk.head) {
+    backward_block(blocks_.head, state.head, false);
+    if (!stage_.has_embedding()) gradients_done(0);
+  }
+  for (std::int64_t i = chunk.layers; i-- > 0;) {
+    const std::int64_t layer = chunk.first + i;
+    begin(fmt::format("backward, layer {}", layer), HostPass::backward);
+    program_.host_work(program_.costs().layer_backward);
+    data_parallel_->before_backward(unit_of(task.chunk, i));
+    backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    gradients_done(unit_of(task.chunk, i));
+  }
+  if (chunk.embedding) {
+    begin("backward, embedding", HostPass::backward);
+    if (!stage_.has_head()) data_parallel_->before_backward(0);
+    backward_block(blocks_.embedding, state.embedding, false);
+  }
+  program_.memory().release(gradient);
+  if (chunk.embedding) gradients_done(0);
+}
+
+/// Of the backward pass, which is all of it unless it is split.
+void StepComposer::gradients_done(std::size_t unit) {
+  if (!schedule_.splits_backward) data_parallel_->after_backward(unit);
+}
+
+void StepComposer::weights_pass(const PipelineTask& task) {
+  const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
+  ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
+  if (chunk.head) {
+    begin("weights, head", HostPass::backward);
+    weights_block(blocks_.head, state.head);
+    if (!stage_.has_embedding()) data_parallel_->after_backward(0);
+  }
+  for (std::int64_t i = chunk.layers; i-- > 0;) {
+    begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
+    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)]);
+    data_parallel_->after_backward(unit_of(task.chunk, i));
+  }
+  if (!chunk.embedding) return;
+  begin("weights, embedding", HostPass::backward);
+  weights_block(blocks_.embedding, state.embedding);
+  data_parallel_->after_backward(0);
+}
+
+// Both ends of the pipeline have the table of words and half of its gradient: each sends its own and adds the
+// other's, as an all-reduce of two does.
+void StepComposer::sum_embedding() {
+  begin("embedding's gradients", HostPass::backward);
+  const std::int64_t count = table_parameters();
+  const Bytes bytes = element_size(setup_.framework.gradient_dtype) * static_cast<double>(count);
+  const int offset = stage_.has_embedding() ? -1 : 1;  // counted around, the last stage is before the first
+  const auto stream = program_.stream("embedding");
+  const Tensor others =
+      program_.memory().allocate(compute_, MemoryClass::communication, "embedding's gradients", bytes);
+  program_.order(compute_, stream, "embedding's gradients made");
+  program_.exchange(stream, "embedding's gradients",
+                    {.communicator = over_.embedding,
+                     .messages = {{.offset = offset, .bytes = bytes, .sends = true},
+                                  {.offset = offset, .bytes = bytes, .sends = false}}});
+  program_.order(stream, compute_, "embedding's gradients there");
+  program_.kernel(compute_, "add embedding's gradients",
+                  flat(VectorOp::add, count, setup_.framework.gradient_dtype));
+  program_.memory().release(others);
+}
+
+}  // namespace c3::workloads
