@@ -16,12 +16,15 @@ _VTRAIN = "vTrain, https://github.com/VIA-Research/vTrain"
 _NEUSIGHT = "NeuSight, https://github.com/sitar-lab/NeuSight"
 _AICONFIGURATOR = "aiconfigurator, https://github.com/ai-dynamo/aiconfigurator"
 _TRACES = "astra-sim, HolisticTraceAnalysis, TraceLens and param on GitHub"
+_TRITONBLAS = "tritonBLAS, https://github.com/ROCm/tritonBLAS"
 _COLLECTIVES = "nccl-tests and rccl-tests outputs published on GitHub"
 
 # File or folder below DATA that a study reads, and its source.
 TABLES = {
     "collectives": {"collectives": _COLLECTIVES, "p2p/mi300x_transferbench_p2p_uni.csv": "AMD's MI300X guides",
                     "p2p/mi300x_transferbench_a2a.csv": "AMD's MI300X guides"},
+    "interference": {f"interference/{name}.csv": _TRITONBLAS
+                     for name in ("hipblaslt_tiles_mi300x", "tritonblas_rccl_sweep_8192")},
     "kernels": {**{f"kernels/neusight_{name}.csv": _NEUSIGHT
                    for name in ("nvidia_bmm", "nvidia_linear", "nvidia_vec", "e2e")},
                 **{f"kernels/{name}_sxm.csv": _AICONFIGURATOR

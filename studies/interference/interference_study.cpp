@@ -1,0 +1,39 @@
+#include "studies/interference/interference_study.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "studies/interference/parts.hpp"
+#include "studies/simulations.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr std::string_view kTiles = "interference/hipblaslt_tiles_mi300x.csv";
+constexpr std::string_view kPairs = "interference/tritonblas_rccl_sweep_8192.csv";
+
+StudyOutcome reproduce_interference(const StudyInput& input, const PublishedFigures& published,
+                                    const StudyProgress& progress) {
+  const TilesPart tiles(input.data / kTiles);
+  PairsPart pairs(input.data / kPairs);
+  SimulationJobs jobs;
+  pairs.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  StudyOutcome outcome{.report = {tiles.section(published)}};
+  std::ranges::move(pairs.sections(published), std::back_inserter(outcome.report));
+  return outcome;
+}
+
+}  // namespace
+
+Study interference_study() {
+  return {.name = "interference",
+          .about = "A GEMM beside an all-reduce on eight MI300X, by channels; tiles that hipBLASLt takes",
+          .files = {{kTiles, "macro tiles that hipBLASLt takes on MI300X"},
+                    {kPairs, "a GEMM of 8192^3 beside an all-reduce of 512 MiB, by channels"}},
+          .run = reproduce_interference};
+}
+
+}  // namespace c3::studies
