@@ -148,7 +148,7 @@ struct CollectiveLibrarySpec {
   /// Of the host, for each further send or receive of a group: what goes in pairs is one of them.
   Seconds group_operation;
   TunerRules rules = TunerRules::nccl;
-  LibraryVersion version = kNewestNccl;  ///< release whose rules choose; RCCL's are those of one release only
+  LibraryVersion version = kNewestNccl;  ///< release whose rules choose
   HostProcessor host_processor = HostProcessor::intel;
   bool registered_buffers = false;  ///< users register them with every rank, as NCCL's windows
   /// The fabric over which network latencies were measured, whose transport they contain; empty: verbs.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "collectives/library/peer_reach.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/straggler_reader.hpp"
@@ -82,6 +83,8 @@ ClusterSpec read_cluster(Section& root, const Sampling& sampling) {
   cluster.gpu = read_gpu(gpu);
   cluster.node = read_node(node);
   cluster.library = read_library(library);
+  if (cluster.node.host.p2p == P2pReach::automatic)
+    cluster.node.host.p2p = peer_reach(cluster.library, cluster.node.gpus);
   scale_links(cluster.library, read_scale(node, "link_scale"));
   cluster.name = cluster.node.name;
   if (root.has("nodes")) cluster.nodes = static_cast<int>(root.integer("nodes", 1, kMostNodes));

@@ -18,14 +18,15 @@ std::optional<ProtocolSpec> read_other_protocol(Section& section, std::string_vi
 void check_version(Section& section, CollectiveLibrarySpec& library) {
   const bool is_rccl = library.rules == TunerRules::rccl;
   if (!section.has("version")) {
-    if (is_rccl) library.version = kOnlyRccl;
+    if (is_rccl) library.version = kOldestRccl;
     return;
   }
-  const LibraryVersion oldest = is_rccl ? kOnlyRccl : LibraryVersion{kOldestNccl.major, kOldestNccl.minor, 0};
-  const LibraryVersion newest = is_rccl ? kOnlyRccl : *version_named("2.30");
+  const LibraryVersion& first = is_rccl ? kOldestRccl : kOldestNccl;
+  const LibraryVersion oldest{first.major, first.minor, 0};
+  const LibraryVersion newest = *version_named(is_rccl ? "2.28" : "2.30");
   if (library.version >= oldest && library.version <= newest) return;
   section.fail("version",
-               is_rccl ? "RCCL's rules are those of 2.21.5, the only release that is modelled"
+               is_rccl ? "must be 2.21 to 2.28, the releases of RCCL that are modelled; take the nearest"
                        : "must be 2.18 to 2.30, the releases of NCCL that are modelled; take the nearest");
 }
 

@@ -126,14 +126,15 @@ constexpr auto enum_names(GemmOrder) {
 }
 
 /// GPUs for which NCCL (the first four) and RCCL have published tables of their own.
-enum class TunedGpu { volta, ampere, hopper, blackwell, mi250x, mi300x };
+enum class TunedGpu { volta, ampere, hopper, blackwell, mi250x, mi300x, mi355x };
 constexpr auto enum_names(TunedGpu) {
   return std::to_array<EnumName<TunedGpu>>({{"volta", TunedGpu::volta},
                                             {"ampere", TunedGpu::ampere},
                                             {"hopper", TunedGpu::hopper},
                                             {"blackwell", TunedGpu::blackwell},
                                             {"mi250x", TunedGpu::mi250x},
-                                            {"mi300x", TunedGpu::mi300x}});
+                                            {"mi300x", TunedGpu::mi300x},
+                                            {"mi355x", TunedGpu::mi355x}});
 }
 
 /// What GPUs of one architecture share: instructions, and what the libraries' kernels do with them.

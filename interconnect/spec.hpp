@@ -44,18 +44,21 @@ struct Wire {
 
 /// Up to where GPUs of a wired node store into each other's memory, as NCCL_P2P_LEVEL: by what is between them.
 enum class P2pReach {
-  none,    ///< never, not even over a wire of their own
-  wires,   ///< wires of their own only (NVL)
-  direct,  ///< PCIe switches, too (PIX, PXB)
-  host,    ///< one processor's host bridge, too (PHB)
-  all,     ///< several processors (SYS)
+  none,       ///< never, not even over a wire of their own
+  wires,      ///< wires of their own only (NVL)
+  direct,     ///< PCIe switches, too (PIX, PXB)
+  host,       ///< one processor's host bridge, too (PHB)
+  all,        ///< several processors (SYS)
+  automatic,  ///< what the library takes by itself, see peer_reach: a cluster that is read has one of the
+              ///< others
 };
 constexpr auto enum_names(P2pReach) {
   return std::to_array<EnumName<P2pReach>>({{"none", P2pReach::none},
                                             {"nvlink", P2pReach::wires},
                                             {"switch", P2pReach::direct},
                                             {"host", P2pReach::host},
-                                            {"all", P2pReach::all}});
+                                            {"all", P2pReach::all},
+                                            {"auto", P2pReach::automatic}});
 }
 
 /// The processors of a wired node, and what goes through their memory where GPUs do not reach each other.

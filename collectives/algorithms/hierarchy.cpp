@@ -27,6 +27,8 @@ class Hierarchy {
     ++stage_;
     if (between_ == BetweenNodes::fabric) {
       here = add_in_fabric(here);
+    } else if (between_ == BetweenNodes::peers) {
+      here = exchange_between(here);
     } else {
       if (kind != CollectiveKind::all_gather) here = turn(TransferOp::update, here);
       if (kind != CollectiveKind::reduce_scatter) here = turn(TransferOp::store, here);
@@ -102,6 +104,21 @@ class Hierarchy {
       last[index].insert(last[index].end(), here[index].begin(), here[index].end());
     }
     return adds ? last : arrived;
+  }
+
+  /// A GPU's sums to each other GPU of its rail, a share on each lane.
+  ByLane exchange_between(const ByLane& here) {
+    ByLane arrived(static_cast<std::size_t>(lanes_));
+    const Bytes bytes = part_ / static_cast<double>(nodes_ * lanes_);
+    for (int lane = 0; lane < lanes_; ++lane) {
+      const auto index = static_cast<std::size_t>(lane);
+      for (int distance = 1; distance < nodes_; ++distance) {
+        arrived[index].push_back(rounds_.add(pattern(lane, bytes, TransferOp::update),
+                                             shift(distance, 0, nodes_, slots_), here[index]));
+      }
+    }
+    ++step_;
+    return arrived;
   }
 
   ByLane add_in_fabric(const ByLane& here) {

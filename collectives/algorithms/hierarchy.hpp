@@ -1,5 +1,6 @@
 #pragma once
-/// Graphs that go within nodes first, then between them: hierarchical, collnet, and nvls over SHARP.
+/// Graphs that go within nodes first, then between them: hierarchical, collnet, nvls over SHARP, and kernels on
+/// registered buffers.
 
 #include "collectives/algorithms/graph_request.hpp"
 
@@ -8,6 +9,7 @@ namespace c3::inline collectives {
 /// What sums up the parts of GPUs of a rail.
 enum class BetweenNodes {
   ring,    ///< the GPUs themselves, along a ring
+  peers,   ///< the GPUs themselves, each of which sends the others their parts at once; of reduce-scatters only
   fabric,  ///< the fabric's switches (SHARP)
 };
 

@@ -183,10 +183,19 @@ double share_in_ll(const PublishedFigures& figures) {
   return figures.nodes > 1 || adds ? 1.0 / 4.0 : 1.0 / 3.0;
 }
 
+/// RCCL expects more of ll where one rank of a node of MI300X or MI355X sends to all, or gets sums from them.
+double rccl_share_of_root(const PublishedFigures& figures, Protocol protocol) {
+  const TunedGpu gpu = figures.cluster.gpu.family.tuned_as;
+  const bool applies = is_rooted(figures.call.kind) && figures.nodes == 1 && protocol == Protocol::ll &&
+                       (gpu == TunedGpu::mi300x || gpu == TunedGpu::mi355x);
+  return applies ? 1.65 : 1.0;
+}
+
 BytesPerSecond expected_rate(const PublishedFigures& figures, Protocol protocol) {
   if (const TunerShares* shares = figures.table.shares) {
     const SharesBySize* by_size = figures.nodes > 1 ? &shares->ring_by_size : nullptr;
-    return figures.bandwidth() * (figures.share(shares->ring, by_size, protocol) * figures.ring_ratio());
+    const double share = figures.share(shares->ring, by_size, protocol) * rccl_share_of_root(figures, protocol);
+    return figures.bandwidth() * (share * figures.ring_ratio());
   }
   const SearchedGraph& graph = figures.graphs.ring;
   BytesPerSecond bus = figures.bandwidth(graph);
@@ -214,7 +223,7 @@ double expected_latency(const PublishedFigures& figures, Protocol its_protocol) 
   const bool is_simple = its_protocol == Protocol::simple;
   const int nodes = figures.nodes;
   const double hop = (figures.over_pcie ? table.ring_pcie : table.ring_hop)[protocol];
-  if (is_rooted(figures.call.kind) && figures.library.rules == TunerRules::nccl)
+  if (is_rooted(figures.call.kind))
     return table.ring_base[protocol] + (nodes == 1 ? hop : table.ring_network[protocol]);
   const double posts = (is_simple ? 3.0 : 1.0) * post_of_step(figures.library);
   const double within = nodes == 1 ? hop : std::max(hop, posts);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectives/algorithms/algorithm.hpp"
+#include "collectives/library/rail_kernels.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::array kTable = {
     Algorithm(kSymmetric),        // NCCL, registered buffers of a node
     Algorithm(kSymmetricNvls),    // NCCL, registered buffers of a node
     Algorithm(kSymmetricGather),  // NCCL, registered buffers of a node
+    Algorithm(kSymmetricRails),   // NCCL, registered buffers of several nodes
 };
 
 }  // namespace

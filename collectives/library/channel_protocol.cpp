@@ -12,6 +12,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/group_layout.hpp"
 #include "collectives/library/published_figures.hpp"
+#include "collectives/library/rccl_rules.hpp"
 #include "collectives/library/ring_search.hpp"
 #include "collectives/library/switch_chunks.hpp"
 #include "engine/errors.hpp"
@@ -65,6 +66,23 @@ double bytes_per_thread(const CollectiveMethod& method, int members) {
       break;
   }
   return 64.0;
+}
+
+/// Of \p channels, those that have enough to do.
+int busy_channels(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
+                  int members, int channels) {
+  const CollectiveLibrarySpec& library = cluster.library;
+  const bool is_free = library.channel_limits == ChannelLimits() && method.channels == ChannelLimits();
+  double of_thread = bytes_per_thread(method, members);
+  if (library.rules == TunerRules::rccl && cluster.nodes > 1 && is_free) {
+    const PublishedFigures figures(call, cluster);
+    const std::optional<int> by_size = rccl_channels_by_size(figures);
+    if (by_size && *by_size <= channels) return *by_size;
+    of_thread = rccl_bytes_per_thread(figures, method.protocol).value_or(of_thread);
+  }
+  const double of_channel = protocol_of(library, method.protocol).threads * of_thread;
+  const double wanted = std::floor(counted_bytes(call, members) / Bytes{of_channel});
+  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(channels)));
 }
 
 std::vector<Bytes> longest_steps(const TransferGraph& graph) {
@@ -146,12 +164,13 @@ int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorith
     return within(of_pairs(library.channel_limits), library.p2p_channels);
   const bool in_switch = use == ChannelUse::in_switch;
   const int usual = in_switch ? library.nvls_channels : library.channels;
-  const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 && library.rules == TunerRules::nccl &&
-                           library.tuner_bandwidth.value > 0.0;
+  const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 && library.tuner_bandwidth.value > 0.0;
   if (!is_searched) return within(library.channel_limits, usual);
   const PublishedFigures figures(call, cluster);
-  const int found = in_switch ? nvls_channels(figures) : figures.graphs.channels;
-  return within(library.channel_limits, figures.nodes > 1 ? found : usual);
+  if (figures.nodes == 1) return within(library.channel_limits, usual);
+  if (library.rules == TunerRules::rccl)
+    return within(library.channel_limits, std::min(usual, kMostRcclChannelsOverNodes));
+  return within(library.channel_limits, in_switch ? nvls_channels(figures) : figures.graphs.channels);
 }
 
 int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const CollectiveMethod& method,
@@ -166,9 +185,7 @@ int channels_used(const ClusterSpec& cluster, const CollectiveCall& call, const 
   if (is_pairwise(call.kind) && method.protocol == Protocol::ll) {
     channels = std::min(channels, lanes);
   } else if (reduced && threads > 0) {
-    const double of_channel = threads * bytes_per_thread(method, members);
-    const double wanted = std::floor(counted_bytes(call, members) / Bytes{of_channel});
-    channels = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(channels)));
+    channels = busy_channels(cluster, call, method, members, channels);
   }
   channels = std::max({channels, lanes, method.channels.least});
   return method.channels.most > 0 ? std::min(channels, method.channels.most) : channels;
@@ -212,7 +229,8 @@ BytesPerSecond ChannelProtocol::link_payload() const {
 double ChannelProtocol::network_bytes() const {
   const double bytes = collisions();
   if (channels_.protocol == Protocol::simple) return bytes;
-  return bytes * (channels_.protocol == Protocol::ll ? 1.0 / kShareBesideFlags : 128.0 / 120.0);
+  if (channels_.protocol == Protocol::ll) return bytes / kShareBesideFlags;
+  return bytes / (channels_.library().rules == TunerRules::rccl ? 56.0 / 64.0 : kLinePayload);
 }
 
 // From two nodes on, whose senders do not meet, a NIC of a third one receives from several at once.

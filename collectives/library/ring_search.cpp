@@ -38,14 +38,6 @@ BytesPerSecond narrowest(const NodeSpec& node, const std::vector<int>& gpus) {
   return least;
 }
 
-int copies_of(double speed, int rings, TunedGpu gpu) {
-  constexpr double kHalved = 25.0;
-  constexpr double kHalvedInMany = 50.0;  // newer than Ampere, above four rings
-  const bool is_new = gpu == TunedGpu::hopper || gpu == TunedGpu::blackwell;
-  const bool is_halved = speed >= kHalved && !(is_new && speed < kHalvedInMany && rings > 4);
-  return is_halved ? 4 : 2;
-}
-
 }  // namespace
 
 bool goes_over_pcie(const ClusterSpec& cluster) {
@@ -80,8 +72,9 @@ std::optional<FoundRings> rings_over_pcie(const ClusterSpec& cluster, const std:
   if (found == speeds.end()) return FoundRings{.rings = 1, .speed = {kNothingFound * kGiga}, .channels = 2};
   const int fit = static_cast<int>(least.value / kGiga * kRounding / *found);
   const int rings = std::clamp(fit, 1, nics);
-  return FoundRings{
-      .rings = rings, .speed = {*found * kGiga}, .channels = rings * copies_of(*found, rings, gpu)};
+  return FoundRings{.rings = rings,
+                    .speed = {*found * kGiga},
+                    .channels = kernel_channels({rings, *found, *found}, gpu, layout.node_count() > 1)};
 }
 
 CollectiveLibrarySpec library_among(const ClusterSpec& cluster, const std::vector<int>& members) {

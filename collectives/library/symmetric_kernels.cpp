@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "collectives/library/rail_kernels.hpp"
+
 namespace c3::inline collectives {
 namespace {
 
@@ -42,10 +44,6 @@ Figures figures_of(const PublishedFigures& figures, Algorithm algorithm, Protoco
   return {is_ll ? of_ll : of_simple, 55.0, adds_in_switch ? 1000.0 : 600.0};
 }
 
-bool multicasts(const PublishedFigures& figures) {
-  return figures.cluster.node.switch_reduces && figures.library.nvls_channels > 0 && figures.ranks > 2;
-}
-
 /// \p bytes that one rank contributes, or in an all-reduce has. In ll a line is twice its payload, and takes
 /// more than twice the instructions: nine times the bytes. A multicast saves instructions, not bytes at the
 /// receiver.
@@ -54,7 +52,7 @@ Traffic traffic_of(const PublishedFigures& figures, Algorithm algorithm, Protoco
   const bool reduces_to_all = figures.reduces_to_all();
   if (protocol == Protocol::ll) {
     const bool adds = figures.call.kind == CollectiveKind::reduce_scatter;
-    return {9.0 * ranks * bytes, multicasts(figures) && !adds ? 1.1 : 1.0, (ranks - 1.0) * bytes};
+    return {9.0 * ranks * bytes, switch_multicasts(figures) && !adds ? 1.1 : 1.0, (ranks - 1.0) * bytes};
   }
   if (by_switch(algorithm)) {
     const int most = static_cast<int>(std::ceil((is_blackwell(figures) ? 32.0 : 16.0) / ranks));
@@ -92,9 +90,8 @@ bool has_kernel(const PublishedFigures& figures, Algorithm algorithm, Protocol p
   const CollectiveCall& call = figures.call;
   const bool is_there = supports(algorithm, call.kind) && figures.nodes == 1 && !figures.over_pcie &&
                         figures.library.rules == TunerRules::nccl && figures.since(27);
-  const bool sums_bytes_in_switch =
-      by_switch(algorithm) && reduces(call.kind) && call.dtype == DType::fp8 && !is_blackwell(figures);
-  if (!is_there || sums_bytes_in_switch || (by_switch(algorithm) && !multicasts(figures))) return false;
+  const bool sums_bytes_in_switch = by_switch(algorithm) && !switch_adds(figures);
+  if (!is_there || sums_bytes_in_switch || (by_switch(algorithm) && !switch_multicasts(figures))) return false;
   if (protocol == Protocol::simple) return algorithm != Algorithm::symmetric_gather;
   const bool gathers_first = figures.reduces_to_all() == (algorithm == Algorithm::symmetric_gather);
   constexpr double kMostInLl = 2147483648.0;  // its counters have 32 bits
@@ -103,6 +100,16 @@ bool has_kernel(const PublishedFigures& figures, Algorithm algorithm, Protocol p
 }
 
 }  // namespace
+
+bool switch_multicasts(const PublishedFigures& figures) {
+  return figures.cluster.node.switch_reduces && figures.library.nvls_channels > 0 &&
+         figures.ranks_per_node() > 2.0;
+}
+
+bool switch_adds(const PublishedFigures& figures) {
+  const CollectiveCall& call = figures.call;
+  return !reduces(call.kind) || call.dtype != DType::fp8 || is_blackwell(figures);
+}
 
 std::optional<SymmetricKernel> symmetric_kernel(const PublishedFigures& figures, Algorithm algorithm,
                                                 Protocol protocol) {
@@ -121,6 +128,8 @@ std::optional<SymmetricKernel> symmetric_kernel(const PublishedFigures& figures,
 std::optional<CollectiveMethod> symmetric_method(const PublishedFigures& figures,
                                                  const CollectiveMethod& usual) {
   if (!figures.library.registered_buffers) return std::nullopt;
+  if (rail_kernel(figures))
+    return CollectiveMethod{Algorithm(kSymmetricRails), Protocol::simple, usual.channels};
   std::optional<CollectiveMethod> best;
   double least = std::numeric_limits<double>::infinity();
   const auto try_out = [&](Algorithm algorithm, Protocol protocol) {

@@ -31,7 +31,6 @@ constexpr int kMostCollnetHeads = 8;           // direct within a node
 constexpr double kSlack = 1e-6;                // of a sum of decimals
 
 bool is_hopper_or_newer(TunedGpu gpu) { return gpu == TunedGpu::hopper || gpu == TunedGpu::blackwell; }
-bool is_hopper_or_newer(const SearchedNode& node) { return is_hopper_or_newer(node.gpu); }
 
 std::span<const double> speeds_of(const SearchedNode& node) {
   return searched_speeds(node.gpu, node.version, node.nics == 0);
@@ -87,9 +86,8 @@ bool has_more_bandwidth(const SearchedGraph& found, const SearchedGraph& best) {
 }
 
 /// ncclTopoDupChannels: fast channels are two of half the speed.
-SearchedGraph duplicated(const SearchedNode& node, const SearchedGraph& graph) {
-  const bool slow =
-      graph.intra < 25.0 || (is_hopper_or_newer(node) && graph.intra < 50.0 && graph.channels > 4);
+SearchedGraph duplicated(const SearchedGraph& graph, TunedGpu gpu) {
+  const bool slow = graph.intra < 25.0 || (is_hopper_or_newer(gpu) && graph.intra < 50.0 && graph.channels > 4);
   const int channels = std::min(2 * graph.channels, kMostFound);
   if (slow || channels <= graph.channels) return graph;
   return {channels, graph.intra / 2, graph.inter / 2};
@@ -99,7 +97,7 @@ SearchedGraph ring_of(const SearchedNode& node) {
   const auto channels_at = [&](double speed) {
     return std::min(over_nics(node, speed), through_gpus(node, speed, /*closes=*/true));
   };
-  SearchedGraph ring = duplicated(node, best_of(node, channels_at, has_more_bandwidth, kMostFound));
+  SearchedGraph ring = duplicated(best_of(node, channels_at, has_more_bandwidth, kMostFound), node.gpu);
   const auto speeds = speeds_of(node);  // as many channels of a higher speed?
   for (std::size_t at = first_of(speeds, ring.inter); at-- > 0;) {
     if (speeds[at] > most_of(node) + kSlack) break;
@@ -122,7 +120,7 @@ SearchedGraph tree_of(const SearchedNode& node, const SearchedGraph& ring) {
 }
 
 SearchedGraph nvls_of(const SearchedNode& node) {
-  if (!node.has_switch || !is_hopper_or_newer(node) || node.gpus <= 2) return {};
+  if (!node.has_switch || !is_hopper_or_newer(node.gpu) || node.gpus <= 2) return {};
   int heads = std::min(kMostHeads, node.gpus);
   if (node.nics > 0) heads = std::min(heads, node.nics);
   const auto speeds = speeds_of(node);
@@ -154,11 +152,11 @@ SearchedGraph collnet_of(const SearchedNode& node) {
   return graph;
 }
 
-/// ncclTopoPostset.
-int channels_of_kernel(const SearchedNode& node, const SearchedGraph& ring) {
-  int channels = std::min(kMostChannels, 2 * ring.channels);
-  if (is_hopper_or_newer(node) && node.nics > 0 && ring.intra > 45.0 && channels < 16) channels *= 2;
-  return channels;
+/// ncclTopoPostset, of rings that are duplicated already.
+int after_set_up(const SearchedGraph& ring, TunedGpu gpu, bool over_nodes) {
+  const int channels = std::min(kMostChannels, 2 * ring.channels);
+  const bool doubles = is_hopper_or_newer(gpu) && over_nodes && ring.intra > 45.0 && channels < 16;
+  return doubles ? 2 * channels : channels;
 }
 
 }  // namespace
@@ -177,9 +175,14 @@ std::span<const double> searched_speeds(TunedGpu gpu, const LibraryVersion& vers
   return alone ? std::span<const double>(kWithin) : std::span<const double>(kBetween);
 }
 
+int kernel_channels(const SearchedGraph& found, TunedGpu gpu, bool over_nodes) {
+  return after_set_up(duplicated(found, gpu), gpu, over_nodes);
+}
+
 SearchedGraphs search_topology(const SearchedNode& node) {
   const SearchedGraph ring = ring_of(node);
-  return {ring, tree_of(node, ring), nvls_of(node), collnet_of(node), channels_of_kernel(node, ring)};
+  const int channels = after_set_up(ring, node.gpu, node.nics > 0);
+  return {ring, tree_of(node, ring), nvls_of(node), collnet_of(node), channels};
 }
 
 }  // namespace c3::collectives

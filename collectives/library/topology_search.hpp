@@ -45,6 +45,11 @@ std::span<const double> searched_speeds(TunedGpu gpu, const LibraryVersion& vers
 /// NCCL counts a PCIe 5.0 slot of 16 lanes, 63 GB/s, as 48 (src/graph/topo.cc, kvDictPciGen), and others alike.
 inline constexpr double kSearchedPcie = 48.0 / 63.0;
 
+/// Channels of a kernel along \p found rings: fast ones are searched for, and run, as two of half the speed
+/// (ncclTopoDupChannels), all have two channels, and over nodes few fast ones of Hopper and newer GPUs four
+/// (ncclTopoPostset).
+int kernel_channels(const SearchedGraph& found, TunedGpu gpu, bool over_nodes);
+
 /// Closed form of the search where every GPU reaches every other at full speed. Wrong when: GPUs are joined by
 /// unequal links, or the search ends by its time limit before it has tried all.
 SearchedGraphs search_topology(const SearchedNode& node);

@@ -7,6 +7,7 @@
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/backends/entry.hpp"
 #include "collectives/library/published_figures.hpp"
+#include "collectives/library/rccl_rules.hpp"
 #include "collectives/library/symmetric_kernels.hpp"
 #include "engine/errors.hpp"
 
@@ -15,10 +16,33 @@ namespace {
 
 constexpr Bytes kMostOfPairInLl{16.0 * 1024.0};
 
+bool is_rccl(const PublishedFigures& figures) { return figures.library.rules == TunerRules::rccl; }
+
+/// NCCL has ll128 on Blackwell from 2.25 on (src/graph/tuning.cc). Whether GPUs reach their NICs through a host
+/// by ARM, over which it has ll128 from 2.27.3 on only, is not told: with a switch between them it has it
+/// always.
+bool nccl_offers(const PublishedFigures& figures, Protocol protocol) {
+  const bool is_blackwell = figures.cluster.gpu.family.tuned_as == TunedGpu::blackwell;
+  return protocol != Protocol::ll128 || !is_blackwell || figures.since(25);
+}
+
+bool has_protocol(const PublishedFigures& figures, Protocol protocol) {
+  return offers(figures.library, protocol) && figures.passes(protocol) &&
+         (is_rccl(figures) ? rccl_offers(figures, protocol) : nccl_offers(figures, protocol));
+}
+
+/// NCCL from 2.24 on, and RCCL from 2.26 on, put rings of fp8 over more than eight ranks last, for each rank
+/// rounds sums once more (enqueue.cc, updateCollCostTable); rings that only gather are not told apart.
+double preference(const PublishedFigures& figures, Algorithm algorithm) {
+  constexpr double kLast = 1024.0;
+  const bool rounds_often = algorithm == Algorithm::ring && figures.ranks > 8 && figures.since(24) &&
+                            figures.call.dtype == DType::fp8;
+  return rounds_often ? kLast : 1.0;
+}
+
 std::optional<Seconds> time_of(const PublishedFigures& figures, Algorithm algorithm, Protocol protocol) {
   const bool has_formula = figures.library.tuner_bandwidth.value > 0.0 && algorithm->expected_time != nullptr;
-  const bool can_run =
-      supports(algorithm, figures.call.kind) && offers(figures.library, protocol) && figures.passes(protocol);
+  const bool can_run = supports(algorithm, figures.call.kind) && has_protocol(figures, protocol);
   return has_formula && can_run ? algorithm->expected_time(figures, protocol) : std::nullopt;
 }
 
@@ -101,8 +125,8 @@ Algorithm usual_algorithm(const CollectiveCall& call, const ClusterSpec& cluster
 Protocol usual_protocol(const PublishedFigures& figures, Algorithm algorithm) {
   const Protocol usual = algorithm == Algorithm::direct ? protocol_of_pairs(figures) : Protocol::simple;
   for (const Protocol protocol : {usual, Protocol::simple, Protocol::ll128, Protocol::ll}) {
-    const bool is_there = offers(figures.library, protocol) && figures.passes(protocol);
-    if (is_there && may_choose(figures.library, figures.call.kind, protocol)) return protocol;
+    if (has_protocol(figures, protocol) && may_choose(figures.library, figures.call.kind, protocol))
+      return protocol;
   }
   throw InfeasibleError(fmt::format("library.protocols leaves no protocol for {}", name_of(figures.call.kind)));
 }
@@ -128,22 +152,35 @@ std::vector<TimedMethod> timed_methods(const PublishedFigures& figures, const Me
     for (const Protocol protocol : kProtocols) {
       if (!allows(algorithm, protocol)) continue;
       if (const std::optional<Seconds> time = time_of(figures, algorithm, protocol))
-        methods.push_back({{algorithm, protocol, wish.channels}, *time});
+        methods.push_back({{algorithm, protocol, wish.channels}, *time * preference(figures, algorithm)});
     }
   }
   return methods;
 }
 
-/// Of buffers that are not registered.
-CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish& wish) {
-  const CollectiveCall& call = figures.call;
-  if (!wish.algorithm && !wish.protocol && is_set_by_plugin(figures) &&
-      may_choose(figures.library, call.kind, Algorithm::tree, Protocol::ll128))
-    return {Algorithm::tree, Protocol::ll128, wish.channels};
+/// What is set before any formula is asked.
+std::optional<CollectiveMethod> set_method(const PublishedFigures& figures, const MethodWish& wish) {
+  const CollectiveKind kind = figures.call.kind;
+  if (wish.algorithm || wish.protocol) return std::nullopt;
+  if (is_set_by_plugin(figures) && may_choose(figures.library, kind, Algorithm::tree, Protocol::ll128))
+    return CollectiveMethod{Algorithm::tree, Protocol::ll128, wish.channels};
+  if (is_rccl(figures) && gathers_in_pairs(figures) && may_choose(figures.library, kind, Algorithm::direct))
+    return CollectiveMethod{Algorithm::direct, protocol_of_pairs(figures), wish.channels};
+  return std::nullopt;
+}
+
+CollectiveMethod method_by_formula(const PublishedFigures& figures, const MethodWish& wish) {
   const std::vector<TimedMethod> timed = timed_methods(figures, wish);
   if (!timed.empty()) return std::ranges::min_element(timed, {}, &TimedMethod::time)->method;
-  const Algorithm usual = usual_algorithm(call, figures.cluster, wish);
+  const Algorithm usual = usual_algorithm(figures.call, figures.cluster, wish);
   return {usual, wish.protocol ? *wish.protocol : usual_protocol(figures, usual), wish.channels};
+}
+
+/// Of buffers that are not registered.
+CollectiveMethod usual_method(const PublishedFigures& figures, const MethodWish& wish) {
+  if (const std::optional<CollectiveMethod> set = set_method(figures, wish)) return *set;
+  const CollectiveMethod method = method_by_formula(figures, wish);
+  return is_rccl(figures) ? rccl_method(figures, method, wish) : method;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collectives/library/rccl_tables.hpp"
+
 namespace c3::inline collectives {
 namespace {
 
@@ -83,74 +85,10 @@ constexpr std::array<std::array<double, kCorrected>, 3> kTreeCorrection = {
      {1.0, 1.0, 1.0, 1.0, 1.0, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1.0, 1.0},
      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
 
-// RCCL's model 3: MI250X with four NICs. It offers no ll128, which its tables hold as 0.
-constexpr TunerShares kMi250xShares = {
-    .tree = {{{0.20, 0.0, 1.75}, {0.20, 0.0, 0.96}}},
-    .ring = {{{0.20, 0.0, 1.0}, {0.20, 0.0, 1.0}}},
-    .tree_by_size = {{{.1, .1, .1, .1, .1, .1, 1., 1., .2, 1., .9, 1., .6, .4,
-                       .6, .4, .3, .3, .3, .3, .3, .2, .2, .2, .2, .2, .2},
-                      {},
-                      {1., 1., 1., 1., 1., 1., .1, .1, .1, .2, 1., .8, 1., 1.,
-                       1., 1., 1., 1., 1., 1., 1., .8, .7, .8, .9, .7, .7}}},
-    .ring_by_size = {{{.1, .1, .1, .1, .1, .3, .1, .2, .1, .4, .4, .2, .2, .3,
-                       .7, .5, .4, .3, .3, .3, .3, .2, .2, .2, .2, .2, .2},
-                      {},
-                      {.1, .1, .1, .1, .1, .1, .1, .5, 1., .1, .3, .1, .1, .1,
-                       .2, .2, .2, .3, .4, .7, 1., 1., 1., 1., 1., 1., 1.}}}};
-
-constexpr TunerTable kMi250x = {.ring_base = {12.0, 12.0, 17.0},
-                                .tree_base = {12.0, 12.0, 17.0},
-                                .ring_hop = {0.8, 0.0, 3.6},
-                                .tree_hop = {0.8, 0.0, 2.5},
-                                .ring_pcie = {2.2, 2.2, 5.7},
-                                .tree_pcie = {2.2, 2.2, 5.7},
-                                .ring_network = {9.5, 0.0, 19.8},
-                                .tree_network = {12.5, 0.0, 22.4},
-                                .nvls = 0.0,
-                                .nvls_network = 0.0,
-                                .nvls_tree_network = 0.0,
-                                .collnet_hop = 0.0,
-                                .collnet_network = 0.0,
-                                .shares = &kMi250xShares};
-
-// Model 5: MI300X.
-constexpr TunerShares kMi300xShares = {
-    .tree = {{{0.06, 0.06, 0.11}, {0.06, 0.06, 0.59}}},
-    .ring = {{{0.08, 0.08, 1.0}, {0.08, 0.08, 1.0}}},
-    .tree_by_size = {{{.1, .1, .1, .1, .1, .1, 1., 1., 1., 1., 1., .6, 1., .9,
-                       1., 1., .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1},
-                      {.1, .1, .1, .1, .1, .1, 1., 1., 1., 1., 1., .6, 1., .9,
-                       1., 1., .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1},
-                      {.1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1,
-                       .1, .7, 1., 1., 1., 1., 1., .7, .7, .5, .6, .6, .6}}},
-    .ring_by_size = {{{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, 1., .2, 1.,
-                       .4, .4, .1, .2, .2, .1, .1, .1, .1, .1, .1, .1, .1},
-                      {.1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, 1., .2, 1.,
-                       .4, .4, .1, .2, .2, .1, .1, .1, .1, .1, .1, .1, .1},
-                      {.1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1,
-                       .1, .1, .1, .1, .1, .1, .1, .1, 1., .8, 1., 1., 1.}}}};
-
-constexpr TunerTable kMi300x = {.ring_base = {12.0, 12.0, 17.0},
-                                .tree_base = {12.0, 12.0, 17.0},
-                                .ring_hop = {0.8, 0.8, 2.1},
-                                .tree_hop = {0.9, 0.9, 2.3},
-                                .ring_pcie = {2.2, 2.2, 5.7},
-                                .tree_pcie = {2.2, 2.2, 5.7},
-                                .ring_network = {9.5, 9.5, 320.0},
-                                .tree_network = {10.5, 10.5, 25.0},
-                                .nvls = 0.0,
-                                .nvls_network = 0.0,
-                                .nvls_tree_network = 0.0,
-                                .collnet_hop = 0.0,
-                                .collnet_network = 0.0,
-                                .shares = &kMi300xShares};
-
 }  // namespace
 
-// Model 6 (MI350, MI355X) has the latencies of model 5 and other shares from 4 to 256 MiB only; it is not kept.
 TunerTable tuner_table(const CollectiveLibrarySpec& library, TunedGpu gpu) {
-  if (library.rules == TunerRules::nccl) return nccl_table(library.version);
-  return gpu == TunedGpu::mi250x ? kMi250x : kMi300x;
+  return library.rules == TunerRules::nccl ? nccl_table(library.version) : rccl_table(library.version, gpu);
 }
 
 ChannelCaps channel_caps(const CollectiveLibrarySpec& library, TunedGpu gpu) {

@@ -1,6 +1,6 @@
 #pragma once
 /// The tables of the libraries' tuners, as their sources hold them: what their authors measured or expect.
-/// NCCL 2.18.6 to 2.30.7 (src/graph/tuning.cc) and RCCL 2.21.5 (the same file; models 3, 5 and 6).
+/// NCCL 2.18.6 to 2.30.7 (src/graph/tuning.cc); those of RCCL are in rccl_tables.
 
 #include <array>
 

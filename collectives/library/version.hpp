@@ -17,10 +17,11 @@ struct LibraryVersion {
   auto operator<=>(const LibraryVersion&) const = default;
 };
 
-/// Oldest and newest release of NCCL whose rules are modelled, and the only one of RCCL.
+/// Oldest and newest release of NCCL whose rules are modelled, and of RCCL.
 inline constexpr LibraryVersion kOldestNccl{2, 18, 6};
 inline constexpr LibraryVersion kNewestNccl{2, 30, 7};
-inline constexpr LibraryVersion kOnlyRccl{2, 21, 5};
+inline constexpr LibraryVersion kOldestRccl{2, 21, 5};
+inline constexpr LibraryVersion kNewestRccl{2, 28, 3};
 
 /// "2.26.2", or "2.26" for the last patch of that release. Absent where \p text is neither.
 std::optional<LibraryVersion> version_named(std::string_view text);

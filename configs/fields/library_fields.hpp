@@ -124,7 +124,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     choice<&CollectiveLibrarySpec::rules>("rules", "whose rules choose algorithm and protocol"),
     read_by<&CollectiveLibrarySpec::version,
             [](Section& section, std::string_view key) { return read_version(section, key); }>(
-        "version", "release whose rules choose, \"2.26.2\"; NCCL 2.18 to 2.30, default the newest")
+        "version", "release whose rules choose, \"2.26.2\"; default NCCL's newest, 2.30, RCCL's oldest, 2.21")
         .optional(),
     choice<&CollectiveLibrarySpec::host_processor>("host_processor", "the host's; default intel").optional(),
     flag<&CollectiveLibrarySpec::registered_buffers>("registered_buffers",

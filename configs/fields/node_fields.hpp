@@ -23,7 +23,8 @@ static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size()
 
 /// Transports between GPUs of a wired node.
 inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
-    choice<&HostPathSpec::p2p>("p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL")
+    choice<&HostPathSpec::p2p>(
+        "p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL; auto: the library's")
         .optional(),
     flag<&HostPathSpec::shm>("shm", "whether other pairs pass data through host memory; else over the network")
         .optional(),

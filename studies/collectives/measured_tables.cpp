@@ -233,19 +233,6 @@ std::optional<CollectiveKind> operation_named(std::string_view written) {
   return kind && has_size(*kind) ? kind : std::nullopt;
 }
 
-std::optional<LibraryVersion> nccl_release(std::string_view library) {
-  constexpr std::string_view kName = "nccl";
-  const std::string text = in_lower_case(library);
-  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at + 1)) {
-    const std::size_t begin = text.find_first_not_of(" -v", at + kName.size());
-    if (begin == std::string::npos) return std::nullopt;
-    const std::size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
-    if (const auto version = version_named(std::string_view(text).substr(begin, end - begin)))
-      return std::clamp(*version, kOldestNccl, kNewestNccl);
-  }
-  return std::nullopt;
-}
-
 MeasuredTables read_measured_tables(const HeadedTable& file, const std::vector<CellFilter>& filters,
                                     std::optional<CollectiveKind> op) {
   return Reader(file, filters, op).read();

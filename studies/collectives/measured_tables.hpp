@@ -50,10 +50,6 @@ struct CellFilter {
   std::string value;
 };
 
-/// The release of NCCL that \p library names ("NCCL 2.26.2 CUDA 12.8", "nccl-2.27.3"), or the nearest whose
-/// rules are modelled. Absent where it names none.
-std::optional<LibraryVersion> nccl_release(std::string_view library);
-
 /// Columns by name: `size_bytes` (size, bytes); one or more of `oop_time_us`, `ip_time_us`, `time_us` (time),
 /// and `time_ms` (ms); `op` (collective), `dtype` (type), `gpus` (num_gpus, ranks) and `nodes`, which a comment
 /// `# collective:`, `# gpus_total:` and `# nodes:` may say for the whole file instead; `lib` or a comment `#

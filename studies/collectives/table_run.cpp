@@ -10,6 +10,7 @@
 #include "collectives/measure.hpp"
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
+#include "studies/collectives/library_release.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -57,10 +58,10 @@ std::shared_ptr<const ClusterSpec> load_system(const MapEntry& entry, std::strin
   const SystemChoice choice{.system = entry.system, .nodes = entry.nodes, .fabric = entry.fabric};
   try {
     ClusterSpec cluster = load_cluster(choice, sets);
-    const std::optional<LibraryVersion> release = nccl_release(library);
+    const std::optional<LibraryVersion> release = library_release(library, cluster.library.rules);
     const bool is_said =
         std::ranges::any_of(sets, [](const std::string& each) { return each.starts_with("library.version="); });
-    if (release && !is_said && cluster.library.rules == TunerRules::nccl) cluster.library.version = *release;
+    if (release && !is_said) cluster.library.version = *release;
     return std::make_shared<const ClusterSpec>(std::move(cluster));
   } catch (const ConfigError& error) {
     if (entry.overrides.empty()) throw;

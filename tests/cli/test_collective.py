@@ -19,6 +19,7 @@ SYSTEMS = {"nvls_tree": ("h100-sxm-8", "--nodes", "2"), "hierarchical": ("h100-s
            "collnet": ("h100-sxm-8", "--nodes", "2", "--fabric", "ib-ndr-sharp"), "pat": ("gh200-1", "--nodes", "4")}
 # Of those that need registered buffers.
 SYSTEMS |= {f"symmetric{name}": ("h100-sxm-8", "--set", "library.registered_buffers=true") for name in ("", "_nvls", "_gather")}
+SYSTEMS["symmetric_rails"] = ("h100-sxm-8", "--nodes", "2", "--set", "library.registered_buffers=true")
 
 
 class Collective(ScratchTest):
@@ -145,7 +146,7 @@ class Collective(ScratchTest):
                          "--min", "4 MiB", "--max", "4 MiB")["rows"][0]["algorithm"]
         self.assertEqual((chosen("2.26.2"), chosen("2.30")), ("nvls_tree", "tree"))
         for system, release, reason in (("h100-sxm-8", "2.9", "must be 2.18 to 2.30"), ("h100-sxm-8", "new", "is not a release"),
-                                        ("mi300x-8", "2.22", "RCCL's rules are those of 2.21.5")):
+                                        ("mi300x-8", "2.30", "must be 2.21 to 2.28")):
             done = c3sim("collective", "all_reduce", "--system", system, "--set", f'library.version="{release}"')
             self.assertEqual(done.returncode, 3)
             self.assertIn("library.version: ", done.stderr)

@@ -107,6 +107,17 @@ double finished_share(Algorithm algorithm, const TransferGraph& graph, int rank)
   return finishes_own ? 1.0 / n : -1.0;
 }
 
+/// Of a multicast all others of the node.
+std::vector<int> receivers_of(const TransferGraph& graph, const Transfer& transfer) {
+  if (transfer.op != TransferOp::switch_multicast) return {transfer.dst};
+  std::vector<int> receivers;
+  for (const int rank : graph.members) {
+    if (rank != transfer.src && rank / graph.node_gpus == transfer.src / graph.node_gpus)
+      receivers.push_back(rank);
+  }
+  return receivers;
+}
+
 }  // namespace
 
 TEST_CASE("over nodes nothing is sent before it has come to its sender, or added twice") {
@@ -147,7 +158,7 @@ TEST_CASE("over nodes sums of a reduce-scatter come together where they belong, 
     std::map<int, Ranks> last_come, come;
     for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
       const Transfer& t = graph.transfers[i];
-      CHECK(t.op == TransferOp::update);
+      CHECK((t.op == TransferOp::update || t.op == TransferOp::switch_reduce));
       come[t.dst].insert(replay.cargo(i).begin(), replay.cargo(i).end());
       if (!sent_on.contains(static_cast<std::uint32_t>(i)))
         last_come[t.dst].insert(replay.cargo(i).begin(), replay.cargo(i).end());
@@ -169,8 +180,10 @@ TEST_CASE("over nodes an all-gather brings every rank S (N-1)/N, everybody's") {
     std::map<int, Ranks> come;
     for (std::size_t i = 0; i < graph.transfers.size(); ++i) {
       const Transfer& t = graph.transfers[i];
-      bytes[t.dst] += t.bytes.value;
-      come[t.dst].insert(replay.cargo(i).begin(), replay.cargo(i).end());
+      for (const int rank : receivers_of(graph, t)) {
+        bytes[rank] += t.bytes.value;
+        come[rank].insert(replay.cargo(i).begin(), replay.cargo(i).end());
+      }
     }
     for (const int rank : graph.members) {
       CHECK(bytes[rank] == near(kBytes * (graph.ranks() - 1) / graph.ranks()));

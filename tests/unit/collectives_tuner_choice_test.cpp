@@ -9,24 +9,18 @@
 #include <doctest/doctest.h>
 #include "collectives/library/tuner.hpp"
 
-#include <cmath>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/support/fabrics.hpp"
 #include "tests/support/gpu_families.hpp"
+#include "tests/support/method_choices.hpp"
 
 using namespace c3;
 using namespace c3::literals;
 using namespace c3::test;
 
 namespace {
-
-struct Choice {
-  int up_to;  ///< log2 of the largest size
-  std::string_view method;
-};
 
 struct Row {
   std::string_view system;
@@ -102,18 +96,35 @@ ClusterSpec cluster_of(const Row& row) {
 TEST_CASE("NCCL's choice is that of the tuning source of its release") {
   for (const Row& row : kRows) {
     const ClusterSpec cluster = cluster_of(row);
-    auto choice = row.choices.begin();
-    for (int power = 10; power <= 32; ++power) {
-      if (power > choice->up_to) ++choice;
-      CollectiveCall call{.kind = row.kind, .bytes = Bytes{std::exp2(power)}};
-      const CollectiveMethod method = choose_method(call, cluster);
-      CAPTURE(row.system);
-      CAPTURE(name_of(row.version));
-      CAPTURE(row.nodes);
-      CAPTURE(name_of(row.kind));
-      CAPTURE(power);
-      CHECK(std::string(name_of(method.algorithm)) + " " + std::string(name_of(method.protocol)) ==
-            choice->method);
-    }
+    CAPTURE(row.system);
+    CAPTURE(name_of(row.version));
+    CAPTURE(row.nodes);
+    check_choices(cluster, row.kind, row.choices);
   }
+}
+
+TEST_CASE("from 2.24 on NCCL puts rings of fp8 over more than eight GPUs last") {
+  // Four nodes of H100, 4 GiB: 2.26.2 takes a ring, then a tree; the switch does not add fp8.
+  const auto chosen = [](LibraryVersion version, int nodes, std::optional<DType> dtype, CollectiveKind kind) {
+    const ClusterSpec cluster = cluster_of({"hopper", version, nodes, kind, {}});
+    return chosen_method(cluster, {.kind = kind, .bytes = 4.0_GiB, .dtype = dtype});
+  };
+  const auto sum = CollectiveKind::all_reduce;
+  CHECK(chosen({2, 26, 2}, 4, DType::bf16, sum) == "ring simple");
+  CHECK(chosen({2, 26, 2}, 4, DType::fp8, sum) == "tree simple");
+  CHECK(chosen({2, 23, 4}, 4, DType::fp8, sum) == chosen({2, 23, 4}, 4, DType::bf16, sum));
+  CHECK(chosen({2, 26, 2}, 4, DType::fp8, CollectiveKind::all_gather) == "ring simple");  // it has no other
+  CHECK(chosen({2, 26, 2}, 1, DType::fp8, CollectiveKind::all_gather) == "ring simple");
+}
+
+TEST_CASE("NCCL has LL128 on Blackwell from 2.25 on") {
+  const auto has_ll128 = [](std::string_view system, LibraryVersion version) {
+    const CollectiveKind kind = CollectiveKind::all_gather;
+    const ClusterSpec cluster = cluster_of({system, version, 1, kind, {}});
+    return expected_time({.kind = kind, .bytes = 8.0_MiB}, Algorithm::ring, Protocol::ll128, cluster)
+        .has_value();
+  };
+  CHECK_FALSE(has_ll128("blackwell", {2, 24, 3}));
+  CHECK(has_ll128("blackwell", {2, 25, 1}));
+  CHECK(has_ll128("hopper", {2, 24, 3}));
 }

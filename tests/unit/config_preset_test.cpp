@@ -127,6 +127,18 @@ TEST_CASE("masks of mi300x-8: an all-gather is as fast as ever from 32 CUs, an a
   }
 }
 
+TEST_CASE("GPUs of a node are peers as far as the library takes them by itself, unless a user says how far") {
+  using Sets = std::vector<std::string>;
+  const auto reach = [](const char* system, const Sets& sets = {}) {
+    return load_cluster(system, sets).node.host.p2p;
+  };
+  CHECK(reach("l40s-2") == P2pReach::direct);
+  CHECK(reach("l40s-amd-2") == P2pReach::all);
+  CHECK(reach("l40s-amd-2", {"node.p2p=host"}) == P2pReach::host);
+  CHECK(reach("l40s-8", {"library.host_processor=amd"}) == P2pReach::direct);
+  CHECK(reach("l40s-8", {"library.host_processor=amd", "library.version=\"2.22\""}) == P2pReach::all);
+}
+
 TEST_CASE("two channels of RCCL share an MI300X CU and a third never does, at both ends of the assumed sizes") {
   const GpuSpec gpu = load_gpu("mi300x");
   const Node library = load(PresetKind::library, "rccl-mi300x");

@@ -8,6 +8,7 @@
 
 #include "engine/errors.hpp"
 #include "studies/collectives/experts_part.hpp"
+#include "studies/collectives/library_release.hpp"
 #include "studies/collectives/measured_tables.hpp"
 #include "studies/collectives/scores.hpp"
 #include "studies/collectives/systems_map.hpp"
@@ -211,6 +212,22 @@ TEST_CASE("mistakes in the map are named with their place") {
   CHECK(broken("a.csv,mi300x-8,,,LL12,,") == Part{"protocol: unknown protocol 'LL12'"});
   CHECK(broken("a.csv,mi300x-8,,,,lazy,") == Part{"launch: unknown launch 'lazy'"});
   CHECK(broken("a.csv,mi300x-8,,,,,system") == Part{"where: 'system' is not of the form column=value"});
+}
+
+TEST_CASE("a table's software says the release of its library, or the ROCm that contains it") {
+  const auto nccl = [](std::string_view text) { return library_release(text, TunerRules::nccl); };
+  const auto rccl = [](std::string_view text) { return library_release(text, TunerRules::rccl); };
+  CHECK(nccl("NCCL 2.26.2 CUDA 12.8") == LibraryVersion{2, 26, 2});
+  CHECK(nccl("aws-ofi-nccl 1.7.3, nccl-2.27.3") == LibraryVersion{2, 27, 3});
+  CHECK(nccl("NCCL 2.4.8") == kOldestNccl);
+  CHECK_FALSE(nccl("CUDA 12.8"));
+  CHECK(rccl("RCCL 2.22.3 develop, ROCm 6.3.0") == LibraryVersion{2, 22, 3});
+  CHECK(rccl("ROCm 6.2.1, libfabric 1.23, aws-ofi-rccl") == kOldestRccl);
+  CHECK(rccl("ROCm 6.4.1") == LibraryVersion{2, 22, 3});
+  CHECK(rccl("ROCm 7") == LibraryVersion{2, 26, 6});
+  CHECK(rccl("rocm-7.2.0") == LibraryVersion{2, 27, 7});
+  CHECK(rccl("RCCL 2.30.4") == kNewestRccl);
+  CHECK_FALSE(rccl("rccl-tests develop a52452e; ROCm not stated"));
 }
 
 TEST_CASE("errors are medians over rows, and a table with many rows does not rule the median table") {

@@ -295,9 +295,12 @@ FlowSpec CuCollective::local_flow(const Group& group, const LocalCopy& copy,
                                   std::vector<Demand>& demands) const {
   const auto channels = static_cast<int>(group.channels.size());
   const Bytes bytes = copy.bytes * (static_cast<double>(channels) / width_);
+  std::vector<Demand> of_rank;  // ranks share no memory, so that each looks through its own demands alone
   for (const int rank : simulated()) {
-    cluster_.gpu(rank).memory().add_hbm_read(demands, plan_.stream, bytes);
-    cluster_.gpu(rank).memory().add_hbm_write(demands, plan_.stream, bytes);
+    of_rank.clear();
+    cluster_.gpu(rank).memory().add_hbm_read(of_rank, plan_.stream, bytes);
+    cluster_.gpu(rank).memory().add_hbm_write(of_rank, plan_.stream, bytes);
+    demands.insert(demands.end(), of_rank.begin(), of_rank.end());
   }
   const Memory& memory = cluster_.gpu(simulated().front()).memory();
   FlowSpec spec;

@@ -1,0 +1,32 @@
+#pragma once
+/// NCCL's kernels on symmetric memory that reach over nodes: work groups send through NICs by themselves (GIN),
+/// to GPUs of their rail, and read and write GPUs of their node where they lie. Source: src/sym_kernels.cc of
+/// NCCL 2.30.7 (queryModel_gin), and src/device/symmetric/*_gin.cuh.
+
+#include <optional>
+
+#include "collectives/algorithms/algorithm.hpp"
+#include "collectives/library/published_figures.hpp"
+
+namespace c3::inline collectives {
+
+/// An all-gather along a ring of each rail, every step of which the node's switch multicasts; a reduce-scatter
+/// within nodes, by loads or by the switch, whose sums GPUs of a rail send each other at once.
+extern const AlgorithmEntry kSymmetricRails;
+
+struct RailKernel {
+  Seconds time;            ///< that its authors expect
+  int channels = 1;        ///< work groups
+  bool by_switch = true;   ///< whether the node's switch adds, or multicasts
+  Bytes chunk;             ///< that a work group passes on at once
+  BytesPerSecond at_port;  ///< payload that a work group moves at its GPU's port
+  BytesPerSecond most;  ///< bytes of the call's buffer that all work groups pass; infinite: links alone bound
+};
+
+/// The kernel for \p figures' call; absent where NCCL has none: before 2.29.7, within a node, of all-reduces,
+/// on nodes with unlike members or one each, of all-gathers where the switch cannot multicast, and over fabrics
+/// that are not reached by verbs. Of two for a reduce-scatter the one of less time, each work group counted
+/// as 2.5 % more.
+std::optional<RailKernel> rail_kernel(const PublishedFigures& figures);
+
+}  // namespace c3::collectives
