@@ -46,7 +46,12 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
   const int simulated = setup.folded ? 1 : setup.classes ? setup.classes->classes() : spec.ranks();
   for (int place = 0; place < simulated; ++place)
     gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, simulated_rank(place),
-                                          condition(simulated_rank(place)).factor));
+                                          slower(simulated_rank(place))));
+}
+
+double Cluster::slower(int rank) const {
+  const double drawn = setup_.slower.empty() ? 1.0 : setup_.slower[static_cast<std::size_t>(rank)];
+  return condition(rank).factor * drawn;
 }
 
 RankCondition Cluster::condition(int rank) const {

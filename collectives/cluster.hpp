@@ -21,6 +21,8 @@ struct ClusterSetup {
   /// Simulate one rank of each class for all of them; not with `folded`. nullptr: every rank.
   std::shared_ptr<const RankPartition> classes = nullptr;
   LinkFolding folding = LinkFolding::mean;  ///< with classes
+  /// By rank, how many times as long its arithmetic takes, beside what is stated of stragglers; empty: 1.
+  std::vector<double> slower = {};
 };
 
 /// The groups of ranks in which a call runs, in classes: groups that share a class of ranks, directly or
@@ -65,6 +67,7 @@ class Cluster {
     if (setup_.folded) return 0;
     return static_cast<std::size_t>(setup_.classes ? setup_.classes->class_of(rank) : rank);
   }
+  double slower(int rank) const;
   GroupClasses make_group_classes(const CollectiveCall& call) const;
 
   Simulation& simulation_;

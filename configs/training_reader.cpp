@@ -60,6 +60,8 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
     section.refuse("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
   if (setup.tensor_parallel == 1 && setup.async_chunks > 1)
     section.refuse("async_chunks", "requires tensor_parallel > 1 (it is 1)");
+  if (setup.async_sums == AsyncSums::copied && !setup.sequence_parallel)
+    section.refuse("async_sums", "\"copied\" requires sequence_parallel = true (it is false)");
   if (section.has("recompute_every") && setup.recompute == Recompute::none)
     section.refuse("recompute_every",
                    "requires recompute = \"selective\", \"attention\" or \"full\" (it is \"none\")");

@@ -167,6 +167,7 @@ struct ComputeSpec {
   std::vector<MatrixRate> matrix;
   MatrixRate fp32_matrix = {};  ///< fp32 products on matrix units; peak 0: vector units compute them
   Bytes outstanding{std::numeric_limits<double>::infinity()};  ///< most loads that a CU keeps in flight
+  double speed_spread = 0.0;  ///< standard deviation over GPUs of the time that arithmetic takes, of its mean
 
   int cus() const { return xcds * cus_per_xcd; }
 

@@ -21,6 +21,9 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     flag<&Framework::dropout>("dropout", "whether activations are dropped at random"),
     flag<&Framework::fused_optimizer>("fused_optimizer",
                                       "whether one kernel does all that the optimizer does to a unit"),
+    flag<&Framework::fused_accumulation>(
+        "fused_accumulation", "whether products add to the gradients of weights that are kept, in their type")
+        .optional(),
     flag<&Framework::clips_gradients>("clips_gradients", "whether gradients are clipped by their norm"),
     choice<&Framework::parameter_dtype>("parameter_dtype",
                                         "data type of the parameters that the optimizer updates"),

@@ -24,6 +24,10 @@ inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
                                             "wavefronts (warps) that can be resident on one CU"),
     quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock"),
     quantity<&ComputeSpec::outstanding>("cu_outstanding", "most loads that one CU keeps in flight").optional(),
+    number<&ComputeSpec::speed_spread>("speed_spread", {0, 0.2},
+                                       "by how much the speed of arithmetic differs from GPU to GPU: standard "
+                                       "deviation over its mean")
+        .optional(),
 });
 static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but the matrix rates");
 

@@ -39,6 +39,10 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                          "parts into which products and their collectives are cut, so that "
                                          "they overlap; requires tensor_parallel > 1")
         .optional(),
+    choice<&TrainingSetup::async_sums>("async_sums",
+                                       "how sums of async_chunks are made: by collectives (reduced), or by "
+                                       "copies and a kernel that adds (copied); requires sequence_parallel")
+        .optional(),
     choice<&TrainingSetup::recompute>("recompute",
                                       "activations that the backward pass computes again instead of reading "
                                       "them from memory")

@@ -79,6 +79,7 @@ struct VectorCoefficients {
   double memory_share = 0.9;
   double element_ops = 10.0;
   double power_ops = 52.0;
+  double lookup_ops = 119.0;
   double row_ops = 15.0;
   double iteration_us = 0.35;
   double block_us = 3.9;
@@ -100,6 +101,7 @@ inline constexpr std::array kVectorFields = {
                 "of the memory's peak; by technology"},
     VectorField{"element_ops", &VectorCoefficients::element_ops, 1, 200, "lane instructions of an element"},
     VectorField{"power_ops", &VectorCoefficients::power_ops, 1, 500, "the same of pow"},
+    VectorField{"lookup_ops", &VectorCoefficients::lookup_ops, 1, 500, "the same of a row that is looked up"},
     VectorField{"row_ops", &VectorCoefficients::row_ops, 1, 200, "the same of a row kept in registers"},
     VectorField{"iteration_us", &VectorCoefficients::iteration_us, 0.02, 5, "us, of one loop of a row softmax"},
     VectorField{"block_us", &VectorCoefficients::block_us, 0.1, 50, "us, of a row softmax's reductions"},

@@ -9,6 +9,7 @@
 
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
+#include "studies/training/step_cost.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/training/training_step.hpp"
@@ -39,12 +40,14 @@ MeasuredGpt gpt_of(const CheckedRow& row) {
   return gpt;
 }
 
-/// Time, time in which kernels run, communication that no kernel hides.
+/// Time, time in which kernels run, communication that no kernel hides, CPU time.
 SimulatedTime simulate(const MeasuredGpt& row, const Experiment& frame) {
+  const double before = cpu_seconds();
   const Experiment step = step_of(row, frame);
   const RunResult run = run_step(step, step.strategies.front(), {});
   return {.time = run.time,
-          .values = {run.classes.front().times.kernels.value, run.classes.front().times.exposed.value}};
+          .values = {run.classes.front().times.kernels.value, run.classes.front().times.exposed.value,
+                     cpu_seconds() - before}};
 }
 
 }  // namespace
@@ -103,6 +106,7 @@ void MeasuredGptsPart::plan(SimulationJobs& jobs) {
                       if (!found.time) return;
                       row.kernels = Seconds{found.values.at(0)};
                       row.exposed = Seconds{found.values.at(1)};
+                      row.cpu = found.values.at(2);
                     }});
     if (!slow_host_) continue;
     jobs.push_back({[this, &row] { return simulate(row.of, *slow_host_); },
@@ -181,6 +185,13 @@ std::vector<SimulatedGpt> MeasuredGptsPart::results() const {
   for (const Row& row : rows_)
     results.push_back({row.of, row.here});
   return results;
+}
+
+std::vector<double> MeasuredGptsPart::costs() const {
+  std::vector<double> seconds;
+  for (const Row& row : rows_)
+    if (row.here) seconds.push_back(row.cpu);
+  return seconds;
 }
 
 std::string MeasuredGptsPart::rows_csv() const {

@@ -49,6 +49,8 @@ class MeasuredGptsPart {
   /// The fifth of the rows with the largest error.
   StudySection worst(const PublishedFigures& published) const;
   std::vector<SimulatedGpt> results() const;
+  /// CPU time of each row that could be simulated [s].
+  std::vector<double> costs() const;
   /// Lines of StudyOutcome::rows_csv (training_study.cpp).
   std::string rows_csv() const;
 
@@ -56,6 +58,7 @@ class MeasuredGptsPart {
   struct Row {
     MeasuredGpt of;
     std::optional<Seconds> here = {}, slow_host = {}, kernels = {}, exposed = {};
+    double cpu = 0.0;  ///< s, with `here`
     double error() const { return *here / of.measured - 1.0; }
     /// The GPU has nothing to do for a tenth of the step.
     bool waits_for_host() const { return *kernels + *exposed < 0.9 * *here; }

@@ -19,14 +19,25 @@ double tokens_per_second_per_gpu(const Experiment& experiment, Seconds time) {
 }
 
 constexpr const char* kSet = "titan8";
+constexpr const char* kFrame = "llama3_8b_fsdp8.toml";
+
+std::vector<std::string> sets_of(std::string_view variant) {
+  return {fmt::format("training.framework=\"pytorch-{}\"", variant)};
+}
+
+/// The inverse of tokens_per_second_per_gpu is itself.
+Seconds measured_time(const PublishedFigures& published, std::string_view variant,
+                      const Experiment& experiment) {
+  const double speed = published.find(fmt::format("titan.{}.speed", variant)).published.value();
+  return Seconds{tokens_per_second_per_gpu(experiment, Seconds{speed})};
+}
 
 }  // namespace
 
 PublishedStepsPart::PublishedStepsPart() {
-  const std::filesystem::path file = experiment_of_study("training", "llama3_8b_fsdp8.toml");
+  const std::filesystem::path file = experiment_of_study("training", kFrame);
   for (const std::string_view name : {"eager", "compiled"}) {
-    const std::vector<std::string> sets = {fmt::format("training.framework=\"pytorch-{}\"", name)};
-    const ExperimentFile variant = ExperimentFile::load(file, sets);
+    const ExperimentFile variant = ExperimentFile::load(file, sets_of(name));
     variants_.push_back({.name = name, .file = variant, .experiment = variant.make(std::nullopt)});
   }
 }
@@ -62,17 +73,27 @@ void PublishedStepsPart::plan(SimulationJobs& jobs) {
   }
 }
 
+std::vector<MeasuredStep> PublishedStepsPart::measured(const PublishedFigures& published) const {
+  std::vector<MeasuredStep> steps;
+  for (const Variant& variant : variants_)
+    steps.push_back({.set = kSet,
+                     .group = kSet,
+                     .row = std::string(variant.name),
+                     .measured = measured_time(published, variant.name, variant.experiment),
+                     .frame = kFrame,
+                     .sets = sets_of(variant.name)});
+  return steps;
+}
+
 std::vector<SimulatedStep> PublishedStepsPart::results(const PublishedFigures& published,
                                                        const FirstTable& first) const {
   std::vector<SimulatedStep> steps;
   for (const Variant& variant : variants_) {
     const std::string row(variant.name);
-    const double speed = published.find(fmt::format("titan.{}.speed", row)).published.value();
-    // The inverse of tokens_per_second_per_gpu is itself.
     steps.push_back({.set = kSet,
                      .group = kSet,
                      .row = row,
-                     .measured = Seconds{tokens_per_second_per_gpu(variant.experiment, Seconds{speed})},
+                     .measured = measured_time(published, row, variant.experiment),
                      .now = time_with_interval(median_of(variant.samples, &Sample::time).time, variant.drawn),
                      .first = first.find(kSet, row)});
   }

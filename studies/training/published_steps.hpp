@@ -16,6 +16,8 @@ class PublishedStepsPart {
   /// Reads `training/llama3_8b_fsdp8.toml` with either framework. \throws ConfigError, IoError
   PublishedStepsPart();
   void plan(SimulationJobs& jobs);
+  /// Set "titan8", rows "eager" and "compiled", as tables have steps.
+  std::vector<MeasuredStep> measured(const PublishedFigures& published) const;
   /// Set "titan8", rows "eager" and "compiled".
   std::vector<SimulatedStep> results(const PublishedFigures& published, const FirstTable& first) const;
   StudySection section(const PublishedFigures& published, const FirstTable& first) const;

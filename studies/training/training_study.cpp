@@ -12,9 +12,11 @@
 #include "configs/experiment_reader.hpp"
 #include "studies/training/gpt_pieces.hpp"
 #include "studies/training/measured_gpts.hpp"
+#include "studies/training/mechanisms.hpp"
 #include "studies/training/memory_verdicts.hpp"
 #include "studies/training/published_steps.hpp"
 #include "studies/training/step_checks.hpp"
+#include "studies/training/step_cost.hpp"
 #include "studies/training/step_numbers.hpp"
 #include "studies/training/step_scores.hpp"
 
@@ -60,12 +62,16 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
   MeasuredGptsPart gpts_of_8(rows_of_8, frame, std::nullopt);
   MeasuredStepsPart measured(other_rows);
   PublishedStepsPart published_steps;
+  std::vector<MeasuredStep> all_rows = published_steps.measured(published);
+  all_rows.insert(all_rows.end(), other_rows.begin(), other_rows.end());
+  MechanismsPart mechanisms(std::move(all_rows));
   InterferencePart interference;
   GathersPart gathers;
   SimulationJobs jobs;
   interference.plan(jobs);
   gathers.plan(jobs);
   measured.plan(jobs);
+  mechanisms.plan(jobs);
   published_steps.plan(jobs);
   gpts.plan(jobs);
   gpts_of_8.plan(jobs);
@@ -76,10 +82,14 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
   std::vector<SimulatedGpt> simulated = gpts.results();
   std::ranges::move(gpts_of_8.results(), std::back_inserter(simulated));
   const std::vector<GptPiece> pieces = gpt_pieces(simulated);
+  std::vector<double> costs = mechanisms.costs();
+  for (const MeasuredGptsPart* part : {&gpts, &gpts_of_8})
+    std::ranges::copy(part->costs(), std::back_inserter(costs));
   outcome.report = {published_steps.section(published, first),
                     groups_section(steps, published),
                     gain_section(steps, published),
                     pieces_section(pieces, first, published),
+                    mechanisms.section(published),
                     intervals_section(steps, published),
                     rows_section(steps, published),
                     memory_section(published),
@@ -87,7 +97,8 @@ StudyOutcome reproduce_training(const StudyInput& input, const PublishedFigures&
                     gpts.summary(published),
                     gpts.worst(published),
                     interference.section(published),
-                    gathers.section(published)};
+                    gathers.section(published),
+                    cost_section(costs, published)};
   if (input.wants_rows)
     outcome.rows_csv =
         std::string(kStepCsvHeader) + rows_of(steps, pieces) + gpts.rows_csv() + gpts_of_8.rows_csv();

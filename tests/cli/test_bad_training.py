@@ -73,6 +73,8 @@ MISTAKES = {
                      "3 does not divide the tokens of a micro-batch, which are 1024"),
     "async_chunks_sharded": (training("tensor_parallel = 8\nsequence_parallel = true\nasync_chunks = 64").replace("512", "72"),
                              "12:16", "training.async_chunks", "64 does not divide"),
+    "async_sums": (training('tensor_parallel = 8\nasync_chunks = 8\nasync_sums = "copied"'), "12:14", "training.async_sums",
+                   '"copied" requires sequence_parallel = true (it is false)'),
     "sequence_tokens": (training("tensor_parallel = 8\nsequence_parallel = true").replace("512", "513"),
                         "10:19", "training.tensor_parallel", "8 does not divide the tokens of a micro-batch, which is 1026"),
     "recompute_every": (training('recompute = "full"\nrecompute_every = 33'), "11:19", "training.recompute_every", "must not exceed the model's 32 layers (it is 33)"),

@@ -37,7 +37,7 @@ NODES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a1
 GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "titan.compiled.memory", "memory.ratio", "memory.ran_refused", "memory.large_refused", "memory.in_use", "gpt.mean",
          "interference.difference", "gathers.gain", "gathers.gain_prioritized", "steps.titan128", "steps.titan_tp", "steps.mpt",
          "steps.mpt.signed", "steps.simumax.tp2", "steps.simumax.tp4", "steps.simumax.tp8", "steps.vtrain18b", "async_gain",
-         "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}
+         "cpu.step", "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}
 
 
 class ReproduceTraining(ScratchTest):

@@ -240,3 +240,53 @@ TEST_CASE("ranks that launch late by chance delay a step by the latest of them, 
   MESSAGE("mean of ", kSeeds, " seeds: ", mean / 1.0_us, " us, expected ", expected / 1.0_us, " us");
   CHECK(mean.value == near(expected.value, 5e-3));
 }
+
+TEST_CASE("engines that copy within nodes fold over several nodes, beside channels between them") {
+  ClusterSpec cluster = nodes_of_eight(4, false, one_switch(8));
+  const RankGroups within{.size = 8, .stride = 1};
+  const std::vector<WrittenStream> streams{
+      {"copies",
+       {{"gather", call(CollectiveKind::all_gather, 64.0_MiB, within)},
+        {"exchange", call(CollectiveKind::all_to_all, 32.0_MiB, within)}}},
+      {"channels",
+       {{"sum", call(CollectiveKind::all_reduce, 64.0_MiB)}}}};  // of all ranks: one cannot stand for all
+  const Experiment experiment = experiment_of(cluster, program_of(streams, cluster.ranks()));
+  Strategy strategy = kStrategy;
+  strategy.streams["copies"].backend = Backend::dma;
+  const RunResult all = run(experiment, Fold::none, strategy), mean = run(experiment, Fold::mean, strategy);
+  CHECK(factor(all, experiment) == 1.0);
+  CHECK(factor(mean, experiment) == 32.0);
+  CHECK(mean.time.value == near(all.time.value, 2e-3));
+  // Commands that serve several edges at once do not stand for others.
+  strategy.streams["copies"].dma.variant = DmaVariant::b2b;
+  CHECK(factor(run(experiment, Fold::mean, strategy), experiment) == 1.0);
+}
+
+TEST_CASE("hosts that stall delay a step by the latest of them, folded or not") {
+  // Eight ranks whose GPUs wait for their hosts and for one another, 40 launches of 100 us: 4 ms of work, 0.2
+  // stalls of 0.5 ms a host, which add up over the hosts.
+  constexpr int kSeeds = 400, kLaunches = 40;
+  ClusterSpec cluster = nodes_of_eight(1, false, one_switch(8));
+  std::vector<WrittenOperation> operations;
+  HostProgram host{.threads = {{}}};
+  host.stalls = {.every = 20.0_ms, .lasts = 0.5_ms};
+  const auto launch = [&](WrittenOperation operation) {
+    host.threads[0].steps.push_back({.launches = OperationPlace{0, operations.size()}, .cost = 100.0_us});
+    operations.push_back(std::move(operation));
+  };
+  for (int i = 0; i < kLaunches; ++i)
+    launch({"sum", CollectiveCall{.kind = CollectiveKind::all_reduce, .bytes = 8.0_kB}});
+  const std::vector<WrittenStream> streams{{"s", operations}};
+  Experiment experiment = experiment_of(cluster, program_of(streams, cluster.ranks()));
+  experiment.program.scripts.front().host = host;
+  Seconds mean;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    experiment.measure.fold = Fold::none;
+    mean += run_once(experiment, kStrategy, {.seed = static_cast<std::uint64_t>(seed)}).time / kSeeds;
+  }
+  const Seconds folded = run(experiment, Fold::mean).time;
+  const Seconds late = folded - kLaunches * 100.0_us;
+  MESSAGE("mean of ", kSeeds, " seeds: ", mean / 1.0_us, " us, folded ", folded / 1.0_us, " us");
+  CHECK(late / 1.0_us > 400.0);
+  CHECK(mean.value == near(folded.value, 0.02));
+}

@@ -95,6 +95,17 @@ TEST_CASE("DDP and ZeRO-1 reduce once a step, ZeRO-2 each micro-batch") {
   CHECK(added(Sharding::gradients, "gradients") == 2 * 4);
 }
 
+TEST_CASE("where products add to gradients that are kept, a kernel adds only what no product makes") {
+  const auto added = [](bool fused, std::int64_t micro_batches) {
+    TrainingSetup setup = with(llama_setup(4), Sharding::none, micro_batches);
+    setup.framework.fused_accumulation = fused;
+    return named(training_step(setup, kRanks), "compute", "layer 0 accumulate");
+  };
+  CHECK(added(false, 3).size() == 2 * 9);
+  CHECK(added(true, 1).size() == 2);  // both norms of a layer, also of the first micro-batch
+  CHECK(added(true, 3).size() == 3 * 2);
+}
+
 TEST_CASE("a framework that does not overlap reduces when the backward pass is over") {
   const WrittenStep step = training_step(with(gpt_setup(), Sharding::none), kRanks);
   const HappensBefore before(step);

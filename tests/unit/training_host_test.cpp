@@ -27,7 +27,9 @@ Host unlike_host() {
           .collective_launch = 40.0_us,
           .event = 2.0_us,
           .layer_forward = 100.0_us,
-          .layer_backward = 200.0_us};
+          .layer_backward = 200.0_us,
+          .stall_interval = {},
+          .stall = {}};
 }
 
 Framework with_unlike_multiples(Framework framework) {

@@ -31,11 +31,17 @@ bool has_averages(const ClusterSpec& cluster) {
   return false;
 }
 
-bool runs_on_channels(const Experiment& experiment, const Strategy& strategy) {
+/// Channels, and engines that copy from edge to edge, fed by a host each.
+bool edges_may_stand_for_others(const StreamPolicy& policy) {
+  if (policy.backend == Backend::cu) return true;
+  return policy.backend == Backend::dma && policy.dma.variant == DmaVariant::pcpy && is_symmetric(policy.dma);
+}
+
+bool has_classes_of_edges(const Experiment& experiment, const Strategy& strategy) {
   const Program& program = experiment.program;
-  return std::ranges::none_of(program.streams, [&](const std::string& stream) {
-    return policy_of(strategy, stream).backend != Backend::cu &&
-           content_of(program, *program.stream_named(stream)).collectives;
+  return std::ranges::all_of(program.streams, [&](const std::string& stream) {
+    return edges_may_stand_for_others(policy_of(strategy, stream)) ||
+           !content_of(program, *program.stream_named(stream)).collectives;
   });
 }
 
@@ -128,7 +134,7 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   const ClusterSpec& cluster = experiment.cluster;
   if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
-  if (!has_averages(cluster) || !runs_on_channels(experiment, strategy)) return nullptr;
+  if (!has_averages(cluster) || !has_classes_of_edges(experiment, strategy)) return nullptr;
   const std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
   RankPartition classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);
   // What each link carries tells ranks apart whose peers are unlike, so that exact folding would undo it. A

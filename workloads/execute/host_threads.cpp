@@ -13,7 +13,8 @@ constexpr const char* kBehind = "operations before it in its hardware queue";
 }  // namespace
 
 HostThreads::HostThreads(Simulation& simulation, const Program& program, const Script& script, HostOrder order,
-                         EventTable& events, int rank, Seconds start, LaunchObserver* observer)
+                         EventTable& events, int rank, Seconds start, std::vector<HostLateness> lateness,
+                         LaunchObserver* observer)
     : simulation_(simulation),
       names_(program),
       program_(*script.host),
@@ -22,6 +23,7 @@ HostThreads::HostThreads(Simulation& simulation, const Program& program, const S
       rank_(rank),
       name_(fmt::format("the host of rank {}", rank)),
       start_(start),
+      lateness_(std::move(lateness)),
       observer_(observer),
       streams_(script.streams.size()) {
   std::size_t queues = script.streams.size();
@@ -52,11 +54,12 @@ Task HostThreads::run(std::size_t thread) {
     if (step.waits_for) {
       const EventTable::Entry& entry = events_.entry(*step.waits_for);
       Event& event = *entry.event;
+      if (!event.is_set()) lateness_[thread].meet();
       co_await event;
       const Seconds returns = entry.date + step.lag;
       if (simulation_.now() < returns) co_await simulation_.sleep(returns - simulation_.now());
     }
-    if (step.cost.value > 0.0) co_await simulation_.sleep(step.cost);
+    if (step.cost.value > 0.0) co_await simulation_.sleep(step.cost + lateness_[thread].after(step.cost));
     if (step.launches) {
       const std::size_t stream = step.launches->stream;
       const Seconds came = simulation_.now();
@@ -64,6 +67,7 @@ Task HostThreads::run(std::size_t thread) {
         Event room(simulation_, "room in its launch queue");
         full_.push_back({&room, stream});
         co_await room;
+        lateness_[thread].meet();
       }
       launch(*step.launches);
       tell(thread, *step.launches, came);

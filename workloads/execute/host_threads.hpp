@@ -8,6 +8,7 @@
 
 #include "engine/event.hpp"
 #include "workloads/execute/event_table.hpp"
+#include "workloads/execute/host_lateness.hpp"
 #include "workloads/execute/launch_observer.hpp"
 #include "workloads/execute/run_result.hpp"
 #include "workloads/program/program.hpp"
@@ -27,9 +28,11 @@ enum class HostOrder {
 class HostThreads {
  public:
   /// \p program, \p script, which has a host, \p events and \p observer must outlive it. It begins at date \p
-  /// start. \param observer nullptr: none
+  /// start. \param lateness by thread: of it or, where the rank stands for others, of the latest of them
+  /// \param observer nullptr: none
   HostThreads(Simulation& simulation, const Program& program, const Script& script, HostOrder order,
-              EventTable& events, int rank, Seconds start, LaunchObserver* observer = nullptr);
+              EventTable& events, int rank, Seconds start, std::vector<HostLateness> lateness,
+              LaunchObserver* observer = nullptr);
 
   /// Begins all threads.
   void spawn();
@@ -76,6 +79,7 @@ class HostThreads {
   std::string name_;
   std::deque<std::string> thread_names_;
   Seconds start_;
+  std::vector<HostLateness> lateness_;  ///< by thread
   LaunchObserver* observer_;
   std::vector<Stream> streams_;
   std::vector<std::size_t> enqueued_, started_;  ///< by hardware queue: how many

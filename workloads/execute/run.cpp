@@ -17,6 +17,7 @@
 #include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
+#include "workloads/execute/gpu_speeds.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/stream_program.hpp"
 #include "workloads/execute/timed_calls.hpp"
@@ -43,6 +44,8 @@ ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strateg
   cluster.folded = folds(experiment, strategy);
   cluster.classes = std::move(classes);
   cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
+  cluster.slower = slower_gpus(experiment.cluster.gpu.compute.speed_spread, experiment.cluster.ranks(),
+                               cluster.folded || cluster.classes != nullptr, cluster.gpu.seed);
   return cluster;
 }
 
@@ -212,8 +215,11 @@ class Run {
     const Script& script = program_.script_of(rank);
     if (!script.host) return hosts_.emplace_back(nullptr).get();
     const HostOrder order = strategy_.serial ? HostOrder::one_by_one : HostOrder::by_queue;
-    hosts_.push_back(std::make_unique<HostThreads>(simulation_, program_, script, order, events, rank, start,
-                                                   setup_.launches));
+    const ClusterSetup& cluster = cluster_.setup();
+    const int hosts = cluster.folded ? cluster_.ranks() : cluster.classes ? cluster.classes->alike(rank) : 0;
+    hosts_.push_back(std::make_unique<HostThreads>(
+        simulation_, program_, script, order, events, rank, start,
+        lateness_of_threads(*script.host, hosts, cluster.gpu.seed, rank), setup_.launches));
     return hosts_.back().get();
   }
 

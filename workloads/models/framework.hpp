@@ -78,6 +78,7 @@ struct Framework {
   DType loss_dtype = DType::fp32;       ///< of logits in the loss
   CrossEntropy cross_entropy = CrossEntropy::separate;
   bool fused_optimizer = true;        ///< one kernel for all that it does to a unit's numbers
+  bool fused_accumulation = false;    ///< products add to the gradients of weights that are kept
   bool clips_gradients = true;        ///< by their norm
   bool syncs = false;                 ///< the host waits for gradients and their norm before the optimizer
   bool syncs_passes = false;          ///< and after each pass of a micro-batch, to time it

@@ -20,6 +20,8 @@ struct Host {
   Seconds event;              ///< to record an event or to wait for one on a stream
   Seconds layer_forward;      ///< of a layer's forward pass beyond its launches: modules, views, hooks
   Seconds layer_backward;     ///< of its backward pass
+  Seconds stall_interval;     ///< of work between two stalls of a thread, on average; 0: it has none
+  Seconds stall;              ///< duration of one, on average
   CallCosts calls = {};       ///< one call alone between two events, by operator
 
   bool operator==(const Host&) const = default;

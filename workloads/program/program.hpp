@@ -150,6 +150,15 @@ struct HostThread {
   bool operator==(const HostThread&) const = default;
 };
 
+/// Now and then a thread stands still: another process, an interrupt, garbage of the interpreter. A compound
+/// Poisson process over the time for which it works.
+struct HostStalls {
+  Seconds every = {};  ///< of work between two, on average; 0: there are none
+  Seconds lasts = {};  ///< each, on average of an exponential distribution
+
+  bool operator==(const HostStalls&) const = default;
+};
+
 /// The threads of each rank's host. Together they launch every operation of every stream once, ahead of the
 /// GPU; an operation waits for those before it on its stream, whoever launches them.
 struct HostProgram {
@@ -157,6 +166,7 @@ struct HostProgram {
   int launch_queue = 1024;  ///< operations of a stream launched and not yet ended, after which a thread waits
   int hardware_queues = 0;  ///< streams are dealt into so many, each of which starts operations in the order of
                             ///< launch; 0: one for each stream
+  HostStalls stalls = {};   ///< of each thread
 
   bool operator==(const HostProgram&) const = default;
 };

@@ -1,6 +1,7 @@
 #pragma once
 /// What is known of a training step before it is simulated.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -68,8 +69,11 @@ struct StepFacts {
 
   /// An allocator that has no room gives back what it does not need, and asks again.
   bool fits() const { return memory.held <= memory_size; }
-  /// It has to do so, which makes the GPU wait.
-  bool is_tight() const { return memory.reserved > memory_size; }
+  /// It has to do so on some rank, which makes the GPU wait.
+  bool is_tight() const {
+    return memory.reserved > memory_size ||
+           std::ranges::any_of(reserved, [this](Bytes of_script) { return of_script > memory_size; });
+  }
   bool operator==(const StepFacts&) const = default;
 };
 

@@ -12,9 +12,11 @@ namespace c3::inline workloads {
 /// Parameters that are gathered and reduced together: unit 0 is what is before and after the layers, unit i
 /// is layer i - 1.
 struct ParameterUnit {
-  std::string name;             ///< "root", "layer 3"
-  std::int64_t parameters = 0;  ///< of this rank of a tensor-parallel group
-  int tensors = 1;              ///< that they are in
+  std::string name;                     ///< "root", "layer 3"
+  std::int64_t parameters = 0;          ///< of this rank of a tensor-parallel group
+  int tensors = 1;                      ///< that they are in
+  std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
+  int product_tensors = 0;
 };
 
 /// Where a collective among data-parallel ranks takes place.

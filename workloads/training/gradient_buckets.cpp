@@ -53,9 +53,11 @@ void GradientBuckets::before_backward(std::size_t unit) {
 void GradientBuckets::after_backward(std::size_t unit) {
   const std::string& name = units_[unit].name;
   const std::int64_t count = units_[unit].parameters;
-  if (!is_first_ && keeps_all_gradients()) {
-    for (int tensor = 0; tensor < units_[unit].tensors; ++tensor)
-      gradient_kernel(compute_, name + " accumulate", VectorOp::add, count / units_[unit].tensors);
+  if (setup_.framework.fused_accumulation) {  // each time, also to zeros
+    accumulate(unit, count - units_[unit].product_parameters,
+               units_[unit].tensors - units_[unit].product_tensors);
+  } else if (!is_first_ && keeps_all_gradients()) {
+    accumulate(unit, count, units_[unit].tensors);
   } else if (setup_.framework.gradient_dtype != setup_.dtype) {
     cast_gradients(compute_, name + " cast gradients", count);
   }
@@ -67,6 +69,12 @@ void GradientBuckets::after_backward(std::size_t unit) {
   ready_ += count;
   if (setup_.framework.overlaps_gradients) reduce_full_buckets();
   if (gradients_[unit]) program_.memory().release(*std::exchange(gradients_[unit], std::nullopt));
+}
+
+// One after another, of equal sizes.
+void GradientBuckets::accumulate(std::size_t unit, std::int64_t count, int tensors) {
+  for (int tensor = 0; tensor < tensors; ++tensor)
+    gradient_kernel(compute_, units_[unit].name + " accumulate", VectorOp::add, count / tensors);
 }
 
 std::int64_t GradientBuckets::capacity() const {

@@ -45,6 +45,7 @@ class GradientBuckets final : public DataParallel {
   bool keeps_buckets() const { return !is_sharded() && setup_.framework.overlaps_gradients; }
   bool casts_parameters() const { return held_dtype() != setup_.dtype; }
   bool reduces() const { return group_.size > 1 && (is_last_ || !keeps_all_gradients()); }
+  void accumulate(std::size_t unit, std::int64_t count, int tensors);
   void reduce_full_buckets();
   void reduce(std::int64_t count);
   void finish_oldest();

@@ -1,5 +1,7 @@
 #include "workloads/training/model_blocks.hpp"
 
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "workloads/models/training_kernels.hpp"
@@ -7,6 +9,20 @@
 #include "workloads/training/tensor_parallel.hpp"
 
 namespace c3::inline workloads {
+namespace {
+
+std::vector<ModelPart> weights_of_products(const std::vector<ModelPart>& parts) {
+  std::vector<ModelPart> weights;
+  for (ModelPart part : parts) {
+    auto* const product = std::get_if<parts::Projection>(&part.kind);
+    if (product == nullptr) continue;
+    product->has_bias = false;
+    weights.push_back(std::move(part));
+  }
+  return weights;
+}
+
+}  // namespace
 
 ModelBlocks model_blocks(const TrainingSetup& setup) {
   const Model model = transformer(setup.model);
@@ -18,8 +34,10 @@ ModelBlocks model_blocks(const TrainingSetup& setup) {
                          .dtype = setup.dtype};
   const auto block_of = [&](const std::vector<ModelPart>& parts) {
     const std::vector<ModelPart> share = share_of(parts, setup.tensor_parallel);
+    const std::vector<ModelPart> products = weights_of_products(share);
     return StepBlock{lower(share, setup.framework, batch), parameters(share),
-                     parameter_tensors(share, setup.framework)};
+                     parameter_tensors(share, setup.framework), parameters(products),
+                     parameter_tensors(products, setup.framework)};
   };
   std::vector<ModelPart> head = stack.end;
   head.insert(head.end(), model.head.begin(), model.head.end());

@@ -9,8 +9,10 @@
 namespace c3::inline workloads {
 
 struct StepBlock : BlockKernels {
-  std::int64_t parameters = 0;  ///< of this rank, in numbers
-  int parameter_tensors = 0;    ///< that these are in
+  std::int64_t parameters = 0;          ///< of this rank, in numbers
+  int parameter_tensors = 0;            ///< that these are in
+  std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
+  int product_tensors = 0;
 };
 
 /// Collectives are not in them.

@@ -41,6 +41,15 @@ constexpr auto enum_names(Recompute) {
                                              {"full", Recompute::full}});
 }
 
+/// How sums over tensor-parallel ranks are made that products cut into parts need (async_chunks).
+enum class AsyncSums {
+  reduced,  ///< by collectives that add
+  copied,   ///< every rank's parts are copied to the ranks that they are of, where a kernel adds them
+};
+constexpr auto enum_names(AsyncSums) {
+  return std::to_array<EnumName<AsyncSums>>({{"reduced", AsyncSums::reduced}, {"copied", AsyncSums::copied}});
+}
+
 struct TrainingSetup {
   ModelDimensions model;
   Framework framework;
@@ -52,6 +61,7 @@ struct TrainingSetup {
   int tensor_parallel = 1;         ///< neighbouring ranks that share each weight
   bool sequence_parallel = false;  ///< between a layer's blocks each has a part of the tokens
   int async_chunks = 1;  ///< products and the collectives beside them in so many parts that overlap (async TP)
+  AsyncSums async_sums = AsyncSums::reduced;
   Sharding sharding = Sharding::parameters;
   bool reshard_after_forward = true;  ///< of Sharding::parameters
   Recompute recompute = Recompute::none;

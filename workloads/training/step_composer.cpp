@@ -10,7 +10,6 @@
 #include "workloads/models/styles/style.hpp"
 #include "workloads/training/optimizer_step.hpp"
 #include "workloads/training/sharding.hpp"
-#include "workloads/training/tensor_parallel.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -157,8 +156,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
-  const bool any = collectives.gathers || collectives.reduces;
-  const int chunks = any ? setup_.async_chunks : 1;
+  const int chunks = chunks_of(part, pass, collectives);
   // Where the framework does not gather again, the backward pass' copy is what was gathered.
   const bool is_kept =
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
@@ -178,14 +176,12 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
-    if (collectives.reduces) reduce_tokens(part, chunks);
+    if (collectives.reduces) reduce_tokens(part, chunks, copies_sums(part, chunks));
   }
   if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
-  if (collectives.reduces)
-    program_.order(program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor"), compute_,
-                   name_of(part) + " reduced");
+  if (collectives.reduces) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
 
@@ -215,12 +211,42 @@ StepComposer::Tensor StepComposer::gather_buffer() {
   return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", hidden_bytes());
 }
 
-void StepComposer::reduce_tokens(PartId part, int chunks) {
-  const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor");
+// PyTorch finds sums that follow one product (torch/_inductor/fx_passes/micro_pipeline_tp.py): not those of
+// several products' gradients, which are added first.
+int StepComposer::chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const {
+  if (!collectives.gathers && !collectives.reduces) return 1;
+  const bool has_several = setup_.framework.separate_projections && part.role != Role::logits;
+  const bool adds_first = pass == Pass::backward && collectives.reduces && has_several;
+  return setup_.async_sums == AsyncSums::copied && adds_first ? 1 : setup_.async_chunks;
+}
+
+bool StepComposer::copies_sums(PartId part, int chunks) const {
+  return setup_.async_sums == AsyncSums::copied && chunks > 1 && part.block != BlockId::embedding;
+}
+
+StepProgram::Stream StepComposer::stream_of_sums(PartId part, bool copies) {
+  if (part.block == BlockId::embedding) return program_.stream("vocabulary");
+  return program_.stream(copies ? "tensor_copy" : "tensor");
+}
+
+void StepComposer::reduce_tokens(PartId part, int chunks, bool copies) {
+  const auto stream = stream_of_sums(part, copies);
   program_.order(compute_, stream, name_of(part) + " ready");
-  const auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  if (copies) kind = CollectiveKind::all_to_all;
   program_.collective(stream, fmt::format("{} {}", name_of(part), name_of(kind)),
                       tensor_call(kind, hidden_bytes() / chunks));
+}
+
+// What was copied is as large as the whole tensor, and is added up into this rank's part of it. An addition
+// goes through three tensors.
+void StepComposer::end_reduction(PartId part, bool copied) {
+  program_.order(stream_of_sums(part, copied), compute_, name_of(part) + " reduced");
+  if (!copied) return;
+  const auto numbers = static_cast<double>(setup_.tokens() * setup_.model.hidden);
+  const double read_and_written = numbers * (1.0 + 1.0 / setup_.tensor_parallel);
+  program_.kernel(compute_, name_of(part) + " sum",
+                  flat(VectorOp::add, static_cast<std::int64_t>(read_and_written / 3.0), setup_.dtype));
 }
 
 // Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.

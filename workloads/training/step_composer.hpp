@@ -18,6 +18,7 @@
 #include "workloads/training/stage_layers.hpp"
 #include "workloads/training/stage_messages.hpp"
 #include "workloads/training/step_program.hpp"
+#include "workloads/training/tensor_parallel.hpp"
 
 namespace c3::inline workloads {
 
@@ -94,7 +95,13 @@ class StepComposer {
   std::vector<EventId> gather_tokens(PartId part, int chunks);
   /// Into which the tokens of all tensor-parallel ranks are gathered.
   Tensor gather_buffer();
-  void reduce_tokens(PartId part, int chunks);
+  /// Into how many parts a part's products and collectives are cut.
+  int chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const;
+  /// Whether partial sums of so many parts are copied, for a kernel that adds them.
+  bool copies_sums(PartId part, int chunks) const;
+  StepProgram::Stream stream_of_sums(PartId part, bool copies);
+  void reduce_tokens(PartId part, int chunks, bool copies);
+  void end_reduction(PartId part, bool copied);
   void run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
   void run_chunk(const PartKernel& kernel, int chunks);
   void loss_sums();

@@ -36,6 +36,8 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   const auto add = [&](const StepBlock& block) {
     root.parameters += block.parameters;
     root.tensors += block.parameter_tensors;
+    root.product_parameters += block.product_parameters;
+    root.product_tensors += block.product_tensors;
   };
   if (stage_.has_embedding()) add(blocks_.embedding);
   if (stage_.has_head()) add(blocks_.head);
@@ -46,7 +48,8 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
     for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i)
-      units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors});
+      units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors,
+                       blocks_.layer.product_parameters, blocks_.layer.product_tensors});
   }
   return units;
 }

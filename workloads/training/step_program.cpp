@@ -49,6 +49,7 @@ void StepProgram::host_work(Seconds time) {
 
 void StepProgram::finish() {
   HostProgram host{.launch_queue = framework_.launch_queue, .hardware_queues = framework_.hardware_queues};
+  host.stalls = stalls_;
   host.threads.push_back(std::move(host_));
   builder_.set_host(std::move(host));
 }

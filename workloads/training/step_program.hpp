@@ -20,7 +20,10 @@ class StepProgram {
 
   /// Writes the script that \p builder has begun. Both must outlive it.
   StepProgram(const TrainingSetup& setup, ProgramBuilder& builder)
-      : framework_(setup.framework), costs_(host_costs(setup.host, setup.framework)), builder_(builder) {}
+      : framework_(setup.framework),
+        costs_(host_costs(setup.host, setup.framework)),
+        stalls_{.every = setup.host.stall_interval, .lasts = setup.host.stall},
+        builder_(builder) {}
 
   /// The stream \p name, made at first mention.
   Stream stream(const std::string& name) { return builder_.stream(name); }
@@ -54,6 +57,7 @@ class StepProgram {
 
   const Framework& framework_;
   const HostCosts costs_;
+  const HostStalls stalls_;
   ProgramBuilder& builder_;
   HostThread host_;
   MemoryLedger memory_;

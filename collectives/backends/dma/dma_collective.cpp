@@ -36,11 +36,14 @@ int lanes_of(const std::vector<DmaJob>& jobs) {
   return lanes;
 }
 
+/// Of all edges for which \p leg stands that leave one GPU.
+Bytes sent(const Leg& leg) { return leg.bytes * (leg.shares == nullptr ? 1.0 : leg.shares->of_sender); }
+
 /// What a command takes of its engine, as bytes at the engine's bandwidth.
 double engine_bytes(const DmaSpec& dma, DmaVariant variant, const DmaCommand& command) {
   double bytes = 0.0;
   for (const Leg& leg : command)
-    bytes += leg.bytes.value;
+    bytes += sent(leg).value;
   if (command.size() == 1) return bytes;
   return bytes *
          (dma.engine_bandwidth / (variant == DmaVariant::bcst ? dma.broadcast_bandwidth : dma.swap_bandwidth));
@@ -160,7 +163,7 @@ DmaStage DmaCollective::stage_of(const DmaJob& job, std::size_t position) const 
     for (const Leg& leg : command) {
       for (const Demand& demand : path(leg, carriage))
         add_demand(stage.demands, demand.resource, demand.amount);
-      total += leg.bytes;
+      total += sent(leg);
       ++legs;
       if (plan_.dma.variant == DmaVariant::bcst) carriage.read = 0.0;  // the first leg has read it
     }

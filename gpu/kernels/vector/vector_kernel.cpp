@@ -81,7 +81,8 @@ struct Work {
 };
 
 double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
-  return op == VectorOp::pow || op == VectorOp::pow_scalar ? coefficients.power_ops : coefficients.element_ops;
+  if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
+  return op == VectorOp::embedding ? coefficients.lookup_ops : coefficients.element_ops;
 }
 
 /// Tensors that an optimizer goes through, in tensors of the parameters' type; its state is fp32 whatever that
