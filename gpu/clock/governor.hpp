@@ -7,7 +7,7 @@
 namespace c3::inline gpu {
 
 /// Part of the limit by which the mean power moves between two decisions of a governor.
-inline constexpr double kGovernorBand = 5e-3;
+inline constexpr double kGovernorBand = 0.01;
 
 /// Whether the power of \p gpu is known, so that a burst and a sustained clock differ.
 bool is_governed(const GpuSpec& gpu);
@@ -16,8 +16,8 @@ bool is_governed(const GpuSpec& gpu);
 /// which a product with all of \p gpu's 16-bit share settles at that level.
 Watts power_limit(const GpuSpec& gpu);
 
-/// What a run's governor leads the mean power to where it holds the clock (PowerGovernor): a quarter of a per
-/// cent below the limit.
+/// What a run's governor leads the mean power to where it holds the clock (PowerGovernor): half a per cent
+/// below the limit.
 Watts sustained_target(const GpuSpec& gpu);
 
 /// Mean power of a stream that computes at \p rate on matrix units whose peak is \p peak and moves \p traffic

@@ -18,6 +18,15 @@ constexpr double kCame = 0.01;  // of the band: as near to an edge, the mean is 
 
 }  // namespace
 
+void PowerGovernor::BoostSum::add(double seconds, Watts power) {
+  time += seconds;
+  at_boost += seconds * power.value;
+}
+
+Watts PowerGovernor::BoostSum::mean(Watts of_nothing) const {
+  return time > 0.0 ? Watts{at_boost / time} : of_nothing;
+}
+
 PowerGovernor::PowerGovernor(Simulation& simulation, const GpuSpec& gpu, int rank)
     : simulation_(simulation),
       gpu_(gpu),
@@ -48,6 +57,8 @@ void PowerGovernor::listen_to(std::span<const HbmLoad> hbm) {
 
 void PowerGovernor::begin_at(const PowerState& state) {
   mean_.set(state.mean);
+  if (state.speed < 1.0)  // what it is held for
+    window_.add(gpu_.governor.averaging.value, power_when_slowed(gpu_, sustained_target(gpu_), state.speed));
   highest_ = state.mean;
   set_speed(state.speed);
   set_edges();
@@ -107,50 +118,52 @@ void PowerGovernor::advance() {
   since_ = simulation_.now();
   mean_.pass(Seconds{time}, drawn_);
   highest_ = std::max(highest_, mean_.value());
-  for (Sums* sums : {&run_, &interval_}) {
-    sums->time += time;
-    sums->drawn += time * drawn_.value;
-    sums->at_boost += time * at_boost_.value;
-    sums->speed += time * throttle_;
-  }
+  run_.time += time;
+  run_.drawn += time * drawn_.value;
+  run_.at_boost += time * at_boost_.value;
+  run_.speed += time * throttle_;
+  interval_.add(time, at_boost_);
+  window_.add(time, at_boost_);
+  const double longest = gpu_.governor.averaging.value;
+  if (window_.time > longest) window_ = {longest, longest * window_.mean(at_boost_).value};
 }
 
-// What ran since the last decision says what will run. Where that leads the wrong way, what runs now says it,
-// and so it does above the limit where it draws more.
 void PowerGovernor::decide() {
   const Watts mean = mean_.value();
-  const bool at_limit = mean >= limit_ - kCame * band_;
-  if (is_free() && !at_limit) {
-    interval_ = {};
-    return set_edges();
+  if (is_free() && mean < limit_ - kCame * band_) {
+    window_ = {};  // what runs from here to the limit says how fast it may go there
+  } else {
+    set_speed(next_speed());
   }
-  const bool must_fall = at_limit && mean >= upper_ - kCame * band_;
-  const bool must_rise = mean <= lower_ + kCame * band_;
-  Watts expected = interval_.time > 0.0 ? Watts{interval_.at_boost / interval_.time} : at_boost_;
-  if (must_fall && mean > limit_ + kCame * band_) expected = std::max(expected, at_boost_);
-  double speed = speed_for(expected);
-  if ((must_fall && speed >= speed_) || (must_rise && speed <= speed_)) speed = speed_for(at_boost_);
-  if (must_fall) speed = std::min(speed, speed_);
-  if (must_rise) speed = std::max(speed, speed_);
   interval_ = {};
-  set_speed(speed);
   set_edges();
 }
 
-double PowerGovernor::speed_for(Watts at_boost) const {
-  return 1.0 / slowdown_to(gpu_, at_boost, sustained_target(gpu_));
+// What ran within the averaging says what will run. Where the mean leaves the band that waves and small kernels
+// explain, what ran since the last decision does.
+double PowerGovernor::next_speed() {
+  const Watts mean = mean_.value();
+  const Watts far = (2.0 - kCame) * band_;
+  if (mean <= limit_ - far) return 1.0;
+  const bool is_far_above = mean >= limit_ + far;
+  if (is_far_above) window_ = interval_;
+  Watts expected = window_.mean(at_boost_);
+  const Watts held = sustained_target(gpu_);
+  if (is_far_above || (is_free() && expected <= held)) expected = std::max(expected, at_boost_);
+  const Watts off = mean - held;
+  return 1.0 / slowdown_to(gpu_, expected, std::abs(off.value) > band_.value ? held - off : held);
 }
 
 void PowerGovernor::set_edges() {
   const Watts mean = mean_.value();
-  const Watts near = kCame * band_;
-  if (is_free() && mean < limit_ - band_ - near) {
-    upper_ = limit_ - band_;
-    lower_ = Watts{-std::numeric_limits<double>::infinity()};
+  if (!is_free()) {
+    lower_ = mean - band_;
+    upper_ = mean + band_;
     return;
   }
-  upper_ = mean < limit_ - near ? std::min(mean + band_, limit_) : mean + band_;
-  lower_ = mean - band_;
+  const bool is_near = mean >= limit_ - (1.0 + kCame) * band_;
+  lower_ = is_near ? mean - band_ : Watts{-std::numeric_limits<double>::infinity()};
+  upper_ = mean >= limit_ - kCame * band_ ? mean + band_ : limit_ - (is_near ? 0.0 : 1.0) * band_;
 }
 
 void PowerGovernor::set_speed(double speed) {

@@ -38,12 +38,15 @@ struct HbmLoad {
 
 /// The board draws P = (idle + (arithmetic + byte_pj x bytes at HBM) / f) f^(1/exponent) at a clock of f times
 /// boost: the power at boost clock of what runs, lowered as power_when_slowed says. Its mean over
-/// GovernorSpec::averaging is exact, since loads are constant between events. While the mean is below the limit
-/// the clock is free. When it reaches the limit the governor sets the speed at which what ran since the mean
-/// was half a per cent lower would draw the limit, less a quarter of a per cent; it does so again whenever the
-/// mean has moved by half a per cent, and lets go when no such speed is below 1. So its decisions are crossings
-/// of the mean, at most one an instant and none while the mean moves within that band, and no kernel is slowed
-/// for its own power, but for that of all that ran.
+/// GovernorSpec::averaging is exact, since loads are constant between events.
+///
+/// While the mean is below the limit the clock is free. When it reaches the limit, the governor holds the clock
+/// at the speed at which what ran since the mean was 1 % lower would draw half a per cent less than the limit.
+/// Whenever the mean has moved by 1 % it decides again, by what ran within the averaging since then, so that
+/// waves and kernels that follow one another in a few ms, which move the mean by some W, do not move the clock.
+/// Beyond 1 % it leads the mean back by as much as it is off; 2 % above the limit what ran since the last
+/// decision counts alone, and 2 % below it lets go. So decisions are crossings of the mean, at most one an
+/// instant, and no kernel is slowed for its own power, but for that of all that ran.
 ///
 /// What the governor hears are loads of resources: HBM, and a meter of joules that matrix products take at
 /// boost clock (add_arithmetic). A crossing is an alarm of the engine, set for the most and the least power
@@ -80,13 +83,18 @@ class PowerGovernor final : public LoadListener, public Completion {
   void on_complete(std::uint64_t tag) override;
 
  private:
-  /// Over a time, in W s and s.
+  /// Of a time, in s and W s.
   struct Sums {
     double time = 0.0, drawn = 0.0, at_boost = 0.0, speed = 0.0;
   };
+  struct BoostSum {
+    double time = 0.0, at_boost = 0.0;
+    void add(double seconds, Watts power);
+    Watts mean(Watts of_nothing) const;
+  };
   void advance();
   void decide();
-  double speed_for(Watts at_boost) const;
+  double next_speed();
   void set_edges();
   void set_speed(double speed);
   void limit_bursts();
@@ -116,7 +124,9 @@ class PowerGovernor final : public LoadListener, public Completion {
   Watts drawn_;
   Watts lower_, upper_;  ///< the mean at the next decision
   Watts least_, most_;   ///< drawn since the alarm was set
-  Sums run_, interval_;  ///< since the beginning; since the last decision
+  Sums run_;             ///< since the beginning
+  BoostSum interval_;    ///< since the last decision
+  BoostSum window_;      ///< what the clock is held for: of the averaging at most
   Watts highest_;
 };
 

@@ -48,7 +48,7 @@ TEST_CASE("a run that is repeated leads back to where it began, at a mean of the
     const RunResult run = run_from(experiment, strategy, {});
     REQUIRE(run.power.size() == 1);
     const BoardPower& its = run.power.front();
-    CHECK(its.end.mean.value == near(its.begin.mean.value, 5e-3));
+    CHECK(its.end.mean.value == near(its.begin.mean.value, 2e-2));  // it was found with fewer flows
     CHECK(its.means.drawn.value <= 500.0 * 1.002);
     CHECK(its.means.highest.value <= 505.0);
   }
@@ -79,9 +79,10 @@ TEST_CASE("below the limit nothing is slowed, and the mean that a run leads back
 TEST_CASE("a burst begins from idle") {
   const Experiment experiment = governed_pair(500, ClockState::burst);
   CHECK(periodic_start(experiment, kSerial, {}).empty());
-  const RunResult run = run_step(experiment, kSerial, {});
+  const RunSetup kernels{.filter = OperationFilter::kernels};
+  const RunResult run = run_step(experiment, in_order(), kernels);
   CHECK(run.power.front().begin.mean.value == 100.0);
-  CHECK(run.time < run_step(governed_pair(500), kSerial, {}).time);
+  CHECK(run.time < 0.9 * run_step(governed_pair(500), in_order(), kernels).time);
 }
 
 TEST_CASE("collectives alone, and GPUs of unknown power, have no governor to start") {

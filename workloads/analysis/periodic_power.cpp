@@ -35,14 +35,19 @@ Experiment as_few_flows(const Experiment& experiment, const Strategy& strategy) 
   return coarse;
 }
 
-/// What a run of \p its leads back to, if it was run at the speed that follows from its own mean.
-PowerState after(const BoardPower& its, Seconds time, const GpuSpec& gpu) {
-  if (time > kLong * gpu.governor.averaging) return its.end;
-  const Watts limit = sustained_target(gpu);
+/// Where \p its leads back to as long as its clock is free; from where to try, where it would not be.
+PowerState free_or_held(const BoardPower& its, Seconds time, const GpuSpec& gpu) {
+  const Watts held = sustained_target(gpu);
   const double left = std::exp(-(time / gpu.governor.averaging));
   const Watts led_to = (1.0 / (1.0 - left)) * (its.end.mean - left * its.begin.mean);
-  return {.mean = std::clamp(led_to, std::min(gpu.governor.idle, limit), limit),
-          .speed = 1.0 / slowdown_to(gpu, its.means.at_boost, limit)};
+  if (led_to < held) return {.mean = led_to, .speed = 1.0};
+  return {.mean = held, .speed = 1.0 / slowdown_to(gpu, its.means.at_boost, held)};
+}
+
+/// The same of a run that began held: where its governor has led it, if it has acted.
+PowerState held_or_led(const BoardPower& its, const GpuSpec& gpu) {
+  if (its.end.speed != its.begin.speed) return its.end;
+  return {.mean = its.end.mean, .speed = 1.0 / slowdown_to(gpu, its.means.at_boost, sustained_target(gpu))};
 }
 
 }  // namespace
@@ -57,18 +62,19 @@ std::vector<PowerState> periodic_start(const Experiment& experiment, const Strat
   passing.observer = nullptr;
   passing.launches = nullptr;
   passing.power.clear();
-  constexpr int kPasses = 2;
-  for (int pass = 0; pass < kPasses; ++pass) {
-    const RunResult run = run_once(coarse, strategy, passing);
-    std::vector<PowerState> states;
-    for (const BoardPower& its : run.power)
-      states.push_back(after(its, run.time, gpu));
-    passing.power = std::move(states);
-    const bool is_free =
-        std::ranges::all_of(passing.power, [](const PowerState& its) { return its.speed >= 1.0; });
-    if (is_free || run.time > kLong * gpu.governor.averaging) break;
+  const RunResult first = run_once(coarse, strategy, passing);
+  const bool is_long = first.time > kLong * gpu.governor.averaging;
+  std::vector<PowerState> states;
+  for (const BoardPower& its : first.power)
+    states.push_back(is_long ? its.end : free_or_held(its, first.time, gpu));
+  const bool is_free = std::ranges::all_of(states, [](const PowerState& its) { return its.speed >= 1.0; });
+  if (is_long || is_free) return states;
+  passing.power = states;
+  const RunResult second = run_once(coarse, strategy, passing);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (states[i].speed < 1.0) states[i] = held_or_led(second.power[i], gpu);
   }
-  return passing.power;
+  return states;
 }
 
 }  // namespace c3::workloads
