@@ -62,6 +62,7 @@ std::vector<PowerState> periodic_start(const Experiment& experiment, const Strat
   passing.observer = nullptr;
   passing.launches = nullptr;
   passing.power.clear();
+  passing.seed = 0;
   const RunResult first = run_once(coarse, strategy, passing);
   const bool is_long = first.time > kLong * gpu.governor.averaging;
   std::vector<PowerState> states;

@@ -10,7 +10,7 @@ namespace c3::inline workloads {
 /// Of the simulated GPUs, in their order, for RunSetup::power: the mean power and the speed from which one run
 /// leads back to them. Empty where no governor acts, and where the GPU's clock state is `burst`: then runs
 /// begin from idle. Found from at most two runs of \p experiment (of its smallest step, where it is shortened),
-/// with kernels and collectives as one flow each:
+/// with kernels and collectives as one flow each, and the first seed's draws:
 /// - a run of time T leaves the part exp(-T / averaging) of the mean that it began with, which gives the mean
 ///   that it leads back to as long as the clock is free;
 /// - where that is the limit, a second run begins there, at the speed at which its mean power at boost clock

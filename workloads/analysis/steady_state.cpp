@@ -188,7 +188,7 @@ class SteadyState {
 
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& asked) {
   RunSetup setup = asked;
-  setup.power = periodic_start(experiment, strategy, asked);
+  if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, asked);
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
   std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
   if (result) return std::move(*result);

@@ -200,6 +200,8 @@ class Study {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
+    if (series.setup.seed == 0)
+      series.setup.power = periodic_start(experiments_[draw], *series.strategy, series.setup);
     const bool is_recorded =
         watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
     if (is_recorded) {
