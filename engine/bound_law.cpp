@@ -14,7 +14,7 @@ double overlapped_time(double a, double b, double exponent) {
 double BoundLaw::time(double speed) const {
   double steady = 0.0;
   for (const Phase& phase : phases)
-    steady += std::max(phase.fixed + phase.scaled / speed, phase.least);
+    steady += std::max(phase.fixed + phase.scaled / speed, phase.least + phase.steps / speed);
   return overlapped_time(std::max(steady, least), beside, overlap);
 }
 

@@ -15,15 +15,17 @@ using DomainId = std::uint32_t;
 double overlapped_time(double a, double b, double exponent);
 
 /// Least time of a flow's whole progress at speed f of a domain, in seconds:
-///     steady = max(sum over phases of max(fixed + scaled / f, least), least)
+///     steady = max(sum over phases of max(fixed + scaled / f, least + steps / f), least)
 ///     t(f)   = (steady^overlap + beside^overlap)^(1 / overlap).
-/// Only `scaled` follows the speed: latency, bytes and launches take as long at any clock. Wrong when: the time
-/// of what is scaled does not go as 1 / f, as when arithmetic waits for memory that runs at a clock of its own.
+/// Only `scaled` and `steps` follow the speed: latency, bytes and launches take as long at any clock. Wrong
+/// when: the time of what is scaled does not go as 1 / f, as when arithmetic waits for memory that runs at a
+/// clock of its own.
 struct BoundLaw {
   struct Phase {
     double fixed = 0.0;   ///< [s]
     double scaled = 0.0;  ///< [s] at speed 1
     double least = 0.0;   ///< [s]
+    double steps = 0.0;   ///< [s] at speed 1, of what waits for one another beside all that is scaled
   };
   std::array<Phase, 3> phases = {};  ///< one after another
   double least = 0.0;                ///< [s] of all phases together

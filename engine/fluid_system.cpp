@@ -19,7 +19,7 @@ constexpr double kSameDate = 1e-14;
 constexpr double kSettled = 1e-3;
 constexpr int kSettlingRounds = 8;
 
-constexpr std::uint32_t kNoRule = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 void check_laws(std::span<const BoundTerm> laws, std::size_t domains) {
   for (const BoundTerm& term : laws) {
@@ -61,9 +61,16 @@ void FluidSystem::set_capacity(ResourceId resource, double capacity) {
 }
 
 void FluidSystem::set_capacity_rule(ResourceId resource, CapacityRule& rule) {
-  rule_of_.resize(solver_.resource_count(), kNoRule);
+  rule_of_.resize(solver_.resource_count(), kNobody);
   rule_of_[resource] = static_cast<std::uint32_t>(rules_.size());
   rules_.push_back({resource, &rule, 0.0, 0.0, 0});
+}
+
+void FluidSystem::set_listener(ResourceId resource, LoadListener& listener) {
+  listener_of_.resize(solver_.resource_count(), kNobody);
+  const auto known = std::ranges::find(listeners_, &listener, &Listening::listener);
+  listener_of_[resource] = static_cast<std::uint32_t>(known - listeners_.begin());
+  if (known == listeners_.end()) listeners_.push_back({&listener});
 }
 
 void FluidSystem::report_use(ResourceId resource, double used) {
@@ -195,6 +202,11 @@ void FluidSystem::set_timer(Seconds date, Completion& target, std::uint64_t tag)
   std::ranges::push_heap(timers_, Timer::later);
 }
 
+AlarmId FluidSystem::add_alarm(Completion& target, std::uint64_t tag) {
+  alarm_targets_.push_back({&target, tag});
+  return static_cast<AlarmId>(alarm_targets_.size() - 1);
+}
+
 double FluidSystem::next_date() {
   if (domains_.has_changed())
     domains_.apply([this](FlowSolver::Index flow, double bound) { apply_bound(flow, bound); });
@@ -207,10 +219,12 @@ double FluidSystem::next_date() {
     for (const FlowSolver::Index index : changed)
       settle_progress(index);
     settle_remembered();
+    tell_listeners();
   }
   double date = kUnbounded;
   if (!completions_.empty()) date = std::max(now_, completions_.top_date());
   if (!timers_.empty()) date = std::min(date, timers_.front().date);
+  if (!alarms_.empty() && date < kUnbounded) date = std::min(date, std::max(now_, alarms_.top_date()));
   return date;
 }
 
@@ -235,7 +249,7 @@ bool FluidSystem::apply_rules(int round) {
   bool changed = false;
   ++rounds_;
   for (const ResourceId resource : solver_.loaded_resources()) {
-    if (resource >= rule_of_.size() || rule_of_[resource] == kNoRule) continue;
+    if (resource >= rule_of_.size() || rule_of_[resource] == kNobody) continue;
     Rule& rule = rules_[rule_of_[resource]];
     if (std::exchange(rule.asked, rounds_) == rounds_) continue;
     changed = apply(rule, round) || changed;
@@ -245,6 +259,7 @@ bool FluidSystem::apply_rules(int round) {
 
 std::span<const FlowSolver::Index> FluidSystem::solve() {
   const std::span<const FlowSolver::Index> changed = solver_.solve();
+  if (!listeners_.empty()) collect_listeners();
   if (observer_ == nullptr) return changed;
   for (const FlowSolver::Index index : changed) {
     const ActivityId activity = slots_[index].activity;
@@ -252,6 +267,22 @@ std::span<const FlowSolver::Index> FluidSystem::solve() {
   }
   report_loads();
   return changed;
+}
+
+void FluidSystem::collect_listeners() {
+  for (const ResourceId resource : solver_.loaded_resources()) {
+    if (resource >= listener_of_.size() || listener_of_[resource] == kNobody) continue;
+    const std::uint32_t index = listener_of_[resource];
+    if (!std::exchange(listeners_[index].hears, true)) hearing_.push_back(index);
+  }
+}
+
+void FluidSystem::tell_listeners() {
+  for (const std::uint32_t index : hearing_) {
+    listeners_[index].hears = false;
+    listeners_[index].listener->on_load(solver_);
+  }
+  hearing_.clear();
 }
 
 // Dates follow from the last rates of an instant: flows wait for them.
@@ -302,6 +333,10 @@ void FluidSystem::advance_to(double date) {
     std::ranges::pop_heap(timers_, Timer::later);
     due_.push_back({timers_.back().target, timers_.back().tag});
     timers_.pop_back();
+  }
+  while (!alarms_.empty() && is_due(alarms_.top_date())) {
+    due_.push_back(alarm_targets_[alarms_.top()]);
+    alarms_.withdraw(alarms_.top());
   }
   for (const Due& due : due_)
     due.target->on_complete(due.tag);

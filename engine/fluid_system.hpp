@@ -14,6 +14,8 @@
 
 namespace c3::inline engine {
 
+using AlarmId = std::uint32_t;
+
 /// A capacity that depends on what is served, e.g. HBM on its read/write mix. Constant within a solve; asked
 /// after each in which a flow that uses the resource may have changed its rate, and the rates are solved again
 /// until both agree to 0.1 %, so that the result depends on what is in flight and hardly on when something else
@@ -25,9 +27,18 @@ class CapacityRule {
   virtual double capacity(const FlowSolver& rates) = 0;
 };
 
+/// Hears the load of resources, e.g. to average a power.
+class LoadListener {
+ public:
+  virtual ~LoadListener() = default;
+  /// The rates of this instant are final, and a resource that it listens to may have another load. It may set
+  /// alarms, and no flow, capacity or speed.
+  virtual void on_load(const FlowSolver& rates) = 0;
+};
+
 /// Time starts at 0. Whoever drives it alternates next_date() and advance_to(); completions run inside
 /// advance_to(), in order of date, then of flow number; timers of a date come after its flows, in order of
-/// their setting.
+/// their setting, and alarms after its timers.
 class FluidSystem {
  public:
   explicit FluidSystem(Observer* observer = nullptr) : observer_(observer) {}
@@ -41,6 +52,8 @@ class FluidSystem {
   void set_capacity(ResourceId resource, double capacity);
   /// \p rule must outlive the run. One a resource.
   void set_capacity_rule(ResourceId resource, CapacityRule& rule);
+  /// \p listener must outlive the run. One a resource; called once an instant, whatever it listens to.
+  void set_listener(ResourceId resource, LoadListener& listener);
   /// Tells the observer that \p used of a resource is in use that no flow loads, e.g. CUs held by work groups.
   void report_use(ResourceId resource, double used);
   /// A speed that bounds of flows follow (FlowSpec::laws). > 0
@@ -84,7 +97,14 @@ class FluidSystem {
   /// Tells \p target \p tag at \p date. \throws std::logic_error when \p date is before now.
   void set_timer(Seconds date, Completion& target, std::uint64_t tag = 0);
 
-  /// \returns the date of the next completion or timer; infinity when there is none. Rates are solved first.
+  /// A date that can be moved and withdrawn, at which \p target hears \p tag. It does not keep a run alive:
+  /// while neither a flow nor a timer is due, no alarm is.
+  AlarmId add_alarm(Completion& target, std::uint64_t tag = 0);
+  void set_alarm(AlarmId alarm, Seconds date) { alarms_.schedule(alarm, date.value); }
+  void withdraw_alarm(AlarmId alarm) { alarms_.withdraw(alarm); }
+
+  /// \returns the date of the next completion, timer or alarm; infinity when there is none. Rates are solved
+  /// first.
   double next_date();
   /// Moves to \p date (now <= date <= next_date()) and runs what is due.
   void advance_to(double date);
@@ -119,6 +139,10 @@ class FluidSystem {
     double tried, excess;  ///< of the round before
     std::uint64_t asked;   ///< in which of all rounds last
   };
+  struct Listening {
+    LoadListener* listener;
+    bool hears = false;  ///< of this instant's loads
+  };
   struct Due {
     Completion* target;
     std::uint64_t tag;
@@ -127,6 +151,8 @@ class FluidSystem {
   bool apply_rules(int round);
   bool apply(Rule& rule, int round);
   std::span<const FlowSolver::Index> solve();
+  void collect_listeners();
+  void tell_listeners();
   void remember(std::span<const FlowSolver::Index> changed);
   void settle_remembered();
   void settle_progress(FlowSolver::Index flow);
@@ -148,8 +174,13 @@ class FluidSystem {
   std::vector<Timer> timers_;  ///< heap, earliest first
   std::uint64_t timers_set_ = 0;
   std::vector<Rule> rules_;
-  std::vector<std::uint32_t> rule_of_;  ///< by resource: index in rules_, or kNoRule
+  std::vector<std::uint32_t> rule_of_;  ///< by resource: index in rules_, or kNobody
   std::uint64_t rounds_ = 0;            ///< of asking rules
+  std::vector<Listening> listeners_;
+  std::vector<std::uint32_t> listener_of_;  ///< by resource: index in listeners_, or kNobody
+  std::vector<std::uint32_t> hearing_;      ///< indices of those that hear
+  EventQueue alarms_;
+  std::vector<Due> alarm_targets_;  ///< by AlarmId
   std::vector<Due> due_;
   double now_ = 0.0;
   std::size_t in_flight_ = 0;

@@ -27,7 +27,6 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       launch_(launch),
       activity_(activity),
       random_(gpu.setup().seed, launch.draw),
-      energy_(gpu.power().arithmetic_energy(kernel)),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
       placed_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
@@ -134,7 +133,8 @@ BoundLaw CohortRun::law_alone(const Cohort& cohort, Seconds computing) const {
   BoundLaw law;
   law.phases[0] = {.fixed = (latency - waited_before).value,
                    .scaled = computing.value,
-                   .least = (kernel_.least_time - waited_before).value};
+                   .least = -waited_before.value,
+                   .steps = kernel_.least_time.value * slower(cohort)};
   law.least = memory.least_loading_time(launch_.stream, cohort.loads, cohort.in_flight).value;
   if (std::isinf(kernel_.overlap) && kernel_.hbm_share == 1.0) return law;
   const double rate =
@@ -193,8 +193,11 @@ ArithmeticShare CohortRun::share_of(const Cohort& cohort) const {
 Seconds CohortRun::compute_time(const Cohort& cohort) const {
   const double spread = gpu_.spec().dispatch.work_group_spread;
   const double drawn = spread > 0.0 ? 1.0 + spread * random_.normal(cohort.number) : 1.0;
-  const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, cohort.cus_taken);
-  return kernel_.compute_time * (drawn * cohort.share.groups * slower);
+  return kernel_.compute_time * (drawn * cohort.share.groups * slower(cohort));
+}
+
+double CohortRun::slower(const Cohort& cohort) const {
+  return gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, cohort.cus_taken);
 }
 
 // Alone means without other kernels: the kernel's resident work groups still share HBM with one another.
@@ -221,8 +224,9 @@ FlowSpec CohortRun::load_flow(const Cohort& cohort, const Traffic& traffic, doub
 FlowSpec CohortRun::steady_flow(const Cohort& cohort, const Traffic& traffic, ActivityId activity) {
   const std::span<const BoundTerm> laws = steady_laws(cohort);
   const double fastest = simulation_.fluid().bound(laws);
+  const auto size = static_cast<double>(cohort.cus.size());
   FlowSpec spec = load_flow(cohort, traffic, 1.0 - kernel_.prologue, fastest, activity);
-  gpu_.power().add_arithmetic(demands_, static_cast<double>(cohort.cus.size()) * energy_);
+  gpu_.add_arithmetic(demands_, size * kernel_.energy);
   spec.demands = demands_;
   spec.bound = kUnbounded;
   spec.laws = laws;

@@ -43,6 +43,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   /// Its siblings on the fullest CU and what other kernels leave them. While work groups wait to be placed, the
   /// mean over its CUs: those that end early make room. Then the CU that leaves least, which ends last.
   ArithmeticShare share_of(const Cohort& cohort) const;
+  double slower(const Cohort& cohort) const;         ///< than at the kernel's clock, at speed 1
   Seconds compute_time(const Cohort& cohort) const;  ///< of the work groups on its fullest CU, at speed 1
   /// Of a cohort's work groups from the first loads, or from their end when something must be there first.
   std::span<const BoundTerm> steady_laws(const Cohort& cohort);
@@ -67,7 +68,6 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   KernelLaunch launch_;
   ActivityId activity_;
   RandomStream random_;
-  Joules energy_;  ///< of the arithmetic of a work group, for observers
   std::size_t cohort_size_;
   std::int64_t resident_ = 0;
   std::int64_t left_;

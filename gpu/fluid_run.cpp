@@ -125,7 +125,7 @@ FlowSpec FluidRun::whole_kernel() {
     gpu_.memory().add_loads(demands_, launch_.stream, xcd, work_groups / xcds * of_one, kernel_.hbm_share);
     gpu_.memory().add_stores(demands_, launch_.stream, xcd, stored / xcds, written / xcds, kernel_.hbm_share);
   }
-  gpu_.power().add_arithmetic(demands_, work_groups * gpu_.power().arithmetic_energy(kernel_));
+  gpu_.add_arithmetic(demands_, work_groups * kernel_.energy);
   FlowSpec spec;
   spec.demands = demands_;
   spec.laws = laws();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/clock/governor.hpp"
+
 namespace c3::inline gpu {
 
 Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int rank, double slower)
@@ -10,10 +12,13 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
       setup_(setup),
       rank_(rank),
       slower_(slower),
-      power_(simulation, spec, rank),
-      memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation, &power_),
+      memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
       dma_(simulation, spec.dma, rank),
       tracker_(simulation, spec.trigger, rank) {
+  if (is_governed(spec)) {
+    governor_.emplace(simulation, spec, rank);
+    governor_->listen_to(memory_.hbm_loads());
+  }
   const bool private_cus = setup.isolation.has(SharedResource::cus);
   for (std::size_t i = 0; i < (private_cus ? setup.streams.size() : 1); ++i) {
     const std::string name = fmt::format("gpu{}.cus{}", rank, private_cus ? "." + setup.streams[i] : "");
@@ -21,7 +26,8 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
         simulation.fluid().add_resource({.name = name, .unit = "CU", .gpu = rank}, spec.compute.cus());
     auto dispatcher = std::make_unique<Dispatcher>(simulation, spec, setup.seed, busy);
     if (setup.isolation.has(SharedResource::dispatch)) dispatcher->give_own_queues();
-    sides_.push_back({std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, slower)});
+    sides_.push_back(
+        {std::move(dispatcher), std::make_unique<CoreClock>(simulation.fluid(), spec, slower, governor())});
   }
 }
 

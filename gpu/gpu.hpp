@@ -2,12 +2,13 @@
 /// One GPU in a simulation: its compute units, clock, memory and copy engines.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/simulation.hpp"
 #include "gpu/clock/core_clock.hpp"
-#include "gpu/clock/power_meter.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "gpu/dispatcher.hpp"
 #include "gpu/dma_engines.hpp"
 #include "gpu/isolation.hpp"
@@ -39,7 +40,12 @@ class Gpu {
   Dispatcher& dispatcher(int stream) { return *sides_[side(stream)].dispatcher; }
   CoreClock& clock(int stream) { return *sides_[side(stream)].clock; }
   Memory& memory() { return memory_; }
-  const PowerMeter& power() const { return power_; }
+  /// None where the power of the board is not known.
+  PowerGovernor* governor() { return governor_ ? &*governor_ : nullptr; }
+  /// What \p energy a flow's matrix products take at boost clock.
+  void add_arithmetic(std::vector<Demand>& demands, Joules energy) const {
+    if (governor_) governor_->add_arithmetic(demands, energy);
+  }
   DmaEngines& dma() { return dma_; }
   Tracker& tracker() { return tracker_; }
 
@@ -65,8 +71,8 @@ class Gpu {
   const GpuSetup& setup_;
   int rank_;
   double slower_;
+  std::optional<PowerGovernor> governor_;
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
-  PowerMeter power_;
   Memory memory_;
   DmaEngines dma_;
   Tracker tracker_;

@@ -70,8 +70,9 @@ struct KernelDescription {
   Seconds least_time;
   std::int64_t split = 1;  ///< parts of K whose results a second kernel adds up
   Seconds overhead;  ///< of the kernel, with hardly anything running: unequal last work groups, a second kernel
-  Hertz clock;       ///< sustained core clock while this kernel runs
+  Hertz clock;       ///< core clock while this kernel runs, before its GPU's governor
   Watts power;       ///< mean of a stream of it at `clock`; 0: not known
+  Joules energy;     ///< of the matrix products of one work group at `clock`
   double prologue = 0;  ///< share of its loads that a work group must have before it computes, 0..1
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
   /// a norm, >= 1 (1: one after the other; infinite: wholly).

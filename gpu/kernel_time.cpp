@@ -102,6 +102,7 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
                       const Occupancy& occupancy, double slower) {
   const Seconds latency = gpu.hbm.latency;
   const Seconds compute = kernel.compute_time * slower;
+  const Seconds least = kernel.least_time * slower;
   const auto resident = static_cast<double>(occupancy.resident);
   const auto full_waves = static_cast<double>(occupancy.waves - 1);
   const double in_last_wave =
@@ -115,8 +116,9 @@ BoundLaw law_of_waves(const KernelDescription& kernel, const GpuSpec& gpu, const
   const Seconds full_waves_compute = compute * (full_waves * static_cast<double>(occupancy.sharing));
   return {.phases = {{{.fixed = (first_wave_waits + full_waves * latency).value,
                        .scaled = full_waves_compute.value,
-                       .least = (first_wave_waits + full_waves * kernel.least_time).value},
-                      {.fixed = latency.value, .scaled = last.value, .least = kernel.least_time.value},
+                       .least = first_wave_waits.value,
+                       .steps = (full_waves * least).value},
+                      {.fixed = latency.value, .scaled = last.value, .steps = least.value},
                       {.scaled = slowest.value, .least = last_stores.value}}}};
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/clock/power_meter.hpp"
 #include "gpu/hbm_rate.hpp"
 
 namespace c3::inline gpu {
@@ -43,10 +42,9 @@ class Memory::MixRule final : public CapacityRule {
 };
 
 Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
-               Isolation isolation, const PowerMeter* power)
+               Isolation isolation)
     : fluid_(fluid),
       spec_(spec),
-      power_(power),
       private_hbm_(isolation.has(SharedResource::hbm)),
       private_cache_(isolation.has(SharedResource::cache)) {
   const auto [kernels, collectives] = stream_floors(spec.hbm);
@@ -98,7 +96,6 @@ void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes
   add_demand(demands, hbm(tenant).total, occupied.value);
   add_demand(demands, hbm(tenant).written, written.value);
   add_demand(demands, hbm(tenant).lost, (occupied - bytes).value);
-  if (power_ != nullptr) power_->add_traffic(demands, bytes);
   if (caching == Caching::inserted)
     add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
 }
@@ -135,7 +132,6 @@ void Memory::add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes byte
   add_demand(demands, hbm(tenant).total, busy * bytes.value);
   add_demand(demands, hbm(tenant).written, bytes.value);
   add_demand(demands, hbm(tenant).lost, (busy - 1.0) * bytes.value);
-  if (power_ != nullptr) power_->add_traffic(demands, bytes);
   add_demand(demands, caches(tenant).llc, bytes.value);
 }
 
@@ -170,6 +166,13 @@ CacheState Memory::cache_state(int tenant, std::int64_t resident, Seconds work_g
     state.llc_intruder.value += fluid_.rates().load(meters_[other].llc);
   }
   return state;
+}
+
+std::vector<HbmLoad> Memory::hbm_loads() const {
+  std::vector<HbmLoad> loads;
+  for (const Hbm& hbm : hbm_)
+    loads.push_back({hbm.total, hbm.lost});
+  return loads;
 }
 
 BytesPerSecond Memory::traffic_of_others(int tenant) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/fluid_system.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "gpu/hbm_rate.hpp"
 #include "gpu/isolation.hpp"
 #include "gpu/kernel.hpp"
@@ -17,14 +18,12 @@ namespace c3::inline gpu {
 /// place.
 enum class Caching { inserted, bypassed };
 
-class PowerMeter;
-
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
-  /// \p rank names the resources; \p tenants is the number of streams. \p power, if given, hears of all bytes.
+  /// \p rank names the resources; \p tenants is the number of streams.
   Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
-         Isolation isolation, const PowerMeter* power = nullptr);
+         Isolation isolation);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
@@ -50,6 +49,9 @@ class Memory {
 
   /// What a kernel of \p tenant finds, given what the others insert right now.
   CacheState cache_state(int tenant, std::int64_t resident, Seconds work_group_time) const;
+
+  /// Of each HBM that there is: one, or one a stream.
+  std::vector<HbmLoad> hbm_loads() const;
 
   /// What others than \p tenant move at the memory side right now.
   BytesPerSecond traffic_of_others(int tenant) const;
@@ -97,7 +99,6 @@ class Memory {
 
   const FluidSystem& fluid_;
   const GpuSpec& spec_;
-  const PowerMeter* power_;
   bool private_hbm_;
   bool private_cache_;
   std::vector<Hbm> hbm_;

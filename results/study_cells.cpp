@@ -78,6 +78,19 @@ std::string beyond_ideal(const StudyResult& study) {
   return text + (text.size() + 1 + list.size() <= kWidth ? " " : "\n") + list + "\n";
 }
 
+/// What the power limit leaves of the clock; empty where power is not known.
+std::string clock_note(const StudyResult& study) {
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& name, const std::optional<RunClock>& clock) {
+    if (clock) parts.push_back(fmt::format("{} {:.1f}%", name, 100.0 * clock->speed));
+  };
+  if (!study.strategies.empty()) add("kernels alone", study.strategies.front().kernel_clock);
+  for (const StrategyResult& its : study.strategies)
+    add(its.name, its.clock);
+  if (parts.empty()) return "";
+  return fmt::format("core clock, of boost, as the power limit leaves it: {}\n", fmt::join(parts, ", "));
+}
+
 std::string time_notes(const StudyResult& study) {
   const bool has_sides = first_step(study) == nullptr;
   std::string notes = fmt::format("times in {}: {}bound: no run can be faster{}\n", time_unit(study).name,
@@ -86,7 +99,7 @@ std::string time_notes(const StudyResult& study) {
   notes += "speedup over serial; ideal: speedup of a perfect overlap; share = (speedup - 1) / (ideal - 1)\n";
   if (std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.best_cus.has_value(); }))
     notes += fmt::format("{}: the best of the partitions tried\n", compute_units_of(study.conditions.gpu));
-  return notes + beyond_ideal(study);
+  return notes + clock_note(study) + beyond_ideal(study);
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ Json clock_json(const std::optional<ClockState>& state) {
   return name_of(*state);
 }
 
+Json clock_json(const std::optional<RunClock>& clock) {
+  if (!clock) return nullptr;
+  return {{"speed", clock->speed}, {"power_w", clock->mean.value}, {"highest_power_w", clock->highest.value}};
+}
+
 Json side_json(const std::optional<SideTimes>& side) {
   if (!side) return nullptr;
   return {{"alone_us", us(side->alone)}, {"together_us", us(side->together)}};
@@ -109,6 +114,8 @@ Json strategy_json(const StrategyResult& result) {
             {"loss_us", loss_json(result.loss)},
             {"step", step_json(result.step)},
             {"classes", classes_json(result.classes)},
+            {"clock", clock_json(result.clock)},
+            {"kernel_alone_clock", clock_json(result.kernel_clock)},
             {"flows", result.flows},
             {"estimate", estimate_json(result.estimate)}};
   for (const StreamTimes& stream : result.streams)

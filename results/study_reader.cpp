@@ -49,6 +49,13 @@ std::optional<SideTimes> side(const ResultTable& summary, const std::string& nam
   return SideTimes{.alone = time(summary, name + "_alone"), .together = time(summary, name + "_together")};
 }
 
+std::optional<RunClock> clock(const ResultTable& summary, const std::string& prefix) {
+  if (!summary.has(prefix + "clock_speed")) return std::nullopt;
+  return RunClock{.speed = ratio(summary, prefix + "clock_speed"),
+                  .mean = Watts{ratio(summary, prefix + "power")},
+                  .highest = Watts{ratio(summary, prefix + "highest_power")}};
+}
+
 std::optional<LossSplit> loss(const ResultTable& summary) {
   if (!summary.has("loss_dispatch")) return std::nullopt;
   return LossSplit{.dispatch = time(summary, "loss_dispatch"),
@@ -97,6 +104,8 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
   if (summary.has("share_of_ideal")) result.share_of_ideal = ratio(summary, "share_of_ideal");
   result.kernel = side(summary, "kernel");
   result.collective = side(summary, "collective");
+  result.clock = clock(summary, "");
+  result.kernel_clock = clock(summary, "kernel_alone_");
   result.loss = loss(summary);
   result.streams = streams(file, name);
   if (summary.has("best_cus"))

@@ -40,6 +40,14 @@ Numbers loss_numbers(const LossSplit& loss) {
           time_of("loss_total", "time beyond the longer side alone: the sum of all losses", loss.total())};
 }
 
+Numbers clock_numbers(const std::string& prefix, std::string_view of, const RunClock& clock) {
+  return {
+      ratio_of(prefix + "clock_speed", fmt::format("mean core clock of {} over boost", of), clock.speed),
+      {prefix + "power", "W", fmt::format("mean power of the board in {}, derived", of), clock.mean.value},
+      {prefix + "highest_power", "W",
+       fmt::format("the same at its highest, over the governor's averaging, of {}", of), clock.highest.value}};
+}
+
 }  // namespace
 
 double SummaryNumber::number() const {
@@ -64,6 +72,9 @@ std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result) {
   if (result.kernel) append(numbers, side_numbers("kernel", *result.kernel));
   if (result.collective) append(numbers, side_numbers("collective", *result.collective));
   if (result.loss) append(numbers, loss_numbers(*result.loss));
+  if (result.clock) append(numbers, clock_numbers("", "the run", *result.clock));
+  if (result.kernel_clock)
+    append(numbers, clock_numbers("kernel_alone_", "the kernels alone", *result.kernel_clock));
   if (result.best_cus) {
     numbers.push_back(
         {"best_cus", "1", "CUs of the best partition that was tried", std::int64_t{*result.best_cus}});

@@ -6,23 +6,34 @@
 
 namespace c3::inline gpu {
 
-CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower)
+CoreClock::CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower, PowerGovernor* governor)
     : fluid_(fluid),
       boost_(gpu.compute.boost_clock),
       slower_(slower),
       beside_collectives_(1.0 - gpu.hypotheses.overlap_loss),
       arithmetic_(fluid.add_domain(1.0 / slower)),
-      channels_(fluid.add_domain(1.0 / slower)) {}
+      channels_(fluid.add_domain(1.0 / slower)),
+      governor_(governor) {
+  if (governor_ != nullptr) governor_->drive(*this);
+}
 
-void CoreClock::enter(Hertz sustained) {
-  ++resident_[sustained.value];
+Hertz CoreClock::current() const {
+  const Hertz lowest = resident_.empty() ? boost_ : *std::ranges::min_element(resident_);
+  return lowest * (governor_ == nullptr ? 1.0 : governor_->throttle()) / slower_;
+}
+
+void CoreClock::enter(Hertz sustained, Watts power) {
+  resident_.push_back(sustained);
+  if (governor_ != nullptr) governor_->enter(power);
   set_speeds();
 }
 
-void CoreClock::leave(Hertz sustained) {
-  const auto found = resident_.find(sustained.value);
+void CoreClock::leave(Hertz sustained, Watts power) {
+  const auto found = std::ranges::find(resident_, sustained);
   if (found == resident_.end()) throw std::logic_error("CoreClock::leave: no kernel at this clock");
-  if (--found->second == 0) resident_.erase(found);
+  *found = resident_.back();
+  resident_.pop_back();
+  if (governor_ != nullptr) governor_->leave(power);
   set_speeds();
 }
 

@@ -1,34 +1,40 @@
 #pragma once
 /// Core clock of one GPU: the lowest sustained clock of what is resident, as the speed of what follows it.
 
-#include <map>
+#include <vector>
 
 #include "engine/fluid_system.hpp"
 #include "engine/units.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
 
-/// A kernel that computes on matrix units pulls the clock of the whole GPU down to what its power allows;
-/// everything beside it runs at that clock. With nothing resident the clock is the boost clock. Wrong when:
-/// light co-runners would let the clock rise between the two. A slow GPU has \p slower times the period of
-/// others, whatever is resident; wrong where a limit of temperature lies above the clock that power allows.
+/// A kernel whose sustained clock is stated pulls the clock of the whole GPU down to it; everything beside it
+/// runs at that clock. With nothing resident the clock is the boost clock. Where the power of the board is
+/// known, its governor lowers the clock further (PowerGovernor). Wrong when: light co-runners would let a
+/// stated clock rise between the two. A slow GPU has \p slower times the period of others, whatever is
+/// resident; wrong where a limit of temperature lies above the clock that power allows.
 ///
 /// Two domains follow it, at speed 1 at boost clock: arithmetic, which also loses HypothesisSpec::overlap_loss
 /// while a collective is in flight, and channels of collectives, which do not.
-class CoreClock {
+class CoreClock final : public ThrottledClock {
  public:
-  /// \p fluid must outlive it.
-  CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower = 1.0);
+  /// \p fluid must outlive it, and \p governor if there is one.
+  CoreClock(FluidSystem& fluid, const GpuSpec& gpu, double slower = 1.0, PowerGovernor* governor = nullptr);
+  CoreClock(const CoreClock&) = delete;
+  CoreClock& operator=(const CoreClock&) = delete;
 
-  Hertz current() const { return (resident_.empty() ? boost_ : Hertz{resident_.begin()->first}) / slower_; }
+  Hertz current() const;
   Hertz boost() const { return boost_; }  ///< of a sound GPU
   DomainId arithmetic() const { return arithmetic_; }
   DomainId channels() const { return channels_; }
   double speed_of_arithmetic() const { return fluid_.speed(arithmetic_); }
 
-  void enter(Hertz sustained);
-  void leave(Hertz sustained);
+  /// A kernel begins, or ends, that has the clock \p sustained and draws \p power there by itself.
+  void enter(Hertz sustained, Watts power = {});
+  void leave(Hertz sustained, Watts power = {});
+  void on_throttle() override { set_speeds(); }
   void begin_collective();
   void end_collective();
 
@@ -40,8 +46,9 @@ class CoreClock {
   double slower_;
   double beside_collectives_;  ///< speed of arithmetic there
   DomainId arithmetic_, channels_;
-  std::map<double, int> resident_;  ///< kernels by sustained clock [Hz]
-  int collectives_ = 0;             ///< in flight
+  PowerGovernor* governor_;
+  std::vector<Hertz> resident_;  ///< kernels' sustained clocks
+  int collectives_ = 0;          ///< in flight
 };
 
 /// Speed of a kernel that the power limit holds at \p sustained, relative to what it has with all CUs and

@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "gpu/clock/mean_power.hpp"
+
 namespace c3::inline gpu {
 namespace {
 
 constexpr double kPico = 1e-12;
 
-/// The limit, or the one that a measured level of large products implies.
-Watts effective_limit(const GpuSpec& gpu) {
+}  // namespace
+
+Watts power_limit(const GpuSpec& gpu) {
   const GovernorSpec& of = gpu.governor;
   if (of.level.value <= 0.0) return of.limit;
   const MatrixRate& rate = matrix_rate(gpu, DType::bf16);
@@ -19,7 +22,7 @@ Watts effective_limit(const GpuSpec& gpu) {
   return std::pow(slower, -1.0 / of.exponent) * draws;
 }
 
-}  // namespace
+Watts sustained_target(const GpuSpec& gpu) { return (1.0 - 0.5 * kGovernorBand) * power_limit(gpu); }
 
 bool is_governed(const GpuSpec& gpu) { return gpu.governor.board.value > 0.0 && gpu.governor.flop_pj > 0.0; }
 
@@ -29,26 +32,26 @@ Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond pea
   return of.idle + Watts{kPico * (of.flop_pj * per_flop * rate.value + of.byte_pj * traffic.value)};
 }
 
-double sustained_slowdown(const GpuSpec& gpu, Watts power) {
-  return std::pow(std::max(1.0, power / effective_limit(gpu)), gpu.governor.exponent);
+double slowdown_to(const GpuSpec& gpu, Watts power, Watts allowed) {
+  return std::pow(std::max(1.0, power / allowed), gpu.governor.exponent);
 }
 
+double sustained_slowdown(const GpuSpec& gpu, Watts power) { return slowdown_to(gpu, power, power_limit(gpu)); }
+
 double burst_slowdown(const GpuSpec& gpu, Watts power) {
-  const Watts limit = gpu.governor.burst * effective_limit(gpu);
-  return std::pow(std::max(1.0, power / limit), gpu.governor.exponent);
+  return slowdown_to(gpu, power, gpu.governor.burst * power_limit(gpu));
 }
 
 Watts power_when_slowed(const GpuSpec& gpu, Watts power, double slower) {
   return std::pow(slower, -1.0 / gpu.governor.exponent) * power;
 }
 
-// The mean P obeys dP/dt = (power - P) / averaging from `idle` on.
 Seconds time_to_limit(const GpuSpec& gpu, Watts power) {
-  const Watts limit = effective_limit(gpu);
+  const Watts limit = power_limit(gpu);
   if (power <= limit) return Seconds{std::numeric_limits<double>::infinity()};
   if (limit <= gpu.governor.idle) return Seconds{};
-  const Watts drawn = std::min(power, gpu.governor.burst * limit);
-  return gpu.governor.averaging * std::log((drawn - gpu.governor.idle) / (drawn - limit));
+  return MeanPower(gpu.governor.averaging, gpu.governor.idle)
+      .time_to(limit, std::min(power, gpu.governor.burst * limit));
 }
 
 Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const Repeats& repeats) {

@@ -6,8 +6,19 @@
 
 namespace c3::inline gpu {
 
+/// Part of the limit by which the mean power moves between two decisions of a governor.
+inline constexpr double kGovernorBand = 0.01;
+
 /// Whether the power of \p gpu is known, so that a burst and a sustained clock differ.
 bool is_governed(const GpuSpec& gpu);
+
+/// Mean power that the board may draw: its limit, or the one that a measured level of this node implies, at
+/// which a product with all of \p gpu's 16-bit share settles at that level.
+Watts power_limit(const GpuSpec& gpu);
+
+/// What a run's governor leads the mean power to where it holds the clock (PowerGovernor): half a per cent
+/// below the limit.
+Watts sustained_target(const GpuSpec& gpu);
 
 /// Mean power of a stream that computes at \p rate on matrix units whose peak is \p peak and moves \p traffic
 /// at HBM, at boost clock: P = idle + flop_pj F (16-bit peak / peak) + byte_pj B. A flop of a type with twice
@@ -16,9 +27,10 @@ bool is_governed(const GpuSpec& gpu);
 Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic);
 
 /// How much longer arithmetic takes than at boost clock once the power of a stream has been averaged for long:
-/// max(1, \p power / limit)^exponent. With a measured level of this node in place of the limit, the limit is
-/// the one at which a product with all of \p gpu's 16-bit share settles at that level.
+/// max(1, \p power / limit)^exponent.
 double sustained_slowdown(const GpuSpec& gpu, Watts power);
+/// The same with \p allowed in place of the limit.
+double slowdown_to(const GpuSpec& gpu, Watts power, Watts allowed);
 
 /// The same within the first milliseconds, before the mean counts: GovernorSpec::burst times the limit in its
 /// place. No source describes such a limit on bursts. It was added, with 1.35, after fits of the given H100 and

@@ -134,7 +134,6 @@ struct AttentionCoefficients {
   double query_passes = 2.0;
   double key_passes = 1.0;
   double hbm_share = 1.0;
-  double launch_us = 0.0;
   double scale = 1.0;
 
   bool operator==(const AttentionCoefficients&) const = default;
@@ -157,7 +156,6 @@ inline constexpr std::array kAttentionFields = {
     AttentionField{"query_passes", &AttentionCoefficients::query_passes, 0, 20, "over Q that nothing hides"},
     AttentionField{"key_passes", &AttentionCoefficients::key_passes, 0, 20, "over K and V that nothing hides"},
     AttentionField{"hbm_share", &AttentionCoefficients::hbm_share, 0.2, 1.2, "of HBM's achieved rate"},
-    AttentionField{"launch_us", &AttentionCoefficients::launch_us, 0, 100, "us, of one call alone as measured"},
     AttentionField{"scale", &AttentionCoefficients::scale, 0.2, 5,
                    "of all times but launches; 1 but for a GPU calibrated alone"},
 };

@@ -17,6 +17,15 @@ void scale_times(KernelDescription& kernel, double factor) {
   kernel.hbm_share /= factor;
 }
 
+/// What vector units draw was never measured: they count as traffic alone.
+Watts power_of(const KernelDescription& kernel, const KernelTime& alone, const GpuSpec& gpu) {
+  const auto& rates = gpu.compute.matrix;
+  const auto vectors = std::ranges::find(rates, DType::fp32, &MatrixRate::dtype);
+  const bool on_matrix_units = vectors == rates.end() || kernel.peak > vectors->peak;
+  const FlopsPerSecond rate = on_matrix_units ? alone.flops / alone.time : FlopsPerSecond{};
+  return power_at_boost(gpu, rate, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+}
+
 }  // namespace
 
 KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu) {
@@ -27,23 +36,16 @@ KernelDescription describe(std::string name, const Operator& op, const GpuSpec& 
     if (factor != 1.0) scale_times(kernel, factor);
   }
   if (is_governed(gpu) && op.of_class().has_product) {
-    const Watts power = power_of_stream(kernel, gpu);
-    const bool hot = gpu.governor.state == ClockState::sustained;
-    const double slower = hot ? sustained_slowdown(gpu, power) : burst_slowdown(gpu, power);
-    slow_down(kernel, slower);
-    kernel.power = power_when_slowed(gpu, power, slower);
+    const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+    kernel.power = power_of(kernel, alone, gpu);
+    const Watts traffic = power_at_boost(gpu, {}, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+    kernel.energy = (1.0 / static_cast<double>(kernel.work_groups)) * ((kernel.power - traffic) * alone.time);
   }
   return kernel;
 }
 
-// What vector units draw was never measured: they count as traffic alone.
 Watts power_of_stream(const KernelDescription& kernel, const GpuSpec& gpu) {
-  const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
-  const auto& rates = gpu.compute.matrix;
-  const auto vectors = std::ranges::find(rates, DType::fp32, &MatrixRate::dtype);
-  const bool on_matrix_units = vectors == rates.end() || kernel.peak > vectors->peak;
-  const FlopsPerSecond rate = on_matrix_units ? alone.flops / alone.time : FlopsPerSecond{};
-  return power_at_boost(gpu, rate, kernel.peak, (alone.hbm_read + alone.hbm_write) / alone.time);
+  return power_of(kernel, time_alone(kernel, gpu, {.launch = LaunchCost::device}), gpu);
 }
 
 void slow_down(KernelDescription& kernel, double slower) {
@@ -53,7 +55,12 @@ void slow_down(KernelDescription& kernel, double slower) {
 }
 
 KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& slice) {
-  return time_alone(describe(name_of(op), op, gpu), gpu, slice);
+  KernelDescription kernel = describe(name_of(op), op, gpu);
+  if (kernel.power.value > 0.0) {
+    const bool hot = gpu.governor.state == ClockState::sustained;
+    slow_down(kernel, hot ? sustained_slowdown(gpu, kernel.power) : burst_slowdown(gpu, kernel.power));
+  }
+  return time_alone(kernel, gpu, slice);
 }
 
 }  // namespace c3::gpu

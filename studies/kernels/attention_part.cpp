@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "configs/preset_store.hpp"
 #include "studies/kernels/parts.hpp"
 #include "studies/kernels/unseen.hpp"
 
@@ -18,6 +19,7 @@ constexpr std::array kGpus = {AttentionGpu{"a100-sxm-80gb", "attention_prefill_c
 }  // namespace
 
 AttentionPart::AttentionPart(const std::filesystem::path& kernels) {
+  table_.measured_on(load_host("aiconfigurator").calls);
   for (const AttentionGpu& gpu : kGpus)
     table_.add(kernels / gpu.file, std::string(gpu.name), [](const MeasuredKernel&) { return true; });
   unseen_shapes_.resize(table_.rows().size());

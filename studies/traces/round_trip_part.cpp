@@ -21,6 +21,7 @@
 #include "results/program_file.hpp"
 #include "results/trace_writer.hpp"
 #include "studies/traces/parts.hpp"
+#include "workloads/analysis/periodic_power.hpp"
 #include "workloads/execute/run.hpp"
 #include "workloads/traces/kineto_reader.hpp"
 #include "workloads/traces/rank_copies.hpp"
@@ -78,6 +79,7 @@ StepTimes simulated(const Experiment& experiment, std::string_view strategy) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     RunSetup setup;
     setup.seed = seed;
+    setup.power = periodic_start(experiment, strategy_of(experiment, strategy), setup);
     const RunResult result = run_once(experiment, strategy_of(experiment, strategy), setup);
     times.push_back(result.time.value * kMicroseconds);
     exposed.push_back(result.classes.front().times.exposed.value * kMicroseconds);
@@ -93,6 +95,7 @@ void write_traces(const Experiment& experiment, const fs::path& folder) {
   RunSetup setup;
   setup.observer = &writer;
   setup.launches = &writer;
+  setup.power = periodic_start(experiment, strategy, setup);
   run_once(experiment, strategy, setup);
   writer.finish();
   writer.commit();

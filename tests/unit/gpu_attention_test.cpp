@@ -47,7 +47,6 @@ double hbm_read(const KernelDescription& kernel) {
 double rate_on(const std::string& name, AttentionKernel kernel, Pass pass, std::int64_t sequence) {
   GpuSpec gpu = load_gpu(name);
   gpu.governor.state = ClockState::burst;  // alone, for some milliseconds
-  gpu.kernels.attention.launch_us = 0;
   const AttentionShape shape{.batch = 16384 / sequence,
                              .heads = 16,
                              .kv_heads = 16,

@@ -7,8 +7,9 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
-#include "gpu/clock/power_meter.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/stream_times.hpp"
@@ -16,6 +17,7 @@
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
+#include "tests/support/recorded_power.hpp"
 
 using namespace c3;
 using namespace c3::literals;
@@ -39,30 +41,6 @@ GpuSpec governed() {
                   .state = ClockState::burst};
   return gpu;
 }
-
-/// Joules of the board until the last change of its power.
-class Energy final : public Observer {
- public:
-  void resource_added(ResourceId id, const ResourceInfo& info, double) override {
-    if (info.unit == "W") power_ = id;
-  }
-  void capacity_changed(ResourceId, Seconds, double) override {}
-  void activity_started(ActivityId, const ActivityInfo&, Seconds) override {}
-  void activity_finished(ActivityId, Seconds) override {}
-  void depends(ActivityId, ActivityId, DependencyKind) override {}
-  void rate_changed(ActivityId, Seconds, double) override {}
-  void utilisation(ResourceId id, Seconds at, double used) override {
-    if (id != power_) return;
-    joules += watts * (at - since).value;
-    watts = used;
-    since = at;
-  }
-  double joules = 0.0, watts = 0.0;
-  Seconds since;
-
- private:
-  ResourceId power_ = static_cast<ResourceId>(-1);
-};
 
 const GemmShape kLarge{.m = 8192, .n = 8192, .k = 8192, .dtype = DType::bf16};
 
@@ -157,34 +135,61 @@ TEST_CASE("the state belongs to the stream: a small product beside large ones sl
   CHECK(in_stream.sustained / in_stream.burst > 1.01);
 }
 
-TEST_CASE("a kernel described in the sustained state takes the time of its stream") {
+TEST_CASE("in the sustained state a product takes the time of its stream, and is described at boost clock") {
   GpuSpec gpu = governed();
   const std::array<Operator, 1> products = {kLarge};
   const StreamTimes times = stream_times(products, gpu);
   gpu.governor.state = ClockState::sustained;
   CHECK(time_of(kLarge, gpu).time.value == near(times.sustained.value));
-  CHECK(describe("g", kLarge, gpu).clock < matrix_rate(gpu, DType::bf16).clock);
+  const KernelDescription kernel = describe("g", kLarge, gpu);
+  CHECK(kernel.clock == matrix_rate(gpu, DType::bf16).clock);
+  CHECK(kernel.power.value == near(times.power.value));
 }
 
-TEST_CASE("a run takes idle power for its time, and what its kernel draws alone beyond that, at either clock") {
-  for (const ClockState state : {ClockState::burst, ClockState::sustained}) {
-    GpuSpec gpu = governed();
-    gpu.governor.state = state;
-    const KernelDescription kernel = describe("product", kLarge, gpu);
-    const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
-    if (state == ClockState::sustained) CHECK(kernel.power.value == near(600.0));  // held at the limit
-    for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::fluid}) {
-      Energy energy;
-      GpuBench bench(gpu, &energy);
+TEST_CASE(
+    "a run draws idle power for its time, and what its kernel draws alone beyond that, lowered with the "
+    "clock") {
+  GpuSpec gpu = governed();
+  gpu.governor.limit = Watts{3000};
+  gpu.governor.averaging = 100.0_s;  // no speed changes meanwhile
+  const KernelDescription kernel = describe("product", kLarge, gpu);
+  const KernelTime alone = time_alone(kernel, gpu, {.launch = LaunchCost::device});
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::fluid}) {
+    for (const double speed : {1.0, 0.9}) {
+      RecordedPower power;
+      GpuBench bench(gpu, &power);
+      bench.gpu.governor()->begin_at({.mean = Watts{2999}, .speed = speed});
       KernelLaunch launch;
       launch.grain = grain;
-      bench.launch(0.0_s, kernel, launch);
+      const auto& ran = bench.launch(0.0_s, kernel, launch);
       bench.run();
-      const double idle = 100.0 * energy.since.value;
-      CHECK(energy.watts == 100.0);  // nothing but idle power is left
-      CHECK(energy.joules - idle == near((kernel.power.value - 100.0) * alone.time.value, 3e-2));
+      const double lowered = speed * speed;
+      CHECK(power.curve.watts() == near(100.0 * lowered));  // nothing but idle power is left
+      if (speed == 1.0) {
+        const double beyond_idle = power.curve.joules() - 100.0 * power.curve.until();
+        CHECK(beyond_idle == near((kernel.power.value - 100.0) * alone.time.value, 3e-2));
+      }
+      CHECK(power.curve.joules() / ran.end == near(kernel.power.value * lowered, 3e-2));
     }
   }
+}
+
+TEST_CASE("a stream that is simulated settles at the time that its closed form has for it") {
+  GpuSpec gpu = governed();
+  gpu.governor.averaging = 20.0_ms;
+  const std::array<Operator, 1> products = {kLarge};
+  const StreamTimes times = stream_times(products, gpu, {.launch = LaunchCost::device});
+  REQUIRE(times.sustained / times.burst > 1.02);
+  GpuBench bench(gpu);
+  const KernelDescription kernel = describe("product", kLarge, gpu);
+  KernelLaunch launch;
+  launch.grain = KernelGrain::fluid;
+  std::vector<const GpuBench::Ran*> ran;
+  for (int i = 0; i < 100; ++i)
+    ran.push_back(&bench.launch(Seconds{i * times.sustained.value}, kernel, launch));
+  bench.run();
+  CHECK(ran.back()->span() == near(times.sustained.value, 1.5e-2));  // gaps between them, and the band
+  CHECK(ran.front()->span() == near(times.burst.value, 1e-2));
 }
 
 TEST_CASE("whoever observes power changes no date") {
@@ -195,6 +200,6 @@ TEST_CASE("whoever observes power changes no date") {
     bench.run();
     return ran.end;
   };
-  Energy energy;
-  CHECK(end(nullptr) == end(&energy));
+  RecordedPower power;
+  CHECK(end(nullptr) == end(&power));
 }

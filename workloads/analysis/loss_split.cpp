@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workloads/analysis/nearest_rank.hpp"
+#include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
 namespace c3::inline workloads {
@@ -69,9 +70,12 @@ LossSplit split_loss(const Experiment& experiment, const Strategy& strategy, con
     for (std::size_t p = 0; p < players.size(); ++p) {
       if ((subset >> p & 1U) != 0) isolation = isolation.with(players[p]);
     }
+    RunSetup setup{.cus = cus, .isolation = isolation};
+    setup.power = periodic_start(experiment, strategy, setup);
     std::vector<Seconds> times;
     for (const std::uint64_t seed : seeds) {
-      times.push_back(run_step(experiment, strategy, {.cus = cus, .seed = seed, .isolation = isolation}).time);
+      setup.seed = seed;
+      times.push_back(run_step(experiment, strategy, setup).time);
       ran();
     }
     std::ranges::sort(times);

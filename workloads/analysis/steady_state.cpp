@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "workloads/analysis/periodic_power.hpp"
+
 namespace c3::inline workloads {
 namespace {
 
@@ -20,6 +22,7 @@ struct Sizes {
   std::int64_t whole = 0;
 
   bool is_shortened() const { return whole > of.back(); }
+  std::int64_t first() const { return is_shortened() ? of[0] : whole; }
   std::int64_t last() const { return is_shortened() ? of[2] : whole; }
   /// What lies beyond the last, in distances between two.
   double beyond() const {
@@ -183,7 +186,9 @@ class SteadyState {
 
 }  // namespace
 
-RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
+RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& asked) {
+  RunSetup setup = asked;
+  if (setup.power.empty()) setup.power = periodic_start(experiment, strategy, asked);
   if (setup.observer != nullptr || !may_be_shortened(experiment)) return run_once(experiment, strategy, setup);
   std::optional<RunResult> result = SteadyState(experiment, strategy, setup).run();
   if (result) return std::move(*result);
@@ -196,6 +201,12 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
 bool may_be_shortened(const Experiment& experiment) {
   if (!experiment.family || experiment.measure.exact) return false;
   return layers_of(*experiment.family).is_shortened() || micro_batches_of(*experiment.family).is_shortened();
+}
+
+Experiment smallest(const Experiment& experiment) {
+  const Sizes layers = layers_of(*experiment.family);
+  const Sizes micro_batches = micro_batches_of(*experiment.family);
+  return resized(experiment, {layers.first(), micro_batches.first()});
 }
 
 std::string abridged_part(const Experiment& experiment) {

@@ -7,16 +7,21 @@
 
 namespace c3::inline workloads {
 
-/// As run_once. A step of many layers or micro-batches (`Measure::exact` is not set) is not simulated whole:
-/// once the layers in the middle, and the micro-batches after the first ones, each add the same time, the rest
-/// of them are counted at that. Steps of 3, 5 and 7 layers (4, 6 and 8 of an even number) and of 2, 3 and 4
-/// micro-batches (of more, in a pipeline) tell whether they do, within 1 %; where they do not, the whole step
-/// is simulated. A note says which it was. Wrong when: something drifts by less than that from layer to layer,
-/// such as how far a host is ahead.
+/// As run_once, from where the governors of its GPUs stand when it is repeated (periodic_start). A step of many
+/// layers or micro-batches (`Measure::exact` is not set) is not simulated whole: once the layers in the middle,
+/// and the micro-batches after the first ones, each add the same time, the rest of them are counted at that.
+/// Steps of 3, 5 and 7 layers (4, 6 and 8 of an even number) and of 2, 3 and 4 micro-batches (of more, in a
+/// pipeline) tell whether they do, within 1 %; where they do not, the whole step is simulated. A note says
+/// which it was. Wrong when: something drifts by less than that from layer to layer, such as how far a host is
+/// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
 
 /// Whether run_step() may take the time of \p experiment from smaller steps.
 bool may_be_shortened(const Experiment& experiment);
+
+/// The smallest of the steps from which the time of \p experiment follows where it is shortened.
+/// \pre it is a training step
+Experiment smallest(const Experiment& experiment);
 
 /// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
 /// \pre it is a training step that is shortened

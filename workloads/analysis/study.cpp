@@ -14,6 +14,7 @@
 #include "workloads/analysis/average_bubble.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
+#include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study_bounds.hpp"
 #include "workloads/execute/memory_plan.hpp"
@@ -46,6 +47,13 @@ bool compares_streams(const Experiment& experiment) {
 /// Nearest-rank percentile, so that it is one of the samples. \p samples must be sorted and not empty.
 const Sample& percentile(const std::vector<Sample>& samples, double percent) {
   return samples[nearest_rank(samples.size(), percent)];
+}
+
+std::optional<RunClock> clock_of(const RunResult& run) {
+  if (run.power.empty()) return std::nullopt;
+  const auto& slowest =
+      *std::ranges::min_element(run.power, {}, [](const BoardPower& its) { return its.means.speed; });
+  return RunClock{.speed = slowest.means.speed, .mean = slowest.means.drawn, .highest = slowest.means.highest};
 }
 
 /// The repetitions of one setup: every draw and seed, in turn.
@@ -192,6 +200,8 @@ class Study {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
+    if (series.setup.seed == 0)
+      series.setup.power = periodic_start(experiments_[draw], *series.strategy, series.setup);
     const bool is_recorded =
         watch_.recorder != nullptr && series.part == StudyPart::together && runs_once(*series.strategy);
     if (is_recorded) {
@@ -224,7 +234,9 @@ class Study {
     std::vector<std::vector<Sample>> parts;
     for (Series& its : series)
       parts.push_back(complete(its));
-    alone_kernels_ = median(parts[0]);
+    const std::vector<Sample> kernels = by_time(parts[0]);
+    alone_kernels_ = percentile(kernels, 50).time();
+    alone_clock_ = clock_of(percentile(kernels, 50).run);
     alone_collectives_ = median(parts[1]);
     if (parts.size() > 2) {
       parts.erase(parts.begin(), parts.begin() + 2);
@@ -309,6 +321,8 @@ class Study {
     result.ideal_speedup = alone_sum_ / alone_longest_;
     if (result.ideal_speedup > 1.0 && sides_may_overlap(experiment.program))
       result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
+    result.clock = clock_of(middle.run);
+    if (has_kernels_) result.kernel_clock = alone_clock_;
     if (has_kernels_) result.kernel = {alone_kernels_, middle.run.kernels.duration()};
     if (has_collectives_) result.collective = {alone_collectives_, middle.run.collectives.duration()};
     for (std::size_t i = 0; i < alone_streams_.size(); ++i)
@@ -357,6 +371,7 @@ class Study {
   Clock::time_point began_;                    ///< of the simulation that runs now
   std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known
   Seconds alone_kernels_, alone_collectives_;  ///< medians
+  std::optional<RunClock> alone_clock_;        ///< of the kernels' median
   std::vector<Seconds> alone_streams_;         ///< medians; empty unless streams are compared
   Seconds alone_sum_, alone_longest_;          ///< of the parts' medians
   std::vector<Seconds> ideal_;                 ///< by draw: the longest of the parts' medians over seeds
@@ -389,6 +404,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
   setup.launches = launches;
+  setup.power = periodic_start(experiment, *strategy, setup);
   return run_once(recorded_part(experiment, result), *strategy, setup).records;
 }
 

@@ -46,6 +46,14 @@ struct StepResult {
   bool operator==(const StepResult&) const = default;
 };
 
+/// What the power limit made of the clock of a run: of the GPU whose governor slowed it most.
+struct RunClock {
+  double speed = 1.0;   ///< of the core clock, of boost, mean over the run
+  Watts mean, highest;  ///< that the board draws: over the run, and the most over the governor's averaging
+
+  bool operator==(const RunClock&) const = default;
+};
+
 /// The 5th and 95th percentile of times, by nearest rank.
 struct TimeSpread {
   Seconds p5, p95;
@@ -61,12 +69,14 @@ struct StrategyResult {
   std::optional<double>
       share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
   std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
-  std::optional<SideTimes> collective;  ///< absent when the experiment has no collective
-  std::vector<StreamTimes> streams;     ///< where all streams have the same side: they are the ideal's parts
-  std::optional<LossSplit> loss;        ///< absent for serial strategies and when not asked for
-  std::optional<int> best_cus;          ///< the chosen value of a swept partition
-  std::vector<int> cus;                 ///< CUs reserved for each stream in these runs; 0 = none
-  std::uint64_t recorded_seed = 0;      ///< the run whose time is the median; its timeline is recorded
+  std::optional<RunClock> clock = std::nullopt;         ///< of the median's run; absent: power is not known
+  std::optional<RunClock> kernel_clock = std::nullopt;  ///< the same of the kernels alone
+  std::optional<SideTimes> collective;                  ///< absent when the experiment has no collective
+  std::vector<StreamTimes> streams;  ///< where all streams have the same side: they are the ideal's parts
+  std::optional<LossSplit> loss;     ///< absent for serial strategies and when not asked for
+  std::optional<int> best_cus;       ///< the chosen value of a swept partition
+  std::vector<int> cus;              ///< CUs reserved for each stream in these runs; 0 = none
+  std::uint64_t recorded_seed = 0;   ///< the run whose time is the median; its timeline is recorded
   std::optional<std::uint64_t> recorded_draw;       ///< likewise; absent when nothing is drawn
   std::vector<std::string> notes = {};              ///< what a user should know of how it ran
   std::optional<StepResult> step = std::nullopt;    ///< of a training step
@@ -81,8 +91,8 @@ struct StudyConditions {
   std::string gpu = {};  ///< slug of its preset
   HbmArbitration hbm_arbitration = HbmArbitration::outstanding;
   DispatchPolicy dispatch_policy = DispatchPolicy::oldest_first;
-  /// Of all runs alike, sides alone, serial and overlapped: each product runs at the clock that its power
-  /// leaves it in this state. Absent where the GPU's power is not known.
+  /// From where the governors of all runs begin, sides alone, serial and overlapped: from idle in a burst, and
+  /// sustained as when each is repeated again and again. Absent where the GPU's power is not known.
   std::optional<ClockState> clock_state = std::nullopt;
   int seeds = 0;
   int draws = 0;

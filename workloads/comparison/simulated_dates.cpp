@@ -1,4 +1,5 @@
 #include "workloads/comparison/simulated_dates.hpp"
+#include "workloads/analysis/periodic_power.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,6 +63,7 @@ SimulatedDates simulate(const RecordedRun& run, Experiment experiment) {
   DateRecorder recorder;
   RunSetup setup;
   setup.observer = &recorder;
+  setup.power = periodic_start(experiment, experiment.strategies.front(), setup);
   const RunResult result = run_once(experiment, experiment.strategies.front(), setup);
   SimulatedDates dates;
   for (const RecordedRank& rank : run.ranks) {

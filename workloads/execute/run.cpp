@@ -100,6 +100,7 @@ class Run {
     }
     messages_.plan_ahead();
     cluster_.fold_links();
+    start_governors();
     make_ranks();
   }
 
@@ -242,6 +243,25 @@ class Run {
     }
   }
 
+  PowerGovernor* governor(int place) { return cluster_.gpu(cluster_.simulated_rank(place)).governor(); }
+
+  void start_governors() {
+    for (std::size_t place = 0; place < setup_.power.size(); ++place)
+      governor(static_cast<int>(place))->begin_at(setup_.power[place]);
+  }
+
+  void add_power(RunResult& result) {
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
+      PowerGovernor* const its = governor(place);
+      if (its == nullptr) return;
+      const auto index = static_cast<std::size_t>(place);
+      const PowerState idle{.mean = spec_.gpu.governor.idle};
+      result.power.push_back({.begin = setup_.power.empty() ? idle : setup_.power[index],
+                              .end = its->state(),
+                              .means = its->means()});
+    }
+  }
+
   /// Of a place among the simulated ranks, whose rank has no host.
   void tell_launches(int place) {
     if (setup_.launches == nullptr) return;
@@ -274,6 +294,7 @@ class Run {
     for (const std::unique_ptr<HostThreads>& host : hosts_)
       if (host) std::ranges::copy(host->marks(), std::back_inserter(result.marks));
     add_classes(result);
+    add_power(result);
     return result;
   }
 

@@ -2,9 +2,11 @@
 /// One simulated run of an experiment under one strategy.
 
 #include <optional>
+#include <vector>
 
 #include "collectives/collective_run.hpp"
 #include "engine/observer.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "gpu/isolation.hpp"
 #include "interconnect/rank_partition.hpp"
 #include "workloads/execute/launch_observer.hpp"
@@ -22,6 +24,9 @@ struct RunSetup {
   OperationFilter filter = OperationFilter::all;
   /// Run only this stream; operations of all others are skipped.
   std::optional<std::size_t> only_stream = std::nullopt;
+  /// Where the governors of the simulated GPUs stand at the start, in the order of RunResult::power; empty: as
+  /// after a long idle time.
+  std::vector<PowerState> power = {};
   Observer* observer = nullptr;
   LaunchObserver* launches = nullptr;
 };

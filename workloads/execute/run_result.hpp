@@ -9,6 +9,7 @@
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "engine/units.hpp"
+#include "gpu/clock/power_governor.hpp"
 #include "interconnect/rank_partition.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 
@@ -65,6 +66,12 @@ struct HostMark {
   Seconds date;
 };
 
+/// Power of one simulated board in a run.
+struct BoardPower {
+  PowerState begin, end;
+  PowerMeans means;
+};
+
 struct RunResult {
   /// From the first rank's launch until the last operation of the last rank ended; of a whole strategy whose
   /// streams ran beside one another, until its host has seen that.
@@ -77,6 +84,7 @@ struct RunResult {
   double inequity = 0.0;    ///< greatest spread, over the mean, of loads that were averaged within a class
   std::uint64_t flows = 0;  ///< completed
   std::optional<Estimate> estimate = std::nullopt;  ///< of `time`, where it is one
+  std::vector<BoardPower> power = {};               ///< of simulated ranks; empty where it is not known
   std::vector<HostMark> marks = {};                 ///< of simulated ranks, by rank
   std::vector<std::string> notes = {};  ///< printed with the result, e.g. an override of the strategy
 };

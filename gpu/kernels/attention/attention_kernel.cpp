@@ -166,7 +166,6 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.flops = Flops{products * 2.0 * head_dim * tile_pairs * steps.mean};
   kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * head_dim);
   kernel.output = (query_head * heads + key_head * (kv_written * kv_heads)) / work_groups;
-  kernel.measured_launch = Seconds{coefficients.launch_us * 1e-6};
   kernel.call = CallKind::attention;
   kernel.peak = rate.peak;
   const double seen =

@@ -144,12 +144,13 @@ class Planner {
   GemmPlan best() const {
     GemmPlan best;
     double shortest = std::numeric_limits<double>::infinity();
-    for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
-      if (!is_offered(tile)) continue;
-      const double loss = loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_));
-      for (const std::int64_t split : splits()) {
-        if (split > 1 && shape_.k < split * shortest_part()) break;
-        const GemmPlan plan = planned(tile, loss, split);
+    const double least = least_time();
+    for (const std::int64_t split : splits()) {
+      if (split > 1 && shape_.k < split * shortest_part()) break;
+      if (split > 1 && least + reduction(static_cast<double>(split)).value >= shortest) break;  // it grows
+      for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
+        if (!is_offered(tile)) continue;
+        const GemmPlan plan = planned(tile, loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_)), split);
         const double time = time_of(plan);
         if (time < shortest) {
           shortest = time;
@@ -236,23 +237,35 @@ class Planner {
                    parts / (2.0 * gpu_.hbm.read.value)};
   }
 
+  /// No candidate takes less, its reduction apart: all flops without padding on all CUs with the tile that
+  /// loses least, or the compulsory bytes.
+  double least_time() const {
+    constexpr double kRounding = 1e-12;
+    const double computing = 2.0 * static_cast<double>(shape_.batch) * static_cast<double>(shape_.m) *
+                             static_cast<double>(shape_.n) * static_cast<double>(shape_.k) /
+                             rate_.sustained.value;
+    return (1.0 - kRounding) * std::max(computing, bytes() / (gpu_.hbm.read.value * coefficients_.hbm_share));
+  }
+
+  double bytes() const {
+    const auto m = static_cast<double>(shape_.m);
+    const auto n = static_cast<double>(shape_.n);
+    const auto k = static_cast<double>(shape_.k);
+    return static_cast<double>(shape_.batch) * (a_element_ * m * k + b_element_ * n * k + result_ * m * n);
+  }
+
   /// Wave quantisation and compulsory bytes; re-reads that depend on caches do not change the choice.
   double time_of(const GemmPlan& plan) const {
     const ComputeSpec& compute = gpu_.compute;
     const std::int64_t on_xcd = ceil_div(plan.work_groups, compute.xcds);
     const auto on_cu = static_cast<double>(ceil_div(on_xcd, compute.cus_per_xcd));
     const double computing = std::max(on_cu * plan.arithmetic.value, plan.least.value);
-    const auto m = static_cast<double>(shape_.m);
-    const auto n = static_cast<double>(shape_.n);
-    const auto k = static_cast<double>(shape_.k);
-    const double bytes =
-        static_cast<double>(shape_.batch) * (a_element_ * m * k + b_element_ * n * k + result_ * m * n);
     const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
     const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
                                 cus * clock_ * coefficients_.cu_bytes_per_clock);
     const double l2 = static_cast<double>(plan.work_groups) * plan.l2_loads.value /
                       (gpu_.cache.l2_bandwidth.value * compute.xcds);
-    return std::max(norm(computing, bytes / hbm), l2) + plan.reduction.value;
+    return std::max(norm(computing, bytes() / hbm), l2) + plan.reduction.value;
   }
 
   const GemmShape& shape_;

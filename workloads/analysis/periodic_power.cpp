@@ -1,0 +1,81 @@
+#include "workloads/analysis/periodic_power.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "gpu/clock/governor.hpp"
+#include "gpu/kernels/operator_class.hpp"
+#include "workloads/analysis/steady_state.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+constexpr double kLong = 3.0;  // times the averaging: of what a run began with 5 % is left
+
+bool has_products(const Program& program) {
+  return std::ranges::any_of(program.scripts, [](const Script& script) {
+    return std::ranges::any_of(script.streams, [](const auto& operations) {
+      return std::ranges::any_of(operations, [](const Operation& operation) {
+        const Operator* op = kernel_of(operation);
+        return op != nullptr && op->of_class().has_product;
+      });
+    });
+  });
+}
+
+/// As few flows as tell its mean power. A fused collective follows the work groups of its kernel.
+Experiment as_few_flows(const Experiment& experiment, const Strategy& strategy) {
+  Experiment coarse = may_be_shortened(experiment) ? smallest(experiment) : experiment;
+  const bool fuses = std::ranges::any_of(strategy.streams,
+                                         [](const auto& its) { return its.second.backend == Backend::fused; });
+  if (!fuses) coarse.measure.kernel_grain = coarse.measure.vector_grain = KernelGrain::fluid;
+  if (coarse.measure.collective_grain == CollectiveGrain::edge)
+    coarse.measure.collective_grain = CollectiveGrain::gang;
+  return coarse;
+}
+
+/// Where \p its leads back to as long as its clock is free; from where to try, where it would not be.
+PowerState free_or_held(const BoardPower& its, Seconds time, const GpuSpec& gpu) {
+  const Watts held = sustained_target(gpu);
+  const double left = std::exp(-(time / gpu.governor.averaging));
+  const Watts led_to = (1.0 / (1.0 - left)) * (its.end.mean - left * its.begin.mean);
+  if (led_to < held) return {.mean = led_to, .speed = 1.0};
+  return {.mean = held, .speed = 1.0 / slowdown_to(gpu, its.means.at_boost, held)};
+}
+
+/// The same of a run that began held: where its governor has led it, if it has acted.
+PowerState held_or_led(const BoardPower& its, const GpuSpec& gpu) {
+  if (its.end.speed != its.begin.speed) return its.end;
+  return {.mean = its.end.mean, .speed = 1.0 / slowdown_to(gpu, its.means.at_boost, sustained_target(gpu))};
+}
+
+}  // namespace
+
+std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,
+                                       const RunSetup& setup) {
+  const GpuSpec& gpu = experiment.cluster.gpu;
+  if (!is_governed(gpu) || gpu.governor.state == ClockState::burst) return {};
+  if (setup.filter == OperationFilter::collectives || !has_products(experiment.program)) return {};
+  const Experiment coarse = as_few_flows(experiment, strategy);
+  RunSetup passing = setup;
+  passing.observer = nullptr;
+  passing.launches = nullptr;
+  passing.power.clear();
+  passing.seed = 0;
+  const RunResult first = run_once(coarse, strategy, passing);
+  const bool is_long = first.time > kLong * gpu.governor.averaging;
+  std::vector<PowerState> states;
+  for (const BoardPower& its : first.power)
+    states.push_back(is_long ? its.end : free_or_held(its, first.time, gpu));
+  const bool is_free = std::ranges::all_of(states, [](const PowerState& its) { return its.speed >= 1.0; });
+  if (is_long || is_free) return states;
+  passing.power = states;
+  const RunResult second = run_once(coarse, strategy, passing);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (states[i].speed < 1.0) states[i] = held_or_led(second.power[i], gpu);
+  }
+  return states;
+}
+
+}  // namespace c3::workloads

@@ -1,0 +1,24 @@
+#pragma once
+/// Where the governors of GPUs stand when a run begins that is one of many alike.
+
+#include <vector>
+
+#include "workloads/execute/run.hpp"
+
+namespace c3::inline workloads {
+
+/// Of the simulated GPUs, in their order, for RunSetup::power: the mean power and the speed from which one run
+/// leads back to them. Empty where no governor acts, and where the GPU's clock state is `burst`: then runs
+/// begin from idle. Found from at most two runs of \p experiment (of its smallest step, where it is shortened),
+/// with kernels and collectives as one flow each, and the first seed's draws:
+/// - a run of time T leaves the part exp(-T / averaging) of the mean that it began with, which gives the mean
+///   that it leads back to as long as the clock is free;
+/// - where that is the limit, a second run begins there, at the speed at which its mean power at boost clock
+///   would be the limit. It ends where the governor has led it or, where it is too short for a decision, at the
+///   speed that follows from its own mean.
+/// Of runs much longer than the averaging, the end of the first says both. Wrong when: the grains differ by
+/// more in time than the governor's band; T is as long as the averaging and a run has hot and cool halves.
+std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,
+                                       const RunSetup& setup);
+
+}  // namespace c3::workloads
