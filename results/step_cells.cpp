@@ -139,11 +139,13 @@ StudyCells memory_cells(const StepFacts& step) {
           "reserved: what the allocator takes where there is room; limit: HBM less what the framework "
           "takes\n",
           peak.moment)};
-  if (step.is_tight() && step.fits())
+  if (step.is_tight() && step.fits()) {
+    if (peak.reserved <= step.memory_size) cells.notes += "on another stage ";
     cells.notes +=
         "reserved exceeds the limit: the allocator has to free its cache and ask again, for which the GPU "
         "waits;\n"
         "that time is not included\n";
+  }
   const auto add = [&](std::string_view name, Bytes bytes) {
     cells.rows.push_back({std::string(name), gigabytes(bytes), percent(bytes / step.memory_size)});
   };

@@ -233,6 +233,7 @@ TEST_CASE("arithmetic of a work group by lanes and cycles") {
   GpuSpec gpu = vector_gpu();
   gpu.kernels.vector.element_ops = 10;
   gpu.kernels.vector.power_ops = 50;
+  gpu.kernels.vector.lookup_ops = 119;
   gpu.kernels.vector.row_ops = 16;
   gpu.kernels.vector.row_cycles = 700;
   gpu.kernels.vector.iteration_cycles = 40;
@@ -242,6 +243,7 @@ TEST_CASE("arithmetic of a work group by lanes and cycles") {
   CHECK(time(VectorOp::add, 512) == near(512 * 10 / 128.0));
   CHECK(time(VectorOp::pow, 512) == near(512 * 50 / 128.0));
   CHECK(time(chain_of({VectorOp::pow_scalar, VectorOp::relu}), 512) == near(512 * 60 / 128.0));
+  CHECK(time(VectorOp::embedding, 512) == near(512 * 119 / 128.0));
   CHECK(time(VectorOp::softmax, 1000) == near(4 * 1024 * 16 / 128.0));  // padded
   CHECK(time(VectorOp::layernorm, 512) == near(740));
   CHECK(time(VectorOp::layernorm, 513) == near(780));

@@ -162,6 +162,18 @@ TEST_CASE("a step that fits and reserves more than there is fits, with a warning
   CHECK(warns(64.0_GB));
 }
 
+TEST_CASE("a pipeline reserves more than there is where any of its stages does, and the warning says so") {
+  StepResult step_of = step();
+  step_of.facts.reserved = {70.0_GB, 76.0_GB};  // the first holds most
+  const auto said = [&](Bytes size) {
+    step_of.facts.memory_size = size;
+    return format_study(study({strategy("a", step_of)}));
+  };
+  CHECK(said(76.0_GB).find("reserved exceeds") == std::string::npos);
+  CHECK(said(75.0_GB).find("\non another stage reserved exceeds the limit: ") != std::string::npos);
+  CHECK(said(69.0_GB).find("\nreserved exceeds the limit: ") != std::string::npos);
+}
+
 TEST_CASE("a study without a training step has no table of one, and null in the JSON") {
   const StudyResult none = study({strategy("a", std::nullopt)});
   const std::string table = format_study(none);
