@@ -22,26 +22,52 @@ struct RankWork {
   LeastBytes collectives;
 };
 
-/// Adds what \p members, a group of \p call, cannot avoid. \returns what they must send together.
+/// Calls with the same ranks and bytes, joined by the same scripts.
+struct AlikeCalls {
+  CallId first = 0;
+  Backend backend = Backend::cu;
+  double count = 1.0;
+};
+
+std::vector<AlikeCalls> alike_calls(const Program& program, const Strategy& strategy, const Joiners& joiners) {
+  std::vector<AlikeCalls> all;
+  for (const CallId number : calls_by_stream(program)) {
+    const Call& call = program.calls[number];
+    if (call.is_timed) continue;
+    const Backend backend = policy_of(strategy, program.streams[call.stream]).backend;
+    const auto known = std::ranges::find_if(all, [&](const AlikeCalls& its) {
+      return its.backend == backend && program.calls[its.first].what == call.what &&
+             joiners.are_alike(its.first, number);
+    });
+    if (known == all.end())
+      all.push_back({number, backend});
+    else
+      ++known->count;
+  }
+  return all;
+}
+
+/// Adds what \p members, a group of \p call, cannot avoid in as many calls as there are in \p alike. \returns
+/// what they must send together.
 Bytes add_group(std::vector<RankWork>& ranks, const CollectiveCall& call, const std::vector<int>& members,
-                const ClusterSpec& cluster, Backend backend) {
+                const ClusterSpec& cluster, const AlikeCalls& alike) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const LeastBytes least = least_bytes(call, members, i, cluster.node.switch_reduces);
     LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
-    sum.out += least.out;
-    sum.in += least.in;
-    if (backend != Backend::fused) sum.hbm += least.hbm;
+    sum.out += alike.count * least.out;
+    sum.in += alike.count * least.in;
+    if (alike.backend != Backend::fused) sum.hbm += alike.count * least.hbm;
   }
-  return least_traffic(call, members, cluster.node.switch_reduces);
+  return alike.count * least_traffic(call, members, cluster.node.switch_reduces);
 }
 
-/// Adds what all groups of call number \p number cannot avoid of which a member joins it.
-Bytes add_call(std::vector<RankWork>& ranks, const Program& program, CallId number, const Joiners& joiners,
-               const ClusterSpec& cluster, Backend backend) {
+/// Adds what all groups of \p alike cannot avoid of which a member joins.
+Bytes add_calls(std::vector<RankWork>& ranks, const Program& program, const AlikeCalls& alike,
+                const Joiners& joiners, const ClusterSpec& cluster) {
   Bytes traffic;
-  for (const CollectiveCall& of_group : calls_by_group(program.calls[number].what, cluster.ranks())) {
+  for (const CollectiveCall& of_group : calls_by_group(program.calls[alike.first].what, cluster.ranks())) {
     const std::vector<int> members = members_of(of_group, cluster.ranks());
-    if (joiners.any(number, members)) traffic += add_group(ranks, of_group, members, cluster, backend);
+    if (joiners.any(alike.first, members)) traffic += add_group(ranks, of_group, members, cluster, alike);
   }
   return traffic;
 }
@@ -133,12 +159,10 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   }
   const Joiners joiners(program);
   bool fuses = false;
-  for (const CallId number : calls_by_stream(program)) {
+  for (const AlikeCalls& alike : alike_calls(program, strategy, joiners)) {
     checkpoint();
-    if (program.calls[number].is_timed) continue;
-    const Backend backend = policy_of(strategy, program.streams[program.calls[number].stream]).backend;
-    traffic += add_call(ranks, program, number, joiners, cluster, backend);
-    fuses = fuses || backend == Backend::fused;
+    traffic += add_calls(ranks, program, alike, joiners, cluster);
+    fuses = fuses || alike.backend == Backend::fused;
   }
   LowerBound bound = bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
   if (fuses) bound.serial = bound.together();
