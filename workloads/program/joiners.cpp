@@ -30,8 +30,15 @@ bool Joiners::any(CallId call, const std::vector<int>& group) const {
          });
 }
 
-bool Joiners::are_alike(CallId call, CallId other) const {
-  return std::ranges::all_of(joins_, [&](const std::vector<bool>& its) { return its[call] == its[other]; });
+std::vector<std::uint32_t> Joiners::scripts_of(const std::vector<int>& group) const {
+  std::vector<std::uint32_t> scripts;
+  if (scripts_.empty()) return scripts;
+  for (const int rank : group) {
+    const std::uint32_t script = scripts_[static_cast<std::size_t>(rank)];
+    const auto position = std::ranges::lower_bound(scripts, script);
+    if (position == scripts.end() || *position != script) scripts.insert(position, script);
+  }
+  return scripts;
 }
 
 std::vector<CallId> calls_by_stream(const Program& program) {

@@ -16,8 +16,8 @@ class Joiners {
 
   /// Whether the script of a rank in \p group joins \p call.
   bool any(CallId call, const std::vector<int>& group) const;
-  /// Whether the same scripts join \p call and \p other.
-  bool are_alike(CallId call, CallId other) const;
+  /// Those of \p group's ranks, each once; none where there is one script.
+  std::vector<std::uint32_t> scripts_of(const std::vector<int>& group) const;
 
  private:
   std::vector<std::uint32_t> scripts_;    ///< by rank; empty: there is one script
