@@ -37,10 +37,11 @@ std::optional<MeasuredStep> vtrain_row(const CheckedRow& row) {
   const auto whole = [&](std::string_view column) { return row.whole(column, kLargest); };
   const std::int64_t stages = whole("pipeline parallelism"), share = whole("tensor parallelism");
   if (stages == 1) return std::nullopt;  // read_measured_steps has them
-  const std::int64_t gpus = whole("gpus"), hidden = whole("hidden size"), heads = whole("attention heads");
+  const std::int64_t hidden = whole("hidden size"), heads = whole("attention heads");
   const std::int64_t sequences = whole("micro batch"), replicas = whole("data parallelism");
-  if (share * stages * replicas != gpus)
-    row.fail("gpus", fmt::format("is not {} x {} x {} ranks", share, stages, replicas));
+  const std::int64_t gpus = share * stages * replicas;
+  if (gpus % 8 != 0)
+    row.fail("data parallelism", fmt::format("{} ranks are no whole number of nodes of eight", gpus));
   return MeasuredStep{
       .set = fmt::format("vtrain{}", gpus),
       .group = fmt::format("vtrain{}", gpus),

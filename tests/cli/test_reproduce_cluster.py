@@ -16,7 +16,7 @@ TABLES = {
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n",
     "mosaic_mpt_a100_80g_125m_1b.csv": "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n",
     "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n1,2,2,256,1,4,12,0.5\n",
-    "vtrain_multi_node_18b_39b.csv": COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,2,2,40\n",
+    "vtrain_multi_node_18b_39b.csv": COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n",
     "dgxc_h100_8b_cp2_175b_bf16.csv": "release,workload,gpus,gbs,metric,value\n"
         'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=32)",8,128.0,time,12.9\n'
         'v1,"GPT BF16 (TP=4,PP=2, MBS=1, VP=2, SEQ=256)",16,16.0,time,0.05\n'
@@ -53,8 +53,8 @@ class ReproduceCluster(ScratchTest):
 
     def test_rows_with_a_layout_are_simulated_and_what_is_said_of_them_agrees(self):
         done = c3sim("reproduce", "cluster", "-q", "--data", self.folder / "data", "--json", "--rows", self.folder / "rows.csv")
-        # Two by two by two ranks are not 16.
-        self.assertRegex(done.stderr, r"vtrain_multi_node_18b_39b.csv:4:.*is not 2 x 2 x 2 ranks\n$")
+        # Two by three by two ranks are not whole nodes.
+        self.assertRegex(done.stderr, r"vtrain_multi_node_18b_39b.csv:4:.*12 ranks are no whole number of nodes of eight\n$")
         figures = {figure["id"]: figure for figure in json.loads(done.stdout)["figures"]}
         rows = list(csv.DictReader((self.folder / "rows.csv").read_text().splitlines()))
         names = [(row["set"], row["row"]) for row in rows]
