@@ -41,6 +41,12 @@ RankPartition partition_in(const ResultReader& file, const std::string& strategy
   }
 }
 
+bool has_messages(const SimulatedClass& its) {
+  return std::ranges::any_of(its.times.classes, [](const ClassTime& time) {
+    return time.name == name_of(CollectiveKind::send_receive);
+  });
+}
+
 }  // namespace
 
 void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& classes, NameTable& names) {
@@ -55,6 +61,10 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
                                      {"communication", "ps", "in which a collective or message is in flight"});
   Column<std::int64_t> exposed(group, {"exposed", "ps", "of that, in which no kernel runs"});
   Column<std::int64_t> idle(group, {"idle", "ps", "in which there is neither"});
+  std::optional<Column<std::int64_t>> bubble;
+  if (std::ranges::any_of(classes, has_messages))
+    bubble.emplace(
+        group, ColumnSpec{"bubble", "ps", "in which there is neither a kernel nor a collective but messages"});
   std::optional<Column<double>> memory;
   if (std::ranges::all_of(classes, [](const auto& its) { return its.memory.has_value(); }))
     memory.emplace(group, ColumnSpec{"memory", "B", "that the operations of each of them hold"});
@@ -67,8 +77,10 @@ void write_classes(const H5Id& strategy, const std::vector<SimulatedClass>& clas
     communication.push(picoseconds(its.times.communication));
     exposed.push(picoseconds(its.times.exposed));
     idle.push(picoseconds(its.times.idle));
+    if (bubble) bubble->push(picoseconds(its.times.bubble));
     if (memory) memory->push(its.memory->value);
   }
+  if (bubble) bubble->flush();
   if (memory) memory->flush();
   flush_all(name, ranks, representative, multiplicity, kernels, communication, exposed, idle);
   const H5Id by_rank = h5_create_group(strategy, kRanks);
@@ -97,7 +109,8 @@ std::vector<SimulatedClass> read_classes(const ResultReader& file, const std::st
                        .times = {.kernels = time("kernels", i),
                                  .communication = time("communication", i),
                                  .exposed = time("exposed", i),
-                                 .idle = time("idle", i)},
+                                 .idle = time("idle", i),
+                                 .bubble = table.has("bubble") ? time("bubble", i) : Seconds{}},
                        .memory = memory(i)});
   return classes;
 }

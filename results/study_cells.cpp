@@ -47,13 +47,24 @@ bool has_memory(const StrategyResult& strategy) {
   return std::ranges::any_of(strategy.classes, [](const auto& its) { return its.memory.has_value(); });
 }
 
-std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit, bool with_memory) {
+bool has_bubble(const StrategyResult& strategy) {
+  return strategy.step && strategy.step->facts.pipeline &&
+         std::ranges::any_of(strategy.classes, [](const auto& its) { return its.times.bubble > Seconds{}; });
+}
+
+/// Columns that not every study has.
+struct RankColumns {
+  bool bubble = false, memory = false;
+};
+
+std::vector<RanksAlike> ranks_alike(const StrategyResult& strategy, const TimeUnit& unit, RankColumns with) {
   std::vector<RanksAlike> all;
   for (const SimulatedClass& its : strategy.classes) {
     const std::string name = fmt::format("{} {}", strategy.name, its.name.empty() ? kAbsentCell : its.name);
     std::vector<std::string> figures{unit.format(its.times.kernels), unit.format(its.times.communication),
                                      unit.format(its.times.exposed), unit.format(its.times.idle)};
-    if (with_memory) figures.push_back(its.memory ? gigabytes(*its.memory) : kAbsentCell);
+    if (with.bubble) figures.push_back(has_bubble(strategy) ? unit.format(its.times.bubble) : kAbsentCell);
+    if (with.memory) figures.push_back(its.memory ? gigabytes(*its.memory) : kAbsentCell);
     auto found = std::ranges::find_if(
         all, [&](const RanksAlike& known) { return known.name == name && known.figures == figures; });
     if (found == all.end()) found = all.insert(found, {name, figures, {}});
@@ -179,8 +190,13 @@ StudyCells rank_cells(const StudyResult& study) {
       .header = {"ranks", "which", "how many", "kernels", "comm.", "exposed", "idle"},
       .rows = {},
       .notes = fmt::format("times in {} of each rank; exposed: communication beside no kernel\n", unit.name)};
-  const bool with_memory = std::ranges::any_of(study.strategies, has_memory);
-  if (with_memory) {
+  const RankColumns with{.bubble = std::ranges::any_of(study.strategies, has_bubble),
+                         .memory = std::ranges::any_of(study.strategies, has_memory)};
+  if (with.bubble) {
+    cells.header.emplace_back("bubble");
+    cells.notes += "bubble: neither a kernel nor a collective but messages\n";
+  }
+  if (with.memory) {
     cells.header.emplace_back("memory");
     cells.notes += first_step(study) != nullptr
                        ? "memory in GB: what the allocator reserves where there is room\n"
@@ -188,7 +204,7 @@ StudyCells rank_cells(const StudyResult& study) {
   }
   for (const StrategyResult& strategy : study.strategies) {
     if (std::ranges::all_of(strategy.classes, [](const auto& its) { return its.name.empty(); })) continue;
-    const std::vector<RanksAlike> alike = ranks_alike(strategy, unit, with_memory);
+    const std::vector<RanksAlike> alike = ranks_alike(strategy, unit, with);
     for (std::size_t i = 0; i < std::min(kShown, alike.size()); ++i)
       cells.rows.push_back(alike[i].row());
     if (alike.size() > kShown)

@@ -96,6 +96,7 @@ Json classes_json(const std::vector<SimulatedClass>& classes) {
                     {"communication_us", us(its.times.communication)},
                     {"exposed_us", us(its.times.exposed)},
                     {"idle_us", us(its.times.idle)},
+                    {"bubble_us", us(its.times.bubble)},
                     {"memory_bytes", its.memory ? Json(its.memory->value) : Json()}});
   return json;
 }

@@ -1,5 +1,6 @@
 #include "studies/study_table.hpp"
 
+#include "studies/cluster/cluster_study.hpp"
 #include "studies/collectives/collectives_study.hpp"
 #include "studies/conccl/conccl_study.hpp"
 #include "studies/interference/interference_study.hpp"
@@ -12,9 +13,9 @@
 namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
-  static const std::vector<Study> kStudies = {collectives_study(), conccl_study(),   interference_study(),
-                                              kernels_study(),     sampling_study(), t3_study(),
-                                              traces_study(),      training_study()};
+  static const std::vector<Study> kStudies = {cluster_study(),      collectives_study(), conccl_study(),
+                                              interference_study(), kernels_study(),     sampling_study(),
+                                              t3_study(),           traces_study(),      training_study()};
   return kStudies;
 }
 

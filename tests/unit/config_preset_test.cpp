@@ -201,8 +201,8 @@ TEST_CASE("overrides of a GPU alone are those of an experiment") {
 TEST_CASE("an unknown preset is refused with the known ones and the nearest") {
   CHECK(error_of([] { load_model("llama-70B"); }) ==
         "preset:1:1: model: unknown model preset 'llama-70B'; did you mean 'llama-70b'? known: bert-large, "
-        "gpt2-large, gpt2-xl, gpt3-1.3b, gpt3-13b, gpt3-175b, gpt3-2.7b, gpt3-6.7b, gpt3-xl-neusight, "
-        "llama-2-13b, llama-2-70b, llama-2-7b and 7 more");
+        "gpt-1.7b, gpt-145.6b, gpt-18.4b, gpt-1t, gpt-22b, gpt-3.6b, gpt-310.1b, gpt-39.1b, gpt-529.6b, "
+        "gpt-7.5b, gpt-76.1b and 20 more");
 }
 
 TEST_CASE("a preset of the search path hides the built-in one, and must be named like its file") {

@@ -143,6 +143,29 @@ TEST_CASE("ZB-V has no bubble where all passes take equally long, and keeps p mi
   }
 }
 
+// arXiv 2412.19437, table 2, counts a forward and a backward pass as one that takes F + B + W: then each of
+// p / 2 - 1 stages waits as long as F + B + W and a backward pass more, less three W. In turn, the forward pass
+// that the other end waits for is there before the backward pass beside it has run.
+TEST_CASE("DualPipe waits (p / 2 - 1)(F + B - W) where passes take alike, and keeps p + 1 micro-batches") {
+  for (const int stages : {2, 4, 6, 8, 16}) {
+    for (const int micro_batches : {2 * stages, 2 * stages + 2, 4 * stages}) {
+      const PipelineShape shape{.stages = stages, .micro_batches = micro_batches};
+      const PipelineSchedule schedule = make_schedule(ScheduleKind::dualpipe, shape);
+      for (const PassTimes& times : kTimes) {
+        if (stages > 6 && times.forward != times.weights) continue;  // W no longer fills what it has to
+        CAPTURE(stages);
+        CAPTURE(micro_batches);
+        const PlayedPipeline played = play(schedule, times);
+        const Seconds bubble =
+            (times.forward + times.backward - times.weights) * static_cast<double>(stages / 2 - 1);
+        CHECK(played.bubble() == bubble);
+        CHECK(played.time == whole(times) * static_cast<double>(micro_batches) + bubble);
+        CHECK(kept(played) == std::vector<int>(static_cast<std::size_t>(stages), stages + 1));
+      }
+    }
+  }
+}
+
 TEST_CASE("every schedule has each pass of each micro-batch once and can be run") {
   for_each_shape([](const PipelineShape& shape) {
     for (const auto& [name, kind] : kEnumNames<ScheduleKind>) {
@@ -173,6 +196,13 @@ TEST_CASE("rules of schedules name what they require") {
         "10 micro-batches in groups of 4 leave 2 for the last group, fewer than the 4 stages");
   CHECK(rule(ScheduleKind::interleaved, {4, 9, 2, 5}).empty());  // 5 and 4
   CHECK(rule(ScheduleKind::zb_v, {4, 8, 1, 0}) == "zb-v requires virtual_stages = 2 (it is 1)");
+  CHECK(rule(ScheduleKind::dualpipe, {3, 8, 1, 0}) == "dualpipe requires an even number of stages (it is 3)");
+  CHECK(
+      rule(ScheduleKind::dualpipe, {4, 6, 1, 0}) ==
+      "dualpipe requires an even number of micro-batches, twice as many as there are stages or more (it is 6, "
+      "and there are 4 stages)");
+  CHECK(rule(ScheduleKind::dualpipe, {4, 8, 2, 0}) ==
+        "dualpipe requires virtual_stages = 1 (it is 2); interleaved and zb-v have more");
   CHECK(rule(ScheduleKind::zb_h1, {4, 8, 2, 0}) ==
         "zb-h1 requires virtual_stages = 1 (it is 2); interleaved and zb-v have more");
 }

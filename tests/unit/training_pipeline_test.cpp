@@ -29,6 +29,7 @@ TrainingSetup pipelined(TrainingSetup setup, int stages, std::int64_t micro_batc
     setup.pipeline.virtual_stages = 2;
     setup.pipeline.messages = PipelineMessages::overlapped;
   }
+  if (schedule == ScheduleKind::dualpipe) setup.pipeline.messages = PipelineMessages::overlapped;
   return setup;
 }
 
@@ -197,6 +198,33 @@ TEST_CASE("tied word tables are on both ends, which exchange their gradients") {
   // In a V, both are on stage 0.
   TrainingSetup vee = pipelined(gpt_setup(4), 2, 3, ScheduleKind::zb_v);
   CHECK(sent_by(training_step(vee, 2), 0, "embedding") == Bytes{});
+}
+
+TEST_CASE("DualPipe has the layers of two stages on each, and adds the gradients of the stage opposite") {
+  TrainingSetup setup = pipelined(llama_setup(8), 4, 8, ScheduleKind::dualpipe);
+  const auto chunks = stage_layers(setup.pipeline, 8);
+  for (std::size_t stage = 0; stage < 4; ++stage) {
+    REQUIRE(chunks[stage].size() == 2);
+    CHECK(chunks[stage][0] == chunks[3 - stage][1]);
+  }
+  CHECK(chunks[0][0].embedding);
+  CHECK(chunks[0][1].head);
+  const WrittenStep step = training_step(setup, 8);
+  // Half of the micro-batches from either end, each once over every boundary, forward and back.
+  const Bytes message{2.0 * 128 * 2 * 512};
+  for (const std::size_t stage : {0, 3}) {
+    CHECK(sent_by(step, stage, "pipeline") == 4.0 * message);
+    CHECK(sent_by(step, stage, "pipeline gradients") == 4.0 * message);
+  }
+  CHECK(sent_by(step, 1, "pipeline") == 8.0 * message);
+  // All that a stage has, in fp32: two pairs of layers, and on the ends two word tables and a norm.
+  const double layers = 4.0 * (3.0 * 512 * 512 + 3.0 * 512 * 1536 + 2.0 * 512);
+  CHECK(sent_by(step, 1, "opposite stages") == Bytes{4.0 * layers});
+  CHECK(sent_by(step, 0, "opposite stages") == Bytes{4.0 * (layers + 2.0 * 1000 * 512 + 512)});
+  CHECK(reduced_by(step, 1) == sent_by(step, 1, "opposite stages"));
+  setup.sharding = Sharding::optimizer;  // then what this rank updates
+  CHECK(sent_by(training_step(setup, 8), 1, "opposite stages") == Bytes{4.0 * layers / 2.0});
+  CHECK(waiting_cycle(step.program, Strategy{}, 8, nullptr).empty());
 }
 
 TEST_CASE("stages keep activations of as many micro-batches as 1F1B leaves in flight") {

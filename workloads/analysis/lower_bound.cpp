@@ -1,6 +1,7 @@
 #include "workloads/analysis/lower_bound.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "engine/interrupt.hpp"
@@ -22,26 +23,68 @@ struct RankWork {
   LeastBytes collectives;
 };
 
-/// Adds what \p members, a group of \p call, cannot avoid. \returns what they must send together.
+/// Calls with the same ranks and bytes.
+struct AlikeCalls {
+  Backend backend = Backend::cu;
+  std::vector<CallId> calls;
+};
+
+std::vector<AlikeCalls> alike_calls(const Program& program, const Strategy& strategy) {
+  std::vector<AlikeCalls> all;
+  for (const CallId number : calls_by_stream(program)) {
+    const Call& call = program.calls[number];
+    if (call.is_timed) continue;
+    const Backend backend = policy_of(strategy, program.streams[call.stream]).backend;
+    const auto known = std::ranges::find_if(all, [&](const AlikeCalls& its) {
+      return its.backend == backend && program.calls[its.calls.front()].what == call.what;
+    });
+    (known == all.end() ? all.emplace_back(AlikeCalls{backend, {}}) : *known).calls.push_back(number);
+  }
+  return all;
+}
+
+/// In how many of some calls a member of a group takes part: the same for groups of the same scripts.
+class JoinedCalls {
+ public:
+  JoinedCalls(const Joiners& joiners, const std::vector<CallId>& calls) : joiners_(joiners), calls_(calls) {}
+
+  double of(const std::vector<int>& group) {
+    const auto [entry, is_new] = counts_.try_emplace(joiners_.scripts_of(group));
+    if (is_new)
+      entry->second = std::ranges::count_if(calls_, [&](CallId call) { return joiners_.any(call, group); });
+    return static_cast<double>(entry->second);
+  }
+
+ private:
+  const Joiners& joiners_;
+  const std::vector<CallId>& calls_;
+  std::map<std::vector<std::uint32_t>, std::ptrdiff_t> counts_;
+};
+
+/// Adds what \p members, a group of \p call, cannot avoid in \p count calls. \returns what they must send
+/// together.
 Bytes add_group(std::vector<RankWork>& ranks, const CollectiveCall& call, const std::vector<int>& members,
-                const ClusterSpec& cluster, Backend backend) {
+                const ClusterSpec& cluster, Backend backend, double count) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const LeastBytes least = least_bytes(call, members, i, cluster.node.switch_reduces);
     LeastBytes& sum = ranks[static_cast<std::size_t>(members[i])].collectives;
-    sum.out += least.out;
-    sum.in += least.in;
-    if (backend != Backend::fused) sum.hbm += least.hbm;
+    sum.out += count * least.out;
+    sum.in += count * least.in;
+    if (backend != Backend::fused) sum.hbm += count * least.hbm;
   }
-  return least_traffic(call, members, cluster.node.switch_reduces);
+  return count * least_traffic(call, members, cluster.node.switch_reduces);
 }
 
-/// Adds what all groups of call number \p number cannot avoid of which a member joins it.
-Bytes add_call(std::vector<RankWork>& ranks, const Program& program, CallId number, const Joiners& joiners,
-               const ClusterSpec& cluster, Backend backend) {
+/// Adds what all groups of \p alike cannot avoid of which a member joins.
+Bytes add_calls(std::vector<RankWork>& ranks, const Program& program, const AlikeCalls& alike,
+                const Joiners& joiners, const ClusterSpec& cluster) {
   Bytes traffic;
-  for (const CollectiveCall& of_group : calls_by_group(program.calls[number].what, cluster.ranks())) {
+  JoinedCalls joined(joiners, alike.calls);
+  const CollectiveCall& call = program.calls[alike.calls.front()].what;
+  for (const CollectiveCall& of_group : calls_by_group(call, cluster.ranks())) {
     const std::vector<int> members = members_of(of_group, cluster.ranks());
-    if (joiners.any(number, members)) traffic += add_group(ranks, of_group, members, cluster, backend);
+    const double count = joined.of(members);
+    if (count > 0.0) traffic += add_group(ranks, of_group, members, cluster, alike.backend, count);
   }
   return traffic;
 }
@@ -133,12 +176,10 @@ LowerBound lower_bound(const Experiment& experiment, const Strategy& strategy) {
   }
   const Joiners joiners(program);
   bool fuses = false;
-  for (const CallId number : calls_by_stream(program)) {
+  for (const AlikeCalls& alike : alike_calls(program, strategy)) {
     checkpoint();
-    if (program.calls[number].is_timed) continue;
-    const Backend backend = policy_of(strategy, program.streams[program.calls[number].stream]).backend;
-    traffic += add_call(ranks, program, number, joiners, cluster, backend);
-    fuses = fuses || backend == Backend::fused;
+    traffic += add_calls(ranks, program, alike, joiners, cluster);
+    fuses = fuses || alike.backend == Backend::fused;
   }
   LowerBound bound = bound_of(ranks, traffic, raw_egress(cluster.network()), cluster.gpu.hbm.peak);
   if (fuses) bound.serial = bound.together();

@@ -165,7 +165,8 @@ class FlawSearch {
       for (int i = 0; i < micro_batches_; ++i) {
         for (const PipelinePass pass : {PipelinePass::forward, PipelinePass::backward, PipelinePass::weights}) {
           const PipelineTask task{.pass = pass, .micro_batch = i, .chunk = chunk};
-          const bool is_wanted = pass != PipelinePass::weights || schedule_.splits_backward;
+          const bool is_wanted = (pass != PipelinePass::weights || schedule_.splits_backward) &&
+                                 schedule_.goes_through(i, micro_batches_, chunk);
           if (is_wanted && !seen.contains(step_of(stage, task)))
             return fmt::format("{} lacks {}", name(stage), text(task));
         }

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "workloads/pipeline/two_way_schedules.hpp"
+
 namespace c3::inline workloads {
 namespace {
 
@@ -87,82 +89,28 @@ Tasks zb_h1(int stage, const PipelineShape& shape) {
   return tasks;
 }
 
-/// Passes of one stage of a V, in the order in which they are asked for.
-class VeeTasks {
- public:
-  explicit VeeTasks(int micro_batches) : micro_batches_(micro_batches) {}
-
-  void forward(int chunk) { add(PipelinePass::forward, chunk); }
-  void backward(int chunk) { add(PipelinePass::backward, chunk); }
-  void weights(int chunk) { add(PipelinePass::weights, chunk); }
-  void whole_backward(int chunk) {
-    backward(chunk);
-    weights(chunk);
-  }
-  int count(PipelinePass pass, int chunk) const {
-    return next_.at(static_cast<std::size_t>(pass)).at(index(chunk));
-  }
-  Tasks take() { return std::move(tasks_); }
-
- private:
-  static std::size_t index(int chunk) { return static_cast<std::size_t>(chunk); }
-  /// Of micro-batches that there are: a pattern of more is cut off.
-  void add(PipelinePass pass, int chunk) {
-    const int micro_batch = next_.at(static_cast<std::size_t>(pass)).at(index(chunk))++;
-    if (micro_batch < micro_batches_) tasks_.push_back(task(pass, micro_batch, chunk));
-  }
-
-  int micro_batches_;
-  std::array<std::array<int, 2>, 3> next_ = {};  ///< micro-batch, by pass and chunk
-  Tasks tasks_;
-};
-
-/// arXiv 2401.10241, section 6 (ZB-V), in the phases of PyTorch's ScheduleZBVZeroBubble: a pattern of at least
-/// 2 p - 1 micro-batches.
-Tasks zb_v(int stage, const PipelineShape& shape) {
-  const int rest = shape.stages - stage;
-  const int all = std::max(2 * shape.stages - 1, shape.micro_batches);
-  VeeTasks vee(shape.micro_batches);
-  for (int i = 0; i < 2 * rest - 1; ++i)
-    vee.forward(0);
-  for (int i = 0; i < stage; ++i) {
-    vee.forward(1);
-    vee.forward(0);
-  }
-  for (int i = 0; i < rest; ++i) {
-    vee.forward(1);
-    vee.whole_backward(1);
-  }
-  const auto forwards = [&](int chunk) { return vee.count(PipelinePass::forward, chunk); };
-  while (forwards(1) < forwards(0) || forwards(0) < all) {
-    if (forwards(0) < all) vee.forward(0);
-    vee.whole_backward(0);
-    vee.forward(1);
-    vee.whole_backward(1);
-  }
-  for (int i = 0; i < stage; ++i) {
-    vee.backward(0);
-    vee.backward(1);
-  }
-  for (int i = 0; i < rest; ++i)
-    vee.whole_backward(0);
-  for (const int chunk : {1, 0}) {
-    while (vee.count(PipelinePass::weights, chunk) < all)
-      vee.weights(chunk);
-  }
-  return vee.take();
-}
-
 std::optional<std::string> rule_of_chunks(ScheduleKind kind, const PipelineShape& shape) {
   if (kind == ScheduleKind::zb_v && shape.chunks != 2)
     return fmt::format("zb-v requires virtual_stages = 2 (it is {})", shape.chunks);
   if (kind == ScheduleKind::interleaved && shape.chunks < 2)
     return fmt::format("interleaved requires virtual_stages > 1 (it is {})", shape.chunks);
-  const bool is_single =
-      kind == ScheduleKind::gpipe || kind == ScheduleKind::one_f_one_b || kind == ScheduleKind::zb_h1;
-  if (is_single && shape.chunks > 1)
+  const bool has_more =
+      kind == ScheduleKind::zb_v || kind == ScheduleKind::interleaved || kind == ScheduleKind::table;
+  if (!has_more && shape.chunks > 1)
     return fmt::format("{} requires virtual_stages = 1 (it is {}); interleaved and zb-v have more",
                        name_of(kind), shape.chunks);
+  return std::nullopt;
+}
+
+/// DualPipe's phases (deepseek-ai/DualPipe, dualpipe.py) are of pairs of stages and of micro-batches.
+std::optional<std::string> rule_of_dualpipe(const PipelineShape& shape) {
+  if (shape.stages % 2 != 0)
+    return fmt::format("dualpipe requires an even number of stages (it is {})", shape.stages);
+  if (shape.micro_batches % 2 != 0 || shape.micro_batches < 2 * shape.stages)
+    return fmt::format(
+        "dualpipe requires an even number of micro-batches, twice as many as there are stages or more (it is "
+        "{}, and there are {} stages)",
+        shape.micro_batches, shape.stages);
   return std::nullopt;
 }
 
@@ -176,17 +124,19 @@ std::string text_of(const PipelineTask& task, int chunks) {
 
 std::optional<ChunkPlace> PipelineSchedule::after(ChunkPlace place) const {
   const auto [stage, chunk] = place;
-  if (path == ChunkPath::vee && chunk == 1)
+  if (path != ChunkPath::loop && chunk == 1)
     return stage > 0 ? std::optional(ChunkPlace{stage - 1, chunk}) : std::nullopt;
   if (stage + 1 < stages()) return ChunkPlace{stage + 1, chunk};
-  if (chunk + 1 == chunks) return std::nullopt;
+  if (chunk + 1 == chunks || path == ChunkPath::both) return std::nullopt;
   return ChunkPlace{path == ChunkPath::vee ? stage : 0, chunk + 1};
 }
 
 std::optional<ChunkPlace> PipelineSchedule::before(ChunkPlace place) const {
   const auto [stage, chunk] = place;
-  if (path == ChunkPath::vee && chunk == 1)
-    return stage + 1 < stages() ? ChunkPlace{stage + 1, chunk} : ChunkPlace{stage, 0};
+  if (path != ChunkPath::loop && chunk == 1) {
+    if (stage + 1 < stages()) return ChunkPlace{stage + 1, chunk};
+    return path == ChunkPath::vee ? std::optional(ChunkPlace{stage, 0}) : std::nullopt;
+  }
   if (stage > 0) return ChunkPlace{stage - 1, chunk};
   if (chunk == 0) return std::nullopt;
   return ChunkPlace{stages() - 1, chunk - 1};
@@ -194,6 +144,7 @@ std::optional<ChunkPlace> PipelineSchedule::before(ChunkPlace place) const {
 
 std::optional<std::string> broken_rule(ScheduleKind kind, const PipelineShape& shape) {
   if (auto rule = rule_of_chunks(kind, shape)) return rule;
+  if (kind == ScheduleKind::dualpipe) return rule_of_dualpipe(shape);
   if (kind != ScheduleKind::interleaved) return std::nullopt;
   if (shape.group < shape.stages)
     return fmt::format(
@@ -209,11 +160,14 @@ std::optional<std::string> broken_rule(ScheduleKind kind, const PipelineShape& s
 
 PipelineSchedule make_schedule(ScheduleKind kind, const PipelineShape& shape) {
   using Generator = Tasks (*)(int stage, const PipelineShape&);
-  constexpr std::array<Generator, 5> kGenerators = {gpipe, one_f_one_b, interleaved, zb_h1, zb_v};
+  constexpr std::array<Generator, 6> kGenerators = {gpipe, one_f_one_b, interleaved, zb_h1, zb_v, dualpipe};
   const auto number = static_cast<std::size_t>(kind);
   if (number >= kGenerators.size()) throw std::logic_error("make_schedule: the user has written this schedule");
-  PipelineSchedule schedule{.chunks = shape.chunks,
-                            .path = kind == ScheduleKind::zb_v ? ChunkPath::vee : ChunkPath::loop,
+  const ChunkPath path = kind == ScheduleKind::zb_v       ? ChunkPath::vee
+                         : kind == ScheduleKind::dualpipe ? ChunkPath::both
+                                                          : ChunkPath::loop;
+  PipelineSchedule schedule{.chunks = path == ChunkPath::both ? 2 : shape.chunks,
+                            .path = path,
                             .splits_backward = splits_backward(kind),
                             .tasks = {}};
   for (int stage = 0; stage < shape.stages; ++stage)

@@ -34,6 +34,8 @@ std::string text_of(const PipelineTask& task, int chunks);
 enum class ChunkPath : std::uint8_t {
   loop,  ///< chunk 0 of every stage in turn, then chunk 1 of every stage, ..
   vee,   ///< chunk 0 of every stage in turn, then chunk 1 from the last stage back to the first
+  both,  ///< the first half of the micro-batches chunk 0 of every stage in turn, the others chunk 1 from the
+         ///< last stage back to the first: each chunk 1 has the weights of the chunk 0 of the stage opposite
 };
 
 /// A chunk of layers of one stage.
@@ -54,6 +56,12 @@ struct PipelineSchedule {
   /// Where a micro-batch goes from \p place; nullopt: it has been everywhere.
   std::optional<ChunkPlace> after(ChunkPlace place) const;
   std::optional<ChunkPlace> before(ChunkPlace place) const;
+  /// Whether micro-batch \p number of \p all goes through chunks with number \p chunk.
+  bool goes_through(int number, int all, int chunk) const {
+    return path != ChunkPath::both || (number < all / 2) == (chunk == 0);
+  }
+  /// How many of \p all micro-batches go through one chunk.
+  std::int64_t through_a_chunk(std::int64_t all) const { return path == ChunkPath::both ? all / 2 : all; }
 
   bool operator==(const PipelineSchedule&) const = default;
 };
@@ -65,6 +73,7 @@ enum class ScheduleKind : std::uint8_t {
   interleaved,  ///< the same of several chunks a stage
   zb_h1,        ///< 1F1B whose gradients of weights fill its last bubble
   zb_v,         ///< two chunks a stage in a V; no bubble where all three passes take equally long
+  dualpipe,     ///< from both ends at once, every stage with the layers of two
   table,        ///< written out by the user
 };
 constexpr auto enum_names(ScheduleKind) {
@@ -73,6 +82,7 @@ constexpr auto enum_names(ScheduleKind) {
                                                 {"interleaved", ScheduleKind::interleaved},
                                                 {"zb-h1", ScheduleKind::zb_h1},
                                                 {"zb-v", ScheduleKind::zb_v},
+                                                {"dualpipe", ScheduleKind::dualpipe},
                                                 {"table", ScheduleKind::table}});
 }
 
@@ -92,7 +102,7 @@ PipelineSchedule make_schedule(ScheduleKind kind, const PipelineShape& shape);
 
 /// Whether gradients of weights are passes of their own in schedules of \p kind.
 constexpr bool splits_backward(ScheduleKind kind) {
-  return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_v;
+  return kind == ScheduleKind::zb_h1 || kind == ScheduleKind::zb_v || kind == ScheduleKind::dualpipe;
 }
 
 }  // namespace c3::workloads

@@ -16,15 +16,29 @@ std::vector<bool> joins_of(const Script& script, std::size_t calls) {
 
 }  // namespace
 
-Joiners::Joiners(const Program& program) : program_(program) {
+Joiners::Joiners(const Program& program) {
   if (program.scripts.size() < 2) return;
+  for (const RankSpan& span : program.ranks)
+    scripts_.insert(scripts_.end(), static_cast<std::size_t>(span.end - span.begin), span.script);
   for (const Script& script : program.scripts)
     joins_.push_back(joins_of(script, program.calls.size()));
 }
 
 bool Joiners::any(CallId call, const std::vector<int>& group) const {
-  return joins_.empty() ||
-         std::ranges::any_of(group, [&](int rank) { return joins_[program_.script_number(rank)][call]; });
+  return joins_.empty() || std::ranges::any_of(group, [&](int rank) {
+           return joins_[scripts_[static_cast<std::size_t>(rank)]][call];
+         });
+}
+
+std::vector<std::uint32_t> Joiners::scripts_of(const std::vector<int>& group) const {
+  std::vector<std::uint32_t> scripts;
+  if (scripts_.empty()) return scripts;
+  for (const int rank : group) {
+    const std::uint32_t script = scripts_[static_cast<std::size_t>(rank)];
+    const auto position = std::ranges::lower_bound(scripts, script);
+    if (position == scripts.end() || *position != script) scripts.insert(position, script);
+  }
+  return scripts;
 }
 
 std::vector<CallId> calls_by_stream(const Program& program) {

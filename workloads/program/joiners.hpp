@@ -1,6 +1,7 @@
 #pragma once
 /// Who joins which call of a program.
 
+#include <cstdint>
 #include <vector>
 
 #include "workloads/program/program.hpp"
@@ -11,14 +12,15 @@ namespace c3::inline workloads {
 /// waits for them without end: a deadlock, which the simulation reports.
 class Joiners {
  public:
-  /// \p program must outlive it.
   explicit Joiners(const Program& program);
 
   /// Whether the script of a rank in \p group joins \p call.
   bool any(CallId call, const std::vector<int>& group) const;
+  /// Those of \p group's ranks, each once; none where there is one script.
+  std::vector<std::uint32_t> scripts_of(const std::vector<int>& group) const;
 
  private:
-  const Program& program_;
+  std::vector<std::uint32_t> scripts_;    ///< by rank; empty: there is one script
   std::vector<std::vector<bool>> joins_;  ///< by script and call; empty: the only script joins all
 };
 

@@ -40,7 +40,8 @@ Broken rule_of_messages(const PipelineSetup& pipeline) {
         fmt::format("\"batched\" with schedule = \"interleaved\" requires pipeline > 2 (it is {}), "
                     "since both neighbours of a stage are one; use \"overlapped\"",
                     pipeline.stages)};
-  const bool is_free = pipeline.schedule == ScheduleKind::zb_v || pipeline.schedule == ScheduleKind::table;
+  const bool is_free = pipeline.schedule == ScheduleKind::zb_v || pipeline.schedule == ScheduleKind::dualpipe ||
+                       pipeline.schedule == ScheduleKind::table;
   if (!overlaps && is_free)
     return BrokenRule{"pipeline_messages",
                       fmt::format("must be \"overlapped\" with schedule = \"{}\"", name_of(pipeline.schedule))};

@@ -161,6 +161,10 @@ std::vector<std::vector<StageChunk>> stage_layers(const PipelineSetup& pipeline,
   std::vector<std::vector<StageChunk>> by_stage(static_cast<std::size_t>(stages));
   for (std::size_t number = 0; number < chunks.size(); ++number)
     by_stage[static_cast<std::size_t>(stage_of(static_cast<int>(number)))].push_back(chunks[number]);
+  if (pipeline.schedule == ScheduleKind::dualpipe) {
+    for (std::size_t stage = 0; stage < chunks.size(); ++stage)
+      by_stage[stage].push_back(chunks[chunks.size() - 1 - stage]);
+  }
   return by_stage;
 }
 

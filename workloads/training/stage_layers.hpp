@@ -20,7 +20,8 @@ struct StageChunk {
 };
 
 /// Chunks of each stage. Layers are divided evenly among virtual stages, but for stages whose number is given;
-/// the embedding and the head may count as a layer each; a layout writes all out.
+/// the embedding and the head may count as a layer each; a layout writes all out. With DualPipe each stage has
+/// those of the stage opposite, too.
 /// \throws std::invalid_argument with the rule that the setup breaks
 std::vector<std::vector<StageChunk>> stage_layers(const PipelineSetup& pipeline, std::int64_t layers);
 

@@ -18,7 +18,7 @@ std::optional<StageMessages::Link> StageMessages::link(ChunkPlace own, std::opti
                                                        bool other_is_first) const {
   if (!other || other->stage == own.stage) return std::nullopt;
   const ChunkPlace first = other_is_first ? *other : own;
-  return Link{other->stage, first.stage, schedule_.path == ChunkPath::vee && first.chunk == 1};
+  return Link{other->stage, first.stage, schedule_.path != ChunkPath::loop && first.chunk == 1};
 }
 
 std::optional<StageMessages::Link> StageMessages::source_of(const PipelineTask& task) const {

@@ -18,6 +18,7 @@ namespace c3::inline workloads {
 struct PipelineCommunicators {
   CommunicatorId activations = 0, gradients = 0;
   CommunicatorId embedding = 0;  ///< of both ends, whose word tables are one
+  CommunicatorId opposite = 0;   ///< of stages that have the same layers (DualPipe)
 };
 
 /// Boundary activations and their gradients of one stage, told of its tasks in their order. Batched (as in
@@ -48,7 +49,7 @@ class StageMessages {
   struct Link {
     int peer = 0;          ///< stage
     int number = 0;        ///< of the stage from which activations come
-    bool returns = false;  ///< of the second leg of a V
+    bool returns = false;  ///< from the last stage towards the first
   };
   struct Received {
     Tensor buffer;

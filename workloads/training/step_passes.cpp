@@ -81,6 +81,7 @@ StepStageFacts StepComposer::compose() {
   }
   messages_.end();
   if (stage_.sums_embedding) sum_embedding();
+  if (schedule_.path == ChunkPath::both) sum_opposite();
   micro_batch_.clear();
   optimizer();
   program_.finish();
@@ -104,13 +105,15 @@ void StepComposer::run(const PipelineTask& task) {
 
 void StepComposer::begin_gradients(const PipelineTask& task) {
   const int done = done_[static_cast<std::size_t>(task.chunk)]++;
-  data_parallel_->begin_micro_batch(done == 0, done + 1 == setup_.micro_batches);
+  const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
+  data_parallel_->begin_micro_batch(done == 0, done + 1 == all);
 }
 
 // Of several chunks, that of the last one is awaited for all.
 void StepComposer::end_gradients(const PipelineTask& task) {
   in_flight_.erase({task.chunk, task.micro_batch});
-  const bool is_last = std::ranges::all_of(done_, [&](int done) { return done == setup_.micro_batches; });
+  const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
+  const bool is_last = std::ranges::all_of(done_, [all](int done) { return done == all; });
   if (is_last || done_.size() == 1) data_parallel_->end_backward();
 }
 
@@ -196,24 +199,34 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   data_parallel_->after_backward(0);
 }
 
-// Both ends of the pipeline have the table of words and half of its gradient: each sends its own and adds the
-// other's, as an all-reduce of two does.
+// Both ends of the pipeline have the table of words and half of its gradient.
 void StepComposer::sum_embedding() {
-  begin("embedding's gradients", HostPass::backward);
-  const std::int64_t count = table_parameters();
+  // Counted around, the last stage is before the first.
+  sum_with("embedding", over_.embedding, stage_.has_embedding() ? -1 : 1, table_parameters());
+}
+
+// The stage opposite has the same layers and the gradients of the other half of the micro-batches.
+void StepComposer::sum_opposite() {
+  std::int64_t count = 0;
+  for (const std::size_t unit : owned_)
+    count += data_parallel_->updated(unit);
+  sum_with("opposite stage", over_.opposite, schedule_.stages() - 1 - 2 * stage_.number, count);
+}
+
+/// Sends \p count gradients and adds as many of another rank to them, as an all-reduce of two does.
+void StepComposer::sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count) {
+  const std::string gradients = what + "'s gradients";
+  begin(gradients, HostPass::backward);
   const Bytes bytes = element_size(setup_.framework.gradient_dtype) * static_cast<double>(count);
-  const int offset = stage_.has_embedding() ? -1 : 1;  // counted around, the last stage is before the first
-  const auto stream = program_.stream("embedding");
-  const Tensor others =
-      program_.memory().allocate(compute_, MemoryClass::communication, "embedding's gradients", bytes);
-  program_.order(compute_, stream, "embedding's gradients made");
-  program_.exchange(stream, "embedding's gradients",
-                    {.communicator = over_.embedding,
+  const auto stream = program_.stream(what);
+  const Tensor others = program_.memory().allocate(compute_, MemoryClass::communication, gradients, bytes);
+  program_.order(compute_, stream, gradients + " made");
+  program_.exchange(stream, gradients,
+                    {.communicator = over,
                      .messages = {{.offset = offset, .bytes = bytes, .sends = true},
                                   {.offset = offset, .bytes = bytes, .sends = false}}});
-  program_.order(stream, compute_, "embedding's gradients there");
-  program_.kernel(compute_, "add embedding's gradients",
-                  flat(VectorOp::add, count, setup_.framework.gradient_dtype));
+  program_.order(stream, compute_, gradients + " there");
+  program_.kernel(compute_, "add " + gradients, flat(VectorOp::add, count, setup_.framework.gradient_dtype));
   program_.memory().release(others);
 }
 

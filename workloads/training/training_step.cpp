@@ -70,6 +70,7 @@ class StagesWriter {
     if (setup_.pipeline.messages == PipelineMessages::overlapped)
       over.gradients = builder_.communicator("pipeline gradients", groups);
     if (ties_ends()) over.embedding = builder_.communicator("embedding", groups);
+    if (schedule_.path == ChunkPath::both) over.opposite = builder_.communicator("opposite stages", groups);
     return over;
   }
 

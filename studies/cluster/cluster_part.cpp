@@ -1,0 +1,300 @@
+#include "studies/cluster/cluster_part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "engine/intervals.hpp"
+#include "studies/comparison.hpp"
+#include "studies/training/step_numbers.hpp"
+#include "workloads/analysis/average_bubble.hpp"
+#include "workloads/execute/run.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+struct Table {
+  std::string_view group, label;
+};
+constexpr std::array kTables = {Table{"titan", "LLaMA 3.1 8B, FSDP and FSDP x TP, 64 and 128 H100, torchtitan"},
+                                Table{"vtrain256", "GPT 18.4B, TP x PP x DP on 256 A100, Megatron-DeepSpeed"},
+                                Table{"vtrain512", "GPT 39.1B, TP x PP x DP on 512 A100, Megatron-DeepSpeed"},
+                                Table{"gpt175b", "GPT-3 175B, TP 4 PP 8 VP 12 on 128 to 2,048 H100, NeMo"},
+                                Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"}};
+
+/// Rows of the study of training are in groups of its own.
+std::string_view group_of(const MeasuredStep& step) {
+  if (step.set.starts_with("titan")) return "titan";
+  return step.set == "vtrain18b" ? "vtrain256" : std::string_view(step.group);
+}
+
+StepTraffic traffic_of(std::string_view stream) {
+  if (stream.starts_with("tensor") || stream == "vocabulary") return StepTraffic::tensor;
+  const bool is_between = stream.starts_with("pipeline") || stream == "embedding" || stream == "opposite stage";
+  return is_between ? StepTraffic::pipeline : StepTraffic::data;
+}
+
+/// Listens to kernels and collectives, and tells which of the latter no kernel hid.
+class ExposedTraffic final : public Observer {
+ public:
+  explicit ExposedTraffic(const std::vector<std::string>& streams) {
+    for (const std::string& stream : streams)
+      traffic_.push_back(traffic_of(stream));
+  }
+
+  /// Of the GPU that stands for a class of ranks.
+  std::array<Seconds, kStepTraffics> of(int gpu) {
+    Gpu& its = gpus_[gpu];
+    const Intervals busy = united(std::move(its.kernels));
+    std::array<Seconds, kStepTraffics> exposed = {};
+    for (std::size_t i = 0; i < kStepTraffics; ++i) {
+      const Intervals moving = united(std::move(its.moved.at(i)));
+      exposed.at(i) = Seconds{1e-12 * static_cast<double>(length(moving) - length(intersection(busy, moving)))};
+    }
+    return exposed;
+  }
+
+  void activity_started(ActivityId id, const ActivityInfo& info, Seconds at) override {
+    if (info.stream < 0 || info.gpu < 0) return;
+    if (info.kind == ActivityKind::kernel || info.kind == ActivityKind::collective)
+      open_.insert_or_assign(id, Open{info.gpu, info.stream, info.kind == ActivityKind::kernel, at});
+  }
+  void activity_finished(ActivityId id, Seconds at) override {
+    const auto found = open_.find(id);
+    if (found == open_.end()) return;
+    const auto& [gpu, stream, is_kernel, from] = found->second;
+    const Interval span{std::llround(from.value * 1e12), std::llround(at.value * 1e12)};
+    Gpu& its = gpus_[gpu];
+    const auto traffic = static_cast<std::size_t>(traffic_.at(static_cast<std::size_t>(stream)));
+    (is_kernel ? its.kernels : its.moved.at(traffic)).push_back(span);
+    open_.erase(found);
+  }
+  void resource_added(ResourceId /*id*/, const ResourceInfo& /*info*/, double /*capacity*/) override {}
+  void capacity_changed(ResourceId /*id*/, Seconds /*at*/, double /*capacity*/) override {}
+  void depends(ActivityId /*successor*/, ActivityId /*predecessor*/, DependencyKind /*kind*/) override {}
+  void rate_changed(ActivityId /*activity*/, Seconds /*at*/, double /*rate*/) override {}
+  void utilisation(ResourceId /*id*/, Seconds /*at*/, double /*used*/) override {}
+
+ private:
+  struct Open {
+    int gpu, stream;
+    bool is_kernel;
+    Seconds from;
+  };
+  struct Gpu {
+    std::vector<Interval> kernels;
+    std::array<std::vector<Interval>, kStepTraffics> moved;
+  };
+
+  std::vector<StepTraffic> traffic_;  ///< by stream
+  std::map<ActivityId, Open> open_;
+  std::map<int, Gpu> gpus_;
+};
+
+/// As ClusterStep, in numbers that a process can hand over.
+SimulatedTime simulate(const ExperimentFile& file) {
+  const Experiment experiment = file.make(std::nullopt);
+  const StepFacts& facts = experiment.step.value();
+  ExposedTraffic listener(experiment.program.streams);
+  RunSetup setup;
+  setup.observer = &listener;
+  const RunResult run = run_once(experiment, experiment.strategies.front(), setup);
+  const double ranks = experiment.cluster.ranks();
+  std::array<Seconds, kStepTraffics> exposed = {};
+  for (const SimulatedClass& its : run.classes) {
+    const auto own = listener.of(its.representative());
+    for (std::size_t i = 0; i < kStepTraffics; ++i)
+      exposed.at(i) += own.at(i) * (its.multiplicity() / ranks);
+  }
+  const Seconds bubble = facts.pipeline ? average_bubble(run.classes) : Seconds{};
+  SimulatedTime found{.time = run.time,
+                      .values = {static_cast<double>(facts.tokens) / ranks / run.time.value,
+                                 facts.model_flops / facts.peak / run.time, facts.memory.bytes.value,
+                                 facts.memory.reserved.value, bubble.value}};
+  for (const Seconds time : exposed)
+    found.values.push_back(time.value);
+  return found;
+}
+
+ClusterStep step_from(const SimulatedTime& found) {
+  ClusterStep step{.time = found.time.value(),
+                   .tokens_per_second = found.values.at(0),
+                   .mfu = found.values.at(1),
+                   .in_use = Bytes{found.values.at(2)},
+                   .reserved = Bytes{found.values.at(3)},
+                   .bubble = Seconds{found.values.at(4)}};
+  for (std::size_t i = 0; i < kStepTraffics; ++i)
+    step.exposed.at(i) = Seconds{found.values.at(5 + i)};
+  return step;
+}
+
+double error_of(Seconds here, Seconds measured) { return kPercent * (here / measured - 1.0); }
+
+/// Of some rows: absolute errors, with those of the first run beside, and the means of signed ones.
+struct Errors {
+  Comparison comparison;
+  double now = 0.0, first = 0.0;
+  std::size_t rows = 0, first_rows = 0;
+
+  void add(Seconds measured, Seconds here, const std::optional<StepTime>& before) {
+    std::vector<Comparison::Beside> beside;
+    if (before) {
+      beside.emplace_back("first", before->here);
+      first += error_of(before->here, measured);
+      ++first_rows;
+    }
+    comparison.add({measured, here, rows}, beside);
+    now += error_of(here, measured);
+    ++rows;
+  }
+  StudyLine signed_line(PublishedFigure of, std::string label) const {
+    StudyLine line{.figure = {.of = std::move(of)}, .label = std::move(label), .rows = rows};
+    if (rows > 0) line.figure.simulated = now / static_cast<double>(rows);
+    if (first_rows > 0) line.beside.emplace_back("first", first / static_cast<double>(first_rows));
+    return line;
+  }
+};
+
+}  // namespace
+
+double ClusterStepsPart::Row::error() const { return error_of(here.value().time, of.measured); }
+
+ClusterStepsPart::ClusterStepsPart(std::vector<MeasuredStep> steps) {
+  for (MeasuredStep& step : steps) {
+    const std::filesystem::path path = experiment_of_study("training", step.frame);
+    ExperimentFile file = ExperimentFile::load(path, step.sets);
+    rows_.push_back({.of = std::move(step), .file = std::move(file)});
+  }
+}
+
+void ClusterStepsPart::plan(SimulationJobs& jobs) {
+  for (Row& row : rows_)
+    jobs.push_back({[&row] { return simulate(row.file); },
+                    [&row](const SimulatedTime& found) {
+                      row.why_not = found.said;
+                      if (found.time) row.here = step_from(found);
+                    }});
+}
+
+StudySection ClusterStepsPart::errors(const PublishedFigures& published, const FirstTable& first) const {
+  StudySection section{.heading = "Steps of clusters: mean absolute error", .lines = {}, .notes = {}};
+  const auto of_group = [&](std::string_view group) {
+    Errors errors;
+    for (const Row& row : rows_) {
+      if (!group.empty() && group_of(row.of) != group) continue;
+      if (row.here)
+        errors.add(row.of.measured, row.here->time, first.find(row.of.set, row.of.row));
+      else
+        errors.comparison.skip();
+    }
+    return errors;
+  };
+  const Errors all = of_group("");
+  section.lines.push_back(all.comparison.line(published.find("steps.mean"), FigureKind::predicted, "all rows"));
+  section.lines.push_back(all.signed_line(published.find("steps.signed"), "the same, mean of signed errors"));
+  for (const auto& [group, label] : kTables) {
+    const Errors errors = of_group(group);
+    const std::string id = fmt::format("steps.{}", group);
+    section.lines.push_back(
+        errors.comparison.line(published.find(id), FigureKind::predicted, std::string(label)));
+    section.lines.push_back(errors.signed_line(published.find(id + ".signed"), "signed"));
+  }
+  section.value = "now";
+  section.notes = {"first: before anything was changed because of it (studies/cluster/first.csv)."};
+  return section;
+}
+
+StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const {
+  StudySection section{.heading = "Weak scaling of GPT-3 175B: time on 2,048 GPUs over time on 128",
+                       .lines = {},
+                       .notes = {"published: measured. Only replicas are added."},
+                       .value = "here",
+                       .decimals = 3};
+  std::map<std::string, std::vector<const Row*>> releases;
+  for (const Row& row : rows_)
+    if (row.of.set == "gpt175b") releases[row.of.row.substr(0, row.of.row.find(' '))].push_back(&row);
+  for (const auto& [release, rows] : releases) {
+    const Row &few = *rows.front(), &many = *rows.back();
+    StudyLine line{.figure = {.of = published.find("scaling.weak")}, .label = release, .rows = rows.size()};
+    line.beside.emplace_back("measured", many.of.measured / few.of.measured);
+    if (few.here && many.here) {
+      const double here = many.here->time / few.here->time;
+      line.figure.simulated = kPercent * (here * (few.of.measured / many.of.measured) - 1.0);
+      line.beside.emplace_back("simulated", here);
+    }
+    section.lines.push_back(std::move(line));
+  }
+  return section;
+}
+
+StudySection ClusterStepsPart::rows(const PublishedFigures& published, const FirstTable& first) const {
+  StudySection section{.heading = "Steps of clusters by row: signed error", .lines = {}, .notes = {}};
+  for (const Row& row : rows_) {
+    std::string name = row.of.row;
+    std::ranges::replace_if(
+        name, [](char letter) { return letter == ' ' || letter == '.'; }, '-');
+    StudyLine line{.figure = {.of = published.find(fmt::format("steps.row.{}.{}", row.of.set, name))},
+                   .label = fmt::format("{}, {}", row.of.set, row.of.row)};
+    if (!row.here) {
+      line.skipped = 1;
+      section.notes.push_back(fmt::format("{}: {}", line.label, row.why_not));
+      section.lines.push_back(std::move(line));
+      continue;
+    }
+    const ClusterStep& here = *row.here;
+    line.rows = 1;
+    line.figure.simulated = row.error();
+    if (const auto before = first.find(row.of.set, row.of.row))
+      line.beside.emplace_back("first", error_of(before->here, row.of.measured));
+    const auto of_step = [&](Seconds time) { return kPercent * (time / here.time); };
+    const auto exposed = [&](StepTraffic traffic) {
+      return of_step(here.exposed.at(static_cast<std::size_t>(traffic)));
+    };
+    line.beside.insert(line.beside.end(), {{"measured [ms]", row.of.measured / 1.0_ms},
+                                           {"here [ms]", here.time / 1.0_ms},
+                                           {"tokens/s/GPU [1/s]", here.tokens_per_second},
+                                           {"MFU", kPercent * here.mfu},
+                                           {"bubble", of_step(here.bubble)},
+                                           {"tensor", exposed(StepTraffic::tensor)},
+                                           {"pipeline", exposed(StepTraffic::pipeline)},
+                                           {"data", exposed(StepTraffic::data)},
+                                           {"reserved [GiB]", here.reserved.value / kGiB}});
+    if (row.of.in_use) {
+      line.beside.emplace_back("in use [GiB]", here.in_use.value / kGiB);
+      line.beside.emplace_back("measured [GiB]", row.of.in_use->value / kGiB);
+    }
+    section.lines.push_back(std::move(line));
+  }
+  section.value = "now";
+  section.notes.insert(
+      section.notes.begin(),
+      "bubble; tensor, pipeline, data: exposed communication for that, in which no kernel runs, with waiting "
+      "for others. Shares of the step in %, of an average GPU.");
+  return section;
+}
+
+std::string ClusterStepsPart::rows_csv() const {
+  std::string text =
+      "set,row,measured_ms,here_ms,p5_ms,p95_ms,tokens_per_s_per_gpu,mfu,reserved_gib,bubble_ms,"
+      "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms\n";
+  for (const Row& row : rows_) {
+    text += fmt::format("{},{},{:.3f}", row.of.set, row.of.row, row.of.measured / 1.0_ms);
+    if (!row.here) {
+      text += ",,,,,,,,,,\n";
+      continue;
+    }
+    const ClusterStep& here = *row.here;
+    text += fmt::format(",{:.3f},,,{:.1f},{:.4f},{:.2f},{:.3f}", here.time / 1.0_ms, here.tokens_per_second,
+                        here.mfu, here.reserved.value / kGiB, here.bubble / 1.0_ms);
+    for (const Seconds exposed : here.exposed)
+      text += fmt::format(",{:.3f}", exposed / 1.0_ms);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace c3::studies

@@ -1,0 +1,43 @@
+#include "studies/cluster/cluster_study.hpp"
+
+#include <string>
+#include <vector>
+
+#include "studies/cluster/cluster_part.hpp"
+#include "studies/cluster/cluster_steps.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& published,
+                               const StudyProgress& progress) {
+  StudyOutcome outcome;
+  const FirstTable first(study_file("cluster", "first.csv"));
+  ClusterStepsPart steps(read_cluster_steps(input.data, outcome.broken));
+  SimulationJobs jobs;
+  steps.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  outcome.report = {steps.errors(published, first), steps.scaling(published), steps.rows(published, first)};
+  if (input.wants_rows) outcome.rows_csv = steps.rows_csv();
+  return outcome;
+}
+
+std::vector<StudyFile> files_of_study() {
+  std::vector<StudyFile> files(kStepTables.begin(), kStepTables.end());
+  files.insert(files.end(), kClusterTables.begin(), kClusterTables.end());
+  return files;
+}
+
+}  // namespace
+
+Study cluster_study() {
+  return {.name = "cluster",
+          .about =
+              "Training steps on 8 to 2,048 GPUs with pipelines, tensor and data parallelism beside "
+              "measured ones",
+          .files = files_of_study(),
+          .run = reproduce_cluster,
+          .has_rows = true};
+}
+
+}  // namespace c3::studies

@@ -1,0 +1,142 @@
+// Training steps on random grids of tensor-parallel, data-parallel and pipeline ranks over up to 64 GPUs: one
+// rank of each class for all of them takes as long as all of them, and moves as much. C3SIM_ATTACK=200 draws
+// more grids than the few that every run has time for.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "tests/support/folded_runs.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/random_programs.hpp"
+#include "tests/unit/training_setups.hpp"
+#include "workloads/training/pipeline_rules.hpp"
+
+using namespace c3;
+using namespace c3::test;
+
+namespace {
+
+/// A step of a small model on some nodes of eight GPUs.
+struct DrawnGrid {
+  ClusterSpec cluster;
+  TrainingSetup setup;
+
+  std::string text() const {
+    return std::to_string(cluster.ranks()) + " GPUs, tensor " + std::to_string(setup.tensor_parallel) +
+           ", pipeline " + std::to_string(setup.pipeline.stages) + ", " +
+           std::string(name_of(setup.pipeline.schedule)) + ", " + std::to_string(setup.micro_batches) +
+           " micro-batches, " + std::string(name_of(setup.sharding));
+  }
+};
+
+class RandomGrids {
+ public:
+  explicit RandomGrids(std::uint32_t seed) : random_(seed) {}
+
+  /// Of what there can be: drawn until it breaks no rule.
+  DrawnGrid next() {
+    for (;;) {
+      DrawnGrid grid = any();
+      if (!broken_pipeline_rule(grid.setup, grid.cluster.ranks())) return grid;
+    }
+  }
+
+ private:
+  template <class Value, std::size_t kCount>
+  Value one_of(const std::array<Value, kCount>& values) {
+    return values[random_() % kCount];
+  }
+  bool coin() { return random_() % 2 == 0; }
+
+  DrawnGrid any() {
+    DrawnGrid grid{.cluster = nodes_of_eight(one_of(std::array{2, 4, 8}), false, one_switch(8)),
+                   .setup = coin() ? llama_setup() : gpt_setup()};
+    grid.cluster.gpu = mi300x_like_trainer();
+    TrainingSetup& setup = grid.setup;
+    setup.tensor_parallel = one_of(std::array{1, 2, 4});
+    setup.sequence_parallel = setup.tensor_parallel > 1 && coin();
+    setup.sharding = one_of(std::array{Sharding::none, Sharding::optimizer});
+    PipelineSetup& pipeline = setup.pipeline;
+    pipeline.stages = one_of(std::array{1, 2, 4});
+    if (pipeline.stages > 1) {
+      pipeline.schedule =
+          one_of(std::array{ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved,
+                            ScheduleKind::zb_h1, ScheduleKind::zb_v, ScheduleKind::dualpipe});
+      const bool has_chunks =
+          pipeline.schedule == ScheduleKind::interleaved || pipeline.schedule == ScheduleKind::zb_v;
+      if (has_chunks) pipeline.virtual_stages = 2;
+      if (coin()) pipeline.messages = PipelineMessages::overlapped;
+    }
+    setup.model.layers = pipeline.stages * pipeline.virtual_stages;
+    setup.micro_batches = one_of(std::array{2, 4, 8});
+    return grid;
+  }
+
+  std::mt19937 random_;
+};
+
+Experiment experiment_of(const DrawnGrid& grid) {
+  Experiment experiment =
+      test::experiment_of(grid.cluster, training_step(grid.setup, grid.cluster.ranks()).program);
+  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
+  return experiment;
+}
+
+/// Of all ranks: kernels, and bytes that collectives and messages move.
+struct Work {
+  double kernels = 0.0, communication = 0.0, operations = 0.0;
+};
+
+Work work_of(const RunResult& result) {
+  Work work;
+  for (const SimulatedClass& its : result.classes) {
+    work.kernels += its.multiplicity() * its.times.kernels.value;
+    work.communication += its.multiplicity() * its.times.communication.value;
+    for (const ClassTime& of_class : its.times.classes)
+      work.operations += its.multiplicity() * of_class.count;
+  }
+  return work;
+}
+
+int grids() {
+  const char* const count = std::getenv("C3SIM_ATTACK");
+  return count == nullptr ? 12 : std::atoi(count);
+}
+
+}  // namespace
+
+TEST_CASE("training steps on random grids of up to 64 GPUs take as long folded as rank by rank") {
+  RandomGrids random(20251125);
+  double sum = 0.0, worst = 0.0;
+  for (int i = 0; i < grids(); ++i) {
+    const DrawnGrid grid = random.next();
+    const std::string text = grid.text();
+    CAPTURE(text);
+    const Experiment experiment = experiment_of(grid);
+    const RunResult all = run(experiment, Fold::none), mean = run(experiment, Fold::mean);
+    CHECK(all.classes.size() == static_cast<std::size_t>(grid.cluster.ranks()));
+    // Ranks of a stage are alike: at least as many stand behind each class as there are data-parallel ranks.
+    const double times = factor(mean, experiment);
+    CHECK(times >= 2.0);
+    sum += times;
+    const double spread = tolerance(experiment, all, mean);
+    const double difference = std::abs(mean.time / all.time - 1.0);
+    worst = std::max(worst, difference);
+    CHECK(difference <= spread);
+    const Work explicit_work = work_of(all), folded_work = work_of(mean);
+    CHECK(folded_work.operations == explicit_work.operations);
+    // As check_activity has it: of the step's time, since a short collective shows the latency of one step.
+    const double allowed = spread * all.time.value * grid.cluster.ranks();
+    CHECK(std::abs(folded_work.kernels - explicit_work.kernels) <= allowed);
+    CHECK(std::abs(folded_work.communication - explicit_work.communication) <= allowed);
+  }
+  MESSAGE("folded " << sum / grids() << " times in the mean; times differ by " << 100.0 * worst
+                    << " % at most");
+}
