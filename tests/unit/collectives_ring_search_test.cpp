@@ -61,6 +61,22 @@ TEST_CASE("the way between sockets slows a ring down to a step of the list, or s
   CHECK(found(cluster, {0, 1, 2, 3}).channels == 2);
 }
 
+TEST_CASE("a ring that leaves through NICs goes from one to the next without the way between sockets") {
+  ClusterSpec cluster = over_pcie(63.0_GBps, tuned_as(TunedGpu::blackwell), P2pReach::host);
+  cluster.node.host.shm = false;
+  CHECK(found(cluster, {0, 1, 2, 3}).bandwidth() == 45.0_GBps);
+}
+
+TEST_CASE("over nodes there are as many rings as NICs, where PCIe carries more") {
+  // A NIC of 100 Gb/s counts 12 GB/s, of which PCIe 5.0 has four.
+  ClusterSpec cluster = over_pcie(63.0_GBps, tuned_as(TunedGpu::blackwell));
+  cluster.nodes = 2;
+  cluster.fabric = one_switch(2);
+  cluster.fabric->nic.raw = 12.5_GBps;
+  CHECK(found(cluster, {0, 1, 4, 5}).bandwidth() == 24.0_GBps);
+  CHECK(found(cluster, {0, 1, 4, 5}).channels == 4);
+}
+
 TEST_CASE("pairs have two channels for each peer") {
   const ClusterSpec cluster = over_pcie(63.0_GBps, tuned_as(TunedGpu::blackwell));
   CHECK(library_among(cluster, {0, 1}).p2p_channels == 2);

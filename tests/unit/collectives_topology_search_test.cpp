@@ -94,3 +94,14 @@ TEST_CASE("a release is read with its patch or without, which is the last one") 
   for (const char* const wrong : {"", "2", "2.", "2.26.", "2.26.2.1", "v2.26", "2.-1", "2.26rc1"})
     CHECK_FALSE(version_named(wrong));
 }
+
+TEST_CASE(
+    "a kernel has two channels of each ring, four of a fast one, and over nodes as many of few that stay "
+    "fast") {
+  CHECK(kernel_channels({4, 40.0, 40.0}, TunedGpu::ampere, false) == 16);  // eight of 20 GB/s
+  CHECK(kernel_channels({4, 24.0, 24.0}, TunedGpu::ampere, false) == 8);
+  CHECK(kernel_channels({5, 48.0, 48.0}, TunedGpu::hopper, false) == 10);  // more than four below 50 GB/s stay
+  CHECK(kernel_channels({5, 48.0, 48.0}, TunedGpu::hopper, true) == 20);
+  CHECK(kernel_channels({8, 48.0, 48.0}, TunedGpu::hopper, true) == 16);
+  CHECK(kernel_channels({5, 42.0, 42.0}, TunedGpu::hopper, true) == 10);
+}
