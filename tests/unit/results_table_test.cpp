@@ -175,7 +175,8 @@ TEST_CASE("the JSON of a study has the documented fields in their order, and nul
     keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"strategy", "time_us", "time_p5_us", "time_p95_us", "lower_bound_us",
                                          "speedup", "ideal_speedup", "share_of_ideal", "kernel", "collective",
-                                         "loss_us", "step", "classes", "flows", "estimate"});
+                                         "loss_us", "step", "classes", "clock", "kernel_alone_clock", "flows",
+                                         "estimate"});
   for (const auto* absent : {"share_of_ideal", "kernel", "collective", "loss_us", "step"})
     CHECK(first[absent].is_null());
   const auto& second = json["strategies"].elements()[1];
