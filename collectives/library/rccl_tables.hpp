@@ -5,10 +5,13 @@
 /// models 3 (MI250X with four NICs), 5 (MI300X) and 6 (MI350X, MI355X).
 
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "collectives/call.hpp"
-#include "collectives/library/tuner_tables.hpp"
+#include "collectives/library/tuner_table.hpp"
+#include "collectives/library/version.hpp"
+#include "gpu/spec.hpp"
 
 namespace c3::inline collectives {
 

@@ -86,7 +86,7 @@ class MovedBytes(unittest.TestCase):
         self.assert_accounted(self.run_file(MAIN_JOB, ONE_SEED, "measure.fold=none"))
 
     def test_fused_kernels_copy_engines_and_stores_that_nobody_waits_for(self):
-        self.assert_accounted(self.run_file(FUSED, ONE_SEED, "model.tokens=512"))
+        self.assert_accounted(self.run_file(FUSED, ONE_SEED, "model.tokens=2048"))
         self.assert_accounted(self.run_file(T3, ONE_SEED))
 
     def test_a_training_step_and_its_layers(self):

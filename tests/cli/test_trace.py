@@ -311,7 +311,7 @@ class OtherRuns(TraceTest, ScratchTest):
         self.assertEqual(self.files(), ["traces"])
 
     def test_a_full_disk_leaves_no_trace_and_no_result(self):
-        limit = 150_000  # bytes a file: the first trace is longer, the HDF5 file until then shorter
+        limit = 100_000  # bytes a file: the first trace is longer, the HDF5 file until then shorter
         done = self.run_with(MAIN_JOB, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         self.assert_one_line(done, 74, r"^c3sim: traces/serial/rank0\.json: cannot write: File too large$")
         self.assertEqual(self.files(), [])

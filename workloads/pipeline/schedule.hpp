@@ -8,25 +8,10 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "workloads/pipeline/pipeline_task.hpp"
 
 namespace c3::inline workloads {
 
-/// What a stage does with a micro-batch.
-enum class PipelinePass : std::uint8_t {
-  forward,
-  backward,  ///< gradients of inputs and, unless the schedule splits it, of weights
-  weights,   ///< gradients of weights
-};
-
-/// One pass of a micro-batch through one chunk of layers.
-struct PipelineTask {
-  PipelinePass pass = PipelinePass::forward;
-  int micro_batch = 0;
-  int chunk = 0;             ///< of its stage
-  bool with_before = false;  ///< its messages go together with those of the task before it
-
-  bool operator==(const PipelineTask&) const = default;
-};
 /// "F3", of several chunks "F3.1".
 std::string text_of(const PipelineTask& task, int chunks);
 
@@ -85,14 +70,6 @@ constexpr auto enum_names(ScheduleKind) {
                                                 {"dualpipe", ScheduleKind::dualpipe},
                                                 {"table", ScheduleKind::table}});
 }
-
-/// What a schedule is made for.
-struct PipelineShape {
-  int stages = 1;
-  int micro_batches = 1;
-  int chunks = 1;  ///< of a stage
-  int group = 0;   ///< of the interleaved schedule: micro-batches that go through a chunk together
-};
 
 /// The rule that \p shape breaks for a schedule of \p kind; nullopt: none.
 std::optional<std::string> broken_rule(ScheduleKind kind, const PipelineShape& shape);

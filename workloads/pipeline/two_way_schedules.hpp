@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "workloads/pipeline/schedule.hpp"
+#include "workloads/pipeline/pipeline_task.hpp"
 
 namespace c3::inline workloads {
 
