@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "collectives/group_layout.hpp"
-#include "collectives/library/symmetric_kernels.hpp"
+#include "collectives/library/symmetric_switch.hpp"
 
 namespace c3::inline collectives {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "collectives/library/rail_kernels.hpp"
+#include "collectives/library/symmetric_switch.hpp"
 
 namespace c3::inline collectives {
 namespace {
@@ -100,16 +101,6 @@ bool has_kernel(const PublishedFigures& figures, Algorithm algorithm, Protocol p
 }
 
 }  // namespace
-
-bool switch_multicasts(const PublishedFigures& figures) {
-  return figures.cluster.node.switch_reduces && figures.library.nvls_channels > 0 &&
-         figures.ranks_per_node() > 2.0;
-}
-
-bool switch_adds(const PublishedFigures& figures) {
-  const CollectiveCall& call = figures.call;
-  return !reduces(call.kind) || call.dtype != DType::fp8 || is_blackwell(figures);
-}
 
 std::optional<SymmetricKernel> symmetric_kernel(const PublishedFigures& figures, Algorithm algorithm,
                                                 Protocol protocol) {

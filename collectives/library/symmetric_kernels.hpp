@@ -21,11 +21,6 @@ struct SymmetricKernel {
 std::optional<SymmetricKernel> symmetric_kernel(const PublishedFigures& figures, Algorithm algorithm,
                                                 Protocol protocol);
 
-/// Whether the node's switch multicasts to GPUs of \p figures' group within a node: to more than two.
-bool switch_multicasts(const PublishedFigures& figures);
-/// Whether it adds the call's data type: fp8 on Blackwell only.
-bool switch_adds(const PublishedFigures& figures);
-
 /// What NCCL takes where both buffers are registered: of its symmetric kernels the one of least time, each work
 /// group counted as 2.5 % more; over nodes the one of rail_kernel. Absent where there is none, and from 2.29 to
 /// 2.29.6 where it is one of protocol ll, but \p usual, the choice without registered buffers, is not.

@@ -17,14 +17,16 @@ namespace {
 
 struct Mechanism {
   std::string_view name;
-  std::array<std::string_view, 6> off;  ///< overrides without it
+  std::array<std::string_view, 6>
+      off;  ///< overrides without it; '+' where no experiment of the study has the key
 };
 constexpr std::array kMechanisms = {
-    Mechanism{"clock", {R"(gpu.clock_state="burst")"}},
-    Mechanism{"hosts",
-              {"framework.host_forward=0", "framework.host_backward=0", "framework.host_collective=0",
-               "framework.host_event=0", "framework.host_layer_forward=0", "framework.host_layer_backward=0"}},
-    Mechanism{"stalls", {R"(host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"gpu.speed_spread=0"}}};
+    Mechanism{"clock", {R"(+gpu.clock_state="burst")"}},
+    Mechanism{
+        "hosts",
+        {"+framework.host_forward=0", "+framework.host_backward=0", "+framework.host_collective=0",
+         "+framework.host_event=0", "+framework.host_layer_forward=0", "+framework.host_layer_backward=0"}},
+    Mechanism{"stalls", {R"(+host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"gpu.speed_spread=0"}}};
 /// Variants of a step: without any, with each alone, with all.
 constexpr std::size_t kVariants = kMechanisms.size() + 2;
 
@@ -37,7 +39,7 @@ std::vector<std::string> sets_of(const MeasuredStep& step, std::size_t variant) 
   for (std::size_t i = 0; i < kMechanisms.size(); ++i) {
     if (has(variant, i)) continue;
     for (const std::string_view off : kMechanisms[i].off)
-      if (!off.empty()) sets.push_back("+" + std::string(off));
+      if (!off.empty()) sets.emplace_back(off);
   }
   return sets;
 }

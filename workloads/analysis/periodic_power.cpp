@@ -6,7 +6,7 @@
 
 #include "gpu/clock/governor.hpp"
 #include "gpu/kernels/operator_class.hpp"
-#include "workloads/analysis/steady_state.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 
 namespace c3::inline workloads {
 namespace {

@@ -16,51 +16,6 @@ namespace {
 
 constexpr double kSteady = 0.01;  // of a period, by which the next may differ
 
-/// Three sizes of a step, equally far apart, from which larger ones follow.
-struct Sizes {
-  std::array<std::int64_t, 3> of;
-  std::int64_t whole = 0;
-
-  bool is_shortened() const { return whole > of.back(); }
-  std::int64_t first() const { return is_shortened() ? of[0] : whole; }
-  std::int64_t last() const { return is_shortened() ? of[2] : whole; }
-  /// What lies beyond the last, in distances between two.
-  double beyond() const {
-    return is_shortened() ? static_cast<double>(whole - of[2]) / static_cast<double>(of[2] - of[1]) : 0.0;
-  }
-};
-
-Sizes layers_of(const ProgramFamily& family) {
-  const std::int64_t layers = family.size().layers;
-  // What is left out is whole periods.
-  const std::int64_t period = std::max<std::int64_t>(2, family.layer_period());
-  const std::int64_t rest = layers % period;
-  const std::int64_t fewest = rest == 0 ? 2 * period : period + rest;
-  return {{fewest, fewest + period, fewest + 2 * period}, layers};
-}
-
-Sizes micro_batches_of(const ProgramFamily& family) {
-  const std::int64_t fewest = family.fewest_micro_batches(), period = family.micro_batch_period();
-  const std::int64_t rest = family.size().micro_batches % period;
-  const std::int64_t first = fewest + (rest + period - fewest % period) % period;
-  return {{first, first + period, first + 2 * period}, family.size().micro_batches};
-}
-
-/// "8 of 32 layers and 4 of 16 micro-batches"
-std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
-  const auto part = [](const Sizes& sizes, const char* what) {
-    return sizes.is_shortened() ? fmt::format("{} of {} {}", sizes.of[2], sizes.whole, what) : std::string();
-  };
-  const std::string of_layers = part(layers, "layers"), of_batches = part(micro_batches, "micro-batches");
-  return of_layers + (of_layers.empty() || of_batches.empty() ? "" : " and ") + of_batches;
-}
-
-Experiment resized(const Experiment& experiment, const StepSize& size) {
-  Experiment smaller = experiment;
-  set_step(smaller, experiment.family->at(size));
-  return smaller;
-}
-
 /// a + factor (a - b), of every time and count.
 class Extrapolation {
  public:
@@ -196,27 +151,6 @@ RunResult run_step(const Experiment& experiment, const Strategy& strategy, const
   whole.notes.emplace_back(
       "layers or micro-batches do not repeat in equal times: the whole step was simulated");
   return whole;
-}
-
-bool may_be_shortened(const Experiment& experiment) {
-  if (!experiment.family || experiment.measure.exact) return false;
-  return layers_of(*experiment.family).is_shortened() || micro_batches_of(*experiment.family).is_shortened();
-}
-
-Experiment smallest(const Experiment& experiment) {
-  const Sizes layers = layers_of(*experiment.family);
-  const Sizes micro_batches = micro_batches_of(*experiment.family);
-  return resized(experiment, {layers.first(), micro_batches.first()});
-}
-
-std::string abridged_part(const Experiment& experiment) {
-  return part_text(layers_of(*experiment.family), micro_batches_of(*experiment.family));
-}
-
-Experiment abridged(const Experiment& experiment) {
-  const Sizes layers = layers_of(*experiment.family);
-  const Sizes micro_batches = micro_batches_of(*experiment.family);
-  return resized(experiment, {layers.last(), micro_batches.last()});
 }
 
 }  // namespace c3::workloads

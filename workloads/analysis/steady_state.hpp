@@ -1,8 +1,7 @@
 #pragma once
 /// The time of a training step from steps of fewer layers and micro-batches.
 
-#include <string>
-
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3::inline workloads {
@@ -15,20 +14,5 @@ namespace c3::inline workloads {
 /// which it was. Wrong when: something drifts by less than that from layer to layer, such as how far a host is
 /// ahead.
 RunResult run_step(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup);
-
-/// Whether run_step() may take the time of \p experiment from smaller steps.
-bool may_be_shortened(const Experiment& experiment);
-
-/// The smallest of the steps from which the time of \p experiment follows where it is shortened.
-/// \pre it is a training step
-Experiment smallest(const Experiment& experiment);
-
-/// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
-/// \pre it is a training step that is shortened
-std::string abridged_part(const Experiment& experiment);
-
-/// The largest of the steps from which the time of \p experiment follows where it is shortened.
-/// \pre it is a training step
-Experiment abridged(const Experiment& experiment);
 
 }  // namespace c3::workloads

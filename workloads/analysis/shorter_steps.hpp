@@ -1,0 +1,51 @@
+#pragma once
+/// Smaller steps from which the time of a training step follows.
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// Three sizes of a step, equally far apart, from which larger ones follow.
+struct Sizes {
+  std::array<std::int64_t, 3> of;
+  std::int64_t whole = 0;
+
+  bool is_shortened() const { return whole > of.back(); }
+  std::int64_t first() const { return is_shortened() ? of[0] : whole; }
+  std::int64_t last() const { return is_shortened() ? of[2] : whole; }
+  /// What lies beyond the last, in distances between two.
+  double beyond() const {
+    return is_shortened() ? static_cast<double>(whole - of[2]) / static_cast<double>(of[2] - of[1]) : 0.0;
+  }
+};
+
+/// Of layers, and of micro-batches.
+Sizes layers_of(const ProgramFamily& family);
+Sizes micro_batches_of(const ProgramFamily& family);
+
+/// "8 of 32 layers and 4 of 16 micro-batches"
+std::string part_text(const Sizes& layers, const Sizes& micro_batches);
+
+/// The same step with so many layers and micro-batches.
+Experiment resized(const Experiment& experiment, const StepSize& size);
+
+/// Whether run_step() may take the time of \p experiment from smaller steps.
+bool may_be_shortened(const Experiment& experiment);
+
+/// The smallest of the steps from which the time of \p experiment follows where it is shortened.
+/// \pre it is a training step
+Experiment smallest(const Experiment& experiment);
+
+/// Which part of \p experiment abridged() is: "8 of 32 layers and 4 of 16 micro-batches".
+/// \pre it is a training step that is shortened
+std::string abridged_part(const Experiment& experiment);
+
+/// The largest of the steps from which the time of \p experiment follows where it is shortened.
+/// \pre it is a training step
+Experiment abridged(const Experiment& experiment);
+
+}  // namespace c3::workloads
