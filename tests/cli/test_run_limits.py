@@ -128,7 +128,7 @@ class RunLimits(ScratchTest):
 
     def test_a_thousand_strategies_are_the_factor_and_many_are_kept(self):
         strategies = "".join(f"[strategy.s{i}]\nb.priority = {i % 5}\n" for i in range(1000))
-        text = JOB.format(size=8192, k=8192) + strategies + measured(8)
+        text = JOB.format(size=16384, k=8192) + strategies + measured(8)
         done = self.limited(text, "10")
         self.assertRegex(done.stderr, r"the largest factor is (1000 strategies|8 seeds)")
 
