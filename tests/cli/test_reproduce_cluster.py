@@ -7,30 +7,19 @@ import unittest
 import unittest.mock
 
 from command import SOURCE, ScratchTest, c3sim
+from small_steps import SMALL_MODEL, VTRAIN_COLUMNS
 
-COLUMNS = ("# GPUs,global batch,micro batch,hidden size,attention heads,# layers,sequence length,tensor parallelism,"
-           "data parallelism,pipeline parallelism,iteration time (ms)\n")
 # A row or two of each table; those with fp8, with context parallelism or without a layout are left out.
 TABLES = {
     "torchtitan_8b_128gpu_and_async_tp.csv":
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n",
     "mosaic_mpt_a100_80g_125m_1b.csv": "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n",
     "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n1,2,2,256,1,4,12,0.5\n",
-    "vtrain_multi_node_18b_39b.csv": COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n",
+    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n",
     "dgxc_h100_8b_cp2_175b_bf16.csv": "release,workload,gpus,gbs,metric,value\n"
         'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=32)",8,128.0,time,12.9\n'
         'v1,"GPT BF16 (TP=4,PP=2, MBS=1, VP=2, SEQ=256)",16,16.0,time,0.05\n'
         'v1,"GPT BF16 (TP=4,PP=2, MBS=1, VP=2, SEQ=256)",32,32.0,time,0.06\nv2,GPT BF16,16,,time,0.05\n'}
-SMALL = """hidden = 512
-ffn = 1024
-heads = 8
-kv_heads = 8
-vocabulary = 1024
-[training]
-sequence = 256
-[measure]
-seeds = 1
-"""
 FRAMES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "llama3_70b_b200.toml": 1, "gpt3_175b_h100.toml": 2}
 
 
@@ -44,7 +33,7 @@ class ReproduceCluster(ScratchTest):
         shipped = SOURCE / "configs/experiments/training"
         for name, nodes in FRAMES.items():
             (experiments / name).write_text(
-                f"extends = [{json.dumps(str(shipped / name))}]\nnodes = {nodes}\n[model]\nlayers = 4\n{SMALL}")
+                f"extends = [{json.dumps(str(shipped / name))}]\nnodes = {nodes}\n[model]\nlayers = 4\n{SMALL_MODEL}")
         for name, text in TABLES.items():
             (tables / name).write_text(text)
         patch = unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")})

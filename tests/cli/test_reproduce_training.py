@@ -7,30 +7,19 @@ import unittest
 import unittest.mock
 
 from command import SOURCE, ScratchTest, c3sim
+from small_steps import SMALL_MODEL, VTRAIN_COLUMNS
 
-COLUMNS = ("# GPUs,global batch,micro batch,hidden size,attention heads,# layers,sequence length,tensor parallelism,"
-           "data parallelism,pipeline parallelism,iteration time (ms)\n")
 ROWS = ["2,4,2,256,4,2,256,2,1,1,9.5", "2,8,1,512,8,2,256,1,2,1,30.25", "4,4,2,256,4,2,256,1,2,2,12.5"]  # the last has a pipeline
-SMALL = """hidden = 512
-ffn = 1024
-heads = 8
-kv_heads = 8
-vocabulary = 1024
-[training]
-sequence = 256
-[measure]
-seeds = 1
-"""
 # One row or two of each table of steps: those with fp8 or a pipeline are left out.
 TABLES = {
-    "vtrain_8gpu_h1024_l12.csv": COLUMNS + "8,16,1,256,8,2,256,8,1,1,20\n8,8,1,256,8,2,256,8,1,1,11\n",
+    "vtrain_8gpu_h1024_l12.csv": VTRAIN_COLUMNS + "8,16,1,256,8,2,256,8,1,1,20\n8,8,1,256,8,2,256,8,1,1,11\n",
     "torchtitan_8b_128gpu_and_async_tp.csv":
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n"
         "8B,16,2,8,256,2,1,0,0,9000,\n8B,16,2,8,256,2,1,0,1,9100,\n",
     "mosaic_mpt_a100_80g_125m_1b.csv":
         "model,seq,gpus,micro_batch,grad_accum,tokens_s,act_ckpt\n1b,256,8,1,2,500000,True\n125m,256,8,1,1,300000,False\n",
     "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n2,2,2,256,1,2,9,0.5\n8,1,2,256,1,2,9,0.5\n",
-    "vtrain_multi_node_18b_39b.csv": COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,8,1,256,8,2,256,8,1,2,30\n"}
+    "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,8,1,256,8,2,256,8,1,2,30\n"}
 NODES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "mpt_a100.toml": 1,
          "llama3_70b_b200.toml": 1}
 # As of the whole study.
@@ -49,13 +38,13 @@ class ReproduceTraining(ScratchTest):
             folder.mkdir(parents=True)
         shipped = SOURCE / "configs/experiments/training"
         for name, layers in (("llama3_8b_fsdp8.toml", ""), ("fsdp_dma_mi300x.toml", "layers = 3\n")):  # the study sets the former's
-            (experiments / name).write_text(f"extends = [{json.dumps(str(shipped / name))}]\n[model]\n{layers}{SMALL}")
+            (experiments / name).write_text(f"extends = [{json.dumps(str(shipped / name))}]\n[model]\n{layers}{SMALL_MODEL}")
         for name, nodes in NODES.items():
             (experiments / name).write_text(
-                f"extends = [{json.dumps(str(shipped / name))}]\nnodes = {nodes}\n[model]\nlayers = 2\n{SMALL}")
+                f"extends = [{json.dumps(str(shipped / name))}]\nnodes = {nodes}\n[model]\nlayers = 2\n{SMALL_MODEL}")
         for name, text in TABLES.items():
             (tables / name).write_text(text)
-        (tables / "gpt_one_node_a100_2_and_4_gpus.csv").write_text(COLUMNS + "".join(row + "\n" for row in ROWS))
+        (tables / "gpt_one_node_a100_2_and_4_gpus.csv").write_text(VTRAIN_COLUMNS + "".join(row + "\n" for row in ROWS))
         patch = unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")})
         patch.start()
         self.addCleanup(patch.stop)

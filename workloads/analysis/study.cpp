@@ -395,22 +395,4 @@ StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch) {
   return Study(make, watch).run();
 }
 
-std::vector<CollectiveRecord> record_run(const Experiment& experiment, const StrategyResult& result,
-                                         Observer& observer, LaunchObserver* launches) {
-  const auto strategy = std::ranges::find(experiment.strategies, result.name, &Strategy::name);
-  if (strategy == experiment.strategies.end()) throw std::logic_error("record_run: no strategy " + result.name);
-  RunSetup setup;
-  setup.cus = result.cus;
-  setup.seed = result.recorded_seed;
-  setup.observer = &observer;
-  setup.launches = launches;
-  setup.power = periodic_start(experiment, *strategy, setup);
-  return run_once(recorded_part(experiment, result), *strategy, setup).records;
-}
-
-Experiment recorded_part(const Experiment& experiment, const StrategyResult& result) {
-  const bool is_shortened = result.step && result.step->is_shortened;
-  return is_shortened ? abridged(experiment) : experiment;
-}
-
 }  // namespace c3::workloads

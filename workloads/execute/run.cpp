@@ -17,8 +17,8 @@
 #include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
-#include "workloads/execute/gpu_speeds.hpp"
 #include "workloads/execute/launch_skew.hpp"
+#include "workloads/execute/run_cluster.hpp"
 #include "workloads/execute/stream_program.hpp"
 #include "workloads/execute/timed_calls.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
@@ -26,28 +26,6 @@
 
 namespace c3::inline workloads {
 namespace {
-
-/// As the strategy has it.
-ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
-  ClusterSpec cluster = experiment.cluster;
-  if (strategy.hbm_arbitration) cluster.gpu.hbm.arbitration = *strategy.hbm_arbitration;
-  return cluster;
-}
-
-/// \param classes nullptr: one rank stands for all, or none for others.
-ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup,
-                           std::shared_ptr<const RankPartition> classes) {
-  ClusterSetup cluster;
-  cluster.gpu.streams = experiment.program.streams;
-  cluster.gpu.isolation = setup.isolation;
-  cluster.gpu.seed = (experiment.measure.seed << 20U) + setup.seed;
-  cluster.folded = folds(experiment, strategy);
-  cluster.classes = std::move(classes);
-  cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
-  cluster.slower = slower_gpus(experiment.cluster.gpu.compute.speed_spread, experiment.cluster.ranks(),
-                               cluster.folded || cluster.classes != nullptr, cluster.gpu.seed);
-  return cluster;
-}
 
 void widen(SideSpan& total, const SideSpan& part) {
   if (!part.any) return;
@@ -73,7 +51,8 @@ class Run {
         setup_(setup),
         simulation_(setup.observer),
         spec_(cluster_spec(experiment, strategy)),
-        cluster_(simulation_, spec_, cluster_setup(experiment, strategy, setup, std::move(classes))),
+        cluster_(simulation_, spec_,
+                 cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes))),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
         calls_(

@@ -1,0 +1,30 @@
+#include "workloads/execute/run_cluster.hpp"
+
+#include <utility>
+
+#include "workloads/execute/folding.hpp"
+#include "workloads/execute/gpu_speeds.hpp"
+
+namespace c3::inline workloads {
+
+ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
+  ClusterSpec cluster = experiment.cluster;
+  if (strategy.hbm_arbitration) cluster.gpu.hbm.arbitration = *strategy.hbm_arbitration;
+  return cluster;
+}
+
+ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
+                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes) {
+  ClusterSetup cluster;
+  cluster.gpu.streams = experiment.program.streams;
+  cluster.gpu.isolation = isolation;
+  cluster.gpu.seed = (experiment.measure.seed << 20U) + seed;
+  cluster.folded = folds(experiment, strategy);
+  cluster.classes = std::move(classes);
+  cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
+  cluster.slower = slower_gpus(experiment.cluster.gpu.compute.speed_spread, experiment.cluster.ranks(),
+                               cluster.folded || cluster.classes != nullptr, cluster.gpu.seed);
+  return cluster;
+}
+
+}  // namespace c3::workloads

@@ -1,0 +1,21 @@
+#pragma once
+/// The cluster on which a run of an experiment is simulated.
+
+#include <cstdint>
+#include <memory>
+
+#include "collectives/cluster.hpp"
+#include "gpu/isolation.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3::inline workloads {
+
+/// As the strategy has it.
+ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy);
+
+/// \param seed of the run, beside the experiment's
+/// \param classes nullptr: one rank stands for all, or none for others.
+ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
+                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes);
+
+}  // namespace c3::workloads
