@@ -1,10 +1,10 @@
 #pragma once
-/// What the largest of several random draws is on average.
+/// Expected largest of several random draws.
 
 namespace c3::inline engine {
 
 /// Expected largest of \p n (>= 1) draws of RandomStream::normal, which are cut at three standard deviations: 0
-/// of one, 1.42 of eight, up to 3. Within 1e-4.
+/// of one, 1.42 of eight, up to 3. Within 1e-4 up to 4,000 draws and within 0.01 of more.
 double expected_largest_normal(int n);
 
 /// Expected largest of \p n (>= 1) sums, each of as many exponential draws of mean 1 as a Poisson draw of mean

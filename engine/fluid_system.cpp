@@ -47,9 +47,7 @@ ResourceId FluidSystem::add_resource(const ResourceInfo& info, double capacity) 
   const ResourceId id = solver_.add_resource(capacity);
   if (observer_ != nullptr) {
     reported_load_.push_back(0.0);
-    always_used_.push_back(info.always);
     observer_->resource_added(id, info, capacity);
-    if (info.always > 0.0) observer_->utilisation(id, now(), info.always);
   }
   return id;
 }
@@ -317,7 +315,7 @@ void FluidSystem::report_loads() {
     const double load = solver_.load(resource);
     if (load == reported_load_[resource]) continue;
     reported_load_[resource] = load;
-    observer_->utilisation(resource, now(), always_used_[resource] + load);
+    observer_->utilisation(resource, now(), load);
   }
 }
 

@@ -187,7 +187,6 @@ class FluidSystem {
   std::uint64_t completed_ = 0;
   Observer* observer_;
   std::vector<double> reported_load_;
-  std::vector<double> always_used_;  ///< ResourceInfo::always
 };
 
 }  // namespace c3::engine

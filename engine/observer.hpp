@@ -66,7 +66,6 @@ struct ResourceInfo {
   int gpu = -1;
   Counted counted = Counted::nothing;
   double of_gpu = 1.0;  ///< how many like it the GPU has, for which it stands
-  double always = 0.0;  ///< in use from the start, beside what flows load: power of a GPU that does nothing
 };
 
 /// Dates are seconds since the start of the run and never decrease from call to call.

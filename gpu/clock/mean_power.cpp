@@ -6,7 +6,7 @@
 namespace c3::inline gpu {
 namespace {
 
-/// 1 - exp(-x). Most steps are a small part of the time constant, where three terms are exact.
+/// 1 - exp(-x). Most steps are a small part of the time constant, where three terms are exact to 1e-13.
 double approached(double x) {
   constexpr double kSmall = 1e-4;
   return x < kSmall ? x * (1.0 - x * (0.5 - x / 6.0)) : -std::expm1(-x);

@@ -14,7 +14,8 @@ namespace c3::inline gpu {
 namespace {
 
 constexpr double kPico = 1e-12;
-constexpr double kCame = 0.01;  // of the band: as near to an edge, the mean is there
+constexpr double kLeastAim = 0.5;  // of the limit, however far the mean is above it (assumed)
+constexpr double kCame = 0.01;     // of the band: as near to an edge, the mean is there
 
 }  // namespace
 
@@ -96,10 +97,11 @@ PowerMeans PowerGovernor::means() {
 
 void PowerGovernor::on_load(const FlowSolver& rates) {
   advance();
-  double joules = rates.load(arithmetic_);
+  double bytes = 0.0;  // each second
   for (const HbmLoad& hbm : hbm_)
-    joules += kPico * gpu_.governor.byte_pj * (rates.load(hbm.total) - rates.load(hbm.lost));
-  at_boost_ = gpu_.governor.idle + Watts{joules / throttle_};
+    bytes += rates.load(hbm.total) - rates.load(hbm.lost);
+  traffic_ = Watts{kPico * gpu_.governor.byte_pj * bytes};
+  at_boost_ = gpu_.governor.idle + (1.0 / throttle_) * (Watts{rates.load(arithmetic_)} + traffic_);
   draw();
 }
 
@@ -151,7 +153,8 @@ double PowerGovernor::next_speed() {
   const Watts held = sustained_target(gpu_);
   if (is_far_above || (is_free() && expected <= held)) expected = std::max(expected, at_boost_);
   const Watts off = mean - held;
-  return 1.0 / slowdown_to(gpu_, expected, std::abs(off.value) > band_.value ? held - off : held);
+  return 1.0 / slowdown_to(gpu_, expected,
+                           std::abs(off.value) > band_.value ? std::max(held - off, kLeastAim * held) : held);
 }
 
 void PowerGovernor::set_edges() {
@@ -183,6 +186,8 @@ void PowerGovernor::set_throttle() {
   const double throttle = std::min(speed_, burst_speed_);
   if (throttle == throttle_) return;
   advance();
+  // Nothing is solved again for bytes alone, which no clock slows.
+  at_boost_ = at_boost_ + (1.0 / throttle - 1.0 / throttle_) * traffic_;
   throttle_ = throttle;
   share_ = power_when_slowed(gpu_, Watts{1.0}, 1.0 / throttle).value;
   for (ThrottledClock* clock : clocks_)

@@ -45,8 +45,8 @@ struct HbmLoad {
 /// Whenever the mean has moved by 1 % it decides again, by what ran within the averaging since then, so that
 /// waves and kernels that follow one another in a few ms, which move the mean by some W, do not move the clock.
 /// Beyond 1 % it leads the mean back by as much as it is off; 2 % above the limit what ran since the last
-/// decision counts alone, and 2 % below it lets go. So decisions are crossings of the mean, at most one an
-/// instant, and no kernel is slowed for its own power, but for that of all that ran.
+/// decision counts alone, and 2 % below the limit the clock is free again. So decisions are crossings of the
+/// mean, at most one an instant, and no kernel is slowed for its own power, but for that of all that ran.
 ///
 /// What the governor hears are loads of resources: HBM, and a meter of joules that matrix products take at
 /// boost clock (add_arithmetic). A crossing is an alarm of the engine, set for the most and the least power
@@ -68,7 +68,7 @@ class PowerGovernor final : public LoadListener, public Completion {
   /// \pre nothing has run
   void begin_at(const PowerState& state);
 
-  /// Of the clock, of boost.
+  /// The clock that the governor and the burst limit leave, as a fraction of boost.
   double throttle() const { return throttle_; }
   /// A kernel that draws \p at_boost by itself begins, or ends.
   void enter(Watts at_boost);
@@ -121,6 +121,7 @@ class PowerGovernor final : public LoadListener, public Completion {
   double throttle_ = 1.0;     ///< the lower of both
   double share_ = 1.0;        ///< of the power at boost clock that is drawn at this throttle
   Watts at_boost_;            ///< of what runs
+  Watts traffic_;             ///< of the bytes at HBM, which no clock slows
   Watts drawn_;
   Watts lower_, upper_;  ///< the mean at the next decision
   Watts least_, most_;   ///< drawn since the alarm was set

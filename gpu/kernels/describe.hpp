@@ -9,8 +9,8 @@
 
 namespace c3::inline gpu {
 
-/// The kernel that runs \p op on \p gpu, at boost clock where the power of \p gpu is known: what its limit
-/// makes of it, time_of() and the governor of a run say. \throws InfeasibleError when the GPU lacks the data
+/// The kernel that runs \p op on \p gpu, at boost clock where the power of \p gpu is known: time_of() and
+/// the governor of a run apply the power limit. \throws InfeasibleError when the GPU lacks the data
 /// type, a size is out of range, or a kernel of this kind cannot be built (see each class).
 KernelDescription describe(std::string name, const Operator& op, const GpuSpec& gpu);
 

@@ -218,6 +218,7 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
   for (const Row& row : rows_)
     if (row.of.set == "gpt175b") releases[row.of.row.substr(0, row.of.row.find(' '))].push_back(&row);
   for (const auto& [release, rows] : releases) {
+    if (rows.size() < 2) continue;  // nothing to compare with
     const Row &few = *rows.front(), &many = *rows.back();
     StudyLine line{.figure = {.of = published.find("scaling.weak")}, .label = release, .rows = rows.size()};
     line.beside.emplace_back("measured", many.of.measured / few.of.measured);

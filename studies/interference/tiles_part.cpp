@@ -19,6 +19,12 @@ constexpr std::int64_t kLargest = std::int64_t{1} << 30U;
 constexpr std::array<std::string_view, 1> kGpus = {"MI300X"};
 constexpr std::array<std::string_view, 1> kTypes = {"bf16"};
 
+/// `operand_cdna3` was set from the tile of 8192^3.
+FigureKind kind_of(const GemmShape& shape) {
+  const bool was_set_from = shape.m == 8192 && shape.n == 8192 && shape.k == 8192;
+  return was_set_from ? FigureKind::fitted : FigureKind::predicted;
+}
+
 }  // namespace
 
 TilesPart::TilesPart(const std::filesystem::path& file) {
@@ -45,7 +51,7 @@ StudySection TilesPart::section(const PublishedFigures& published) const {
                 "count of a product follows from its tile, and so does what lost CUs cost it."},
       .value = "same",
       .decimals = 0};
-  StudyLine all{.figure = {.of = published.find("tiles.same"), .simulated = 0.0},
+  StudyLine all{.figure = {.of = published.find("tiles.same"), .kind = FigureKind::fitted, .simulated = 0.0},
                 .label = "all products",
                 .rows = rows_.size()};
   for (const Row& row : rows_) {
@@ -53,7 +59,9 @@ StudySection TilesPart::section(const PublishedFigures& published) const {
     const bool same = tile.m == row.tile_m && tile.n == row.tile_n && row.ours.split == 1;
     *all.figure.simulated += same ? 1.0 : 0.0;
     section.lines.push_back(
-        {.figure = {.of = published.find("tiles.same.one"), .simulated = same ? 1.0 : 0.0},
+        {.figure = {.of = published.find("tiles.same.one"),
+                    .kind = kind_of(row.shape),
+                    .simulated = same ? 1.0 : 0.0},
          .label = fmt::format("{} x {} x {}: {} x {}, here {} x {}", row.shape.m, row.shape.n, row.shape.k,
                               row.tile_m, row.tile_n, tile.m, tile.n),
          .rows = 1,

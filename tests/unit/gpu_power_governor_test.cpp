@@ -4,10 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
-#include <limits>
 
 #include "gpu/clock/governor.hpp"
+#include "tests/support/flow_clock.hpp"
 #include "tests/support/governed_gpu.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recorded_power.hpp"
@@ -83,6 +84,25 @@ TEST_CASE("contract: kernels of every grain hear the change in flight, and so do
   bench.gpu.governor()->begin_at({.mean = Watts{599}, .speed = 0.8});
   CHECK(bench.gpu.clock(0).speed_of_arithmetic() == near(0.8));
   CHECK(bench.simulation.fluid().speed(bench.gpu.clock(1).channels()) == near(0.8));
+}
+
+TEST_CASE("bytes at HBM draw their power at every clock, and a clock held for them is lower") {
+  // 700 W of bytes, which no clock slows: at f of boost the board draws (100 + 700 / f) f^2, which is the held
+  // power at f = 0.769. Nothing is solved again while the speed changes.
+  FlowClock clock;
+  GpuSpec gpu = governed_gpu();
+  PowerGovernor governor(clock.simulation, gpu, 0);
+  const ResourceId total = clock.resource(1e30), lost = clock.resource(1e30);
+  const std::array<HbmLoad, 1> hbm{{{total, lost}}};
+  governor.listen_to(hbm);
+  governor.begin_at({.mean = Watts{100}});
+  // 700 TB each second, 1 pJ a byte, for 3 s.
+  clock.start(1, {{total, 2100e12}}, {.demands = {}, .bound = 1.0 / 3.0});
+  clock.simulation.run_without_simgrid();
+  const double held = (std::sqrt(700 * 700 + 4 * 100 * kHeld) - 700) / 200;
+  CHECK(held == near(0.769, 1e-3));
+  CHECK(governor.state().speed == near(held, 0.02));  // within two bands
+  CHECK(governor.state().mean.value == near(kHeld, 0.02));
 }
 
 TEST_CASE("a kernel at or below the limit is never slowed, however long it runs") {

@@ -18,6 +18,10 @@ class InterferenceStudy(unittest.TestCase):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         cls.figures = json.loads(done.stdout)["figures"]
 
+    def test_every_target_but_the_known_misses_is_met(self):
+        missed = {figure["id"] for figure in self.figures if figure["gate"] != "none" and not figure["pass"]}
+        self.assertEqual(missed, {"tiles.same", "gemm.error"})
+
     def of(self, name):
         return [figure for figure in self.figures if figure["id"] == name]
 

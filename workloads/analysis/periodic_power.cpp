@@ -35,7 +35,8 @@ Experiment as_few_flows(const Experiment& experiment, const Strategy& strategy) 
   return coarse;
 }
 
-/// Where \p its leads back to as long as its clock is free; from where to try, where it would not be.
+/// The state to which the run leads back while its clock is free; otherwise the state from which a second run
+/// begins.
 PowerState free_or_held(const BoardPower& its, Seconds time, const GpuSpec& gpu) {
   const Watts held = sustained_target(gpu);
   const double left = std::exp(-(time / gpu.governor.averaging));

@@ -6,9 +6,9 @@
 
 namespace c3::inline workloads {
 
-/// By rank, how many times as long its arithmetic takes as the mean GPU's: 1 + \p spread z, drawn by (\p seed,
-/// rank). A rank that \p stands_for_others is the slowest by expectation, for which collectives wait: all ranks
-/// have its time. Empty without a spread.
+/// By rank, the factor of its clock period over the mean GPU's, which slows arithmetic and channels: 1 +
+/// \p spread z, drawn by (\p seed, rank). Where ranks stand for others (\p stands_for_others), every rank has
+/// the expected factor of the slowest, for which collectives wait. Empty without a spread.
 std::vector<double> slower_gpus(double spread, int ranks, bool stands_for_others, std::uint64_t seed);
 
 }  // namespace c3::workloads

@@ -34,12 +34,6 @@ void widen(SideSpan& total, const SideSpan& part) {
   total.any = true;
 }
 
-/// \param classes nullptr: every rank is simulated, or one for all (\p folded)
-RankPartition partition_of(int ranks, bool folded, const RankPartition* classes) {
-  if (folded) return RankPartition::together(ranks);
-  return classes == nullptr ? RankPartition::each(ranks) : *classes;
-}
-
 /// Everything one run owns, in order of dependence.
 class Run {
  public:
@@ -225,19 +219,26 @@ class Run {
   PowerGovernor* governor(int place) { return cluster_.gpu(cluster_.simulated_rank(place)).governor(); }
 
   void start_governors() {
-    for (std::size_t place = 0; place < setup_.power.size(); ++place)
-      governor(static_cast<int>(place))->begin_at(setup_.power[place]);
+    if (setup_.power.empty()) return;
+    for (int place = 0; place < cluster_.simulated_ranks(); ++place)
+      governor(place)->begin_at(power_at(place));
+  }
+
+  /// Of a place. Where the classes are not those of the run that found the states, as Fold::exact may have it:
+  /// the hottest of all.
+  PowerState power_at(int place) const {
+    const std::vector<PowerState>& states = setup_.power;
+    if (states.empty()) return {.mean = spec_.gpu.governor.idle};
+    if (states.size() == static_cast<std::size_t>(cluster_.simulated_ranks()))
+      return states[static_cast<std::size_t>(place)];
+    return *std::ranges::max_element(states, {}, &PowerState::mean);
   }
 
   void add_power(RunResult& result) {
     for (int place = 0; place < cluster_.simulated_ranks(); ++place) {
       PowerGovernor* const its = governor(place);
       if (its == nullptr) return;
-      const auto index = static_cast<std::size_t>(place);
-      const PowerState idle{.mean = spec_.gpu.governor.idle};
-      result.power.push_back({.begin = setup_.power.empty() ? idle : setup_.power[index],
-                              .end = its->state(),
-                              .means = its->means()});
+      result.power.push_back({.begin = power_at(place), .end = its->state(), .means = its->means()});
     }
   }
 

@@ -27,4 +27,9 @@ ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strateg
   return cluster;
 }
 
+RankPartition partition_of(int ranks, bool folded, const RankPartition* classes) {
+  if (folded) return RankPartition::together(ranks);
+  return classes == nullptr ? RankPartition::each(ranks) : *classes;
+}
+
 }  // namespace c3::workloads

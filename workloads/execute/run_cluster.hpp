@@ -18,4 +18,7 @@ ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy)
 ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
                            std::uint64_t seed, std::shared_ptr<const RankPartition> classes);
 
+/// \param classes nullptr: every rank is simulated, or one for all (\p folded)
+RankPartition partition_of(int ranks, bool folded, const RankPartition* classes);
+
 }  // namespace c3::workloads
