@@ -11,7 +11,10 @@ endif()
 
 option(C3_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 if(C3_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  # Without null and alignment, which take a fifth of the time to compile: a null pointer that is used stops a program
+  # under AddressSanitizer as well, and nothing here makes a misaligned one.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=null,alignment -fno-sanitize-recover=undefined
+                      -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
@@ -23,8 +26,9 @@ endif()
 
 # The headers that nearly every file includes, parsed once for all targets that are compiled alike: GCC takes a
 # precompiled header only where options and macros are those it was made with.
-set(C3_COMMON_HEADERS <algorithm> <array> <cmath> <filesystem> <functional> <map> <memory> <optional> <span> <string>
-                      <vector> <fmt/format.h> <fmt/ranges.h>)
+set(C3_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <deque> <filesystem> <functional> <map> <memory> <optional>
+                      <random> <ranges> <set> <span> <string> <string_view> <unordered_map> <variant> <vector>
+                      <fmt/format.h> <fmt/ranges.h>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # For ccache, which else cannot look up what is compiled with a precompiled header.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)

@@ -6,6 +6,7 @@
 
 #include "engine/simulation.hpp"
 #include "gpu/clock/mean_power.hpp"
+#include "gpu/clock/power_state.hpp"
 #include "gpu/spec.hpp"
 
 namespace c3::inline gpu {
@@ -15,20 +16,6 @@ class ThrottledClock {
  public:
   virtual ~ThrottledClock() = default;
   virtual void on_throttle() = 0;
-};
-
-/// Where a governor stands.
-struct PowerState {
-  Watts mean;          ///< averaged power of the board
-  double speed = 1.0;  ///< that the governor leaves to the clock, of boost
-};
-
-/// Means over a run.
-struct PowerMeans {
-  Watts drawn;
-  Watts at_boost;      ///< what the same would have drawn at boost clock
-  double speed = 1.0;  ///< of the clock, of boost: governor and burst limit
-  Watts highest;       ///< the highest mean over GovernorSpec::averaging
 };
 
 /// One HBM of a GPU, as resources of the fluid system.

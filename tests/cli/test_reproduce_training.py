@@ -2,12 +2,10 @@
 
 import csv
 import json
-import os
 import unittest
-import unittest.mock
 
-from command import SOURCE, ScratchTest, c3sim
-from small_steps import SMALL_MODEL, VTRAIN_COLUMNS
+from command import c3sim
+from small_steps import VTRAIN_COLUMNS, SmallStepsTest
 
 ROWS = ["2,4,2,256,4,2,256,2,1,1,9.5", "2,8,1,512,8,2,256,1,2,1,30.25", "4,4,2,256,4,2,256,1,2,2,12.5"]  # the last has a pipeline
 # One row or two of each table of steps: those with fp8 or a pipeline are left out.
@@ -29,25 +27,15 @@ GATED = {"titan.eager.speed", "titan.eager.memory", "titan.compiled.speed", "tit
          "cpu.step", "pieces.layer", "pieces.rest", "pieces.whole", "intervals.held", "intervals.least", "intervals.width"}
 
 
-class ReproduceTraining(ScratchTest):
+class ReproduceTraining(SmallStepsTest):
     def setUp(self):
         super().setUp()
-        experiments = self.folder / "configs/experiments/training"
-        tables = self.folder / "data/training"
-        for folder in (experiments, tables):
-            folder.mkdir(parents=True)
-        shipped = SOURCE / "configs/experiments/training"
-        for name, layers in (("llama3_8b_fsdp8.toml", ""), ("fsdp_dma_mi300x.toml", "layers = 3\n")):  # the study sets the former's
-            (experiments / name).write_text(f"extends = [{json.dumps(str(shipped / name))}]\n[model]\n{layers}{SMALL_MODEL}")
+        self.add_experiment("llama3_8b_fsdp8.toml")  # the study sets its layers
+        self.add_experiment("fsdp_dma_mi300x.toml", layers=3)
         for name, nodes in NODES.items():
-            (experiments / name).write_text(
-                f"extends = [{json.dumps(str(shipped / name))}]\nnodes = {nodes}\n[model]\nlayers = 2\n{SMALL_MODEL}")
-        for name, text in TABLES.items():
-            (tables / name).write_text(text)
-        (tables / "gpt_one_node_a100_2_and_4_gpus.csv").write_text(VTRAIN_COLUMNS + "".join(row + "\n" for row in ROWS))
-        patch = unittest.mock.patch.dict(os.environ, {"C3SIM_CONFIGS": str(self.folder / "configs")})
-        patch.start()
-        self.addCleanup(patch.stop)
+            self.add_experiment(name, nodes, layers=2)
+        self.add_tables(TABLES)
+        self.add_tables({"gpt_one_node_a100_2_and_4_gpus.csv": VTRAIN_COLUMNS + "".join(row + "\n" for row in ROWS)})
 
     def test_every_figure_is_there_and_those_made_of_others_agree_with_them(self):
         done = c3sim("reproduce", "training", "-q", "--data", self.folder / "data", "--json", "--rows", self.folder / "rows.csv")

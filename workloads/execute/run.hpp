@@ -1,12 +1,12 @@
 #pragma once
 /// One simulated run of an experiment under one strategy.
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "collectives/collective_run.hpp"
 #include "engine/observer.hpp"
-#include "gpu/clock/power_governor.hpp"
+#include "gpu/clock/power_state.hpp"
 #include "gpu/isolation.hpp"
 #include "interconnect/rank_partition.hpp"
 #include "workloads/execute/launch_observer.hpp"

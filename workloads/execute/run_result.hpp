@@ -9,7 +9,7 @@
 #include "collectives/call.hpp"
 #include "collectives/library/method.hpp"
 #include "engine/units.hpp"
-#include "gpu/clock/power_governor.hpp"
+#include "gpu/clock/power_state.hpp"
 #include "interconnect/rank_partition.hpp"
 #include "workloads/execute/step_breakdown.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "collectives/cluster.hpp"
+#include "collectives/spec.hpp"
 #include "workloads/program/program.hpp"
 #include "workloads/program/step_facts.hpp"
 
