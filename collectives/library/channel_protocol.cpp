@@ -11,6 +11,7 @@
 
 #include "collectives/algorithms/entry.hpp"
 #include "collectives/group_layout.hpp"
+#include "collectives/library/peer_channels.hpp"
 #include "collectives/library/published_figures.hpp"
 #include "collectives/library/rccl_rules.hpp"
 #include "collectives/library/ring_search.hpp"
@@ -54,6 +55,14 @@ int within(const ChannelLimits& limits, int channels) {
 ChannelLimits of_pairs(const ChannelLimits& limits) {
   const auto rounded = [](int count) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count))); };
   return {limits.least > 0 ? rounded(limits.least) : 0, limits.most > 0 ? rounded(limits.most) : 0};
+}
+
+/// Whether every rank sends to one peer, and some have it in another node.
+bool has_network_peer(const CollectiveCall& call, const ClusterSpec& cluster) {
+  if (cluster.nodes == 1) return false;
+  const std::vector<int> members = members_of(call, cluster.ranks());
+  const bool has_one_peer = call.kind == CollectiveKind::send_receive || members.size() == 2;
+  return has_one_peer && layout_of(members, cluster.node.gpus).node_count() > 1;
 }
 
 double bytes_per_thread(const CollectiveMethod& method, int members) {
@@ -160,8 +169,12 @@ int channels_of(const ClusterSpec& cluster, const CollectiveCall& call, Algorith
   if (!cluster.node.host.sockets.empty()) among = library_among(cluster, members_of(call, cluster.ranks()));
   const CollectiveLibrarySpec& library = among ? *among : cluster.library;
   const ChannelUse use = use_of(algorithm);
-  if (use == ChannelUse::pairs && sends_in_pairs(call.kind) && library.p2p_channels > 0)
-    return within(of_pairs(library.channel_limits), library.p2p_channels);
+  if (use == ChannelUse::pairs && sends_in_pairs(call.kind)) {
+    const int usual = library.p2p_channels > 0 ? library.p2p_channels : library.channels;
+    const ChannelLimits limits = of_pairs(library.channel_limits);
+    if (has_network_peer(call, cluster)) return std::min(within(limits, usual), network_peer_channels(cluster));
+    return within(limits, usual);
+  }
   const bool in_switch = use == ChannelUse::in_switch;
   const int usual = in_switch ? library.nvls_channels : library.channels;
   const bool is_searched = use != ChannelUse::pairs && cluster.nodes > 1 && library.tuner_bandwidth.value > 0.0;

@@ -36,6 +36,9 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
         .optional(),
     flag<&Framework::overlaps_gradients>("overlaps_gradients",
                                          "whether gradients are reduced while the backward pass goes on"),
+    flag<&Framework::in_place_reduction>("in_place_reduction",
+                                         "whether gradients are reduced where they are kept")
+        .optional(),
     flag<&Framework::overlaps_tensor>(
         "overlaps_tensor", "whether sums over tensor-parallel ranks run beside gradients of weights"),
     flag<&Framework::one_communicator>("one_communicator",

@@ -102,6 +102,37 @@ TEST_CASE(
   CHECK(channels(CollectiveKind::broadcast) == 56);
 }
 
+TEST_CASE("a send to another node has a channel for each NIC, two, or since 2.29.2 one for every 14 GB/s") {
+  ClusterSpec cluster = two_protocols(2);
+  CollectiveLibrarySpec& library = cluster.library;
+  library.p2p_channels = 32;
+  const auto channels = [&](std::vector<int> ranks, CollectiveKind kind = CollectiveKind::send_receive) {
+    CollectiveCall call{.kind = kind, .bytes = 1.0_GB, .ranks = std::move(ranks)};
+    if (kind == CollectiveKind::all_to_all_v) call.sends = {0.0_B, 1.0_GB, 0.0_B, 0.0_B};
+    return channels_of(cluster, call, Algorithm::direct);
+  };
+  for (const TunerRules rules : {TunerRules::nccl, TunerRules::rccl}) {
+    library.rules = rules;
+    library.version = {2, 28, 3};
+    CHECK(channels({0, 1}) == 32);
+    CHECK(channels({0, 4}) == 2);
+    CHECK(channels({0, 4}, CollectiveKind::all_to_all_v) == 2);
+    CHECK(channels({0, 1, 4, 5}) == 2);
+    CHECK(channels({0, 1, 4, 5}, CollectiveKind::all_to_all) == 32);
+  }
+  library.rules = TunerRules::nccl;
+  library.version = {2, 29, 2};
+  CHECK(channels({0, 4}) == 4);  // 53 GB/s
+  CHECK(channels({0, 1}) == 32);
+  library.channel_limits.most = 2;
+  CHECK(channels({0, 4}) == 2);
+  library.channel_limits = {};
+  cluster.fabric->nics_per_node = 12;  // three a GPU: 159 GB/s
+  CHECK(channels({0, 4}) == 16);
+  library.version = {2, 29, 1};
+  CHECK(channels({0, 4}) == 4);
+}
+
 TEST_CASE("chunks through the switch shrink where few would follow one another") {
   // 16 channels x 8 heads: 128 chunks at once
   CHECK(nvls_chunk(1.0_GiB, 16, 8) == 128.0_KiB);

@@ -140,6 +140,34 @@ TEST_CASE("a bucket is filled before it is reduced, copied back by DDP, and all 
   }
 }
 
+TEST_CASE(
+    "gradients that are reduced in place need no room, no copies, and are awaited by the optimizer alone") {
+  for (const Sharding sharding : {Sharding::none, Sharding::optimizer}) {
+    CAPTURE(name_of(sharding));
+    TrainingSetup setup = with(llama_setup(4), sharding);
+    const WrittenStep copied = training_step(setup, kRanks);
+    setup.framework.in_place_reduction = true;
+    const WrittenStep step = training_step(setup, kRanks);
+    const HappensBefore before(step);
+    const auto of_buckets = [](const WrittenStep& its) {
+      return std::ranges::any_of(its.facts.memory.tenants,
+                                 [](const MemoryTenant& tenant) { return tenant.name == "buckets"; });
+    };
+    CHECK(of_buckets(copied) == (sharding == Sharding::none));  // ZeRO's are not there at the peak
+    CHECK_FALSE(of_buckets(step));
+    CHECK(named(step, "compute", "copy out").empty());
+    const std::vector<Placed> scaled = named(step, "compute", "bucket"), reduced = named(step, "gradients", "");
+    const Placed update = named(step, "compute", "adam").front();
+    CHECK(scaled.size() == 4);
+    CHECK(reduced.size() == 4);
+    for (std::size_t i = 0; i < reduced.size(); ++i) {
+      CHECK(before(scaled[i].place, reduced[i].place));
+      CHECK(before(reduced[i].place, update.place));
+      CHECK_FALSE(before(reduced[i].place, scaled.back().place));
+    }
+  }
+}
+
 TEST_CASE("a host that syncs sees all gradients before the optimizer is launched, clipped or not") {
   for (const bool clips : {true, false}) {
     CAPTURE(clips);

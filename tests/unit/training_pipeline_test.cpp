@@ -186,6 +186,38 @@ TEST_CASE("a stage reduces its own gradients over data-parallel ranks, once, aft
   }
 }
 
+TEST_CASE("stages that reduce in place begin a chunk together: later by a micro-batch for each stage before") {
+  // Four stages of two chunks, eight micro-batches in groups of four: the second chunk is done when the first
+  // one still has its last four micro-batches before it. What is due after the last pass, or by buckets, goes
+  // there.
+  TrainingSetup setup = pipelined(llama_setup(8), 4, 8, ScheduleKind::interleaved);
+  setup.sharding = Sharding::optimizer;
+  setup.framework.in_place_reduction = true;
+  const WrittenStep step = training_step(setup, 8);
+  const double layer = 512 * 512 * 3 + 3 * 512 * 1536 + 2 * 512;
+  const std::vector<std::string> second_chunk{"micro-batch 7", "micro-batch 4", "micro-batch 5",
+                                              "micro-batch 6"};
+  for (std::size_t stage = 0; stage < 4; ++stage) {
+    CAPTURE(stage);
+    std::vector<std::string> at;
+    std::vector<double> bytes;
+    for (const Operation& operation : stream_of(step, stage, "gradients")) {
+      const CollectiveCall* call = step.program.call_of(operation);
+      if (call == nullptr) continue;
+      const std::string& range = step.program.range_of(operation);
+      at.push_back(range.substr(0, range.find(',')));
+      bytes.push_back(call->bytes.value / 4.0);
+    }
+    REQUIRE(at.size() >= 2);
+    CHECK(at.front() == second_chunk[stage]);
+    CHECK(bytes.front() == layer + (stage == 3 ? 1000 * 512 + 512 : 0));  // with the head
+    CHECK(at.back() == "micro-batch 7");
+    if (stage > 0) CHECK(at.size() == 2);
+    CHECK(reduced_by(step, stage).value / 4.0 ==
+          2 * layer + (stage == 0 || stage == 3 ? 1000 * 512 : 0) + (stage == 3 ? 512 : 0));
+  }
+}
+
 TEST_CASE("tied word tables are on both ends, which exchange their gradients") {
   TrainingSetup setup = pipelined(gpt_setup(4), 2, 2);
   setup.tensor_parallel = 2;

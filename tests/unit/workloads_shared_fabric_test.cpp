@@ -22,12 +22,14 @@ using namespace c3::test;
 
 namespace {
 
-/// Four nodes of four GPUs, two nodes a leaf. Eight NICs of 50 GB/s over 16: 25 GB/s out of a leaf.
+/// Four nodes of four GPUs, two nodes a leaf. Eight NICs of 50 GB/s over 16: 25 GB/s out of a leaf. The four
+/// channels of a send between nodes carry more than a NIC.
 ClusterSpec cluster() {
   ClusterSpec cluster = test::mi300x_like_cluster(4);
   cluster.node = test::node_of_four();
   cluster.nodes = 4;
   cluster.fabric = test::tree_of(FabricTopology::fat_tree, 8, 16.0);
+  cluster.library.simple.channel_rate = cluster.library.cu_rate = 20.0_GBps;
   return cluster;
 }
 

@@ -83,6 +83,7 @@ struct Framework {
   bool syncs = false;                 ///< the host waits for gradients and their norm before the optimizer
   bool syncs_passes = false;          ///< and after each pass of a micro-batch, to time it
   bool overlaps_gradients = true;     ///< gradients are reduced while the backward pass goes on
+  bool in_place_reduction = false;    ///< gradients that are kept are reduced where they are
   bool overlaps_tensor = true;        ///< sums over tensor-parallel ranks run beside gradients of weights
   bool one_communicator = true;       ///< FSDP's gathers and reductions run in the order of launch
   Bytes bucket, first_bucket;         ///< of gradients that are reduced together

@@ -24,6 +24,7 @@ struct DataParallelGroup {
   int size = 1;        ///< ranks
   int stride = 1;      ///< between their numbers
   bool is_all = true;  ///< of the ranks that there are
+  int stage = 0;       ///< of the pipeline, of which they are
 };
 
 /// Told of a step's course, in the order in which the host launches it.
@@ -39,11 +40,14 @@ class DataParallel {
   virtual void before_backward(std::size_t /*unit*/) {}
   /// Its backward kernels have been launched.
   virtual void after_backward(std::size_t unit) = 0;
-  /// \p first, \p last: of the step's micro-batches.
-  virtual void begin_micro_batch(bool first, bool last) {
+  /// A micro-batch's backward pass through \p chunk of the stage begins. \p first, \p last: of the step's.
+  virtual void begin_micro_batch(int chunk, bool first, bool last) {
+    chunk_ = chunk;
     is_first_ = first;
     is_last_ = last;
   }
+  /// Its kernels have been launched.
+  virtual void end_micro_batch() {}
   /// Gradients are complete when this has passed on the compute stream.
   virtual void end_backward() = 0;
   /// Of the parameters that this rank updates; the optimizer has run.
@@ -75,6 +79,7 @@ class DataParallel {
   DataParallelGroup group_;
   StepProgram& program_;
   StepProgram::Stream compute_;
+  int chunk_ = 0;
   bool is_first_ = true, is_last_ = true;
 };
 

@@ -32,7 +32,7 @@ void GradientBuckets::begin_step() {
   const std::int64_t kept = keeps_all_gradients() ? all() : (all() + group_.size - 1) / group_.size;
   program_.memory().allocate(compute_, MemoryClass::gradients, keeps_all_gradients() ? "of layers" : "shards",
                              of_gradients(kept));
-  if (group_.size > 1 && keeps_buckets())
+  if (group_.size > 1 && keeps_buckets() && !reduces_in_place())
     program_.memory().allocate(compute_, MemoryClass::communication, "buckets", of_gradients(all()));
 }
 
@@ -67,7 +67,7 @@ void GradientBuckets::after_backward(std::size_t unit) {
   }
   if (!reduces()) return;
   ready_ += count;
-  if (setup_.framework.overlaps_gradients) reduce_full_buckets();
+  if (setup_.framework.overlaps_gradients && fills_buckets()) reduce_full_buckets();
   if (gradients_[unit]) program_.memory().release(*std::exchange(gradients_[unit], std::nullopt));
 }
 
@@ -84,22 +84,37 @@ std::int64_t GradientBuckets::capacity() const {
 }
 
 void GradientBuckets::reduce_full_buckets() {
-  for (std::int64_t count = capacity(); ready_ >= count; count = capacity())
+  for (std::int64_t count = capacity(); ready_ >= count; count = capacity()) {
+    ready_ -= count;
     reduce(count);
+  }
 }
 
-// Copied together and divided by the number of ranks, in one go.
+void GradientBuckets::end_micro_batch() {
+  if (!setup_.framework.overlaps_gradients) return;
+  for (WaitingChunk& chunk : waiting_)
+    --chunk.micro_batches;
+  if (reduces() && is_last_ && !fills_buckets()) waiting_.push_back({std::exchange(ready_, 0), group_.stage});
+  while (!waiting_.empty() && waiting_.front().micro_batches == 0)
+    reduce_oldest_chunk();
+}
+
+void GradientBuckets::reduce_oldest_chunk() {
+  reduce(waiting_.front().count);
+  waiting_.pop_front();
+}
+
+// Copied together and divided by the number of ranks, in one go; or divided where they are.
 void GradientBuckets::reduce(std::int64_t count) {
   constexpr std::size_t kBuckets = 2;
-  ready_ -= count;
   Bucket bucket{.count = count, .reduced = 0};
-  if (!keeps_buckets()) {
+  if (!keeps_buckets() && !reduces_in_place()) {
     if (in_flight_.size() == kBuckets) finish_oldest();
     bucket.memory =
         program_.memory().allocate(compute_, MemoryClass::communication, "buckets", of_gradients(count));
   }
   const std::string name = fmt::format("bucket {}", buckets_++);
-  gradient_kernel(compute_, name + " copy in", VectorOp::mul_scalar, count);
+  gradient_kernel(compute_, name + (reduces_in_place() ? " scale" : " copy in"), VectorOp::mul_scalar, count);
   program_.order(compute_, reductions_, name + " ready");
   const CollectiveKind kind = is_sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
@@ -113,15 +128,17 @@ void GradientBuckets::reduce(std::int64_t count) {
 void GradientBuckets::finish_oldest() {
   const Bucket& bucket = in_flight_.front();
   program_.wait(compute_, bucket.reduced);
-  if (!is_sharded()) gradient_kernel(compute_, "copy out", VectorOp::copy, bucket.count);
+  if (!is_sharded() && !reduces_in_place()) gradient_kernel(compute_, "copy out", VectorOp::copy, bucket.count);
   if (bucket.memory) program_.memory().release(*bucket.memory);
   in_flight_.pop_front();
 }
 
 void GradientBuckets::end_backward() {
+  while (!waiting_.empty())
+    reduce_oldest_chunk();
   if (reduces()) {
     reduce_full_buckets();
-    if (ready_ > 0) reduce(ready_);
+    if (ready_ > 0) reduce(std::exchange(ready_, 0));
   }
   while (!in_flight_.empty())
     finish_oldest();

@@ -16,9 +16,16 @@ namespace c3::inline workloads {
 /// DDP that overlaps there are two buckets, of which one is filled while the other is reduced. DDP and ZeRO-1
 /// sum once a step, ZeRO-2 for each micro-batch. Where parameters are of another type than layers compute in, a
 /// layer has a copy of its own in that type from its forward pass to its gradients (autocast). Gradients of
-/// later micro-batches are added tensor by tensor. Wrong when: gradients of one layer are ready long before the
-/// others', since a layer's are taken as ready together; those of the head are with the embedding's, ready
-/// last.
+/// later micro-batches are added tensor by tensor.
+///
+/// A framework that reduces in place (Megatron-Core, megatron/core/distributed and
+/// pipeline_parallel/schedules.py) has no memory for buckets, and only the optimizer waits for them. In a
+/// pipeline the first stage's first chunk is reduced by buckets, every other chunk at once: a stage does so as
+/// many micro-batches after the chunk's last one as there are stages before it, so that all begin together and
+/// no stage waits for another's reduction.
+///
+/// Wrong when: gradients of one layer are ready long before the others', since a layer's are taken as ready
+/// together; those of the head are with the embedding's, ready last.
 class GradientBuckets final : public DataParallel {
  public:
   GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
@@ -27,6 +34,7 @@ class GradientBuckets final : public DataParallel {
   void begin_step() override;
   void before_forward(std::size_t unit) override;
   void before_backward(std::size_t unit) override;
+  void end_micro_batch() override;
   void after_backward(std::size_t unit) override;
   void end_backward() override;
   void after_optimizer() override;
@@ -39,15 +47,23 @@ class GradientBuckets final : public DataParallel {
     EventId reduced = 0;
     std::optional<Tensor> memory = {};  ///< absent: there for the whole step
   };
+  /// Gradients of a chunk that wait for other stages'.
+  struct WaitingChunk {
+    std::int64_t count = 0;
+    int micro_batches = 0;  ///< passes of which come before
+  };
 
   bool is_sharded() const { return setup_.sharding != Sharding::none; }
   bool keeps_all_gradients() const { return setup_.sharding != Sharding::gradients || group_.size == 1; }
   bool keeps_buckets() const { return !is_sharded() && setup_.framework.overlaps_gradients; }
+  bool reduces_in_place() const { return setup_.framework.in_place_reduction && keeps_all_gradients(); }
+  bool fills_buckets() const { return !reduces_in_place() || (group_.stage == 0 && chunk_ == 0); }
   bool casts_parameters() const { return held_dtype() != setup_.dtype; }
   bool reduces() const { return group_.size > 1 && (is_last_ || !keeps_all_gradients()); }
   void accumulate(std::size_t unit, std::int64_t count, int tensors);
   void reduce_full_buckets();
   void reduce(std::int64_t count);
+  void reduce_oldest_chunk();
   void finish_oldest();
   std::int64_t capacity() const;  ///< of the next bucket, in numbers
   std::int64_t all() const;
@@ -57,7 +73,8 @@ class GradientBuckets final : public DataParallel {
   /// By unit, of each micro-batch in flight: parameters in the type in which layers compute.
   std::vector<std::deque<Tensor>> computed_;
   std::int64_t ready_ = 0;  ///< numbers that no bucket has taken
-  int buckets_ = 0;         ///< of this micro-batch
+  std::deque<WaitingChunk> waiting_;
+  int buckets_ = 0;  ///< of this micro-batch
   std::deque<Bucket> in_flight_;
 };
 

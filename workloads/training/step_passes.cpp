@@ -23,7 +23,8 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       data_parallel_(make_data_parallel(setup, units_,
                                         {.size = grid.size(GridAxis::data),
                                          .stride = grid.stride(GridAxis::data),
-                                         .is_all = grid.size(GridAxis::data) == grid.ranks()},
+                                         .is_all = grid.size(GridAxis::data) == grid.ranks(),
+                                         .stage = stage_.number},
                                         program_)),
       done_(stage_.chunks.size()),
       messages_(setup.pipeline, schedule, stage_.number, stream_bytes(), over, program_) {
@@ -106,12 +107,13 @@ void StepComposer::run(const PipelineTask& task) {
 void StepComposer::begin_gradients(const PipelineTask& task) {
   const int done = done_[static_cast<std::size_t>(task.chunk)]++;
   const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
-  data_parallel_->begin_micro_batch(done == 0, done + 1 == all);
+  data_parallel_->begin_micro_batch(task.chunk, done == 0, done + 1 == all);
 }
 
 // Of several chunks, that of the last one is awaited for all.
 void StepComposer::end_gradients(const PipelineTask& task) {
   in_flight_.erase({task.chunk, task.micro_batch});
+  data_parallel_->end_micro_batch();
   const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
   const bool is_last = std::ranges::all_of(done_, [all](int done) { return done == all; });
   if (is_last || done_.size() == 1) data_parallel_->end_backward();
