@@ -186,6 +186,28 @@ TEST_CASE("a stage reduces its own gradients over data-parallel ranks, once, aft
   }
 }
 
+TEST_CASE("a stage sends its last gradients of activations before it waits for sums of its own gradients") {
+  for (const bool in_place : {false, true}) {
+    CAPTURE(in_place);
+    TrainingSetup setup = pipelined(llama_setup(4), 2, 2);
+    setup.framework.in_place_reduction = in_place;
+    const WrittenStep step = training_step(setup, 8);
+    const HappensBefore before(step, 1);
+    std::vector<OperationPlace> sums, exchanges;
+    for (std::size_t stream = 0; stream < step.program.streams.size(); ++stream) {
+      const std::vector<Operation>& operations = step.program.scripts[1].streams[stream];
+      for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (step.program.call_of(operations[i]) != nullptr) sums.push_back({stream, i});
+        if (std::holds_alternative<Exchange>(operations[i].work)) exchanges.push_back({stream, i});
+      }
+    }
+    REQUIRE(!sums.empty());
+    REQUIRE(!exchanges.empty());
+    for (const OperationPlace& sum : sums)
+      CHECK_FALSE(before(sum, exchanges.back()));
+  }
+}
+
 TEST_CASE("stages that reduce in place begin a chunk together: later by a micro-batch for each stage before") {
   // Four stages of two chunks, eight micro-batches in groups of four: the second chunk is done when the first
   // one still has its last four micro-batches before it. What is due after the last pass, or by buckets, goes

@@ -121,11 +121,11 @@ inline Bytes bytes_of(const std::vector<CollectiveCall>& calls) {
 }
 
 /// What has ended before an operation may begin: by streams, events and what the host waits for, but not
-/// because it was launched earlier.
+/// because it was launched earlier. Of one stage.
 class HappensBefore {
  public:
-  explicit HappensBefore(const WrittenStep& step) {
-    const Script& script = step.program.scripts.front();
+  explicit HappensBefore(const WrittenStep& step, std::size_t stage = 0) {
+    const Script& script = step.program.scripts[stage];
     std::map<EventId, std::size_t> records;
     for (const std::vector<Operation>& stream : script.streams) {
       first_.push_back(after_.size());

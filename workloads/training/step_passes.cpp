@@ -80,6 +80,7 @@ StepStageFacts StepComposer::compose() {
     run(tasks[number]);
     messages_.after(number);
   }
+  if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
   if (stage_.sums_embedding) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
@@ -110,13 +111,10 @@ void StepComposer::begin_gradients(const PipelineTask& task) {
   data_parallel_->begin_micro_batch(task.chunk, done == 0, done + 1 == all);
 }
 
-// Of several chunks, that of the last one is awaited for all.
 void StepComposer::end_gradients(const PipelineTask& task) {
   in_flight_.erase({task.chunk, task.micro_batch});
   data_parallel_->end_micro_batch();
-  const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
-  const bool is_last = std::ranges::all_of(done_, [all](int done) { return done == all; });
-  if (is_last || done_.size() == 1) data_parallel_->end_backward();
+  if (setup_.pipeline.stages == 1) data_parallel_->end_backward();
 }
 
 void StepComposer::end_pass() {
