@@ -34,6 +34,8 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     choice<&Framework::cross_entropy>("cross_entropy",
                                       "kernels of the loss; in_place: the gradient overwrites the logits")
         .optional(),
+    number<&Framework::logged_losses>("logged_losses", {0, 64}, "losses computed again in fp32, to be logged")
+        .optional(),
     flag<&Framework::overlaps_gradients>("overlaps_gradients",
                                          "whether gradients are reduced while the backward pass goes on"),
     flag<&Framework::in_place_reduction>("in_place_reduction",
@@ -52,18 +54,13 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     flag<&Framework::gathers_wait_on_host>(
         "gathers_wait_on_host", "FSDP 1: limit_all_gathers, the host waits for room before a gather"),
     number<&Framework::host_forward>("host_forward", kHostMultiple,
-                                     "multiple of the host's kernel_launch for each kernel forward and of the "
-                                     "optimizer"),
-    number<&Framework::host_backward>(
-        "host_backward", kHostMultiple,
-        "multiple of the host's kernel_launch for each kernel of the backward pass"),
-    number<&Framework::host_collective>("host_collective", kHostMultiple,
-                                        "multiple of the host's collective_launch"),
-    number<&Framework::host_event>("host_event", kHostMultiple, "multiple of the host's event"),
-    number<&Framework::host_layer_forward>("host_layer_forward", kHostMultiple,
-                                           "multiple of the host's layer_forward"),
-    number<&Framework::host_layer_backward>("host_layer_backward", kHostMultiple,
-                                            "multiple of the host's layer_backward"),
+                                     "times kernel_launch: kernels forward and of the optimizer"),
+    number<&Framework::host_backward>("host_backward", kHostMultiple,
+                                      "times kernel_launch: kernels of the backward pass"),
+    number<&Framework::host_collective>("host_collective", kHostMultiple, "times collective_launch"),
+    number<&Framework::host_event>("host_event", kHostMultiple, "times event"),
+    number<&Framework::host_layer_forward>("host_layer_forward", kHostMultiple, "times layer_forward"),
+    number<&Framework::host_layer_backward>("host_layer_backward", kHostMultiple, "times layer_backward"),
     number<&Framework::launch_queue>("launch_queue", {1, 1'048'576},
                                      "launches that wait for the GPU before the host waits"),
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},

@@ -83,3 +83,18 @@ TEST_CASE("a fused loss is one kernel each way, and casts where its logits are i
   CHECK(kernels(DType::bf16) == 2);
   CHECK(kernels(DType::fp32) == 4);
 }
+
+TEST_CASE("a logged loss is a copy to fp32 and a softmax, behind the backward pass of its micro-batch") {
+  TrainingSetup setup = large_head(KernelStyle::eager);
+  setup.micro_batches = 2;
+  CHECK(named(training_step(setup, 1), "compute", "loss logged").empty());
+  setup.framework.logged_losses = 3;
+  const WrittenStep step = training_step(setup, 1);
+  const std::vector<Placed> logged = named(step, "compute", "loss logged");
+  REQUIRE(logged.size() == 2 * 3 * 2);
+  const std::vector<Placed> embedded = named(step, "compute", "embedding");
+  CHECK(logged[5].place.operation > embedded[embedded.size() / 2 - 1].place.operation);
+  CHECK(logged[6].place.operation > embedded.back().place.operation);
+  setup.dtype = DType::fp32;
+  CHECK(named(training_step(setup, 1), "compute", "loss logged").size() == 2 * 3);
+}

@@ -77,6 +77,7 @@ struct Framework {
   DType gradient_dtype = DType::fp32;   ///< of gradients that are kept and reduced
   DType loss_dtype = DType::fp32;       ///< of logits in the loss
   CrossEntropy cross_entropy = CrossEntropy::separate;
+  int logged_losses = 0;              ///< of each micro-batch, computed again in fp32 to be logged
   bool fused_optimizer = true;        ///< one kernel for all that it does to a unit's numbers
   bool fused_accumulation = false;    ///< products add to the gradients of weights that are kept
   bool clips_gradients = true;        ///< by their norm

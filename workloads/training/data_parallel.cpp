@@ -11,6 +11,12 @@ VectorShape flat(VectorOp op, std::int64_t count, DType dtype) {
   return {.chain = op, .rows = (count + kRow - 1) / kRow, .cols = kRow, .dtype = dtype};
 }
 
+// Of as many bytes, as a copy of fp32.
+VectorShape fp32_copy(std::int64_t count, DType dtype) {
+  const double share = 0.5 * (1.0 + element_size(dtype) / element_size(DType::fp32));
+  return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * share), DType::fp32);
+}
+
 DataParallel::DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
                            DataParallelGroup group, StepProgram& program)
     : setup_(setup),

@@ -85,5 +85,7 @@ class DataParallel {
 
 /// Elements as a tensor of rows that kernels without rows take.
 VectorShape flat(VectorOp op, std::int64_t count, DType dtype);
+/// The kernel that copies elements of \p dtype to fp32 or back.
+VectorShape fp32_copy(std::int64_t count, DType dtype);
 
 }  // namespace c3::workloads

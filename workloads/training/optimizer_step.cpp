@@ -84,9 +84,7 @@ DType OptimizerStep::gradient_dtype() const {
 
 // Half of the copy has either size.
 VectorShape OptimizerStep::cast(std::size_t unit) const {
-  const double share = 0.5 * (1.0 + element_size(setup_.dtype) / element_size(DType::fp32));
-  const auto count = static_cast<double>(data_parallel_.updated(unit));
-  return flat(VectorOp::copy, static_cast<std::int64_t>(count * share), DType::fp32);
+  return fp32_copy(data_parallel_.updated(unit), setup_.dtype);
 }
 
 }  // namespace c3::workloads

@@ -72,6 +72,7 @@ class StepComposer {
   void run(const PipelineTask& task);
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
+  void log_losses();
   void end_pass();
   void forward_pass(const PipelineTask& task);
   void backward_pass(const PipelineTask& task);

@@ -115,6 +115,29 @@ void StepComposer::end_gradients(const PipelineTask& task) {
   in_flight_.erase({task.chunk, task.micro_batch});
   data_parallel_->end_micro_batch();
   if (setup_.pipeline.stages == 1) data_parallel_->end_backward();
+  if (stage_.chunks[static_cast<std::size_t>(task.chunk)].head) log_losses();
+}
+
+// As PyTorch's cross entropy without a gradient: logits are copied to fp32, whose softmax is written. They stay
+// until then, since the model has returned them.
+void StepComposer::log_losses() {
+  if (setup_.framework.logged_losses == 0) return;
+  begin("logged losses", HostPass::forward);
+  const std::int64_t words = table_parameters() / setup_.model.hidden;
+  const auto numbers = static_cast<double>(setup_.tokens() * words);
+  MemoryLedger& memory = program_.memory();
+  const Tensor logits =
+      memory.allocate(compute_, MemoryClass::activations, "logits", element_size(setup_.dtype) * numbers);
+  const Tensor wide = memory.allocate(compute_, MemoryClass::activations, "temporaries",
+                                      2.0 * element_size(DType::fp32) * numbers);
+  for (int i = 0; i < setup_.framework.logged_losses; ++i) {
+    if (setup_.dtype != DType::fp32)
+      program_.kernel(compute_, "loss logged", fp32_copy(setup_.tokens() * words, setup_.dtype));
+    program_.kernel(compute_, "loss logged",
+                    vector_shape(VectorOp::softmax, {setup_.tokens(), words}, DType::fp32));
+  }
+  memory.release(wide);
+  memory.release(logits);
 }
 
 void StepComposer::end_pass() {
