@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "gpu/clock/governor.hpp"
 #include "gpu/kernels/operator_class.hpp"

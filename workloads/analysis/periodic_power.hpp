@@ -13,9 +13,9 @@ namespace c3::inline workloads {
 /// with kernels and collectives as one flow each, and the first seed's draws:
 /// - a run of time T leaves the part exp(-T / averaging) of the mean that it began with, which gives the mean
 ///   that it leads back to as long as the clock is free;
-/// - where that is the limit, a second run begins there, at the speed at which its mean power at boost clock
-///   would be the limit. It ends where the governor has led it or, where it is too short for a decision, at the
-///   speed that follows from its own mean.
+/// - where that is more than governors hold the mean at (sustained_target, just below the limit), a second run
+///   begins there, at the speed that brings the run's mean power at boost clock down to it. It ends where the
+///   governor has led it or, where it is too short for a decision, at the speed that follows from its own mean.
 /// Of runs much longer than the averaging, the end of the first says both. Wrong when: the grains differ by
 /// more in time than the governor's band; T is as long as the averaging and a run has hot and cool halves.
 std::vector<PowerState> periodic_start(const Experiment& experiment, const Strategy& strategy,

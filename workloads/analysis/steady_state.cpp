@@ -1,12 +1,10 @@
 #include "workloads/analysis/steady_state.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "workloads/analysis/periodic_power.hpp"
