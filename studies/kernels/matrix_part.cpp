@@ -88,7 +88,7 @@ StudyReport MatrixPart::sections(const PublishedFigures& published) const {
   section.notes = {
       "Of a shape measured with two libraries the faster counts.",
       "Energies a flop and H100's share of HBM were set from rows of these tables and are not fitted again. "
-      "Rows have the sustained clock here; the sections below repeat each measurement."};
+      "Rows have the boost clock here, however long they lasted; the sections below repeat each measurement."};
   if (table_.broken() > 0) section.notes.push_back(fmt::format("{} rows could not be read.", table_.broken()));
   return {section};
 }
