@@ -16,8 +16,7 @@ ComputeUnits::ComputeUnits(const ComputeSpec& spec)
     : cus_per_xcd_(spec.cus_per_xcd),
       xcds_(static_cast<std::size_t>(spec.xcds)),
       words_((static_cast<std::size_t>(spec.cus_per_xcd) + kWord - 1) / kWord),
-      units_(static_cast<std::size_t>(spec.cus()),
-             Unit{spec.lds_per_cu.value, spec.registers_per_cu.value, spec.wave_slots_per_cu}),
+      unused_{spec.lds_per_cu.value, spec.registers_per_cu.value, spec.wave_slots_per_cu},
       fewest_(static_cast<std::size_t>(spec.xcds), 0) {
   add_level();
   for (int xcd = 0; xcd < spec.xcds; ++xcd) {
@@ -63,7 +62,8 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
     if (count(xcd, residents) > 0) best = first_fit(xcd, residents, needs, range);
   }
   if (best < 0) return -1;
-  Unit& unit = at(xcd, best);
+  if (index(xcd, best) >= units_.size()) units_.resize(index(xcd, best) + 1, unused_);
+  Unit& unit = units_[index(xcd, best)];
   unit.lds -= needs.lds.value;
   unit.registers -= needs.registers.value;
   unit.waves -= needs.waves;
@@ -75,7 +75,7 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
 }
 
 void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by) {
-  Unit& unit = at(xcd, cu);
+  Unit& unit = units_[index(xcd, cu)];
   unit.lds += needs.lds.value;
   unit.registers += needs.registers.value;
   unit.waves += needs.waves;
@@ -88,11 +88,10 @@ void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, Activit
 
 int ComputeUnits::copying(CuRange range) const {
   if (copies_ == 0) return 0;
+  const std::size_t end = std::min(index(0, range.end), units_.size());
   int found = 0;
-  for (std::size_t first = 0; first < units_.size(); first += static_cast<std::size_t>(cus_per_xcd_)) {
-    for (int cu = range.begin; cu < range.end; ++cu)
-      found += units_[first + static_cast<std::size_t>(cu)].copies() ? 1 : 0;
-  }
+  for (std::size_t unit = index(0, range.begin); unit < end; ++unit)
+    found += units_[unit].copies() ? 1 : 0;
   return found;
 }
 

@@ -47,11 +47,12 @@ class ComputeUnits {
     ActivityId last = kNoActivity;
   };
   std::size_t index(int xcd, int cu) const {
-    return static_cast<std::size_t>(xcd) * static_cast<std::size_t>(cus_per_xcd_) +
-           static_cast<std::size_t>(cu);
+    return static_cast<std::size_t>(cu) * xcds_ + static_cast<std::size_t>(xcd);
   }
-  Unit& at(int xcd, int cu) { return units_[index(xcd, cu)]; }
-  const Unit& at(int xcd, int cu) const { return units_[index(xcd, cu)]; }
+  const Unit& at(int xcd, int cu) const {
+    const std::size_t unit = index(xcd, cu);
+    return unit < units_.size() ? units_[unit] : unused_;
+  }
 
   bool fits(const Unit& unit, const WorkGroupNeeds& needs) const {
     return unit.waves >= needs.waves && unit.lds >= needs.lds.value && unit.registers >= needs.registers.value;
@@ -72,7 +73,8 @@ class ComputeUnits {
   int cus_per_xcd_;
   std::size_t xcds_;
   std::size_t words_;
-  std::vector<Unit> units_;
+  Unit unused_;  ///< a CU that has never held a work group
+  std::vector<Unit> units_;  ///< by CU, then by XCD, up to the last that has held a work group
   std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by number of residents, then by XCD
   std::vector<int> with_;    ///< CUs, by number of residents (as many as there were), then by XCD
   std::vector<int> fewest_;  ///< residents of the emptiest CU, by XCD

@@ -77,3 +77,16 @@ TEST_CASE("work groups spread over the emptiest CUs of the range first") {
   CHECK(units.busy() == 3);
   CHECK(units.residents(0, 1) == 0);  // of the other XCD
 }
+
+TEST_CASE("CUs beyond the last that has held a work group are empty, and copying ones count in every XCD") {
+  ComputeUnits units(round_gpu().compute);
+  const WorkGroupNeeds copy{.lds = {}, .registers = {}, .waves = 4, .computes = false};
+  CHECK(units.place(1, copy, {2, 3}) == 2);
+  CHECK(units.copying({0, 2}) == 0);
+  CHECK(units.copying({2, 3}) == 1);
+  CHECK(units.copying(units.all()) == 1);
+  CHECK(units.place(0, copy, {3, 4}) == 3);
+  CHECK(units.copying(units.all()) == 2);
+  CHECK(units.residents(1, 3) == 0);
+  CHECK(units.last_released_by(1, 3) == kNoActivity);
+}
