@@ -55,7 +55,7 @@ class Notes(ScratchTest):
                        "--set", "gpu.l2_size=9 MiB", "--set", "gpu.dma_sync=1 us")
         self.assertRegex(kernel.stderr, r"note: gpu.dma_sync: not used here: ")
         ring = c3sim("collective", "all_reduce", "--system", "h100-sxm-8", "--min", "1 MiB", "--max", "1 MiB", "--set",
-                     "node.link_both_ways=365 GB/s", "--set", "gpu.bf16_peak=2 PFLOP/s")
+                     "library.link_payload=360 GB/s", "--set", "node.link_both_ways=365 GB/s", "--set", "gpu.bf16_peak=2 PFLOP/s")
         self.assertRegex(ring.stderr, r"note: node.link_both_ways: not used here: library.link_payload is lower")
         self.assertRegex(ring.stderr, r"note: gpu.bf16_peak: not used here: no bf16 matrix product runs")
 

@@ -86,6 +86,7 @@ TEST_CASE("CUs beyond the last that has held a work group are empty, and copying
   CHECK(units.copying({2, 3}) == 1);
   CHECK(units.copying(units.all()) == 1);
   CHECK(units.place(0, copy, {3, 4}) == 3);
+  CHECK(units.copying({3, 4}) == 1);
   CHECK(units.copying(units.all()) == 2);
   CHECK(units.residents(1, 3) == 0);
   CHECK(units.last_released_by(1, 3) == kNoActivity);

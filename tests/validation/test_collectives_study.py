@@ -12,10 +12,7 @@ from measured_data import DATA, SOURCE, skip_without
 MET = {f"deepep.{way}.sms.{sms}" for way in ("dispatch", "combine") for sms in (4, 12, 16, 20, 24)} | {
     "links.one_way.worst.mi300x_transferbench_p2p_uni", "links.all_at_once.worst.mi300x_transferbench_a2a",
     "time.large.median", "time.large.p90", "time.small.median", "time.several_nodes.large.median",
-    "time.blackwell.large.median", "time.blackwell.small.median", "time.pcie.large.median"}
-
-# Not met, but no further off than this.
-LEAST = {"peaks_met": 75}
+    "time.blackwell.large.median", "time.blackwell.small.median", "time.pcie.large.median", "peaks_met"}
 
 
 class CollectivesStudy(unittest.TestCase):
@@ -32,9 +29,6 @@ class CollectivesStudy(unittest.TestCase):
         for name in sorted(MET):
             with self.subTest(figure=name):
                 self.assertTrue(self.figures[name]["pass"], self.figures[name])
-        for name, least in LEAST.items():
-            with self.subTest(figure=name):
-                self.assertGreater(self.figures[name]["simulated"], least)
 
     def test_every_table_of_the_map_is_run_and_every_other_file_is_named(self):
         self.assertIn(self.done.returncode, (0, 1), self.done.stderr)
