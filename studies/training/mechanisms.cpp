@@ -100,9 +100,8 @@ StudySection MechanismsPart::section(const PublishedFigures& published) const {
   }
   section.value = "all";
   section.notes = {
-      "none: clocks at boost, hosts that take no time, GPUs that are alike. Each mechanism alone is none and "
-      "that "
-      "one."};
+      "none: clocks that only the limit on bursts holds, hosts that take no time, GPUs that are alike. Each "
+      "mechanism alone is none and that one."};
   return section;
 }
 
