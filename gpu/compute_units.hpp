@@ -73,8 +73,8 @@ class ComputeUnits {
   int cus_per_xcd_;
   std::size_t xcds_;
   std::size_t words_;
-  Unit unused_;  ///< a CU that has never held a work group
-  std::vector<Unit> units_;  ///< by CU, then by XCD, up to the last that has held a work group
+  Unit unused_;                              ///< a CU that has never held a work group
+  std::vector<Unit> units_;                  ///< by CU, then by XCD, up to the last that has held a work group
   std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by number of residents, then by XCD
   std::vector<int> with_;    ///< CUs, by number of residents (as many as there were), then by XCD
   std::vector<int> fewest_;  ///< residents of the emptiest CU, by XCD
