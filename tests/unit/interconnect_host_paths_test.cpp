@@ -115,6 +115,13 @@ TEST_CASE("sockets have memories of their own: transfers to different sockets do
   CHECK(wires.rate(second) == near(15e9));
 }
 
+TEST_CASE("through host memory two cards of one switch pass the links up to the socket and down again") {
+  const Wires through(tree_with_switch(P2pReach::none));  // four links of 0.5 us
+  CHECK(through.interconnect.latency(0, 1).value == near(2.0e-6));
+  const Wires peers(tree_with_switch(P2pReach::direct));
+  CHECK(peers.interconnect.latency(0, 1).value == near(1.0e-6));
+}
+
 TEST_CASE("a node alone has no network to take, and says so") {
   Wires wires(tree_with_memory(P2pReach::host, /*shm=*/false));
   CHECK_THROWS_WITH_AS(
