@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -36,16 +35,6 @@ GpuSpec in_burst(std::string_view name) {
 }
 
 bool is_bf16(const TakenRow& row) { return row.shape.dtype == DType::bf16; }
-
-/// The half of the shapes on which A100's flop_pj and operand_ampere were set; the other half was kept from it.
-bool set_a100(const GemmShape& shape) {
-  constexpr std::uint64_t kMix = 1000003;
-  constexpr std::uint64_t kSpread = 2654435761;
-  const auto m = static_cast<std::uint64_t>(shape.m);
-  const auto n = static_cast<std::uint64_t>(shape.n);
-  const auto k = static_cast<std::uint64_t>(shape.k);
-  return ((((m * kMix + n) * kMix + k) * kSpread) >> 16U) % 2 == 0;
-}
 
 /// Big enough for its rate to be the GPU's level: tiles and launches hardly count.
 bool shows_level(const GemmShape& shape) {
@@ -224,23 +213,6 @@ StudySection ClockPart::small(const PublishedFigures& published) const {
   return section;
 }
 
-StudySection ClockPart::halves(const PublishedFigures& published) const {
-  StudySection section;
-  section.heading = "A100's products in BF16, m, n and k at least 512, both libraries: error";
-  for (const bool was_set : {true, false}) {
-    const Select select = [was_set](const TakenRow& row) {
-      return is_bf16(row) && is_large(row.shape) && set_a100(row.shape) == was_set;
-    };
-    const std::string id = was_set ? "set" : "kept";
-    const std::string words = was_set ? "shapes that set its energy and staging" : "shapes kept from that";
-    section.lines.push_back(mean_error(a100_.rows, published.find("a100." + id), FigureKind::fitted,
-                                       words + ", mean absolute", select));
-    section.lines.push_back(signed_error(published.find("a100.signed." + id), FigureKind::fitted,
-                                         words + ", signed", times_of(a100_.rows, select)));
-  }
-  return section;
-}
-
 StudySection ClockPart::node(const PublishedFigures& published) const {
   StudySection section;
   section.heading =
@@ -284,8 +256,8 @@ StudySection ClockPart::quantised(const PublishedFigures& published) const {
 }
 
 StudyReport ClockPart::sections(const PublishedFigures& published) const {
-  StudyReport report = {pairs(published),  levels(published), small(published),
-                        halves(published), node(published),   quantised(published)};
+  StudyReport report = {pairs(published), levels(published), small(published), node(published),
+                        quantised(published)};
   std::erase_if(report,
                 [](const StudySection& section) { return section.lines.empty(); });  // bins of too few rows
   return report;

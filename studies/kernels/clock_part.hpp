@@ -36,7 +36,6 @@ class ClockPart {
   StudySection pairs(const PublishedFigures& published) const;
   StudySection levels(const PublishedFigures& published) const;
   StudySection small(const PublishedFigures& published) const;
-  StudySection halves(const PublishedFigures& published) const;
   StudySection node(const PublishedFigures& published) const;
   StudySection quantised(const PublishedFigures& published) const;
 

@@ -35,8 +35,6 @@ constexpr double kAny = 1e300;
 constexpr std::array kSelections = {
     Selection{"h100", "H100", "h100-sxm", Repetition::six, kAny},
     Selection{"h100.small", "H100, below 10 GFLOP", "h100-sxm", Repetition::six, 10e9},
-    Selection{"a100", "A100", "a100-sxm-80gb", Repetition::six, kAny},
-    Selection{"a100.small", "A100, below 10 GFLOP", "a100-sxm-80gb", Repetition::six, 10e9},
     Selection{"b200", "B200, burst", "b200-sxm", Repetition::six, kAny},
     Selection{"b200.small", "B200, burst, below 10 GFLOP", "b200-sxm", Repetition::six, 10e9},
     Selection{"b200.sustained", "B200, one second", "b200-sxm", Repetition::one_second, kAny}};
@@ -51,7 +49,6 @@ const std::array<MechanismsPart::Variant, 5> MechanismsPart::kVariants = {
 
 MechanismsPart::MechanismsPart(const std::filesystem::path& kernels) {
   tables_.push_back({"h100-sxm", large_in_bf16(read_taken(kernels / "gemm_h100_sxm.csv"))});
-  tables_.push_back({"a100-sxm-80gb", large_in_bf16(read_taken(kernels / "gemm_a100_sxm.csv"))});
   tables_.push_back(
       {"b200-sxm", large_in_bf16(read_taken_pairs(kernels / "gemm_b200_burst_and_sustained.csv"))});
 }

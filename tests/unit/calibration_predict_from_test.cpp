@@ -11,13 +11,11 @@
 namespace c3 {
 namespace {
 
-/// What is shipped, without the coefficients that a family of the two GPUs has for itself: a fit of the other
-/// cannot tell them.
-CoefficientTable without_families() {
+/// What is shipped, without the coefficients that Hopper has for itself: a fit of another family cannot tell
+/// them.
+CoefficientTable without_hopper() {
   CoefficientTable table = load_coefficients("matrix_gemm", shipped_coefficients("matrix_gemm"));
-  std::erase_if(table.values, [](const auto& entry) {
-    return entry.first.ends_with("_hopper") || entry.first.ends_with("_ampere");
-  });
+  std::erase_if(table.values, [](const auto& entry) { return entry.first.ends_with("_hopper"); });
   return table;
 }
 
@@ -39,7 +37,7 @@ std::vector<KernelSample> own_times(std::size_t gpu, const std::vector<GpuSpec>&
 
 TEST_CASE("a fit to the model's own times on one GPU gives those of another, whatever is held for a third") {
   const std::vector<GpuSpec> gpus = {load_gpu("a100-sxm-80gb"), load_gpu("h100-sxm")};
-  const CoefficientTable shared = without_families();
+  const CoefficientTable shared = without_hopper();
   REQUIRE(shared.find("share_blackwell") != nullptr);
   KernelFitOptions options;
   options.hold = {"share_blackwell"};  // which the fit does not know of
