@@ -165,6 +165,8 @@ TEST_CASE(
       CHECK(before(reduced[i].place, update.place));
       CHECK_FALSE(before(reduced[i].place, scaled.back().place));
     }
+    setup.framework.overlaps_gradients = false;
+    CHECK(named(training_step(setup, kRanks), "gradients", "").size() == 1);
   }
 }
 

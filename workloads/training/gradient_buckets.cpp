@@ -137,7 +137,7 @@ void GradientBuckets::end_backward() {
   while (!waiting_.empty())
     reduce_oldest_chunk();
   if (reduces()) {
-    reduce_full_buckets();
+    if (!reduces_in_place()) reduce_full_buckets();
     if (ready_ > 0) reduce(std::exchange(ready_, 0));
   }
   while (!in_flight_.empty())

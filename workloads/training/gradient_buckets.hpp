@@ -19,10 +19,10 @@ namespace c3::inline workloads {
 /// later micro-batches are added tensor by tensor.
 ///
 /// A framework that reduces in place (Megatron-Core, megatron/core/distributed and
-/// pipeline_parallel/schedules.py) has no memory for buckets, and only the optimizer waits for them. In a
-/// pipeline the first stage's first chunk is reduced by buckets, every other chunk at once: a stage does so as
-/// many micro-batches after the chunk's last one as there are stages before it, so that all begin together and
-/// no stage waits for another's reduction.
+/// pipeline_parallel/schedules.py) has no memory for buckets, and only the optimizer waits for them; without
+/// overlap all go at once. In a pipeline the first stage's first chunk is reduced by buckets, every other chunk
+/// at once: a stage does so as many micro-batches after the chunk's last one as there are stages before it, so
+/// that all begin together and no stage waits for another's reduction.
 ///
 /// Wrong when: gradients of one layer are ready long before the others', since a layer's are taken as ready
 /// together; those of the head are with the embedding's, ready last.
