@@ -55,6 +55,7 @@ function(c3_add_tests name)
     target_compile_options(${target} PRIVATE -O0)  # optimising takes longer to compile than it saves
     target_precompile_headers(${target} REUSE_FROM c3_test_headers)
   endif()
+  c3_group_sources(${target} ${arg_SOURCES})
   if(C3_SANITIZE)
     c3_add_sanitized_tests(${target} ${arg_LABEL} ${arg_SOURCES})
     return()

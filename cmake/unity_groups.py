@@ -1,0 +1,71 @@
+"""Sorts source files into groups that may be compiled as one: prints a line "GROUP FILE" for each that has a group.
+
+unity_groups.py ROOT SIZE FILE..
+
+Files of a group are in one folder, at most SIZE of them, and none mentions, or has in a header that it includes from ROOT,
+a name that another one keeps to itself in an anonymous namespace: such names may be the same in many files, as in the
+members of a table (collectives/algorithms).
+Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
+
+import functools
+import pathlib
+import re
+import sys
+
+COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+ANONYMOUS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
+# What begins at the left margin, as clang-format leaves it, up to where a definition's name has ended.
+DEFINITION = re.compile(r"^(?:template <.*>\n)?\w[^\n;(){}=\[\]]*", re.MULTILINE)
+LAST_WORD = re.compile(r"(\w+)\s*$")
+# Members are looked up in their classes.
+MENTION = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<=[^-]>)[A-Za-z_]\w*|(?<=[^:]:)[A-Za-z_]\w*")
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+COROUTINE = re.compile(r"\bco_(await|return|yield)\b")
+
+
+def code_of(text):
+    return COMMENT_OR_TEXT.sub(" ", text)
+
+
+@functools.cache
+def mentions_of_header(path):
+    return frozenset(MENTION.findall(code_of(path.read_text()))) if path.exists() else frozenset()
+
+
+class Source:
+    def __init__(self, root, path):
+        whole = pathlib.Path(path).read_text()
+        text = code_of(whole)
+        self.path = path
+        self.folder = pathlib.Path(path).parent
+        self.is_coroutine = COROUTINE.search(text) is not None
+        self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root / h) for h in INCLUDE.findall(whole)))
+        self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+        for block in ANONYMOUS.findall(whole):
+            for definition in DEFINITION.findall(code_of(block)):
+                if name := LAST_WORD.search(definition):
+                    self.own.add(name.group(1))
+
+    def can_join(self, other):
+        return self.folder == other.folder and not self.own & other.mentions and not other.own & self.mentions
+
+
+def main():
+    root, size = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    groups = []
+    for source in (Source(root, path) for path in sys.argv[3:]):
+        if source.is_coroutine:
+            continue
+        for group in groups:
+            if len(group) < size and all(source.can_join(other) for other in group):
+                group.append(source)
+                break
+        else:
+            groups.append([source])
+    for number, group in enumerate(groups):
+        for source in group:
+            print(number, source.path)
+
+
+if __name__ == "__main__":
+    main()
