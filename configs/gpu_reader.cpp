@@ -6,9 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "base/nearest_name.hpp"
 #include "configs/fields/gpu_fields.hpp"
+#include "configs/preset_store.hpp"
 #include "configs/scales.hpp"
 #include "configs/spec_readers.hpp"
+#include "gpu/clock/sustained_level.hpp"
 #include "gpu/kernels/coefficient_table.hpp"
 
 namespace c3::inline configs {
@@ -112,6 +115,16 @@ GovernorSpec read_governor(Section& section) {
   return governor;
 }
 
+/// A part may have been measured itself, whatever its name is.
+void check_measured_on(const Section& section, const GpuSpec& gpu) {
+  const std::string& part = gpu.governor.measured_on;
+  if (part.empty() || part == kNoPart || part == gpu.name) return;
+  std::vector<std::string> known = preset_names(PresetKind::gpu);
+  known.emplace_back(kNoPart);
+  if (std::ranges::find(known, part) == known.end())
+    section.fail("level_measured_on", unknown_name("GPU preset", part, known));
+}
+
 TriggerSpec read_trigger(Section& section) {
   TriggerSpec trigger;
   read_fields(section, trigger, kTriggerFields);
@@ -173,6 +186,7 @@ GpuSpec read_gpu(Section& section) {
   read_fields(section, gpu.host, kHostFields);
   read_fields(section, gpu.simulation, kSimulationFields);
   gpu.governor = read_governor(section);
+  if (!section.is_rehearsal()) check_measured_on(section, gpu);
   gpu.trigger = read_trigger(section);
   read_fields(section, gpu.family, kFamilyFields);
   const KernelCoefficients coefficients =

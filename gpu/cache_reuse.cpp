@@ -7,6 +7,7 @@ namespace c3::inline gpu {
 double reuse_miss_fraction(Bytes reused, Bytes streamed, Bytes capacity, Replacement replacement) {
   if (capacity.value <= 0.0) return 1.0;
   if (replacement == Replacement::lru) return reused + streamed > capacity ? 1.0 : 0.0;
+  if (reused.value <= 0.0) return -std::expm1(-(streamed / capacity));
   const double r = reused / capacity;
   const double s = streamed / capacity;
   // f(x) = x - 1 + exp(-(r x + s)) is convex with f(1) > 0, so Newton from 1 falls to the largest root, which

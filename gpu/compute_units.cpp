@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <iterator>
 
 namespace c3::inline gpu {
 namespace {
@@ -45,7 +47,8 @@ int ComputeUnits::first_fit(int xcd, int residents, const WorkGroupNeeds& needs,
 }
 
 void ComputeUnits::move(int xcd, int cu, int from, int to) {
-  if (to == levels()) add_level();
+  while (to >= levels())
+    add_level();
   with_residents(xcd, from)[cu / kWord] &= ~bit(cu);
   with_residents(xcd, to)[cu / kWord] |= bit(cu);
   --count(xcd, from);
@@ -61,29 +64,90 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   for (int residents = fewest_[static_cast<std::size_t>(xcd)]; best < 0 && residents < levels(); ++residents) {
     if (count(xcd, residents) > 0) best = first_fit(xcd, residents, needs, range);
   }
-  if (best < 0) return -1;
-  if (index(xcd, best) >= units_.size()) units_.resize(index(xcd, best) + 1, unused_);
-  Unit& unit = units_[index(xcd, best)];
-  unit.lds -= needs.lds.value;
-  unit.registers -= needs.registers.value;
-  unit.waves -= needs.waves;
-  ++(needs.computes ? unit.computing : copies_);
-  move(xcd, best, unit.residents, unit.residents + 1);
-  if (unit.residents++ == 0) ++busy_;
-  ++changes_;
+  if (best >= 0) put(xcd, best, needs, 1);
   return best;
 }
 
-void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by) {
+// CUs that hold equally many fill in rounds, until they meet those that hold more.
+void ComputeUnits::place_all(int xcd, const WorkGroupNeeds& needs, CuRange range, std::int64_t most,
+                             std::vector<int>& cus) {
+  std::vector<int>& fits = fits_;
+  for (int residents = fewest_[static_cast<std::size_t>(xcd)]; most > 0 && residents < levels();) {
+    fits.clear();
+    if (count(xcd, residents) > 0) add_fits(xcd, residents, needs, range, most, fits);
+    if (fits.empty()) {
+      ++residents;
+      continue;
+    }
+    const auto in_round = static_cast<std::int64_t>(fits.size());
+    int next = residents + 1;
+    while (next < levels() && count(xcd, next) == 0)
+      ++next;
+    std::int64_t rounds = most / in_round;
+    if (next < levels()) rounds = std::min<std::int64_t>(rounds, next - residents);
+    rounds = rounds_on(xcd, fits, needs, rounds);
+    for (std::int64_t round = 0; round < rounds; ++round)
+      cus.insert(cus.end(), fits.begin(), fits.end());
+    for (const int cu : fits)
+      put(xcd, cu, needs, static_cast<int>(rounds));
+    most -= rounds * in_round;
+    residents += static_cast<int>(rounds);
+  }
+}
+
+/// The first \p most CUs of the range with so many residents that have room.
+void ComputeUnits::add_fits(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range,
+                            std::int64_t most, std::vector<int>& cus) {
+  const std::uint64_t* const words = with_residents(xcd, residents);
+  for (int first = range.begin / kWord * kWord; first < range.end; first += kWord) {
+    for (std::uint64_t left = words[first / kWord]; left != 0; left &= left - 1) {
+      const int cu = first + std::countr_zero(left);
+      if (cu >= range.end || std::ssize(cus) == most) return;
+      if (cu >= range.begin && fits(at(xcd, cu), needs)) cus.push_back(cu);
+    }
+  }
+}
+
+/// How many work groups, up to \p most, each of \p cus has room for.
+std::int64_t ComputeUnits::rounds_on(int xcd, std::span<const int> cus, const WorkGroupNeeds& needs,
+                                     std::int64_t most) const {
+  auto rounds = static_cast<double>(most);
+  const auto keep = [&](double room, double of_one) {
+    if (of_one > 0.0) rounds = std::min(rounds, std::floor(room / of_one));
+  };
+  for (const int cu : cus) {
+    const Unit& unit = at(xcd, cu);
+    keep(unit.waves, needs.waves);
+    keep(unit.lds, needs.lds.value);
+    keep(unit.registers, needs.registers.value);
+  }
+  return static_cast<std::int64_t>(rounds);
+}
+
+void ComputeUnits::put(int xcd, int cu, const WorkGroupNeeds& needs, int groups) {
+  if (index(xcd, cu) >= units_.size()) units_.resize(index(xcd, cu) + 1, unused_);
   Unit& unit = units_[index(xcd, cu)];
-  unit.lds += needs.lds.value;
-  unit.registers += needs.registers.value;
-  unit.waves += needs.waves;
+  unit.lds -= groups * needs.lds.value;
+  unit.registers -= groups * needs.registers.value;
+  unit.waves -= groups * needs.waves;
+  (needs.computes ? unit.computing : copies_) += groups;
+  move(xcd, cu, unit.residents, unit.residents + groups);
+  if (unit.residents == 0) ++busy_;
+  unit.residents += groups;
+  changes_ += static_cast<std::uint64_t>(groups);
+}
+
+void ComputeUnits::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups) {
+  Unit& unit = units_[index(xcd, cu)];
+  unit.lds += groups * needs.lds.value;
+  unit.registers += groups * needs.registers.value;
+  unit.waves += groups * needs.waves;
   unit.last = by;
-  --(needs.computes ? unit.computing : copies_);
-  move(xcd, cu, unit.residents, unit.residents - 1);
-  if (--unit.residents == 0) --busy_;
-  ++changes_;
+  (needs.computes ? unit.computing : copies_) -= groups;
+  move(xcd, cu, unit.residents, unit.residents - groups);
+  unit.residents -= groups;
+  if (unit.residents == 0) --busy_;
+  changes_ += static_cast<std::uint64_t>(groups);
 }
 
 int ComputeUnits::copying(CuRange range) const {

@@ -2,6 +2,7 @@
 /// Which work groups sit on which CU: LDS, registers and wave slots of every CU of a GPU.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/observer.hpp"
@@ -26,8 +27,10 @@ class ComputeUnits {
   /// Puts a work group on the emptiest CU of \p range that has room. \returns the CU's number in its XCD, or
   /// -1.
   int place(int xcd, const WorkGroupNeeds& needs, CuRange range);
-  /// Takes a work group off its CU. \p by is the activity that ends there, for dependency edges.
-  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
+  /// As place() up to \p most times, and appends where to \p cus.
+  void place_all(int xcd, const WorkGroupNeeds& needs, CuRange range, std::int64_t most, std::vector<int>& cus);
+  /// Takes \p groups work groups off their CU. \p by is the activity that ends there, for dependency edges.
+  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups = 1);
 
   int residents(int xcd, int cu) const { return at(xcd, cu).residents; }
   int computing(int xcd, int cu) const { return at(xcd, cu).computing; }  ///< residents that share arithmetic
@@ -68,6 +71,10 @@ class ComputeUnits {
   int levels() const { return static_cast<int>(with_.size() / xcds_); }
   void add_level();
   int first_fit(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range);
+  void add_fits(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range, std::int64_t most,
+                std::vector<int>& cus);
+  std::int64_t rounds_on(int xcd, std::span<const int> cus, const WorkGroupNeeds& needs, std::int64_t most) const;
+  void put(int xcd, int cu, const WorkGroupNeeds& needs, int groups);
   void move(int xcd, int cu, int from, int to);
 
   int cus_per_xcd_;
@@ -78,6 +85,7 @@ class ComputeUnits {
   std::vector<std::uint64_t> by_residents_;  ///< a bit for each CU, by number of residents, then by XCD
   std::vector<int> with_;    ///< CUs, by number of residents (as many as there were), then by XCD
   std::vector<int> fewest_;  ///< residents of the emptiest CU, by XCD
+  std::vector<int> fits_;    ///< scratch
   int busy_ = 0;
   int copies_ = 0;  ///< work groups that only copy
   std::uint64_t changes_ = 0;

@@ -26,17 +26,17 @@ CuShares::Unit& CuShares::touch(int xcd, int cu) {
   return unit;
 }
 
-void CuShares::join(int xcd, int cu, ComputeClient& client, int waves) {
+void CuShares::join(int xcd, int cu, ComputeClient& client, int waves, int groups) {
   std::vector<Entry>& entries = touch(xcd, cu).entries;
   Entry* entry = find(entries, client);
   if (entry == nullptr) entry = &entries.emplace_back(Entry{.client = &client, .waves = waves});
-  ++entry->groups;
+  entry->groups += groups;
 }
 
-void CuShares::leave(int xcd, int cu, const ComputeClient& client) {
+void CuShares::leave(int xcd, int cu, const ComputeClient& client, int groups) {
   Entry* const entry = find(touch(xcd, cu).entries, client);
-  if (entry == nullptr || entry->groups == 0) throw std::logic_error("CuShares::leave: nobody is there");
-  --entry->groups;
+  if (entry == nullptr || entry->groups < groups) throw std::logic_error("CuShares::leave: nobody is there");
+  entry->groups -= groups;
 }
 
 void CuShares::settle() {

@@ -37,9 +37,9 @@ class CuShares {
  public:
   CuShares(int xcds, int cus_per_xcd);
 
-  /// A work group of \p client, of \p waves waves, is now on the CU.
-  void join(int xcd, int cu, ComputeClient& client, int waves);
-  void leave(int xcd, int cu, const ComputeClient& client);
+  /// \p groups work groups of \p client, of \p waves waves each, are now on the CU.
+  void join(int xcd, int cu, ComputeClient& client, int waves, int groups = 1);
+  void leave(int xcd, int cu, const ComputeClient& client, int groups = 1);
   /// Divides the CUs that have changed anew, and tells the kernels there whose share or number of work groups
   /// is another.
   void settle();

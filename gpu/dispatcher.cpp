@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "gpu/waves.hpp"
 
@@ -41,8 +42,8 @@ void Dispatcher::withdraw(const DispatchClient& client) {
   std::erase_if(waiting_, [&client](const Waiting& waiting) { return waiting.launch.client == &client; });
 }
 
-void Dispatcher::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by) {
-  units_.release(xcd, cu, needs, by);
+void Dispatcher::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups) {
+  units_.release(xcd, cu, needs, by, groups);
   dirty_[static_cast<std::size_t>(xcd)] = true;
   request_pass();
 }
@@ -81,9 +82,12 @@ void Dispatcher::serve(int xcd) {
 }
 
 void Dispatcher::serve_in_order(int xcd) {
-  for (Waiting& waiting : waiting_) {
-    while (place_one(waiting, xcd)) {
-    }
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    std::int64_t& left = waiting_[i].left[static_cast<std::size_t>(xcd)];
+    if (left == 0) continue;
+    units_.place_all(xcd, waiting_[i].launch.needs, waiting_[i].launch.range, left, placed_[i]);
+    left -= std::ssize(placed_[i]);
+    waiting_[i].total_left -= std::ssize(placed_[i]);
   }
 }
 

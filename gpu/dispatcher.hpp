@@ -53,8 +53,8 @@ class Dispatcher final : private Completion {
   void submit(const Launch& launch);
   /// Drops what \p client still has waiting; what it holds stays.
   void withdraw(const DispatchClient& client);
-  /// Takes a work group off its CU; \p by is the activity that held it.
-  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by);
+  /// Takes \p groups work groups off their CU; \p by is the activity that held it.
+  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups = 1);
 
   const ComputeUnits& units() const { return units_; }
   /// Kernels join and leave it with their work groups; it is settled at the end of each pass.

@@ -1,6 +1,9 @@
 #include "gpu/fluid_run.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "gpu/kernel_time.hpp"
 #include "gpu/waves.hpp"
 
@@ -17,10 +20,16 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
+  groups_on_.resize(static_cast<std::size_t>(gpu_.spec().compute.cus_per_xcd), 0);
+  for (const int cu : cus)
+    ++groups_on_[static_cast<std::size_t>(cu)];
   for (const int cu : cus) {
-    slots_.push_back({xcd, cu});
-    if (kernel_.needs.computes) dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves);
+    const int groups = std::exchange(groups_on_[static_cast<std::size_t>(cu)], 0);
+    if (groups == 0) continue;
+    slots_.push_back({xcd, cu, groups});
+    if (kernel_.needs.computes) dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves, groups);
   }
+  resident_ += std::ssize(cus);
   slots_in_xcd_[static_cast<std::size_t>(xcd)] += static_cast<std::int64_t>(cus.size());
   if (!started_) {
     started_ = true;
@@ -35,8 +44,8 @@ Task FluidRun::run() {
   flow_.reset();
   dispatcher_.withdraw(*this);
   for (const Slot& slot : slots_) {
-    if (kernel_.needs.computes) dispatcher_.shares().leave(slot.xcd, slot.cu, *this);
-    dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_);
+    if (kernel_.needs.computes) dispatcher_.shares().leave(slot.xcd, slot.cu, *this, slot.groups);
+    dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
   }
   done_.set();
 }
@@ -47,8 +56,7 @@ void FluidRun::on_shares_changed(int) {
 
 const Traffic& FluidRun::traffic() {
   if (!traffic_) {
-    CacheState state = gpu_.memory().cache_state(launch_.stream, static_cast<std::int64_t>(slots_.size()),
-                                                 kernel_.compute_time);
+    CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, kernel_.compute_time);
     state.cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
     traffic_ = kernel_.traffic->per_work_group(state);
   }
@@ -77,9 +85,9 @@ FluidRun::Shares FluidRun::shares() const {
     const ArithmeticShare here = dispatcher_.shares().of(*this, slot.xcd, slot.cu);
     shares.groups = std::max(shares.groups, here.groups);
     shares.least = std::min(shares.least, here.available);
-    sum += here.available;
+    sum += slot.groups * here.available;
   }
-  shares.mean = sum / static_cast<double>(slots_.size());
+  shares.mean = sum / static_cast<double>(resident_);
   return shares;
 }
 
@@ -89,12 +97,11 @@ std::span<const BoundTerm> FluidRun::laws() {
   const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken);
   const Shares shares = this->shares();
-  const auto resident = static_cast<std::int64_t>(slots_.size());
   const Occupancy waves =
-      occupancy(kernel_.work_groups, resident, wave_count(kernel_.work_groups, slots_in_xcd_), shares.groups);
+      occupancy(kernel_.work_groups, resident_, wave_count(kernel_.work_groups, slots_in_xcd_), shares.groups);
   BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
   const Bytes in_flight_together =
-      in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident);
+      in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);
   const Bytes loads = traffic().hbm * static_cast<double>(kernel_.work_groups);
   alone.least = gpu_.memory().least_loading_time(launch_.stream, loads, in_flight_together).value;
   alone.beside = 1.0 / hbm_rate_;
@@ -136,7 +143,7 @@ FlowSpec FluidRun::whole_kernel() {
 
 // A work group's loads hold up the next one; its stores are posted and hold up nobody.
 double FluidRun::weight(double alone) {
-  const auto requesters = static_cast<int>(slots_.size());
+  const auto requesters = static_cast<int>(resident_);
   const Bytes of_one = in_flight(gpu_.spec().compute, kernel_, computing_beside());
   const auto work_groups = static_cast<double>(kernel_.work_groups);
   const Traffic& loads = traffic();

@@ -1,6 +1,7 @@
 #include "results/result_file.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -21,6 +22,18 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
+/// Rates in whole flop/s.
+void write_level(const H5Id& file, const SustainedLevel& level) {
+  const auto rate = [&](const char* name, FlopsPerSecond value) {
+    h5_set_attribute(file, name, static_cast<std::uint64_t>(std::llround(value.value)));
+  };
+  h5_set_attribute(file, "level_evidence", name_of(level.evidence));
+  if (!level.measured_on.empty()) h5_set_attribute(file, "level_measured_on", level.measured_on);
+  rate("level_rate", level.rate);
+  if (level.low) rate("level_low", *level.low);
+  if (level.high) rate("level_high", *level.high);
+}
+
 void write_conditions(const H5Id& file, const RunHeader& header) {
   const auto& conditions = header.conditions;
   const auto count = [&](const char* name, int value) {
@@ -34,6 +47,7 @@ void write_conditions(const H5Id& file, const RunHeader& header) {
   h5_set_attribute(file, "hbm_arbitration", name_of(conditions.hbm_arbitration));
   h5_set_attribute(file, "dispatch_policy", name_of(conditions.dispatch_policy));
   if (conditions.clock_state) h5_set_attribute(file, "clock_state", name_of(*conditions.clock_state));
+  if (conditions.level) write_level(file, *conditions.level);
   write_texts(file, {kStreams, "1", "names of the streams; activities/stream are rows of this column"},
               header.streams);
 }

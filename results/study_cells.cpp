@@ -102,6 +102,28 @@ std::string clock_note(const StudyResult& study) {
   return fmt::format("core clock, of boost, as the power limit leaves it: {}\n", fmt::join(parts, ", "));
 }
 
+/// Of a rate that no measurement of this part says; empty in a burst, which has no such rate.
+std::string level_note(const StudyConditions& conditions) {
+  const std::optional<SustainedLevel>& level = conditions.level;
+  if (!level || conditions.clock_state == ClockState::burst) return "";
+  const auto tflops = [](FlopsPerSecond rate) { return fmt::format("{:.4g}", rate / 1.0_TFLOPs); };
+  std::string range;
+  if (level->low && level->high)
+    range = fmt::format(" ({} to {}, +-10 %)", tflops(*level->low), tflops(*level->high));
+  const std::string settles =
+      fmt::format("large 16-bit products sustain {} TFLOP/s{}: ", tflops(level->rate), range);
+  switch (level->evidence) {
+    case LevelEvidence::none:
+      return settles + "no part of this chip, board and limit was measured\n";
+    case LevelEvidence::relative:
+      return settles + fmt::format("as {}, of the same chip, board and limit\n", level->measured_on);
+    case LevelEvidence::measured:
+    case LevelEvidence::node:
+      break;
+  }
+  return "";
+}
+
 std::string time_notes(const StudyResult& study) {
   const bool has_sides = first_step(study) == nullptr;
   std::string notes = fmt::format("times in {}: {}bound: no run can be faster{}\n", time_unit(study).name,
@@ -110,7 +132,7 @@ std::string time_notes(const StudyResult& study) {
   notes += "speedup over serial; ideal: speedup of a perfect overlap; share = (speedup - 1) / (ideal - 1)\n";
   if (std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.best_cus.has_value(); }))
     notes += fmt::format("{}: the best of the partitions tried\n", compute_units_of(study.conditions.gpu));
-  return notes + clock_note(study) + beyond_ideal(study);
+  return notes + clock_note(study) + level_note(study.conditions) + beyond_ideal(study);
 }
 
 }  // namespace

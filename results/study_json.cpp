@@ -20,6 +20,18 @@ Json clock_json(const std::optional<RunClock>& clock) {
   return {{"speed", clock->speed}, {"power_w", clock->mean.value}, {"highest_power_w", clock->highest.value}};
 }
 
+Json level_json(const std::optional<SustainedLevel>& level) {
+  if (!level) return nullptr;
+  const auto rate = [](const std::optional<FlopsPerSecond>& value) {
+    return value ? Json(*value / 1.0_TFLOPs) : Json();
+  };
+  return {{"evidence", name_of(level->evidence)},
+          {"measured_on", level->measured_on.empty() ? Json() : Json(level->measured_on)},
+          {"tflop_s", rate(level->rate)},
+          {"low_tflop_s", rate(level->low)},
+          {"high_tflop_s", rate(level->high)}};
+}
+
 Json side_json(const std::optional<SideTimes>& side) {
   if (!side) return nullptr;
   return {{"alone_us", us(side->alone)}, {"together_us", us(side->together)}};
@@ -156,6 +168,7 @@ std::string study_json(const StudyResult& study, const std::filesystem::path& ou
             {"hbm_arbitration", name_of(study.conditions.hbm_arbitration)},
             {"dispatch_policy", name_of(study.conditions.dispatch_policy)},
             {"clock_state", clock_json(study.conditions.clock_state)},
+            {"sustained_level", level_json(study.conditions.level)},
             {"seeds", study.conditions.seeds},
             {"draws", study.conditions.draws},
             {"output", to_utf8(output.string())},

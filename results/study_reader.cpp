@@ -27,13 +27,30 @@ Choice choice(const ResultReader& file, const char* attribute, const std::array<
   throw IoError(file.path(), "read", std::string("attribute '") + attribute + "' is '" + name + "'");
 }
 
+bool has_attribute(const ResultReader& file, const std::string& name) {
+  const auto attributes = file.attributes();
+  return std::ranges::find(attributes, name, &std::pair<std::string, std::string>::first) != attributes.end();
+}
+
 /// Absent where nothing is known of the GPU's power, and in files before 1.8.0.
 std::optional<ClockState> clock_state(const ResultReader& file) {
-  const auto attributes = file.attributes();
-  if (std::ranges::find(attributes, "clock_state", &std::pair<std::string, std::string>::first) ==
-      attributes.end())
-    return std::nullopt;
+  if (!has_attribute(file, "clock_state")) return std::nullopt;
   return choice(file, "clock_state", enum_values<ClockState>());
+}
+
+/// Absent where the GPU has no 16-bit products, and in files before 1.10.0.
+std::optional<SustainedLevel> level(const ResultReader& file) {
+  if (!has_attribute(file, "level_evidence")) return std::nullopt;
+  const auto rate = [&](const std::string& name) -> std::optional<FlopsPerSecond> {
+    if (!has_attribute(file, name)) return std::nullopt;
+    return FlopsPerSecond{static_cast<double>(file.number(name))};
+  };
+  return SustainedLevel{
+      .evidence = choice(file, "level_evidence", enum_values<LevelEvidence>()),
+      .measured_on = has_attribute(file, "level_measured_on") ? file.attribute("level_measured_on") : "",
+      .rate = FlopsPerSecond{static_cast<double>(file.number("level_rate"))},
+      .low = rate("level_low"),
+      .high = rate("level_high")};
 }
 
 Seconds time(const ResultTable& summary, const std::string& column) {
@@ -127,6 +144,7 @@ StudyResult read_study(const ResultReader& file) {
                       .hbm_arbitration = choice(file, "hbm_arbitration", kHbmArbitrations),
                       .dispatch_policy = choice(file, "dispatch_policy", kDispatchPolicies),
                       .clock_state = clock_state(file),
+                      .level = level(file),
                       .seeds = static_cast<int>(file.number("seeds")),
                       .draws = static_cast<int>(file.number("draws"))};
   for (const auto& name : file.strategies())

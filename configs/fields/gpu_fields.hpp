@@ -25,8 +25,7 @@ inline constexpr auto kComputeFields = std::to_array<Field<ComputeSpec>>({
     quantity<&ComputeSpec::boost_clock>("boost_clock", "highest core clock"),
     quantity<&ComputeSpec::outstanding>("cu_outstanding", "most loads that one CU keeps in flight").optional(),
     number<&ComputeSpec::speed_spread>("speed_spread", {0, 0.2},
-                                       "by how much the speed of arithmetic differs from GPU to GPU: standard "
-                                       "deviation over its mean")
+                                       "standard deviation over GPUs of the speed of arithmetic, of its mean")
         .optional(),
 });
 static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but the matrix rates");
@@ -188,14 +187,14 @@ static_assert(member_count<TriggerSpec>() == kTriggerFields.size());
 
 inline constexpr auto kStreamedFields = std::to_array<Field<StreamedSpec>>({
     number<&StreamedSpec::miss>("streamed_miss", {0, 1},
-                                "share of a streamed GEMM's L2 requests that reach memory when it runs alone")
+                                "share of a streamed GEMM's L2 requests that reach memory, alone")
         .optional(),
     number<&StreamedSpec::pollution>(
         "streamed_pollution", {0, 1},
-        "exponent with which that share grows as the GEMM's share of the cache falls")
+        "exponent with which that share grows as its part of the cache falls")
         .optional(),
     number<&StreamedSpec::relief>("streamed_relief", {0, 1},
-                                  "share of the published effect of taking CUs away from a streamed GEMM")
+                                  "share of the published effect of taking its CUs away")
         .optional(),
 });
 static_assert(member_count<StreamedSpec>() == kStreamedFields.size());
@@ -235,6 +234,9 @@ inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
         .scaled_by("flops_scale"),
     choice<&GovernorSpec::state>("clock_state", "clock of the kernels: burst, or sustained at the power limit")
         .optional(),
+    sourced_slug<&GovernorSpec::measured_on>(
+        "level_measured_on", "part of this chip, board and limit whose products were measured, or none")
+        .optional(),
 });
 static_assert(member_count<GovernorSpec>() == kGovernorFields.size());
 
@@ -245,7 +247,7 @@ inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
         .optional(),
     number<&HypothesisSpec::lost_share_occupies>(
         "hbm_lost_share_occupies", {0, 1},
-        "whether bandwidth lost to an access pattern is lost to others, too: 0 or 1")
+        "1: bandwidth lost to an access pattern is lost to others, too; 0: it is not")
         .optional(),
     quantity<&HypothesisSpec::hbm_service>(
         "hbm_service", "time of one memory channel for one request; a load waits for each before it")

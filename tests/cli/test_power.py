@@ -60,6 +60,46 @@ class Power(ScratchTest):
         self.assertLess(burst[0], 0.95 * sustained[0])
         self.assertGreater(burst[1] / burst[0], 1.1 * sustained[1] / sustained[0])
 
+    def level_on(self, system, *arguments):
+        """What table, JSON and file say of the level of large products."""
+        table = self.run_on(system, *arguments).stdout
+        found = json.loads(self.run_on(system, "--json", *arguments).stdout)["sustained_level"]
+        with h5py.File(self.folder / "power.h5") as file:
+            written = {name: value for name, value in file.attrs.items() if name.startswith("level_")}
+        self.assertEqual(written["level_evidence"], found["evidence"])
+        self.assertEqual(written.get("level_measured_on"), found["measured_on"])
+        for ours, theirs in (("level_rate", "tflop_s"), ("level_low", "low_tflop_s"), ("level_high", "high_tflop_s")):
+            if found[theirs] is None:
+                self.assertNotIn(ours, written)
+            else:
+                self.assertAlmostEqual(int(written[ours]) / 1e12, found[theirs], places=6)
+        return [line for line in table.splitlines() if line.startswith("large 16-bit products sustain")], found
+
+    def test_a_part_that_was_not_measured_says_so_with_a_range_and_one_that_was_says_nothing(self):
+        lines, level = self.level_on("gb200-nvl4")
+        self.assertEqual(level["evidence"], "none")
+        self.assertAlmostEqual(level["low_tflop_s"] / level["tflop_s"], 0.9)
+        self.assertAlmostEqual(level["high_tflop_s"] / level["tflop_s"], 1.1)
+        [line] = lines
+        self.assertRegex(line, r"sustain \d+ TFLOP/s \(\d+ to \d+, \+-10 %\): no part of this chip, board and limit was measured$")
+        lines, level = self.level_on("h200-sxm-8")
+        self.assertEqual((level["evidence"], level["measured_on"]), ("relative", "h100-sxm"))
+        self.assertIn("as h100-sxm, of the same chip, board and limit", lines[0])
+        lines, level = self.level_on("h100-sxm-8")
+        self.assertEqual((level["evidence"], level["low_tflop_s"], lines), ("measured", None, []))
+
+    def test_what_moves_the_level_moves_what_is_said_of_it(self):
+        lines, level = self.level_on("h100-sxm-8", "--set", "gpu.power_limit=500 W")
+        self.assertEqual((level["evidence"], len(lines)), ("none", 1))
+        lines, level = self.level_on("h100-sxm-8", "--set", "gpu.sustained_level=600 TFLOP/s")
+        self.assertEqual((level["evidence"], lines), ("node", []))
+        self.assertAlmostEqual(level["tflop_s"], 600)
+        lines, level = self.level_on("gb200-nvl4", "--set", "gpu.clock_state=\"burst\"")
+        self.assertEqual((level["evidence"], lines), ("none", []))  # a burst does not come down to it
+        done = self.run_on("h100-sxm-8", "--set", "gpu.level_measured_on=h100-sxn")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("did you mean 'h100-sxm'?", done.stderr)
+
     def test_a_gpu_of_unknown_power_has_neither(self):
         done = self.run_on("mi300x-8", "--json")
         self.assertIsNone(json.loads(done.stdout)["clock_state"])

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 using namespace c3;
@@ -89,11 +90,24 @@ TEST_CASE("property: the emptiest CU of the range that has room, the first of eq
                             begin + 1 + static_cast<int>(choice / 1021 % static_cast<unsigned>(cus - begin))};
         const int xcd = static_cast<int>(choice / 5 % 2);
         const WorkGroupNeeds& needs = kinds[choice / 11 % kinds.size()];
-        for (int i = 0; i < 12; ++i) {
-          const int cu = units.place(xcd, needs, range);
-          RC_ASSERT(cu == search.place(xcd, needs, range));
-          if (cu >= 0) live.push_back({xcd, cu, needs});
+        const int most = 1 + static_cast<int>(choice / 13 % 200);
+        std::vector<int> searched;
+        for (int i = 0; i < most; ++i) {
+          const int cu = search.place(xcd, needs, range);
+          if (cu >= 0) searched.push_back(cu);
         }
+        std::vector<int> placed;
+        if (choice % 2 == 0) {
+          units.place_all(xcd, needs, range, most, placed);
+        } else {
+          for (int cu = 0; cu >= 0 && std::ssize(placed) < most;) {
+            cu = units.place(xcd, needs, range);
+            if (cu >= 0) placed.push_back(cu);
+          }
+        }
+        RC_ASSERT(placed == searched);
+        for (const int cu : placed)
+          live.push_back({xcd, cu, needs});
       }
     }));
   }

@@ -9,6 +9,7 @@
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/toml_text.hpp"
+#include "gpu/clock/sustained_level.hpp"
 #include "gpu/spec.hpp"
 #include "tests/support/collective_bench.hpp"
 #include "tests/support/print_units.hpp"
@@ -45,6 +46,24 @@ void require_sources(const Table& table) {
     REQUIRE(value.find("kind") != nullptr);
     REQUIRE(value.find("source") != nullptr);
   }
+}
+
+TEST_CASE("a preset whose level was measured on another part has its chip's peaks and its board's limit") {
+  int relatives = 0, measured = 0;
+  for (const std::string& name : preset_names(PresetKind::gpu)) {
+    CAPTURE(name);
+    const GpuSpec gpu = load_gpu(name, {});
+    const auto level = sustained_level(gpu);
+    if (!level || level->measured_on.empty()) continue;
+    ++(level->evidence == LevelEvidence::relative ? relatives : measured);
+    const GpuSpec its_part = load_gpu(level->measured_on, {});
+    CHECK(its_part.governor.measured_on == level->measured_on);
+    CHECK(its_part.governor.limit == gpu.governor.limit);
+    CHECK(its_part.compute.cus() == gpu.compute.cus());
+    CHECK(matrix_rate(its_part, DType::bf16).peak == matrix_rate(gpu, DType::bf16).peak);
+  }
+  CHECK(relatives == 2);  // H200 and the A100 of 40 GB
+  CHECK(measured == 6);   // A100 of 80 GB, H100, B200, MI300X, MI325X, MI355X
 }
 
 TEST_CASE("every preset loads, and every number of it states kind and source") {

@@ -179,7 +179,17 @@ TEST_CASE("a study read back from its file prints the same table") {
   StudyResult governed = a_study();
   governed.conditions.clock_state = ClockState::burst;
   CHECK(format_study(governed).find("dispatch random_order, burst clock") != std::string::npos);
-  for (const StudyResult& study : {a_study(), governed}) {
+  StudyResult transferred = a_study();
+  transferred.conditions.clock_state = ClockState::sustained;
+  transferred.conditions.level = {.evidence = LevelEvidence::relative,
+                                  .measured_on = "h100-sxm",
+                                  .rate = 650.0_TFLOPs,
+                                  .low = 585.0_TFLOPs,
+                                  .high = 715.0_TFLOPs};
+  CHECK(format_study(transferred)
+            .find("large 16-bit products sustain 650 TFLOP/s (585 to 715, +-10 %): as h100-sxm, of the same") !=
+        std::string::npos);
+  for (const StudyResult& study : {a_study(), governed, transferred}) {
     const TemporaryFolder folder;
     CHECK(format_study(read_study(hand_made(folder, study))) == format_study(study));
   }

@@ -5,9 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "gpu/clock/governor.hpp"
+#include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
+#include "tests/unit/training_setups.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
@@ -34,6 +38,33 @@ Experiment governed_pair(double limit, ClockState state = ClockState::sustained)
 }
 
 const Strategy kSerial{.name = "serial", .serial = true, .order = {}, .streams = {}};
+
+/// Six micro-batches through two stages, some ms each; the mean of a board of \p limit is that of \p averaging.
+Experiment governed_pipeline(double limit, Seconds averaging, bool exact = false) {
+  TrainingSetup setup = llama_setup(2);
+  setup.model.hidden = 4096;
+  setup.model.ffn = 12288;
+  setup.sequence = 2048;
+  setup.micro_batches = 6;  // as many as are always simulated
+  setup.pipeline.stages = 2;
+  Experiment experiment;
+  experiment.name = "step";
+  experiment.cluster = mi300x_like_cluster(2);
+  experiment.cluster.gpu = mi300x_like_trainer();
+  experiment.cluster.gpu.governor = governed_pair(limit).cluster.gpu.governor;
+  experiment.cluster.gpu.governor.averaging = averaging;
+  experiment.measure.exact = exact;
+  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
+  set_training(experiment, setup);
+  return experiment;
+}
+
+std::vector<double> means_of(const std::vector<PowerState>& states) {
+  std::vector<double> means;
+  for (const PowerState& its : states)
+    means.push_back(its.mean.value);
+  return means;
+}
 
 RunResult run_from(const Experiment& experiment, const Strategy& strategy, RunSetup setup) {
   setup.power = periodic_start(experiment, strategy, setup);
@@ -90,6 +121,41 @@ TEST_CASE("collectives alone, and GPUs of unknown power, have no governor to sta
   const Experiment unknown = pair();
   CHECK(periodic_start(unknown, kSerial, {}).empty());
   CHECK(run_once(unknown, kSerial, {}).power.empty());
+}
+
+TEST_CASE("a step of many micro-batches begins where the last of them alone leave the governor") {
+  const Experiment step = governed_pipeline(300, 1.0_ms);
+  const Strategy strategy = in_order();
+  RunSetup setup;
+  setup.power = periodic_start(step, strategy, setup);
+  const RunResult begun = run_once(step, strategy, setup);
+  RunSetup fixed;  // the whole step, from where it ended itself
+  RunResult led_to = run_once(step, strategy, fixed);
+  for (int i = 0; i < 3; ++i) {
+    fixed.power.clear();
+    for (const BoardPower& its : led_to.power)
+      fixed.power.push_back(its.end);
+    led_to = run_once(step, strategy, fixed);
+  }
+  REQUIRE(setup.power.size() == led_to.power.size());
+  for (std::size_t i = 0; i < setup.power.size(); ++i) {
+    CHECK(led_to.power[i].means.speed < 0.98);  // the limit does hold it
+    CHECK(setup.power[i].mean.value == near(led_to.power[i].end.mean.value, 1e-2));
+    CHECK(setup.power[i].speed == near(led_to.power[i].end.speed, 1e-2));
+  }
+  CHECK(begun.time.value == near(led_to.time.value, 1e-3));
+  // It was no run of the whole step, which --exact makes.
+  const auto exact = periodic_start(governed_pipeline(300, 1.0_ms, true), strategy, {});
+  CHECK(means_of(setup.power) != means_of(exact));
+}
+
+TEST_CASE("where the last micro-batches do not fill five times the averaging, the whole step says how it begins") {
+  for (const Seconds averaging : {100.0_ms, 400.0_ms}) {
+    const auto start = periodic_start(governed_pipeline(300, averaging), in_order(), {});
+    const auto exact = periodic_start(governed_pipeline(300, averaging, true), in_order(), {});
+    REQUIRE_FALSE(start.empty());
+    CHECK(means_of(start) == means_of(exact));
+  }
 }
 
 TEST_CASE("two runs from the same start are the same run") {

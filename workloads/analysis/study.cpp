@@ -387,6 +387,7 @@ StudyConditions conditions_of(const Experiment& experiment) {
           .hbm_arbitration = gpu.hbm.arbitration,
           .dispatch_policy = gpu.dispatch.policy,
           .clock_state = is_governed(gpu) ? std::optional(gpu.governor.state) : std::nullopt,
+          .level = sustained_level(gpu),
           .seeds = experiment.measure.seeds,
           .draws = experiment.measure.draws};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "gpu/clock/sustained_level.hpp"
 #include "workloads/analysis/loss.hpp"
 #include "workloads/analysis/study_cost.hpp"
 #include "workloads/execute/launch_observer.hpp"
@@ -94,6 +95,7 @@ struct StudyConditions {
   /// From where the governors of all runs begin, sides alone, serial and overlapped: from idle in a burst, and
   /// sustained as when each is repeated again and again. Absent where the GPU's power is not known.
   std::optional<ClockState> clock_state = std::nullopt;
+  std::optional<SustainedLevel> level = std::nullopt;  ///< of large products; absent without 16-bit ones
   int seeds = 0;
   int draws = 0;
 

@@ -66,9 +66,11 @@ class TiledTraffic final : public TrafficModel {
         products_(static_cast<double>(shape.batch * plan.split)) {}
 
   Traffic per_work_group(const CacheState& state) const override {
-    if (last_state_ != state) {
-      last_state_ = state;
-      last_ = compute(state);
+    CacheState asked = state;
+    if (asked.l2_intruder.value <= 0.0 && asked.llc_intruder.value <= 0.0) asked.work_group_time = {};
+    if (last_state_ != asked) {
+      last_state_ = asked;
+      last_ = compute(asked);
     }
     return last_;
   }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "engine/errors.hpp"
 #include "gpu/kernels/tiling.hpp"
@@ -139,18 +140,24 @@ class Planner {
         result_(result_size(shape.dtype).value),
         scaling_(scaling_share(shape, rate_, gpu)),
         width_(narrowest_share(shape, element_)),
+        prologue_(prologue()),
+        chosen_(shape.batch > 1 ? 1.0 : coefficients_.choice_loss),
+        layout_(shape.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0),
         has_square_(std::ranges::any_of(tiles_for(shape, gpu), is_square)) {}
 
   GemmPlan best() const {
     GemmPlan best;
     double shortest = std::numeric_limits<double>::infinity();
     const double least = least_time();
+    const std::vector<Offer> offers = this->offers();
     for (const std::int64_t split : splits()) {
       if (split > 1 && shape_.k < split * shortest_part()) break;
-      if (split > 1 && least + reduction(static_cast<double>(split)).value >= shortest) break;  // it grows
-      for (const GemmTile& tile : tiles_for(shape_, gpu_)) {
-        if (!is_offered(tile)) continue;
-        const GemmPlan plan = planned(tile, loss_at(tile, operand_, pairs_up(shape_.dtype, gpu_)), split);
+      const double reduced = split > 1 ? reduction(static_cast<double>(split)).value : 0.0;
+      if (split > 1 && least + reduced >= shortest) break;  // it grows
+      for (const Offer& offer : offers) {
+        const Candidate candidate = cut(offer, split);
+        if (least_time(candidate) + reduced >= shortest) continue;
+        const GemmPlan plan = planned(candidate);
         const double time = time_of(plan);
         if (time < shortest) {
           shortest = time;
@@ -164,6 +171,26 @@ class Planner {
   }
 
  private:
+  /// A tile of the list, and how much longer its staging makes the products.
+  struct Offer {
+    const GemmTile* tile;
+    double loss;
+  };
+  /// A tile and a split, before it is known what holds its work groups up.
+  struct Candidate {
+    const GemmTile* tile;
+    std::int64_t split, k_of_work_group, work_groups;
+    double multiplying;  ///< of a work group, as if nothing were loaded [s]
+  };
+
+  std::vector<Offer> offers() const {
+    std::vector<Offer> offers;
+    const bool paired = pairs_up(shape_.dtype, gpu_);
+    for (const GemmTile& tile : tiles_for(shape_, gpu_))
+      if (is_offered(tile)) offers.push_back({&tile, loss_at(tile, operand_, paired)});
+    return offers;
+  }
+
   bool on_vectors() const { return on_vector_units(shape_.dtype, gpu_); }
   std::int64_t shortest_part() const { return on_vectors() ? kShortestVectorPart : kShortestMatrixPart; }
   std::span<const std::int64_t> splits() const {
@@ -186,16 +213,41 @@ class Planner {
     return coefficients_.prologue_k * (on_vectors() ? 1.0 : kReference / element_);
   }
 
-  GemmPlan planned(const GemmTile& tile, double loss, std::int64_t split) const {
+  Candidate cut(const Offer& offer, std::int64_t split) const {
+    const GemmTile& tile = *offer.tile;
+    Candidate cut{.tile = &tile,
+                  .split = split,
+                  .k_of_work_group = ceil_div(ceil_div(shape_.k, split), tile.k) * tile.k,
+                  .work_groups = shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n) * split,
+                  .multiplying = 0.0};
+    const auto m = static_cast<double>(tile.m);
+    const auto n = static_cast<double>(tile.n);
+    const auto k = static_cast<double>(cut.k_of_work_group);
+    cut.multiplying = 2.0 * m * n * (k + prologue_) / products_ * offer.loss * (1.0 + scaling_);
+    return cut;
+  }
+
+  /// time_of its plan takes no less, reduction apart: loads only add.
+  double least_time(const Candidate& candidate) const {
+    return on_fullest_cu(candidate.work_groups) * (candidate.multiplying * chosen_ * layout_);
+  }
+
+  double on_fullest_cu(std::int64_t work_groups) const {
+    const ComputeSpec& compute = gpu_.compute;
+    return static_cast<double>(ceil_div(ceil_div(work_groups, compute.xcds), compute.cus_per_xcd));
+  }
+
+  GemmPlan planned(const Candidate& candidate) const {
+    const GemmTile& tile = *candidate.tile;
+    const std::int64_t split = candidate.split;
     GemmPlan plan;
     plan.tile = tile;
     plan.split = split;
-    plan.k_of_work_group = ceil_div(ceil_div(shape_.k, split), tile.k) * tile.k;
-    plan.work_groups = shape_.batch * ceil_div(shape_.m, tile.m) * ceil_div(shape_.n, tile.n) * split;
+    plan.k_of_work_group = candidate.k_of_work_group;
+    plan.work_groups = candidate.work_groups;
     const auto m = static_cast<double>(tile.m);
     const auto n = static_cast<double>(tile.n);
     const auto k = static_cast<double>(plan.k_of_work_group);
-    const double multiplying = 2.0 * m * n * (k + prologue()) / products_ * loss * (1.0 + scaling_);
     // With a cluster, each of its work groups fetches its part of the longer panel for all.
     const double a_step = m * a_element_;
     const double b_step = n * b_element_;
@@ -207,9 +259,7 @@ class Planner {
       const double stored = m * n * result_ / static_cast<double>(split);
       loading = (loading + stored / (clock_ * coefficients_.l2_bytes_per_clock)) / width_;
     }
-    const double chosen = shape_.batch > 1 ? 1.0 : coefficients_.choice_loss;
-    const double layout = shape_.layout == GemmLayout::nt ? coefficients_.nt_loss : 1.0;
-    plan.arithmetic = Seconds{norm(multiplying, loading) * chosen * layout};
+    plan.arithmetic = Seconds{norm(candidate.multiplying, loading) * chosen_ * layout_};
     const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
     const double alone = plan.arithmetic.value * coefficients_.saturating_waves * lanes / tile.waves;
     plan.least = Seconds{std::max(alone, k / kStepsOfK * coefficients_.step_cycles / clock_)};
@@ -257,9 +307,8 @@ class Planner {
   /// Wave quantisation and compulsory bytes; re-reads that depend on caches do not change the choice.
   double time_of(const GemmPlan& plan) const {
     const ComputeSpec& compute = gpu_.compute;
-    const std::int64_t on_xcd = ceil_div(plan.work_groups, compute.xcds);
-    const auto on_cu = static_cast<double>(ceil_div(on_xcd, compute.cus_per_xcd));
-    const double computing = std::max(on_cu * plan.arithmetic.value, plan.least.value);
+    const double computing =
+        std::max(on_fullest_cu(plan.work_groups) * plan.arithmetic.value, plan.least.value);
     const double cus = std::min<double>(compute.cus(), static_cast<double>(plan.work_groups));
     const double hbm = std::min(gpu_.hbm.read.value * coefficients_.hbm_share,
                                 cus * clock_ * coefficients_.cu_bytes_per_clock);
@@ -280,6 +329,8 @@ class Planner {
   double result_;                 ///< bytes of C's
   double scaling_;                ///< time of scaling over that of multiplying
   double width_;                  ///< of a load, in 16 B
+  double prologue_;               ///< steps of K
+  double chosen_, layout_;        ///< how much longer products take for the choice of a kernel and their layout
   bool has_square_;               ///< whether there is a tile of 128 x 128
 };
 

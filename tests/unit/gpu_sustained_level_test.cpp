@@ -1,0 +1,103 @@
+// Where large products settle, on which part that was measured, and what is open where it was on none.
+
+#include "gpu/clock/sustained_level.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "gpu/clock/governor.hpp"
+#include "tests/support/mi300x_like.hpp"
+#include "tests/support/near.hpp"
+#include "tests/support/print_units.hpp"
+
+using namespace c3;
+using namespace c3::literals;
+using namespace c3::test;
+
+namespace {
+
+/// 700 TFLOP/s of bf16 at 1 pJ and 100 W idle are 800 W; a limit of 200 W under a square root halves them.
+GpuSpec governed() {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.name = "part";
+  gpu.governor.board = gpu.governor.limit = Watts{200};
+  gpu.governor.idle = Watts{100};
+  gpu.governor.flop_pj = 1.0;
+  gpu.governor.exponent = 0.5;
+  gpu.governor.averaging = 100.0_ms;
+  gpu.governor.measured_on = "part";
+  return gpu;
+}
+
+SustainedLevel level_of(const GpuSpec& gpu) {
+  const auto level = sustained_level(gpu);
+  REQUIRE(level);
+  return *level;
+}
+
+}  // namespace
+
+TEST_CASE("the level of a measured part is what its limit leaves of its products, without a range") {
+  const SustainedLevel level = level_of(governed());
+  CHECK(level.evidence == LevelEvidence::measured);
+  CHECK(level.measured_on == "part");
+  CHECK(level.rate / 1.0_TFLOPs == near(350.0));
+  CHECK_FALSE(level.low);
+  CHECK_FALSE(level.high);
+}
+
+TEST_CASE("a level that was measured on another part is 10 % open") {
+  GpuSpec gpu = governed();
+  gpu.name = "sibling";
+  const SustainedLevel level = level_of(gpu);
+  CHECK(level.evidence == LevelEvidence::relative);
+  CHECK(level.measured_on == "part");
+  CHECK(*level.low / 1.0_TFLOPs == near(315.0));
+  CHECK(*level.high / 1.0_TFLOPs == near(385.0));
+}
+
+TEST_CASE("a part without a measured relative says so, and so does a board under a limit of its own") {
+  GpuSpec unknown = governed();
+  GpuSpec none = governed();
+  GpuSpec limited = governed();
+  unknown.governor.measured_on.clear();
+  none.governor.measured_on = "none";
+  limited.governor.limit = Watts{150};
+  for (const GpuSpec& gpu : {unknown, none, limited}) {
+    const SustainedLevel level = level_of(gpu);
+    CHECK(level.evidence == LevelEvidence::none);
+    CHECK(level.measured_on.empty());
+    CHECK(*level.low / level.rate == near(0.9));
+    CHECK(*level.high / level.rate == near(1.1));
+  }
+  CHECK(level_of(limited).rate / level_of(none).rate == near(std::sqrt(150.0 / 200.0)));
+}
+
+TEST_CASE("a level that was measured on this node is no estimate") {
+  GpuSpec gpu = governed();
+  gpu.governor.level = 300.0_TFLOPs;
+  const SustainedLevel level = level_of(gpu);
+  CHECK(level.evidence == LevelEvidence::node);
+  CHECK(level.rate / 1.0_TFLOPs == near(300.0));
+  CHECK_FALSE(level.low);
+}
+
+TEST_CASE("without power a preset's own rate is the level, and its own range stays") {
+  GpuSpec gpu = governed();
+  gpu.governor = {};
+  for (MatrixRate& rate : gpu.compute.matrix)
+    rate.from_share = false;
+  CHECK(level_of(gpu).evidence == LevelEvidence::none);
+  CHECK(level_of(gpu).rate == matrix_rate(gpu, DType::bf16).sustained);
+  CHECK_FALSE(level_of(gpu).low);
+  for (MatrixRate& rate : gpu.compute.matrix)
+    rate.from_share = true;  // of its family
+  CHECK(*level_of(gpu).low / level_of(gpu).rate == near(0.9));
+}
+
+TEST_CASE("a GPU without 16-bit products has no level") {
+  GpuSpec gpu = governed();
+  gpu.compute.matrix.clear();
+  CHECK_FALSE(sustained_level(gpu));
+}
