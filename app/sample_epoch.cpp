@@ -32,6 +32,15 @@ class LengthSteps {
     return found->second;
   }
 
+  /// Notes in \p sampled which lengths were simulated under \p strategy so far.
+  void count(std::size_t strategy, SampledStrategy& sampled) const {
+    for (const auto& [of, time] : times_) {
+      if (of.second != strategy) continue;
+      ++sampled.lengths;
+      sampled.simulated += time;
+    }
+  }
+
  private:
   Experiment at(std::int64_t length) const {
     std::vector<std::string> sets = request_.sets;
@@ -91,10 +100,11 @@ int sample_epoch(const SampleEpochRequest& request) {
   job.bound = request.points.error;
   LengthSteps steps(request);
   for (std::size_t i = 0; i < nominal.strategies.size(); ++i) {
-    SampledStrategy sampled{.name = nominal.strategies[i].name, .sample = {}, .whole = {}};
+    SampledStrategy sampled{.name = nominal.strategies[i].name, .sample = {}, .simulated = {}, .whole = {}};
     const auto time_of = [&](std::int64_t length) { return steps.time(length, i); };
     sampled.sample = i == 0 ? simulated_epoch(job.lengths, request.points, time_of)
                             : under_strategy(job.strategies.front().sample, i, steps);
+    steps.count(i, sampled);
     if (request.whole) sampled.whole = whole_epoch(job.lengths, i, steps);
     job.strategies.push_back(std::move(sampled));
   }

@@ -15,12 +15,9 @@ constexpr double kPercent = 100.0;
 Seconds low_of(const SampledJob& job, Seconds estimate) { return estimate / (1.0 + job.bound); }
 Seconds high_of(const SampledJob& job, Seconds estimate) { return estimate / (1.0 - job.bound); }
 
-/// Time of the points that are simulated, of the epoch's.
-double share_simulated(const EpochSample& sample) {
-  Seconds sum;
-  for (const SeqPoint& point : sample.points)
-    sum += point.time;
-  return sum / sample.estimate();
+/// Time that was simulated, of the epoch's.
+double share_simulated(const SampledStrategy& strategy) {
+  return strategy.simulated / strategy.sample.estimate();
 }
 
 std::string heading(const SampledJob& job) {
@@ -52,8 +49,7 @@ std::string strategy_line(const SampledJob& job, const SampledStrategy& strategy
       "{}: an epoch takes {:.6g} s by seqpoint, within {:.2f}%: {:.6g} s to {:.6g} s; simulated {} of {} "
       "iterations, {:.3f}% of the time",
       strategy.name, estimate.value, kPercent * job.bound, low_of(job, estimate).value,
-      high_of(job, estimate).value, strategy.sample.points.size(), job.lengths.size(),
-      kPercent * share_simulated(strategy.sample));
+      high_of(job, estimate).value, strategy.lengths, job.lengths.size(), kPercent * share_simulated(strategy));
   if (strategy.whole)
     line += fmt::format("; error against every length {:.3f}%",
                         kPercent * std::abs(estimate / *strategy.whole - 1.0));
@@ -84,7 +80,8 @@ std::string job_json(const SampledJob& job) {
                 {"bound", job.bound},
                 {"low_us", low_of(job, estimate).value * 1e6},
                 {"high_us", high_of(job, estimate).value * 1e6},
-                {"share_simulated", share_simulated(strategy.sample)}}},
+                {"simulated", strategy.lengths},
+                {"share_simulated", share_simulated(strategy)}}},
               {"bins", strategy.sample.bins},
               {"points", points}};
     if (strategy.whole) json["whole_us"] = strategy.whole->value * 1e6;

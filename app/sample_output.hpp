@@ -64,10 +64,12 @@ struct SampledLog {
 std::string epoch_text(const SampledLog& log);
 std::string epoch_json(const SampledLog& log);
 
-/// A strategy's epoch, of which only the points were simulated.
+/// A strategy's epoch, of which a few lengths were simulated.
 struct SampledStrategy {
   std::string name;
   EpochSample sample;
+  std::size_t lengths = 0;  ///< that were simulated: the points, and those that tell how time grows between
+  Seconds simulated;        ///< their times
   std::optional<Seconds> whole;  ///< of all iterations, each length simulated
 };
 
