@@ -49,7 +49,11 @@ std::string epoch_text(const SampledLog& log) {
     }
     methods.add(row);
   }
-  return text + methods.text();
+  return text + methods.text() +
+         fmt::format(
+             "\nestimate {:.6g} s by seqpoint, within {:.2f}%; simulated {} of {} iterations, {:.3g}%\n",
+             chosen.estimate().value, kPercent * log.bound, chosen.points.size(), chosen.iterations(),
+             kPercent / chosen.fewer());
 }
 
 std::string epoch_json(const SampledLog& log) {

@@ -1,14 +1,17 @@
 #pragma once
 /// What c3sim sample prints.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workloads/sampling/draw.hpp"
 #include "workloads/sampling/invocations.hpp"
 #include "workloads/sampling/seq_points.hpp"
+#include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/sampling/trials.hpp"
 
 namespace c3::inline app {
@@ -60,5 +63,29 @@ struct SampledLog {
 
 std::string epoch_text(const SampledLog& log);
 std::string epoch_json(const SampledLog& log);
+
+/// A strategy's epoch, of which a few lengths were simulated.
+struct SampledStrategy {
+  std::string name;
+  EpochSample sample;
+  std::size_t lengths = 0;  ///< that were simulated: the points, and those that tell how time grows between
+  Seconds simulated;        ///< their times
+  std::optional<Seconds> whole;  ///< of all iterations, each length simulated
+};
+
+/// A training job whose sequences differ in length.
+struct SampledJob {
+  std::string experiment;
+  std::int64_t sequences = 0;
+  LengthBatches batches = LengthBatches::padded;
+  std::int64_t batch = 0;                  ///< sequences of an iteration
+  std::vector<std::int64_t> lengths = {};  ///< of its iterations
+  double padding = 0.0;                    ///< of the tokens that are computed, those that no sequence has
+  double bound = 0.0;                      ///< asked for
+  std::vector<SampledStrategy> strategies = {};  ///< the first chose the points
+};
+
+std::string job_text(const SampledJob& job);
+std::string job_json(const SampledJob& job);
 
 }  // namespace c3::app

@@ -39,6 +39,16 @@ struct SampleLengthsRequest {
 
 int sample_lengths(const SampleLengthsRequest& request);
 
+struct SampleEpochRequest {
+  std::string file;
+  std::vector<std::string> sets;
+  SeqPointRequest points;
+  bool whole = false;  ///< also simulate every length, and compare
+  bool json = false;
+};
+
+int sample_epoch(const SampleEpochRequest& request);
+
 struct SampleLoopRequest {
   std::string file;
   std::vector<std::string> sets;

@@ -111,6 +111,7 @@ Row host_row(const std::string& name) {
           {"event_us", host.event.value * 1e6},
           {"layer_forward_us", host.layer_forward.value * 1e6},
           {"layer_backward_us", host.layer_backward.value * 1e6},
+          {"optimizer_us", host.optimizer.value * 1e6},
           {"product_call_us", host.calls.product.value * 1e6},
           {"elementwise_call_us", host.calls.elementwise.value * 1e6},
           {"softmax_call_us", host.calls.softmax.value * 1e6},

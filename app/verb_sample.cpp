@@ -102,6 +102,33 @@ void add_lengths(Command& sample, Command& app, VerbAction& action) {
   });
 }
 
+void add_epoch(Command& sample, VerbAction& action) {
+  const auto request = std::make_shared<SampleEpochRequest>();
+  Command& verb =
+      sample.add_command("epoch", "Estimate an epoch of sequences of many lengths from a few steps");
+  verb.add_option("FILE", request->file, "An experiment with [training] and [workload.lengths] (TOML)")
+      .required();
+  verb.add_option("--set", request->sets, "Override a key: a.b=value sets, +a.b=value adds, ~a.b deletes")
+      .repeated()
+      .type_name("KEY=VALUE");
+  verb.add_option("--error", request->points.error,
+                  "Largest error of the epoch's time that is allowed, as a share")
+      .in_range(1e-6, 0.5)
+      .show_default();
+  verb.add_option("--bins", request->points.first_bins, "Bins of lengths to begin with")
+      .in_range(1, 1'000'000)
+      .show_default();
+  verb.add_flag("--whole", request->whole, "Also simulate every length, and compare");
+  verb.add_flag("--json", request->json, "Print one JSON object");
+  verb.set_footer(
+      "Iterations are chosen as SeqPoint chooses them, from times on the lines between lengths that are\n"
+      "simulated; bins of lengths are added until the chosen ones' estimate is within --error of those.\n\n"
+      "Examples:\n"
+      "  c3sim sample epoch configs/experiments/training/llama3_8b_lengths.toml\n"
+      "  c3sim sample epoch job.toml --set 'workload.lengths.batches=\"sorted\"' --whole");
+  verb.when_parsed([&action, request] { action = [request] { return sample_epoch(*request); }; });
+}
+
 void add_loop(Command& sample, VerbAction& action) {
   const auto request = std::make_shared<SampleLoopRequest>();
   Command& verb =
@@ -134,6 +161,7 @@ void add_sample_verb(Command& app, VerbAction& action) {
       "  c3sim sample lengths v100.csv --other a100.csv");
   add_kernels(sample, app, action);
   add_lengths(sample, app, action);
+  add_epoch(sample, action);
   add_loop(sample, action);
 }
 

@@ -136,6 +136,14 @@ class Loader {
 
 }  // namespace
 
+void place_path(Node& node) {
+  if (node.text() == nullptr || fs::path(*node.text()).is_absolute()) return;
+  std::error_code ignored;
+  const fs::path written_in = node.origin.file ? fs::path(*node.origin.file) : fs::path();
+  const fs::path folder = fs::is_regular_file(written_in, ignored) ? written_in.parent_path() : fs::path();
+  node.value = fs::absolute(folder / *node.text(), ignored).lexically_normal().string();
+}
+
 Rule extends_rule() {
   return {AnyOfRule{{{TextRule{}}, {ListRule{std::make_shared<Rule>(Rule{TextRule{}})}}}}};
 }

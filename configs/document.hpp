@@ -21,6 +21,10 @@ namespace c3::inline configs {
 /// `extends` (with the chain), and for a --set that does not apply.
 Node load_document(const std::filesystem::path& path, std::span<const std::string> sets = {});
 
+/// Makes a path that \p node holds absolute: it is relative to the file that names it, or to the working
+/// directory on the command line.
+void place_path(Node& node);
+
 /// What `extends` may be.
 Rule extends_rule();
 

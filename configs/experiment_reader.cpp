@@ -13,6 +13,7 @@
 #include "configs/describe.hpp"
 #include "configs/document.hpp"
 #include "configs/doubts.hpp"
+#include "configs/lengths_reader.hpp"
 #include "configs/library_environment.hpp"
 #include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
@@ -101,7 +102,7 @@ Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
        {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "host", "training",
-        "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
+        "workload", "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -120,6 +121,7 @@ Node resolve(const Node& document) {
     throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
   }
   place_trace(root);
+  place_lengths(root);
   PeakChanges changes;
   for (const PresetReference& reference : kReferences) {
     if (reference.kind == PresetKind::fabric) name_fabric(root);
@@ -166,8 +168,11 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
     TrainingSetup setup = read_training(root, sampling, ranks);
+    read_lengths(root, setup.sequence);
     if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
   }
+  if (!trains && root.holds("workload"))
+    root.fail("workload", "requires [training]: its lengths are those of the sequences that a step takes");
   if (is_traced && (trains || has_streams))
     root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);
@@ -360,12 +365,22 @@ std::vector<std::string> ExperimentFile::notes() const {
   }
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
   std::ranges::move(notes_on_variables(merged_), std::back_inserter(notes));
+  if (lengths())
+    notes.emplace_back(
+        "workload.lengths: one step of training.sequence tokens is simulated; c3sim sample epoch "
+        "estimates an epoch");
   std::ranges::move(notes_on_trace(resolved_, nominal.cluster), std::back_inserter(notes));
   return notes;
 }
 
 std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) const {
   return recording_of(resolved_, cluster);
+}
+
+std::optional<SequenceLengths> ExperimentFile::lengths() const {
+  if (resolved_.table()->find("workload") == nullptr) return std::nullopt;
+  Section root(resolved_, "");
+  return read_lengths(root, training_of(make(std::nullopt)).sequence);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

@@ -13,6 +13,7 @@
 #include "configs/toml_text.hpp"
 #include "configs/tree.hpp"
 #include "workloads/experiment.hpp"
+#include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
 
 namespace c3::inline configs {
@@ -44,6 +45,9 @@ class ExperimentFile {
 
   /// What its `[trace]` repeats on \p cluster, an experiment's; absent without one.
   std::optional<PlacedRun> recording(const ClusterSpec& cluster) const;
+
+  /// How long the sequences of its job are ([workload.lengths]); absent where the file does not say.
+  std::optional<SequenceLengths> lengths() const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

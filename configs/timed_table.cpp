@@ -14,19 +14,14 @@
 #include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
-#include "files/unpacked_file.hpp"
+#include "configs/csv_scanner.hpp"
 
 namespace c3::inline configs {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20U;  // bytes
-constexpr std::size_t kLongestLine = 16 * kPiece;
 constexpr std::size_t kLargestTable = 0xFFFFFFFF;  // rows
 
 constexpr std::array<std::string_view, 3> kNameColumns{"name", "kernel", "kernel name"};
-constexpr std::array<std::string_view, 9> kLengthColumns{"length",     "seq",    "seq len",
-                                                         "seqlen",     "tokens", "tokens per sentence",
-                                                         "seq length", "frames", "sequence length"};
 constexpr std::array<std::string_view, 8> kTimeColumns{"duration", "time",    "dur",      "kernel dur",
                                                        "latency",  "elapsed", "gpu time", "runtime"};
 
@@ -39,14 +34,6 @@ constexpr std::array<Unit, 4> kUnits{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, 
 std::optional<double> unit_called(std::string_view name) {
   const auto* const found = std::ranges::find(kUnits, name, &Unit::name);
   return found == kUnits.end() ? std::nullopt : std::optional(found->seconds);
-}
-
-/// In lower case, "_" as a space.
-std::string plain(std::string_view name) {
-  std::string text;
-  for (const char c : name)
-    text += c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 /// "duration (ns)", "time us" and "ms" without their unit, and the unit.
@@ -70,45 +57,6 @@ bool is_time(const std::string& column) {
   const NamedUnit cut = cut_unit(column);
   return std::ranges::count(kTimeColumns, cut.base) > 0 || (cut.base.empty() && cut.seconds);
 }
-
-/// Lines of a file, piece by piece.
-class LineScanner {
- public:
-  explicit LineScanner(const std::filesystem::path& path)
-      : file_(path), name_(std::make_shared<const std::string>(path.string())) {}
-
-  const std::shared_ptr<const std::string>& name() const { return name_; }
-
-  /// \param take called with each line that is neither blank nor a comment, and its number
-  void scan(const std::function<void(std::string_view line, std::uint32_t number)>& take) {
-    std::string text;
-    std::size_t begun = 0;  // bytes of a line that is not whole
-    while (true) {
-      text.resize(begun + kPiece);
-      const std::size_t read = file_.read({text.data() + begun, kPiece});
-      text.resize(begun + read);
-      const std::size_t whole = read == 0 ? text.size() : text.rfind('\n') + 1;
-      take_lines({text.data(), whole}, take);
-      if (read == 0) return;
-      text.erase(0, whole);
-      begun = text.size();
-      if (begun > kLongestLine)
-        throw ConfigError({name_, before_ + 1, 1}, "row", fmt::format("is longer than {} bytes", kLongestLine));
-    }
-  }
-
- private:
-  void take_lines(std::string_view text, const std::function<void(std::string_view, std::uint32_t)>& take) {
-    CsvLines lines(text);
-    while (lines.next())
-      take(lines.line(), before_ + lines.number());
-    before_ += static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
-  }
-
-  UnpackedFile file_;
-  std::shared_ptr<const std::string> name_;
-  std::uint32_t before_ = 0;  ///< lines of earlier pieces
-};
 
 /// Reads rows under a header.
 class TimedRows {
@@ -155,7 +103,7 @@ class TimedRows {
     columns_ = cells_.size();
     std::vector<std::string> names;
     for (const std::string_view cell : cells_)
-      names.push_back(plain(cell));
+      names.push_back(plain_column(cell));
     key_ = find(
         names, wanted_.key, [&](const std::string& name) { return std::ranges::count(keys_, name) > 0; },
         fmt::format("{}", fmt::join(keys_, ", ")));
@@ -173,7 +121,7 @@ class TimedRows {
   std::size_t find(const std::vector<std::string>& names, const std::string& wanted, IsOne is_one,
                    const std::string& allowed) const {
     const auto found =
-        wanted.empty() ? std::ranges::find_if(names, is_one) : std::ranges::find(names, plain(wanted));
+        wanted.empty() ? std::ranges::find_if(names, is_one) : std::ranges::find(names, plain_column(wanted));
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     if (!wanted.empty()) {
       const std::vector<std::string> known(cells_.begin(), cells_.end());
@@ -192,7 +140,7 @@ class TimedRows {
             iteration_ ? cells_[*iteration_] : std::string_view()};
   }
 
-  LineScanner lines_;
+  CsvScanner lines_;
   TimedColumns wanted_;
   std::span<const std::string_view> keys_;
   std::string_view line_;

@@ -14,6 +14,7 @@
 
 #include "base/nearest_name.hpp"
 #include "configs/config_error.hpp"
+#include "configs/document.hpp"
 #include "files/unpacked_file.hpp"
 #include "results/program_file.hpp"
 #include "workloads/traces/benchmark/benchmark_run.hpp"
@@ -100,15 +101,8 @@ void place_trace(Table& root) {
   Node* trace = root.find("trace");
   Node* use = trace == nullptr || trace->table() == nullptr ? nullptr : trace->table()->find("use");
   if (use == nullptr) return;
-  const auto place = [](Node& node) {
-    if (node.text() == nullptr || fs::path(*node.text()).is_absolute()) return;
-    std::error_code ignored;
-    const fs::path written_in = node.origin.file ? fs::path(*node.origin.file) : fs::path();
-    const fs::path folder = fs::is_regular_file(written_in, ignored) ? written_in.parent_path() : fs::path();
-    node.value = fs::absolute(folder / *node.text(), ignored).lexically_normal().string();
-  };
-  place(*use);
-  if (Array* list = use->array()) std::ranges::for_each(*list, place);
+  place_path(*use);
+  if (Array* list = use->array()) std::ranges::for_each(*list, place_path);
 }
 
 std::vector<WorkClass> read_work_classes(Section& section, std::string_view key,

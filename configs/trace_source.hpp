@@ -19,8 +19,7 @@ struct TraceSource {
   int scale_to = 0;  ///< ranks; 0: those listed
 };
 
-/// Makes each path of `trace.use` of \p root absolute: it is relative to the file that names it, or to the
-/// working directory on the command line.
+/// Makes each path of `trace.use` of \p root absolute (place_path).
 void place_trace(Table& root);
 
 /// A list of some of \p known. \throws ConfigError

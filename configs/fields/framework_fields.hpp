@@ -61,6 +61,7 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     number<&Framework::host_event>("host_event", kHostMultiple, "times event"),
     number<&Framework::host_layer_forward>("host_layer_forward", kHostMultiple, "times layer_forward"),
     number<&Framework::host_layer_backward>("host_layer_backward", kHostMultiple, "times layer_backward"),
+    number<&Framework::host_optimizer>("host_optimizer", kHostMultiple, "times optimizer").optional(),
     number<&Framework::launch_queue>("launch_queue", {1, 1'048'576},
                                      "launches that wait for the GPU before the host waits"),
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},

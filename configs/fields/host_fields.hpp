@@ -14,6 +14,8 @@ inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
     quantity<&Host::layer_forward>("layer_forward", "time of an eager layer forward beyond its launches"),
     quantity<&Host::layer_backward>("layer_backward",
                                     "time of an eager layer's backward pass beyond its launches"),
+    quantity<&Host::optimizer>("optimizer", "time for each tensor that the optimizer goes through, once a step")
+        .optional(),
     quantity<&Host::stall_interval>("stall_interval",
                                     "time for which a thread works between two stalls, on average; without it "
                                     "there are none")

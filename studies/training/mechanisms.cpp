@@ -17,15 +17,15 @@ namespace {
 
 struct Mechanism {
   std::string_view name;
-  std::array<std::string_view, 6>
+  std::array<std::string_view, 7>
       off;  ///< overrides without it; '+' where no experiment of the study has the key
 };
 constexpr std::array kMechanisms = {
     Mechanism{"clock", {R"(+gpu.clock_state="burst")"}},
-    Mechanism{
-        "hosts",
-        {"+framework.host_forward=0", "+framework.host_backward=0", "+framework.host_collective=0",
-         "+framework.host_event=0", "+framework.host_layer_forward=0", "+framework.host_layer_backward=0"}},
+    Mechanism{"hosts",
+              {"+framework.host_forward=0", "+framework.host_backward=0", "+framework.host_collective=0",
+               "+framework.host_event=0", "+framework.host_layer_forward=0", "+framework.host_layer_backward=0",
+               "+framework.host_optimizer=0"}},
     Mechanism{"stalls", {R"(+host.stall="0 s")"}}, Mechanism{"unlike GPUs", {"gpu.speed_spread=0"}}};
 /// Variants of a step: without any, with each alone, with all.
 constexpr std::size_t kVariants = kMechanisms.size() + 2;

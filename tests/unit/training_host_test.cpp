@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/preset_store.hpp"
@@ -28,6 +29,7 @@ Host unlike_host() {
           .event = 2.0_us,
           .layer_forward = 100.0_us,
           .layer_backward = 200.0_us,
+          .optimizer = 7.0_us,
           .stall_interval = {},
           .stall = {}};
 }
@@ -39,6 +41,7 @@ Framework with_unlike_multiples(Framework framework) {
   framework.host_event = 3.0;
   framework.host_layer_forward = 1.25;
   framework.host_layer_backward = 2.0;
+  framework.host_optimizer = 3.0;
   return framework;
 }
 
@@ -72,6 +75,7 @@ TEST_CASE("a framework's host cost is the host's time by the framework's multipl
   CHECK(costs.event.value == near(6e-6));
   CHECK(costs.layer_forward.value == near(125e-6));
   CHECK(costs.layer_backward.value == near(400e-6));
+  CHECK(costs.optimizer.value == near(21e-6));
 }
 
 TEST_CASE("each kernel, collective, event and layer of a step costs the host its product") {
@@ -96,6 +100,28 @@ TEST_CASE("each kernel, collective, event and layer of a step costs the host its
   CHECK(count(step, 6.0_us) == events);
   CHECK(count(step, 125.0_us) == setup.model.layers);
   CHECK(count(step, 400.0_us) == setup.model.layers);
+}
+
+TEST_CASE("before its first kernel the optimizer costs the host its time for each tensor") {
+  // A layer has two norms and seven products; around the layers are an embedding, a norm and a head: 3 x 9 + 3.
+  // FSDP 1 keeps each unit in one tensor: the root and three layers.
+  for (const auto& [flat, tensors] : {std::pair{false, 30.0}, std::pair{true, 4.0}}) {
+    CAPTURE(flat);
+    TrainingSetup setup = llama_setup(3);
+    setup.host.optimizer = 7.0_us;
+    setup.framework.host_optimizer = 3.0;
+    setup.framework.flat_parameters = flat;
+    const WrittenStep step = training_step(setup, 4);
+    const std::vector<HostStep>& steps = host_of(step).steps;
+    const auto lists = std::ranges::find_if(steps, [](const HostStep& host) { return host.cost.value > 0.0; });
+    REQUIRE(lists != steps.end());
+    CHECK(lists->cost.value == near(tensors * 21e-6));
+    REQUIRE(lists + 1 != steps.end());
+    REQUIRE((lists + 1)->launches);
+    const OperationPlace place = *(lists + 1)->launches;
+    CHECK(step.program.name_of(step.program.scripts.front().streams[place.stream][place.operation]) == "adam");
+    CHECK(count(step, lists->cost) == 1);
+  }
 }
 
 TEST_CASE("frameworks on the hosts that they name take the times that their sources say") {

@@ -98,6 +98,7 @@ struct Framework {
   double host_event = 1.0;           ///< of Host::event
   double host_layer_forward = 1.0;   ///< of Host::layer_forward
   double host_layer_backward = 1.0;  ///< of Host::layer_backward
+  double host_optimizer = 1.0;       ///< of Host::optimizer
   int launch_queue = 1024;           ///< launches that wait for the GPU, after which the host waits
   int hardware_queues = 8;           ///< into which streams are dealt
   Bytes reserved;                    ///< of a GPU's memory, by the driver's context and by collective libraries

@@ -20,6 +20,7 @@ struct Host {
   Seconds event;              ///< to record an event or to wait for one on a stream
   Seconds layer_forward;      ///< of a layer's forward pass beyond its launches: modules, views, hooks
   Seconds layer_backward;     ///< of its backward pass
+  Seconds optimizer;          ///< of its optimizer, once a step, for each tensor that it goes through
   Seconds stall_interval;     ///< of work between two stalls of a thread, on average; 0: it has none
   Seconds stall;              ///< duration of one, on average
   CallCosts calls = {};       ///< one call alone between two events, by operator
@@ -34,6 +35,7 @@ struct HostCosts {
   Seconds collective_launch;
   Seconds event;
   Seconds layer_forward, layer_backward;
+  Seconds optimizer;  ///< each tensor that is updated, before the optimizer's first kernel
 };
 
 /// The host's times, each by the framework's multiple of it.
@@ -43,7 +45,8 @@ inline HostCosts host_costs(const Host& host, const Framework& framework) {
           .collective_launch = host.collective_launch * framework.host_collective,
           .event = host.event * framework.host_event,
           .layer_forward = host.layer_forward * framework.host_layer_forward,
-          .layer_backward = host.layer_backward * framework.host_layer_backward};
+          .layer_backward = host.layer_backward * framework.host_layer_backward,
+          .optimizer = host.optimizer * framework.host_optimizer};
 }
 
 }  // namespace c3::workloads

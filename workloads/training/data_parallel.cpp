@@ -29,6 +29,10 @@ std::int64_t DataParallel::shard(std::size_t unit) const {
   return (units_[unit].parameters + group_.size - 1) / group_.size;
 }
 
+std::int64_t DataParallel::tensors(std::size_t unit) const {
+  return setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
+}
+
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
   const DType dtype = reduces(kind) ? setup_.framework.gradient_dtype : setup_.dtype;
   CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = dtype};
@@ -63,9 +67,9 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
 // Two for each tensor that the optimizer sees, of equal sizes, made in its first step.
 void DataParallel::hold_moments() {
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    const std::int64_t tensors = setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
-    for (std::int64_t tensor = 0; tensor < tensors; ++tensor) {
-      const std::int64_t begin = updated(unit) * tensor / tensors, end = updated(unit) * (tensor + 1) / tensors;
+    const std::int64_t count = tensors(unit);
+    for (std::int64_t tensor = 0; tensor < count; ++tensor) {
+      const std::int64_t begin = updated(unit) * tensor / count, end = updated(unit) * (tensor + 1) / count;
       for (int moment = 0; moment < 2; ++moment)
         program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
                                         element_size(DType::fp32) * static_cast<double>(end - begin));

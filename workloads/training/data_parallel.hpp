@@ -54,6 +54,8 @@ class DataParallel {
   virtual void after_optimizer() {}
   /// Parameters that this rank updates, of \p unit, in numbers.
   virtual std::int64_t updated(std::size_t unit) const = 0;
+  /// Tensors of \p unit, as the optimizer sees them: this rank updates a share of each.
+  std::int64_t tensors(std::size_t unit) const;
 
  protected:
   DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,

@@ -20,6 +20,7 @@ void OptimizerStep::write() {
   if (framework.clips_gradients) sum_squares();
   if (framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
   if (framework.clips_gradients) scale();
+  list_tensors();
   for (const std::size_t unit : units_)
     update(unit);
   data_parallel_.after_optimizer();
@@ -56,6 +57,14 @@ void OptimizerStep::sum_squares() {
 void OptimizerStep::scale() {
   for (const std::size_t unit : units_)
     program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
+}
+
+// The host makes the lists over which kernels go, before it launches the first of them.
+void OptimizerStep::list_tensors() {
+  std::int64_t tensors = 0;
+  for (const std::size_t unit : units_)
+    tensors += data_parallel_.tensors(unit);
+  program_.host_work(program_.costs().optimizer * static_cast<double>(tensors));
 }
 
 void OptimizerStep::update(std::size_t unit) {

@@ -12,13 +12,14 @@ namespace c3::inline workloads {
 
 /// Optimizers in mixed precision (`Framework::master_copy`) go through gradients and parameters several times:
 /// gradients are copied to fp32, unscaled and searched for infinities where the host reads whether there are
-/// any
-/// (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters,
+/// any (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters,
 /// which are copied to those that layers compute with. Source: NVIDIA/Megatron-LM,
 /// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer, and clip_grads.py;
 /// deepspeed/runtime/fp16/fused_optimizer.py does as much. Others update what they have in one kernel, or in
-/// PyTorch's loops over lists of tensors. Wrong when: kernels over lists of tensors are cut where a list is too
-/// long for one launch.
+/// PyTorch's loops over lists of tensors. Before its first kernel the host goes through all tensors in Python
+/// (`Host::optimizer`), as recorded steps do. Wrong when: kernels over lists of tensors are cut where a list is
+/// too long for one launch; a rank's share is whole tensors, which are fewer (Megatron-Core's distributed
+/// optimizer).
 class OptimizerStep {
  public:
   /// \param units numbers of those of which this rank has parameters. All references must outlive it.
@@ -30,6 +31,7 @@ class OptimizerStep {
   void unscale();
   void sum_squares();
   void scale();
+  void list_tensors();
   void update(std::size_t unit);
   /// \p op on the gradients of \p unit that this rank updates.
   VectorShape of_gradients(VectorOp op, std::size_t unit) const;

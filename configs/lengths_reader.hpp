@@ -1,0 +1,18 @@
+#pragma once
+/// [workload.lengths]: how long the sequences of a training job are.
+
+#include <cstdint>
+#include <optional>
+
+#include "configs/section.hpp"
+#include "workloads/sampling/sequence_lengths.hpp"
+
+namespace c3::inline configs {
+
+/// Makes the path of `workload.lengths.file` of \p root absolute (place_path).
+void place_lengths(Table& root);
+
+/// \param sequence tokens of the longest sequence that a step takes. Absent without the table.
+std::optional<SequenceLengths> read_lengths(Section& root, std::int64_t sequence);
+
+}  // namespace c3::configs
