@@ -47,6 +47,13 @@ void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
 void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) {
   if (section.has("reshard_after_forward") && setup.sharding != Sharding::parameters)
     section.refuse("reshard_after_forward", "requires sharding = \"fsdp\"");
+  const bool gathers = setup.sharding == Sharding::optimizer || setup.sharding == Sharding::gradients;
+  if (setup.parameter_gather != ParameterGather::after_optimizer && !gathers)
+    section.refuse("parameter_gather", fmt::format("\"{}\" requires sharding = \"zero1\" or \"zero2\"",
+                                                   name_of(setup.parameter_gather)));
+  if (setup.parameter_gather == ParameterGather::aligned &&
+      setup.pipeline.schedule != ScheduleKind::interleaved)
+    section.refuse("parameter_gather", "\"aligned\" requires schedule = \"interleaved\"");
   if (ranks % setup.tensor_parallel != 0)
     section.refuse("tensor_parallel",
                    fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
@@ -56,6 +63,12 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
                    fmt::format("{} stages of {} tensor-parallel ranks do not divide the {} ranks of the "
                                "system",
                                stages, setup.tensor_parallel, ranks));
+  const int data_parallel = ranks / (setup.tensor_parallel * stages);
+  if (section.has("shard_group") && setup.sharding == Sharding::none)
+    section.refuse("shard_group", "requires sharding = \"zero1\", \"zero2\" or \"fsdp\" (it is \"ddp\")");
+  if (setup.shard_group > 0 && data_parallel % setup.shard_group != 0)
+    section.refuse("shard_group", fmt::format("{} does not divide the {} data-parallel ranks",
+                                              setup.shard_group, data_parallel));
   if (setup.tensor_parallel == 1 && setup.sequence_parallel)
     section.refuse("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
   if (setup.tensor_parallel == 1 && setup.async_chunks > 1)

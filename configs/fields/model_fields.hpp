@@ -40,6 +40,8 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
                                              "whether norms follow the residual sum, as in BERT; otherwise "
                                              "they precede each block")
         .optional(),
+    plain_flag<&ModelDimensions::head_norm>("head_norm", "whether queries and keys have norms of their own")
+        .optional(),
     plain_flag<&ModelDimensions::biases>("biases", "whether every projection has a bias").optional(),
     plain_flag<&ModelDimensions::tied_embedding>("tied_embedding",
                                                  "whether the output layer shares the embedding's weights")

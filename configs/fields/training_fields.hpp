@@ -23,6 +23,15 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                      "what data-parallel ranks divide: nothing (ddp), optimizer state (zero1), "
                                      "gradients too (zero2), parameters too (fsdp)")
         .optional(),
+    number<&TrainingSetup::shard_group>("shard_group", {2, 1'048'576},
+                                        "data-parallel neighbours that sharding divides among; such groups sum "
+                                        "their shards (HSDP)")
+        .optional(),
+    choice<&TrainingSetup::parameter_gather>(
+        "parameter_gather",
+        "of zero1 and zero2: after the optimizer, beside the next forward passes (overlapped), by chunks on "
+        "all stages at once (aligned)")
+        .optional(),
     plain_flag<&TrainingSetup::reshard_after_forward>("reshard_after_forward",
                                                       "whether a layer's parameters are freed between its "
                                                       "passes; requires sharding = \"fsdp\"")
@@ -73,10 +82,18 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
                                   "micro-batches that go through a chunk together when interleaved; by default "
                                   "as many as stages")
         .by_others(),
-    choice<&PipelineSetup::messages>("pipeline_messages",
-                                     "whether stages send and receive in one launch, for which the next pass "
-                                     "waits; by default so with gpipe, 1f1b and zb-h1")
+    choice<&PipelineSetup::messages>(
+        "pipeline_messages",
+        "whether stages send and receive in one launch, for which the next pass "
+        "waits (batched: gpipe, 1f1b, zb-h1), or not; steady: not in warm-up, flush")
         .by_others(),
+    plain_flag<&PipelineSetup::scatter_gather>("scatter_gather",
+                                               "whether tensor-parallel ranks each send a part, and gather")
+        .optional(),
+    number<&PipelineSetup::deferred_head_gradients>("deferred_head_gradients", {0, 65'536},
+                                                    "micro-batches whose head's weight gradients wait for the "
+                                                    "last pass")
+        .optional(),
     number<&PipelineSetup::first_layers>("first_stage_layers", {1, 4096}, "layers of the first stage")
         .by_others(),
     number<&PipelineSetup::last_layers>("last_stage_layers", {1, 4096}, "layers of the last stage").by_others(),

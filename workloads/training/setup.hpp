@@ -26,6 +26,18 @@ constexpr auto enum_names(Sharding) {
                                             {"fsdp", Sharding::parameters}});
 }
 
+/// When ranks that update a part of the parameters each (ZeRO-1, ZeRO-2) gather all of them.
+enum class ParameterGather {
+  after_optimizer,  ///< all at once, before the next step begins
+  overlapped,       ///< a bucket when the one before it is needed, in the next step's first forward passes
+  aligned,          ///< a chunk of layers a chunk ahead, at the same time on all stages of a pipeline
+};
+constexpr auto enum_names(ParameterGather) {
+  return std::to_array<EnumName<ParameterGather>>({{"after_optimizer", ParameterGather::after_optimizer},
+                                                   {"overlapped", ParameterGather::overlapped},
+                                                   {"aligned", ParameterGather::aligned}});
+}
+
 /// Which activations a backward pass finds and which it computes again.
 enum class Recompute {
   none,
@@ -63,6 +75,10 @@ struct TrainingSetup {
   int async_chunks = 1;  ///< products and the collectives beside them in so many parts that overlap (async TP)
   AsyncSums async_sums = AsyncSums::reduced;
   Sharding sharding = Sharding::parameters;
+  /// Data-parallel ranks that have a part each, neighbours among those; such groups are replicas, which sum
+  /// their parts of gradients (HSDP, several instances of a distributed optimizer). 0: all of them
+  int shard_group = 0;
+  ParameterGather parameter_gather = ParameterGather::after_optimizer;
   bool reshard_after_forward = true;  ///< of Sharding::parameters
   Recompute recompute = Recompute::none;
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed

@@ -28,7 +28,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
-void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed, bool splits) {
   const bool whole = recomputed && setup_.recompute != Recompute::attention;
   if (whole) recompute(block, state);
   std::span<const PartKernel> rest = block.backward;
@@ -37,15 +37,15 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
     if (recomputed && !whole && part.role == Role::values) recompute(block, state);
-    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr);
+    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr, !splits);
     const bool makes_weights = std::ranges::any_of(rest.first(count), makes_gradient);
-    if (schedule_.splits_backward && makes_weights)
+    if (splits && makes_weights)
       keep_output_gradients(block, part, state);
     else
       release_part(state, part);
     rest = rest.subspan(count);
   }
-  if (!schedule_.splits_backward) end_block(state);
+  if (!splits) end_block(state);
 }
 
 // Of a backward pass that is split.
@@ -145,14 +145,14 @@ void StepComposer::run_parts(const std::vector<PartKernel>& kernels, Pass pass, 
     const auto end =
         std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != rest.front().part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    run_part(rest.first(count), pass, keeping, state);
+    run_part(rest.first(count), pass, keeping, state, true);
     rest = rest.subspan(count);
   }
 }
 
 // Gradients of weights wait for nobody: they run beside the sum over ranks, or before what is summed.
-void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping,
-                            BlockState* state) {
+void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
+                            bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
@@ -162,7 +162,6 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
   std::vector<Tensor> buffers;
   if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer());
-  const bool makes_weights = !schedule_.splits_backward;
   const bool gathers_input = collectives.gathers_input && makes_weights;
   if (gathers_input) buffers.push_back(gather_buffer());
   const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<EventId>{};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,6 +73,11 @@ class StepComposer {
   void run(const PipelineTask& task);
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
+  DataParallelGroup data_parallel_group() const;
+  std::vector<ChunkUnits> chunk_units() const;
+  bool defers_head(const PipelineTask& task) const;
+  void make_deferred_gradients();
+  void head_gradients_done(const PipelineTask& task);
   void log_losses();
   void end_pass();
   void forward_pass(const PipelineTask& task);
@@ -83,16 +89,22 @@ class StepComposer {
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;
   std::size_t unit_of(int chunk, std::int64_t layer) const;
+  const std::vector<PipelineTask>& tasks() const {
+    return schedule_.tasks[static_cast<std::size_t>(stage_.number)];
+  }
   std::int64_t table_parameters() const;
   void optimizer();
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
-  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
+  /// \param splits leaves gradients of weights to weights_block()
+  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed, bool splits);
   void weights_block(const BlockKernels& block, BlockState& state);
   void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
-  void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
+  /// \param makes_weights in a backward pass, gradients of weights too
+  void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
+                bool makes_weights);
   void gradients_of_weights(std::span<const PartKernel> kernels, const std::vector<EventId>& inputs);
   void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
   std::vector<EventId> gather_tokens(PartId part, int chunks);
@@ -134,6 +146,9 @@ class StepComposer {
   std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
   std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
   std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made
+  std::size_t forward_passes_ = 0;                       ///< that have begun
+  std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
+  int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss

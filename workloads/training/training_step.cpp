@@ -67,7 +67,7 @@ class StagesWriter {
   PipelineCommunicators communicators() {
     const RankGroups groups = grid_.groups(GridAxis::pipeline);
     PipelineCommunicators over{.activations = builder_.communicator("pipeline", groups)};
-    if (setup_.pipeline.messages == PipelineMessages::overlapped)
+    if (setup_.pipeline.messages != PipelineMessages::batched)
       over.gradients = builder_.communicator("pipeline gradients", groups);
     if (ties_ends()) over.embedding = builder_.communicator("embedding", groups);
     if (schedule_.path == ChunkPath::both) over.opposite = builder_.communicator("opposite stages", groups);
