@@ -79,7 +79,9 @@ const auto kPolicyKeys = std::to_array<KeyText>({
 
 class StrategyReader {
  public:
-  StrategyReader(const std::vector<std::string>& streams, const GpuSpec& gpu) : streams_(streams), gpu_(gpu) {}
+  StrategyReader(const std::vector<std::string>& streams, const std::map<std::string, StreamPolicy>& usual,
+                 const GpuSpec& gpu)
+      : streams_(streams), usual_(usual), gpu_(gpu) {}
 
   Strategy read(const std::string& name, Section section) const {
     Strategy strategy;
@@ -94,8 +96,9 @@ class StrategyReader {
       if (std::ranges::find(streams_, key.name) == streams_.end()) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
       }
-      strategy.streams.emplace(key.name, read_policy(section.table(key.name)));
+      strategy.streams.emplace(key.name, read_policy(usual_of(key.name), section.table(key.name)));
     }
+    strategy.streams.insert(usual_.begin(), usual_.end());  // of those that it does not name
     check_shares(section, strategy);
     return strategy;
   }
@@ -119,8 +122,12 @@ class StrategyReader {
     return order;
   }
 
-  StreamPolicy read_policy(Section section) const {
-    StreamPolicy policy;
+  StreamPolicy usual_of(const std::string& stream) const {
+    const auto found = usual_.find(stream);
+    return found == usual_.end() ? StreamPolicy{} : found->second;
+  }
+
+  StreamPolicy read_policy(StreamPolicy policy, Section section) const {
     const int most = gpu_.compute.cus() - gpu_.dispatch.mask_granule;
     if (section.has("cus")) policy.cus = read_share(section, most);
     if (section.has("reserve_cus")) {
@@ -219,15 +226,16 @@ class StrategyReader {
   }
 
   std::vector<std::string> streams_;
+  std::map<std::string, StreamPolicy> usual_;
   const GpuSpec& gpu_;
 };
 
 }  // namespace
 
 std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
-                                      const GpuSpec& gpu) {
+                                      const std::map<std::string, StreamPolicy>& usual, const GpuSpec& gpu) {
   Section section = root.table("strategy");
-  const StrategyReader reader(streams, gpu);
+  const StrategyReader reader(streams, usual, gpu);
   std::vector<Strategy> strategies;
   root.explain("strategy", "ways to run the streams, which are compared");
   for (const ChosenKey& key : section.chosen_keys()) {

@@ -44,14 +44,12 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                                   "whether tokens are divided between a layer's blocks; "
                                                   "requires tensor_parallel > 1")
         .optional(),
-    number<&TrainingSetup::async_chunks>("async_chunks", {1, 64},
-                                         "parts into which products and their collectives are cut, so that "
-                                         "they overlap; requires tensor_parallel > 1")
+    choice<&TrainingSetup::tensor_overlap>("tensor_overlap",
+                                           "how products overlap with collectives of tensor-parallel ranks")
         .optional(),
-    choice<&TrainingSetup::async_sums>("async_sums",
-                                       "how sums of async_chunks are made: by collectives (reduced), or by "
-                                       "copies and a kernel that adds (copied); requires sequence_parallel")
-        .optional(),
+    number<&TrainingSetup::tensor_chunks>("tensor_chunks", {2, 64},
+                                          "parts of a product (chunks, user_buffers); by default one a rank")
+        .by_others(),
     choice<&TrainingSetup::recompute>("recompute",
                                       "activations that the backward pass computes again instead of reading "
                                       "them from memory")

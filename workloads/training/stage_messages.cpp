@@ -8,7 +8,7 @@
 namespace c3::inline workloads {
 
 StageMessages::StageMessages(const PipelineSetup& setup, const PipelineSchedule& schedule, int stage,
-                             BoundaryTensor tensor, PipelineCommunicators over, StepProgram& program)
+                             BoundaryTensor tensor, StepCommunicators over, StepProgram& program)
     : setup_(setup),
       schedule_(schedule),
       stage_(stage),

@@ -14,11 +14,12 @@
 
 namespace c3::inline workloads {
 
-/// Over which stages meet: activations and gradients do not share their order of messages.
-struct PipelineCommunicators {
+/// Over which ranks send messages: activations and gradients of stages do not share their order.
+struct StepCommunicators {
   CommunicatorId activations = 0, gradients = 0;
   CommunicatorId embedding = 0;  ///< of both ends, whose word tables are one
   CommunicatorId opposite = 0;   ///< of stages that have the same layers (DualPipe)
+  CommunicatorId tensor = 0;     ///< of tensor-parallel ranks (TensorOverlap::ring)
 };
 
 /// What goes over the boundary between two stages.
@@ -44,7 +45,7 @@ class StageMessages {
  public:
   /// All references must outlive it.
   StageMessages(const PipelineSetup& setup, const PipelineSchedule& schedule, int stage, BoundaryTensor tensor,
-                PipelineCommunicators over, StepProgram& program);
+                StepCommunicators over, StepProgram& program);
 
   /// Waits, on the compute stream, for what task \p number of the stage needs.
   void before(std::size_t number);
@@ -96,7 +97,7 @@ class StageMessages {
   const PipelineSchedule& schedule_;
   int stage_;
   BoundaryTensor tensor_;
-  PipelineCommunicators over_;
+  StepCommunicators over_;
   StepProgram& program_;
   StepProgram::Stream compute_;
   std::map<std::size_t, Received> received_;     ///< by task

@@ -43,7 +43,7 @@ class StepComposer {
  public:
   /// All references must outlive it.
   StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
-               StepStage stage, PipelineCommunicators over, StepProgram& program);
+               StepStage stage, StepCommunicators over, StepProgram& program);
   StepStageFacts compose();
 
  private:
@@ -105,13 +105,20 @@ class StepComposer {
   /// \param makes_weights in a backward pass, gradients of weights too
   void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
                 bool makes_weights);
-  void gradients_of_weights(std::span<const PartKernel> kernels, const std::vector<EventId>& inputs);
+  /// After which each part of the tokens is there; nothing is to be waited for where this rank has it.
+  using Arrivals = std::vector<std::optional<EventId>>;
+  void gradients_of_weights(std::span<const PartKernel> kernels, const Arrivals& inputs);
   void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
-  std::vector<EventId> gather_tokens(PartId part, int chunks);
+  Arrivals gather_tokens(PartId part, int chunks);
+  Arrivals gather_in_ring(PartId part);
   /// Into which the tokens of all tensor-parallel ranks are gathered.
   Tensor gather_buffer();
   /// Into how many parts a part's products and collectives are cut.
   int chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const;
+  /// Whether a part's tokens, or its sums, go from rank to rank beside its product.
+  bool runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const;
+  void pass_on(PartId part, int chunk);
+  Exchange passed_on() const;
   /// Whether partial sums of so many parts are copied, for a kernel that adds them.
   bool copies_sums(PartId part, int chunks) const;
   StepProgram::Stream stream_of_sums(PartId part, bool copies);
@@ -136,7 +143,7 @@ class StepComposer {
   const RankGrid& grid_;
   const PipelineSchedule& schedule_;
   const StepStage stage_;
-  const PipelineCommunicators over_;
+  const StepCommunicators over_;
   ModelBlocks blocks_;
   StepProgram& program_;
   StepProgram::Stream compute_;
@@ -150,6 +157,7 @@ class StepComposer {
   std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
   int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;
+  EventId passed_on_ = 0;        ///< of a ring of sums: what the rank before has sent is there
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;

@@ -11,7 +11,7 @@
 namespace c3::inline workloads {
 
 StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
-                           StepStage stage, PipelineCommunicators over, StepProgram& program)
+                           StepStage stage, StepCommunicators over, StepProgram& program)
     : setup_(setup),
       grid_(grid),
       schedule_(schedule),
