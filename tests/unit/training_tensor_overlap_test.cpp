@@ -16,6 +16,31 @@
 using namespace c3;
 using namespace c3::test;
 
+namespace {
+
+/// Exchanges on \p stream, in order.
+std::vector<Placed> exchanges(const WrittenStep& step, const std::string& stream) {
+  std::vector<Placed> found;
+  const std::vector<Operation>& operations = operations_of(step, stream);
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (std::holds_alternative<Exchange>(operations[i].work))
+      found.push_back({{*step.program.stream_named(stream), i},
+                       &operations[i],
+                       step.program.name_of(operations[i]),
+                       step.program.range_of(operations[i])});
+  return found;
+}
+
+/// Those of one part.
+std::vector<Placed> exchanges(const WrittenStep& step, const std::string& stream, const std::string& range,
+                              const std::string& part) {
+  std::vector<Placed> found = in_range(exchanges(step, stream), range);
+  std::erase_if(found, [&](const Placed& placed) { return !placed.name.starts_with(part); });
+  return found;
+}
+
+}  // namespace
+
 TEST_CASE(
     "asynchronous tensor parallelism splits products and collectives, and changes neither flops nor bytes") {
   for (const bool sequence : {false, true}) {
@@ -92,15 +117,15 @@ TEST_CASE("in a ring a rank passes on t - 1 of t parts: before products what it 
   CHECK(flops(step) == near(flops(whole)));
   const auto sent = [&](const char* stream) {
     Bytes sum;
-    for (const Placed& placed : named(step, stream, ""))
-      if (const auto* exchange = std::get_if<Exchange>(&placed.operation->work)) {
-        CHECK(step.program.communicators[exchange->communicator].groups ==
-              RankGroups{.size = kShare, .stride = 1});
-        REQUIRE(exchange->messages.size() == 2);
-        CHECK(exchange->messages[0] == Message{.offset = 1, .bytes = kHidden / kShare, .sends = true});
-        CHECK(exchange->messages[1] == Message{.offset = -1, .bytes = kHidden / kShare, .sends = false});
-        sum += exchange->messages[0].bytes;
-      }
+    for (const Placed& placed : exchanges(step, stream)) {
+      const auto& exchange = std::get<Exchange>(placed.operation->work);
+      CHECK(step.program.communicators[exchange.communicator].groups ==
+            RankGroups{.size = kShare, .stride = 1});
+      REQUIRE(exchange.messages.size() == 2);
+      CHECK(exchange.messages[0] == Message{.offset = 1, .bytes = kHidden / kShare, .sends = true});
+      CHECK(exchange.messages[1] == Message{.offset = -1, .bytes = kHidden / kShare, .sends = false});
+      sum += exchange.messages[0].bytes;
+    }
     return sum;
   };
   constexpr double kPassedOn = (kShare - 1.0) / kShare;
@@ -121,14 +146,14 @@ TEST_CASE(
   const WrittenStep step = training_step(setup, kRanks);
   const HappensBefore before(step);
   const std::string range = "forward, layer 1";
-  const auto arrivals = in_range(named(step, "tensor_gather", "mlp.gate_up"), range);
+  const auto arrivals = exchanges(step, "tensor_gather", range, "mlp.gate_up");
   std::vector<Placed> products = in_range(named(step, "compute", "mlp.gate_up"), range);
   REQUIRE(arrivals.size() == kShare - 1);
   REQUIRE(products.size() == kShare);
   for (std::size_t part = 0; part < kShare; ++part)
     for (std::size_t step_number = 0; step_number + 1 < kShare; ++step_number)
       CHECK(before(arrivals[step_number].place, products[part].place) == (step_number < part));
-  const auto sends = in_range(named(step, "tensor", "mlp.down"), range);
+  const auto sends = exchanges(step, "tensor", range, "mlp.down");
   products = in_range(named(step, "compute", "mlp.down"), range);
   std::vector<Placed> sums = in_range(named(step, "compute", "mlp.down sum"), range);
   std::erase_if(products, [](const Placed& placed) { return placed.name.ends_with("sum"); });

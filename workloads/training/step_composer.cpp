@@ -28,7 +28,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
-void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed, bool splits) {
+void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split) {
   const bool whole = recomputed && setup_.recompute != Recompute::attention;
   if (whole) recompute(block, state);
   std::span<const PartKernel> rest = block.backward;
@@ -37,25 +37,31 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
     if (recomputed && !whole && part.role == Role::values) recompute(block, state);
-    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr, !splits);
+    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr, !splits(split, part));
     const bool makes_weights = std::ranges::any_of(rest.first(count), makes_gradient);
-    if (splits && makes_weights)
-      keep_output_gradients(block, part, state);
-    else
-      release_part(state, part);
+    const bool waits = splits(split, part) && makes_weights;
+    if (waits) keep_output_gradients(block, part, state);
+    if (waits && split == Split::logits)  // the norm before it, whose backward kernels run, keeps it no longer
+      state.kept.push_back({part, program_.memory().allocate(compute_, MemoryClass::activations,
+                                                             "inputs of the head", stream_bytes())});
+    if (!waits) release_part(state, part);
     rest = rest.subspan(count);
   }
-  if (!splits) end_block(state);
+  if (split == Split::none) end_block(state);
+}
+
+bool StepComposer::splits(Split split, PartId part) {
+  return split == Split::all || (split == Split::logits && part.role == Role::logits);
 }
 
 // Of a backward pass that is split.
-void StepComposer::weights_block(const BlockKernels& block, BlockState& state) {
+void StepComposer::weights_block(const BlockKernels& block, BlockState& state, Split split) {
   std::span<const PartKernel> rest = block.backward;
   while (!rest.empty()) {
     const PartId part = rest.front().part;
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    if (std::ranges::any_of(rest.first(count), makes_gradient)) {
+    if (splits(split, part) && std::ranges::any_of(rest.first(count), makes_gradient)) {
       const bool gathers = collectives_of(setup_, part, Pass::backward).gathers_input;
       const auto buffer = gathers ? std::optional(gather_buffer()) : std::nullopt;
       gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1) : Arrivals{});

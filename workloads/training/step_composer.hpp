@@ -96,9 +96,12 @@ class StepComposer {
   void optimizer();
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
-  /// \param splits leaves gradients of weights to weights_block()
-  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed, bool splits);
-  void weights_block(const BlockKernels& block, BlockState& state);
+  /// Of which parts gradients of weights are made later, by weights_block().
+  enum class Split { none, logits, all };
+  Split usual_split() const { return schedule_.splits_backward ? Split::all : Split::none; }
+  static bool splits(Split split, PartId part);
+  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split);
+  void weights_block(const BlockKernels& block, BlockState& state, Split split);
   void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);

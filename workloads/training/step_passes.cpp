@@ -212,7 +212,7 @@ void StepComposer::backward_pass(const PipelineTask& task) {
                                                      "gradients of activations", stream_bytes());
   if (chunk.head) {
     const bool defers = defers_head(task);
-    backward_block(blocks_.head, state.head, false, schedule_.splits_backward || defers);
+    backward_block(blocks_.head, state.head, false, defers ? Split::logits : usual_split());
     if (defers) {
       deferred_.push_back(std::exchange(state.head, {}));
     } else if (!schedule_.splits_backward && !stage_.has_embedding()) {
@@ -225,13 +225,13 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
     backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
-                   schedule_.splits_backward);
+                   usual_split());
     gradients_done(unit_of(task.chunk, i));
   }
   if (chunk.embedding) {
     begin("backward, embedding", HostPass::backward);
     if (!stage_.has_head()) data_parallel_->before_backward(0);
-    backward_block(blocks_.embedding, state.embedding, false, schedule_.splits_backward);
+    backward_block(blocks_.embedding, state.embedding, false, usual_split());
   }
   program_.memory().release(gradient);
   if (chunk.embedding) gradients_done(0);
@@ -239,7 +239,8 @@ void StepComposer::backward_pass(const PipelineTask& task) {
 
 // Of the first micro-batches (Megatron-Core: defer_embedding_wgrad_compute, wgrad_deferral_limit).
 bool StepComposer::defers_head(const PipelineTask& task) const {
-  return done_[static_cast<std::size_t>(task.chunk)] <= setup_.pipeline.deferred_head_gradients;
+  const std::int64_t deferred = setup_.pipeline.deferred_head_gradients;
+  return deferred > 0 && done_[static_cast<std::size_t>(task.chunk)] <= deferred;
 }
 
 // Layers and head count apart where some of the head's gradients are made later.
@@ -258,7 +259,7 @@ void StepComposer::make_deferred_gradients() {
   const auto chunk = std::ranges::find_if(stage_.chunks, &StageChunk::head) - stage_.chunks.begin();
   for (; !deferred_.empty(); deferred_.pop_front()) {
     begin("deferred weights, head", HostPass::backward);
-    weights_block(blocks_.head, deferred_.front());
+    weights_block(blocks_.head, deferred_.front(), Split::logits);
     head_gradients_done({.chunk = static_cast<int>(chunk)});
   }
 }
@@ -273,17 +274,17 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
   if (chunk.head) {
     begin("weights, head", HostPass::backward);
-    weights_block(blocks_.head, state.head);
+    weights_block(blocks_.head, state.head, Split::all);
     if (!stage_.has_embedding()) data_parallel_->after_backward(0);
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
-    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)]);
+    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], Split::all);
     data_parallel_->after_backward(unit_of(task.chunk, i));
   }
   if (!chunk.embedding) return;
   begin("weights, embedding", HostPass::backward);
-  weights_block(blocks_.embedding, state.embedding);
+  weights_block(blocks_.embedding, state.embedding, Split::all);
   data_parallel_->after_backward(0);
 }
 
