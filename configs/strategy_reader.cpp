@@ -46,32 +46,17 @@ constexpr auto kStrategyKeys = std::to_array<KeyText>({
 });
 
 const auto kPolicyKeys = std::to_array<KeyText>({
-    {"cus",
-     "CUs (SMs) reserved for the stream, a multiple of the GPU's mask granule, or \"best LOW..HIGH\" "
-     "for the best of a range; default: none"},
+    {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
-    {"backend",
-     "what moves the bytes of its collectives: channels on CUs, copy engines, or the kernel that "
-     "produces them",
+    {"backend", "what moves its collectives: channels on CUs, copy engines, or the kernel before",
      name_of(StreamPolicy{}.backend)},
-    {"dma",
-     "commands of copy engines: a copy for each peer, broadcasts to two, exchanges, or back to back on "
-     "one engine; implies backend = \"dma\"",
-     name_of(DmaOptions{}.variant)},
-    {"prelaunch",
-     "whether commands of copy engines are queued ahead and wait for a trigger; implies backend = "
-     "\"dma\"",
-     DmaOptions{}.prelaunch},
-    {"dma_host",
-     "host threads that feed copy engines: one for each GPU or for the node; implies backend = "
-     "\"dma\"",
-     name_of(DmaOptions{}.host)},
+    {"dma", "commands of copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.variant)},
+    {"prelaunch", "whether commands are queued ahead; implies backend = \"dma\"", DmaOptions{}.prelaunch},
+    {"dma_host", "host threads that feed copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.host)},
     {"reduction", "what adds the stores of fused collectives; implies backend = \"fused\"",
      name_of(FusedReduction::near_memory)},
-    {"algorithm",
-     "algorithm of its collectives that have several (c3sim list collectives); default: the library's "
-     "choice"},
+    {"algorithm", "algorithm (c3sim list collectives); default: the library's choice"},
     {"protocol", "protocol of its collectives' channels; default: the library's choice"},
     {"channels", "largest number of channels of a collective; default: the library's"},
     {"min_channels", "smallest number of channels of a collective; default: the library's"},
