@@ -200,7 +200,11 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.cluster = read_cluster(root, sampling);
   read_work(root, sampling, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
-  experiment.strategies = read_strategies(root, experiment.program.streams, experiment.cluster.gpu);
+  const bool trains = root.has("training") && !root.is_rehearsal();
+  experiment.strategies =
+      read_strategies(root, experiment.program.streams,
+                      trains ? usual_policies(training_of(experiment)) : std::map<std::string, StreamPolicy>{},
+                      experiment.cluster.gpu);
   if (root.is_rehearsal()) declare_sweep(root);
   root.finish();
   return experiment;

@@ -46,32 +46,17 @@ constexpr auto kStrategyKeys = std::to_array<KeyText>({
 });
 
 const auto kPolicyKeys = std::to_array<KeyText>({
-    {"cus",
-     "CUs (SMs) reserved for the stream, a multiple of the GPU's mask granule, or \"best LOW..HIGH\" "
-     "for the best of a range; default: none"},
+    {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
-    {"backend",
-     "what moves the bytes of its collectives: channels on CUs, copy engines, or the kernel that "
-     "produces them",
+    {"backend", "what moves its collectives: channels on CUs, copy engines, or the kernel before",
      name_of(StreamPolicy{}.backend)},
-    {"dma",
-     "commands of copy engines: a copy for each peer, broadcasts to two, exchanges, or back to back on "
-     "one engine; implies backend = \"dma\"",
-     name_of(DmaOptions{}.variant)},
-    {"prelaunch",
-     "whether commands of copy engines are queued ahead and wait for a trigger; implies backend = "
-     "\"dma\"",
-     DmaOptions{}.prelaunch},
-    {"dma_host",
-     "host threads that feed copy engines: one for each GPU or for the node; implies backend = "
-     "\"dma\"",
-     name_of(DmaOptions{}.host)},
+    {"dma", "commands of copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.variant)},
+    {"prelaunch", "whether commands are queued ahead; implies backend = \"dma\"", DmaOptions{}.prelaunch},
+    {"dma_host", "host threads that feed copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.host)},
     {"reduction", "what adds the stores of fused collectives; implies backend = \"fused\"",
      name_of(FusedReduction::near_memory)},
-    {"algorithm",
-     "algorithm of its collectives that have several (c3sim list collectives); default: the library's "
-     "choice"},
+    {"algorithm", "algorithm (c3sim list collectives); default: the library's choice"},
     {"protocol", "protocol of its collectives' channels; default: the library's choice"},
     {"channels", "largest number of channels of a collective; default: the library's"},
     {"min_channels", "smallest number of channels of a collective; default: the library's"},
@@ -79,7 +64,9 @@ const auto kPolicyKeys = std::to_array<KeyText>({
 
 class StrategyReader {
  public:
-  StrategyReader(const std::vector<std::string>& streams, const GpuSpec& gpu) : streams_(streams), gpu_(gpu) {}
+  StrategyReader(const std::vector<std::string>& streams, const std::map<std::string, StreamPolicy>& usual,
+                 const GpuSpec& gpu)
+      : streams_(streams), usual_(usual), gpu_(gpu) {}
 
   Strategy read(const std::string& name, Section section) const {
     Strategy strategy;
@@ -94,8 +81,9 @@ class StrategyReader {
       if (std::ranges::find(streams_, key.name) == streams_.end()) {
         throw ConfigError(key.origin, section.dotted(key.name), unknown_name("stream", key.name, streams_));
       }
-      strategy.streams.emplace(key.name, read_policy(section.table(key.name)));
+      strategy.streams.emplace(key.name, read_policy(usual_of(key.name), section.table(key.name)));
     }
+    strategy.streams.insert(usual_.begin(), usual_.end());  // of those that it does not name
     check_shares(section, strategy);
     return strategy;
   }
@@ -119,8 +107,12 @@ class StrategyReader {
     return order;
   }
 
-  StreamPolicy read_policy(Section section) const {
-    StreamPolicy policy;
+  StreamPolicy usual_of(const std::string& stream) const {
+    const auto found = usual_.find(stream);
+    return found == usual_.end() ? StreamPolicy{} : found->second;
+  }
+
+  StreamPolicy read_policy(StreamPolicy policy, Section section) const {
     const int most = gpu_.compute.cus() - gpu_.dispatch.mask_granule;
     if (section.has("cus")) policy.cus = read_share(section, most);
     if (section.has("reserve_cus")) {
@@ -219,15 +211,16 @@ class StrategyReader {
   }
 
   std::vector<std::string> streams_;
+  std::map<std::string, StreamPolicy> usual_;
   const GpuSpec& gpu_;
 };
 
 }  // namespace
 
 std::vector<Strategy> read_strategies(Section& root, const std::vector<std::string>& streams,
-                                      const GpuSpec& gpu) {
+                                      const std::map<std::string, StreamPolicy>& usual, const GpuSpec& gpu) {
   Section section = root.table("strategy");
-  const StrategyReader reader(streams, gpu);
+  const StrategyReader reader(streams, usual, gpu);
   std::vector<Strategy> strategies;
   root.explain("strategy", "ways to run the streams, which are compared");
   for (const ChosenKey& key : section.chosen_keys()) {

@@ -19,11 +19,9 @@ namespace {
 constexpr auto kSweepKeys = std::to_array<KeyText>({
     {"seeds", "repetitions of each point, each with its measure.seed", std::int64_t{1}},
     {"product",
-     "keys and variables, of whose values all combinations are run: a list, or a range "
-     "{ from, to, step }, { from, to, factor } or { from, to, count, scale }"},
-    {"zip",
-     "keys and variables with as many values each, which go together one by one; several "
-     "[[sweep.zip]] are combined"},
+     "keys and variables, all of whose combinations are run: a list, or a range { from, to, step }, { from, "
+     "to, factor } or { from, to, count, scale }"},
+    {"zip", "keys and variables with as many values each, which go together one by one"},
     {"set", "keys whose values contain variables, as in \"${cus}\""},
     {"where", "conditions that a point must fulfil, as in \"cus <= 64 or backend == 'cu'\""},
 });

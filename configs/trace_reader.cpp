@@ -23,22 +23,14 @@ namespace c3::inline configs {
 namespace {
 
 constexpr auto kKeys = std::to_array<KeyText>({
-    {"use",
-     "program file of c3sim import, relative to this file; or an operator list, or several, which run one "
-     "behind the "
-     "other"},
+    {"use", "program file of c3sim import, relative to this file; or operator lists, which run in turn"},
     {"drop", "of operator lists: classes of work to leave out"},
     {"repeat", "of operator lists: how many times in turn they run", std::int64_t{1}},
-    {"scale_to",
-     "of operator lists: for so many ranks, if all listed ranks run alike (data parallelism); default: those "
-     "listed"},
+    {"scale_to", "of operator lists: for so many ranks that run alike; default: those listed"},
     {"replay",
-     "recorded: kernels and collectives take the time that they took in the trace; modelled: the time that the "
-     "model gives their shapes; mixed: that for the classes of `model`",
+     "whose times count: those of the trace, the model's, or (mixed) the model's for the classes of `model`",
      std::string_view("recorded")},
-    {"data_parallel",
-     "number of ranks, of the system and of each collective: they repeat the recorded ranks in turn; default: "
-     "as recorded"},
+    {"data_parallel", "ranks of the system, which repeat the recorded ones in turn; default: as recorded"},
     {"model", "with replay = \"mixed\": classes of work to model; the rest is as recorded"},
 });
 

@@ -43,10 +43,39 @@ void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
   setup.micro_batches = global / at_once;
 }
 
+void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
+  const TensorOverlap overlap = setup.tensor_overlap;
+  if (overlap != TensorOverlap::none && setup.tensor_parallel == 1)
+    section.refuse("tensor_overlap", "requires tensor_parallel > 1 (it is 1)");
+  if (overlap != TensorOverlap::none && overlap != TensorOverlap::chunks && !setup.sequence_parallel)
+    section.refuse("tensor_overlap",
+                   fmt::format("\"{}\" requires sequence_parallel = true (it is false)", name_of(overlap)));
+  const bool has_chunks = overlap == TensorOverlap::chunks || overlap == TensorOverlap::user_buffers;
+  if (section.has("tensor_chunks") && !has_chunks)
+    section.refuse("tensor_chunks", "requires tensor_overlap = \"chunks\" or \"user_buffers\"");
+}
+
+/// Keys that there were before tensor_overlap.
+void refuse_former_keys(Section& section) {
+  if (section.holds("async_chunks"))
+    section.fail("async_chunks",
+                 "is now 'tensor_chunks', with tensor_overlap = \"chunks\" or \"user_buffers\"");
+  if (section.holds("async_sums"))
+    section.fail("async_sums",
+                 "is now 'tensor_overlap': \"user_buffers\" for \"copied\", \"chunks\" for \"reduced\"");
+}
+
 /// What the keys of [training] require of each other and of \p ranks.
 void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) {
   if (section.has("reshard_after_forward") && setup.sharding != Sharding::parameters)
     section.refuse("reshard_after_forward", "requires sharding = \"fsdp\"");
+  const bool gathers = setup.sharding == Sharding::optimizer || setup.sharding == Sharding::gradients;
+  if (setup.parameter_gather != ParameterGather::after_optimizer && !gathers)
+    section.refuse("parameter_gather", fmt::format("\"{}\" requires sharding = \"zero1\" or \"zero2\"",
+                                                   name_of(setup.parameter_gather)));
+  if (setup.parameter_gather == ParameterGather::aligned &&
+      setup.pipeline.schedule != ScheduleKind::interleaved)
+    section.refuse("parameter_gather", "\"aligned\" requires schedule = \"interleaved\"");
   if (ranks % setup.tensor_parallel != 0)
     section.refuse("tensor_parallel",
                    fmt::format("{} does not divide the {} ranks of the system", setup.tensor_parallel, ranks));
@@ -56,12 +85,15 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
                    fmt::format("{} stages of {} tensor-parallel ranks do not divide the {} ranks of the "
                                "system",
                                stages, setup.tensor_parallel, ranks));
+  const int data_parallel = ranks / (setup.tensor_parallel * stages);
+  if (section.has("shard_group") && setup.sharding == Sharding::none)
+    section.refuse("shard_group", "requires sharding = \"zero1\", \"zero2\" or \"fsdp\" (it is \"ddp\")");
+  if (setup.shard_group > 0 && data_parallel % setup.shard_group != 0)
+    section.refuse("shard_group", fmt::format("{} does not divide the {} data-parallel ranks",
+                                              setup.shard_group, data_parallel));
   if (setup.tensor_parallel == 1 && setup.sequence_parallel)
     section.refuse("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
-  if (setup.tensor_parallel == 1 && setup.async_chunks > 1)
-    section.refuse("async_chunks", "requires tensor_parallel > 1 (it is 1)");
-  if (setup.async_sums == AsyncSums::copied && !setup.sequence_parallel)
-    section.refuse("async_sums", "\"copied\" requires sequence_parallel = true (it is false)");
+  check_tensor_overlap(section, setup);
   if (section.has("recompute_every") && setup.recompute == Recompute::none)
     section.refuse("recompute_every",
                    "requires recompute = \"selective\", \"attention\" or \"full\" (it is \"none\")");
@@ -79,9 +111,10 @@ void check_model(Section& section, const TrainingSetup& setup) {
   divides("the model's kv_heads", model.kv_heads);
   divides("the model's ffn", model.ffn);
   if (setup.sequence_parallel) divides("the tokens of a micro-batch", setup.tokens());
-  if (setup.tokens() % setup.async_chunks != 0)
-    section.fail("async_chunks", fmt::format("{} does not divide the tokens of a micro-batch, which are {}",
-                                             setup.async_chunks, setup.tokens()));
+  if (setup.tokens() % setup.product_parts() != 0)
+    section.fail(section.holds("tensor_chunks") ? "tensor_chunks" : "tensor_overlap",
+                 fmt::format("{} parts do not divide the tokens of a micro-batch, which are {}",
+                             setup.product_parts(), setup.tokens()));
   if (model.positions > 0 && setup.sequence > model.positions)
     section.fail("sequence", fmt::format("must not exceed the {} positions of the model (it is {})",
                                          model.positions, setup.sequence));
@@ -137,6 +170,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
                "scaled, what stays in bf16); use \"bf16\"");
   }
   setup.model = read_model(model);
+  refuse_former_keys(section);
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
   complete_pipeline(section, setup.pipeline);

@@ -10,32 +10,28 @@ inline constexpr std::int64_t kMostRuns = 1000;
 inline constexpr double kLargestSeed = 9'007'199'254'740'991.0;  // 2^53 - 1, which a double still holds
 
 inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
-    number<&Measure::seeds>("seeds", {1, kMostRuns},
-                            "repetitions with other work-group times; default: 8, and 1 for training steps and "
-                            "several nodes. A single one has no p5 to p95")
+    number<&Measure::seeds>(
+        "seeds", {1, kMostRuns},
+        "repetitions with other work-group times; default: 8, and 1 for training steps and several nodes")
         .by_others(),
     number<&Measure::draws>("draws", {0, kMostRuns},
                             "draws of every number that is a range; 0 takes nominal values")
         .optional(),
     number<&Measure::seed>("seed", {0, kLargestSeed}, "random seed of `seeds` and `draws`").optional(),
-    plain_flag<&Measure::loss_split>("loss_split",
-                                     "whether to compute the loss split, up to 32 runs for each seed; default: "
-                                     "true, and false for training steps")
+    plain_flag<&Measure::loss_split>(
+        "loss_split", "whether to compute the loss split; default: true, and false for training steps")
         .by_others(),
     choice<&Measure::kernel_grain>("kernel_grain", "how finely kernels are simulated").optional(),
-    choice<&Measure::vector_grain>("vector_grain",
-                                   "the same for kernels without a matrix product; default: kernel_grain, and "
-                                   "fluid for training steps")
+    choice<&Measure::vector_grain>(
+        "vector_grain",
+        "the same for kernels without a product; default: kernel_grain, fluid for training steps")
         .by_others(),
     choice<&Measure::collective_grain>("collective_grain", "how finely collectives are simulated").optional(),
-    plain_flag<&Measure::exact>("exact",
-                                "whether to simulate every layer and micro-batch of a training step; "
-                                "otherwise repeated ones are extrapolated")
+    plain_flag<&Measure::exact>("exact", "whether every layer and micro-batch of a training step is simulated")
         .optional(),
-    choice<&Measure::fold>(
-        "fold",
-        "which ranks are simulated: all (none), or one of each class of ranks that meet alike "
-        "ranks, whose loads are averaged (mean) or split classes until they are equal (exact)")
+    choice<&Measure::fold>("fold",
+                           "which ranks are simulated: all (none), or one of each class, whose loads are "
+                           "averaged (mean) or equal (exact)")
         .optional(),
 });
 static_assert(member_count<Measure>() == kMeasureFields.size());

@@ -36,9 +36,9 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
         .optional(),
     choice<&ModelDimensions::structure>("structure", "which stacks of layers the model has").optional(),
     choice<&ModelDimensions::norm>("norm", "kind of normalisation").optional(),
-    plain_flag<&ModelDimensions::norm_after>("norm_after",
-                                             "whether norms follow the residual sum, as in BERT; otherwise "
-                                             "they precede each block")
+    plain_flag<&ModelDimensions::norm_after>("norm_after", "whether norms follow the residual sum, as in BERT")
+        .optional(),
+    plain_flag<&ModelDimensions::head_norm>("head_norm", "whether queries and keys have norms of their own")
         .optional(),
     plain_flag<&ModelDimensions::biases>("biases", "whether every projection has a bias").optional(),
     plain_flag<&ModelDimensions::tied_embedding>("tied_embedding",
@@ -47,8 +47,7 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
     choice<&ModelDimensions::activation>("activation", "function between the feed-forward projections")
         .optional(),
     choice<&ModelDimensions::family>("family",
-                                     "HuggingFace model code whose kernels are listed for the whole model; "
-                                     "default: none, and no such list")
+                                     "HuggingFace model code whose kernels are listed for the whole model")
         .optional(),
 });
 static_assert(member_count<ModelDimensions>() == kModelFields.size() + 2, "all but name and experts");

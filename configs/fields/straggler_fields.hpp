@@ -10,21 +10,16 @@ inline constexpr double kMostSlower = 1000.0;
 inline constexpr double kLeastShare = 0.001;  // without any link a rank could not take part
 
 inline constexpr auto kStragglerFields = std::to_array<Field<RankCondition>>({
-    number<&RankCondition::factor>(
-        "factor", {1, kMostSlower},
-        "their arithmetic takes so many times as long, because their clock is lower; "
-        "what HBM or links limit does not")
+    number<&RankCondition::factor>("factor", {1, kMostSlower},
+                                   "their arithmetic takes so many times as long, because their clock is lower")
         .optional(),
     number<&RankCondition::links>("links", {kLeastShare, 1},
                                   "share of the bandwidth that their links within the node have, both ways")
         .optional(),
-    number<&RankCondition::nics>(
-        "nics", {kLeastShare, 1},
-        "share of the bandwidth that their NICs have, both ways, also for ranks that share them")
+    number<&RankCondition::nics>("nics", {kLeastShare, 1},
+                                 "share of the bandwidth that their NICs have, both ways")
         .optional(),
-    quantity<&RankCondition::late>(
-        "late", "by how much later they begin, once; not in the serial time to which strategies are compared")
-        .optional(),
+    quantity<&RankCondition::late>("late", "by how much later they begin, once").optional(),
 });
 static_assert(member_count<RankCondition>() == kStragglerFields.size());
 

@@ -19,36 +19,34 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                           "micro-batches of a step, whose gradients add up; or give "
                                           "global_batch")
         .optional(),
-    choice<&TrainingSetup::sharding>("sharding",
-                                     "what data-parallel ranks divide: nothing (ddp), optimizer state (zero1), "
-                                     "gradients too (zero2), parameters too (fsdp)")
+    choice<&TrainingSetup::sharding>(
+        "sharding",
+        "what data-parallel ranks divide: nothing, optimizer state (zero1), gradients too (zero2), all (fsdp)")
         .optional(),
-    plain_flag<&TrainingSetup::reshard_after_forward>("reshard_after_forward",
-                                                      "whether a layer's parameters are freed between its "
-                                                      "passes; requires sharding = \"fsdp\"")
+    number<&TrainingSetup::shard_group>("shard_group", {2, 1'048'576},
+                                        "data-parallel ranks that sharding divides among (HSDP)")
+        .optional(),
+    choice<&TrainingSetup::parameter_gather>("parameter_gather", "when zero1 and zero2 gather parameters")
+        .optional(),
+    plain_flag<&TrainingSetup::reshard_after_forward>(
+        "reshard_after_forward", "whether fsdp frees a layer's parameters between its passes")
         .optional(),
     number<&TrainingSetup::tensor_parallel>("tensor_parallel", {1, 4096},
-                                            "neighbouring ranks that share each weight; must divide heads, "
-                                            "kv_heads, ffn and ranks")
+                                            "neighbouring ranks that share each weight")
         .optional(),
     plain_flag<&TrainingSetup::sequence_parallel>("sequence_parallel",
-                                                  "whether tokens are divided between a layer's blocks; "
-                                                  "requires tensor_parallel > 1")
+                                                  "whether tokens are divided between a layer's blocks")
         .optional(),
-    number<&TrainingSetup::async_chunks>("async_chunks", {1, 64},
-                                         "parts into which products and their collectives are cut, so that "
-                                         "they overlap; requires tensor_parallel > 1")
+    choice<&TrainingSetup::tensor_overlap>("tensor_overlap",
+                                           "how products overlap with tensor-parallel collectives")
         .optional(),
-    choice<&TrainingSetup::async_sums>("async_sums",
-                                       "how sums of async_chunks are made: by collectives (reduced), or by "
-                                       "copies and a kernel that adds (copied); requires sequence_parallel")
-        .optional(),
-    choice<&TrainingSetup::recompute>("recompute",
-                                      "activations that the backward pass computes again instead of reading "
-                                      "them from memory")
+    number<&TrainingSetup::tensor_chunks>("tensor_chunks", {2, 64},
+                                          "parts of a product (chunks, user_buffers); by default one a rank")
+        .by_others(),
+    choice<&TrainingSetup::recompute>("recompute", "activations that the backward pass computes again")
         .optional(),
     number<&TrainingSetup::recompute_every>("recompute_every", {1, 4096},
-                                            "one of this many layers is recomputed; requires recompute")
+                                            "one of this many layers is recomputed")
         .optional(),
 });
 static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 5,
@@ -59,10 +57,7 @@ std::vector<std::string> read_pipeline_table(Section& section, std::string_view 
 
 /// Of the same table.
 inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
-    number<&PipelineSetup::stages>("pipeline", {1, 1024},
-                                   "stages into which layers are divided; pipeline x tensor_parallel must "
-                                   "divide ranks")
-        .optional(),
+    number<&PipelineSetup::stages>("pipeline", {1, 1024}, "stages into which layers are divided").optional(),
     number<&PipelineSetup::virtual_stages>("virtual_stages", {1, 64},
                                            "chunks of layers that a stage has (interleaved, zb-v)")
         .optional(),
@@ -70,13 +65,17 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
                                      "order of passes; by default 1f1b, of several virtual_stages interleaved")
         .by_others(),
     number<&PipelineSetup::group>("micro_batch_group", {1, 65'536},
-                                  "micro-batches that go through a chunk together when interleaved; by default "
-                                  "as many as stages")
+                                  "micro-batches that go through a chunk together; default: one a stage")
         .by_others(),
-    choice<&PipelineSetup::messages>("pipeline_messages",
-                                     "whether stages send and receive in one launch, for which the next pass "
-                                     "waits; by default so with gpipe, 1f1b and zb-h1")
+    choice<&PipelineSetup::messages>(
+        "pipeline_messages", "how stages exchange messages; default: batched with gpipe, 1f1b and zb-h1")
         .by_others(),
+    plain_flag<&PipelineSetup::scatter_gather>("scatter_gather",
+                                               "whether tensor-parallel ranks each send a part, and gather")
+        .optional(),
+    number<&PipelineSetup::deferred_head_gradients>(
+        "deferred_head_gradients", {0, 65'536}, "micro-batches whose head's gradients wait for the last pass")
+        .optional(),
     number<&PipelineSetup::first_layers>("first_stage_layers", {1, 4096}, "layers of the first stage")
         .by_others(),
     number<&PipelineSetup::last_layers>("last_stage_layers", {1, 4096}, "layers of the last stage").by_others(),
@@ -86,10 +85,8 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
     plain_flag<&PipelineSetup::loss_in_split>(
         "loss_in_split", "whether the head and the loss count as a layer of the last stage")
         .optional(),
-    read_by<&PipelineSetup::layout, read_layout>(
-        "pipeline_layout",
-        "layers of each virtual stage, in the language of Megatron-Core's "
-        "pipeline_model_parallel_layout")
+    read_by<&PipelineSetup::layout, read_layout>("pipeline_layout",
+                                                 "layers of each virtual stage, as Megatron-Core writes them")
         .by_others(),
     read_by<&PipelineSetup::table, read_pipeline_table>("pipeline_table",
                                                         "with schedule = \"table\", for each stage its passes "

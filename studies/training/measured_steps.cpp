@@ -43,12 +43,7 @@ std::optional<MeasuredStep> titan_row(const CheckedRow& row) {
   step.set = step.group = "titan_tp";
   step.row = is_async ? "async" : "plain";
   step.frame = "llama3_8b_fsdp8_tp8.toml";
-  if (is_async) {
-    for (const char* set :
-         {"+training.async_chunks=8", R"(+training.async_sums="copied")",
-          R"(+strategy.default.tensor_gather.backend="dma")", R"(+strategy.default.tensor_copy.backend="dma")"})
-      step.sets.emplace_back(set);
-  }
+  if (is_async) step.sets.emplace_back(R"(+training.tensor_overlap="user_buffers")");
   return step;
 }
 

@@ -32,7 +32,11 @@ struct DrawnGrid {
     return std::to_string(cluster.ranks()) + " GPUs, tensor " + std::to_string(setup.tensor_parallel) +
            ", pipeline " + std::to_string(setup.pipeline.stages) + ", " +
            std::string(name_of(setup.pipeline.schedule)) + ", " + std::to_string(setup.micro_batches) +
-           " micro-batches, " + std::string(name_of(setup.sharding));
+           " micro-batches, " + std::string(name_of(setup.sharding)) + ", gathers " +
+           std::string(name_of(setup.parameter_gather)) + ", shard group " + std::to_string(setup.shard_group) +
+           ", messages " + std::string(name_of(setup.pipeline.messages)) +
+           (setup.pipeline.scatter_gather ? ", scatter and gather" : "") + ", deferred " +
+           std::to_string(setup.pipeline.deferred_head_gradients);
   }
 };
 
@@ -76,10 +80,31 @@ class RandomGrids {
     }
     setup.model.layers = pipeline.stages * pipeline.virtual_stages;
     setup.micro_batches = one_of(std::array{2, 4, 8});
+    draw_overlap(setup, grid.cluster.ranks() / (setup.tensor_parallel * pipeline.stages));
     return grid;
   }
 
-  std::mt19937 random_;
+  /// By numbers of its own, so that grids stay as they are.
+  void draw_overlap(TrainingSetup& setup, int data_parallel) {
+    const auto coin = [&] { return overlap_() % 2 == 0; };
+    PipelineSetup& pipeline = setup.pipeline;
+    if (setup.sharding == Sharding::optimizer) {
+      const bool is_interleaved = pipeline.schedule == ScheduleKind::interleaved;
+      if (coin())
+        setup.parameter_gather = is_interleaved ? ParameterGather::aligned : ParameterGather::overlapped;
+      if (data_parallel % 4 == 0 && coin()) setup.shard_group = data_parallel / 2;
+    }
+    if (pipeline.stages == 1) return;
+    pipeline.scatter_gather = setup.tensor_parallel > 1 && !setup.sequence_parallel && coin();
+    const bool is_split = pipeline.schedule == ScheduleKind::zb_h1 || pipeline.schedule == ScheduleKind::zb_v ||
+                          pipeline.schedule == ScheduleKind::dualpipe;
+    if (!is_split && coin()) pipeline.deferred_head_gradients = 2;
+    const bool may_wait =
+        pipeline.schedule == ScheduleKind::interleaved && pipeline.messages == PipelineMessages::overlapped;
+    if (may_wait && coin()) pipeline.messages = PipelineMessages::steady;
+  }
+
+  std::mt19937 random_, overlap_{28};
 };
 
 Experiment experiment_of(const DrawnGrid& grid) {

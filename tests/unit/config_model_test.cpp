@@ -56,6 +56,14 @@ TEST_CASE("presets have the published numbers of parameters, to the unit where i
   CHECK(count("llama-3-70b") == 70'553'706'496);
   CHECK(count("llama-405b") == 405'853'388'800);
   CHECK(count("mistral-7b") == 7'248'023'552);
+  CHECK(count("qwen3-0.6b") == 596'049'920);
+  CHECK(count("qwen3-1.7b") == 1'720'574'976);
+  CHECK(count("qwen3-4b") == 4'022'468'096);
+  CHECK(count("qwen3-8b") == 8'190'735'360);
+  CHECK(count("qwen3-14b") == 14'768'307'200);
+  CHECK(count("qwen3-32b") == 32'762'123'264);
+  // 78 layers of hidden size 4,256: "17 billion", of which 12 h^2 + 13 h a layer, words and positions of GPT-2.
+  CHECK(count("turing-nlg") == 17'176'845'728);
   // arXiv 2104.04473, equation 2, and a norm at the end; table 1 has them to a decimal of a billion.
   for (const auto& [name, billions] :
        {std::pair("gpt-1.7b", 1.7), std::pair("gpt-3.6b", 3.6), std::pair("gpt-7.5b", 7.5),

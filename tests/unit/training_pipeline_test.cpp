@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/print_units.hpp"
-#include "tests/unit/training_setups.hpp"
+#include "tests/unit/training_pipelines.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
 #include "workloads/training/pipeline_rules.hpp"
@@ -18,46 +18,6 @@ using namespace c3;
 using namespace c3::test;
 
 namespace {
-
-TrainingSetup pipelined(TrainingSetup setup, int stages, std::int64_t micro_batches,
-                        ScheduleKind schedule = ScheduleKind::one_f_one_b) {
-  setup.sharding = Sharding::none;
-  setup.micro_batches = micro_batches;
-  setup.pipeline.stages = stages;
-  setup.pipeline.schedule = schedule;
-  if (schedule == ScheduleKind::interleaved || schedule == ScheduleKind::zb_v) {
-    setup.pipeline.virtual_stages = 2;
-    setup.pipeline.messages = PipelineMessages::overlapped;
-  }
-  if (schedule == ScheduleKind::dualpipe) setup.pipeline.messages = PipelineMessages::overlapped;
-  return setup;
-}
-
-const std::vector<Operation>& stream_of(const WrittenStep& step, std::size_t stage, const std::string& stream) {
-  static const std::vector<Operation> none;
-  const auto number = step.program.stream_named(stream);
-  return number ? step.program.scripts[stage].streams[*number] : none;
-}
-
-std::vector<std::string> exchanges_of(const WrittenStep& step, std::size_t stage, const std::string& stream) {
-  std::vector<std::string> names;
-  for (const Operation& operation : stream_of(step, stage, stream))
-    if (std::holds_alternative<Exchange>(operation.work)) names.push_back(step.program.name_of(operation));
-  return names;
-}
-
-/// Bytes that a rank of \p stage sends over the communicator called \p over.
-Bytes sent_by(const WrittenStep& step, std::size_t stage, const std::string& over) {
-  Bytes sum;
-  for_each_operation(step.program.scripts[stage], [&](const Operation& operation) {
-    const auto* exchange = std::get_if<Exchange>(&operation.work);
-    if (exchange == nullptr) return;
-    if (step.program.names[step.program.communicators[exchange->communicator].name] != over) return;
-    for (const Message& message : exchange->messages)
-      if (message.sends) sum += message.bytes;
-  });
-  return sum;
-}
 
 /// How many kernels of each name a script has, over all of \p stages.
 std::map<std::string, int> kernels_of(const WrittenStep& step) {

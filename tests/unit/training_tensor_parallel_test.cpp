@@ -11,7 +11,7 @@
 #include "gpu/kernels/operator_table.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
-#include "tests/unit/training_setups.hpp"
+#include "tests/unit/training_tensor_setups.hpp"
 #include "workloads/execute/run.hpp"
 
 using namespace c3;
@@ -19,19 +19,6 @@ using namespace c3::literals;
 using namespace c3::test;
 
 namespace {
-
-constexpr int kShare = 4, kRanks = 8;
-constexpr std::size_t kLayers = 2;
-constexpr Bytes kHidden{2.0 * 256 * 512};  // of all tokens of a micro-batch
-
-TrainingSetup parallel(bool sequence, KernelStyle style = KernelStyle::megatron) {
-  TrainingSetup setup = gpt_setup(kLayers);
-  setup.framework.kernels = style;
-  setup.framework.overlaps_tensor = true;
-  setup.tensor_parallel = kShare;
-  setup.sequence_parallel = sequence;
-  return setup;
-}
 
 struct Counts {
   std::size_t reduced, scattered, gathered;
@@ -44,13 +31,6 @@ Counts counts(const TrainingSetup& setup) {
   return {of("tensor", CollectiveKind::all_reduce), of("tensor", CollectiveKind::reduce_scatter),
           of("tensor_gather", CollectiveKind::all_gather)};
 }
-
-std::vector<Placed> in_range(std::vector<Placed> placed, const std::string& range) {
-  std::erase_if(placed, [&](const Placed& one) { return one.range != range; });
-  return placed;
-}
-
-double flops(const WrittenStep& step) { return step.facts.hardware_flops.value; }
 
 Experiment experiment_of(const TrainingSetup& setup, const std::string& system) {
   Experiment experiment;
@@ -168,76 +148,13 @@ TEST_CASE(
   CHECK(!before(sums[0].place, products[1].place));
 }
 
-TEST_CASE(
-    "asynchronous tensor parallelism splits products and collectives, and changes neither flops nor bytes") {
-  for (const bool sequence : {false, true}) {
-    TrainingSetup setup = parallel(sequence);
-    const WrittenStep whole = training_step(setup, kRanks);
-    setup.async_chunks = 4;
-    const WrittenStep parts = training_step(setup, kRanks);
-    CHECK(flops(parts) == near(flops(whole)));
-    CHECK(parts.facts.model_flops == whole.facts.model_flops);
-    for (const char* stream : {"tensor", "tensor_gather"}) {
-      for (const CollectiveKind kind :
-           {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
-        const auto one = calls_of(whole, stream, kind), four = calls_of(parts, stream, kind);
-        CHECK(bytes_of(four) == bytes_of(one));
-        // Inputs that are gathered again are not split: weights' gradients are of all tokens.
-        const std::size_t again = std::string(stream) == "tensor_gather" && sequence ? 2 * kLayers + 1 : 0;
-        if (!one.empty()) CHECK(four.size() == 4 * (one.size() - again) + again);
-      }
-    }
-    // Each part is summed when its product has run, while the next one runs.
-    const HappensBefore before(parts);
-    const auto products = in_range(named(parts, "compute", "mlp.down"), "forward, layer 0");
-    const auto sums = in_range(named(parts, "tensor", "mlp.down"), "forward, layer 0");
-    REQUIRE(products.size() == 4);
-    REQUIRE(sums.size() == 4);
-    for (std::size_t i = 0; i < 4; ++i) {
-      CHECK(shape_of<GemmShape>(*products[i].operation)->m == 64);
-      CHECK(before(products[i].place, sums[i].place));
-      if (i < 3) CHECK(!before(products[i + 1].place, sums[i].place));
-    }
-  }
-}
-
-TEST_CASE("sums that are copied go to each rank as one piece of every other, and a kernel adds them") {
-  TrainingSetup setup = parallel(true);
-  setup.async_chunks = 4;
-  const WrittenStep reduced = training_step(setup, kRanks);
-  setup.async_sums = AsyncSums::copied;
-  const WrittenStep copied = training_step(setup, kRanks);
-  CHECK(flops(copied) == near(flops(reduced)));
-  const auto copies = calls_of(copied, "tensor_copy", CollectiveKind::all_to_all);
-  const auto sums = calls_of(reduced, "tensor", CollectiveKind::reduce_scatter);
-  CHECK(copies.size() == sums.size());
-  CHECK(bytes_of(copies) == bytes_of(sums));
-  // Each sum reads the whole tensor and writes a rank's part, as an addition that goes through three tensors.
-  const HappensBefore before(copied);
-  const auto moved = in_range(named(copied, "tensor_copy", "mlp.down"), "forward, layer 0");
-  const auto added = in_range(named(copied, "compute", "mlp.down sum"), "forward, layer 0");
-  REQUIRE(moved.size() == 4);
-  REQUIRE(added.size() == 1);
-  CHECK(before(moved.back().place, added.front().place));
-  const auto* shape = shape_of<VectorShape>(*added.front().operation);
-  REQUIRE(shape != nullptr);
-  const double numbers = kHidden.value / element_size(setup.dtype).value;
-  CHECK(static_cast<double>(shape->rows * shape->cols) ==
-        near(numbers * (1.0 + 1.0 / setup.tensor_parallel) / 3.0, 0.02));  // whole rows
-  // Gradients of several products are added before they are summed over ranks: that sum is not cut.
-  setup.framework.separate_projections = true;
-  const WrittenStep several = training_step(setup, kRanks);
-  CHECK(in_range(named(several, "tensor_copy", "attn.qkv"), "backward, layer 0").empty());
-  CHECK(in_range(named(several, "tensor", "attn.qkv"), "backward, layer 0").size() == 1);
-  CHECK(in_range(named(several, "tensor_copy", "mlp.down"), "forward, layer 0").size() == 4);
-}
-
 TEST_CASE("what makes a sum's data is the product right before it, which writes as many bytes") {
   for (const bool overlaps : {false, true}) {
     for (const int chunks : {1, 2}) {
       TrainingSetup setup = parallel(true);
       setup.framework.overlaps_tensor = overlaps;
-      setup.async_chunks = chunks;
+      if (chunks > 1) setup.tensor_overlap = TensorOverlap::chunks;
+      setup.tensor_chunks = chunks;
       const WrittenStep step = training_step(setup, kRanks);
       const std::vector<Placed> sums = named(step, "tensor", "");
       CHECK(sums.size() >= 4 * kLayers + 1);

@@ -76,6 +76,7 @@ struct ModelDimensions {
   Norm norm = Norm::rmsnorm;
   bool norm_after =
       false;  ///< after the residual sum, as in BERT; else in front of each block, and once at the end
+  bool head_norm = false;      ///< of queries and keys, head by head, before they are rotated
   bool biases = false;         ///< of every projection
   bool tied_embedding = true;  ///< the head's weights are the embedding's
   Activation activation = Activation::silu;

@@ -15,6 +15,9 @@ struct Weights {
   std::int64_t operator()(const parts::Norm& norm) const {
     return norm.formula == Norm::layernorm ? 2 * norm.width : norm.width;  // weight and bias, or weight
   }
+  std::int64_t operator()(const parts::HeadNorm& norm) const {
+    return 2 * (*this)(parts::Norm{.formula = norm.formula, .width = norm.head_dim});
+  }
   std::int64_t operator()(const parts::Projection& projection) const {
     const std::int64_t outputs =
         std::accumulate(projection.outputs.begin(), projection.outputs.end(), std::int64_t{0});

@@ -37,9 +37,10 @@ constexpr auto enum_names(BlockId) {
 enum class Role : std::uint8_t {
   whole,  ///< the only part of its block
   norm,
-  bias,  ///< of relative positions
-  qkv,   ///< projections to queries, keys and values
-  rope,  ///< rotates queries and keys by their positions
+  bias,       ///< of relative positions
+  qkv,        ///< projections to queries, keys and values
+  head_norm,  ///< of queries and keys
+  rope,       ///< rotates queries and keys by their positions
   attention,
   kernel,  ///< all of attention in one kernel
   copy,    ///< heads put where a product can read them
@@ -66,6 +67,7 @@ constexpr auto enum_names(Role) {
                                         {"norm", Role::norm},
                                         {"bias", Role::bias},
                                         {"qkv", Role::qkv},
+                                        {"head_norm", Role::head_norm},
                                         {"rope", Role::rope},
                                         {"attention", Role::attention},
                                         {"kernel", Role::kernel},
@@ -134,6 +136,14 @@ struct Projection {
   bool output_is_kept = false;  ///< the backward pass of the next part needs it
 };
 
+/// Queries and keys, each head by itself; all heads have the same weights.
+struct HeadNorm {
+  c3::Norm formula = c3::Norm::rmsnorm;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+};
+
 /// RoPE: queries and keys are rotated, values are not.
 struct Rotation {
   std::int64_t heads = 0;
@@ -192,9 +202,10 @@ struct Loss {
 
 }  // namespace parts
 
-using PartKind = std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection,
-                              parts::Rotation, parts::Attention, parts::Activation, parts::Residual,
-                              parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss>;
+using PartKind =
+    std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection, parts::HeadNorm,
+                 parts::Rotation, parts::Attention, parts::Activation, parts::Residual, parts::Dropout,
+                 parts::Router, parts::Experts, parts::Classes, parts::Loss>;
 
 struct ModelPart {
   PartId id;

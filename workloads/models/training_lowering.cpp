@@ -9,6 +9,7 @@ void TrainingLowering::write_part(const ModelPart& part) {
   std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
                     [this](const parts::Norm& kind) { norm(kind); },
                     [this](const parts::Projection& kind) { projection(kind); },
+                    [this](const parts::HeadNorm& kind) { head_norm(kind); },
                     [this](const parts::Rotation& kind) { rotation(kind); },
                     [this](const parts::Attention& kind) { attention(kind); },
                     [this](const parts::Activation& kind) { activation(kind); },
@@ -103,16 +104,25 @@ void TrainingLowering::dropout(const parts::Dropout& part) {
 }
 
 void TrainingLowering::norm(const parts::Norm& part) {
-  fused_norm(part, past_blocks(part.width), past_blocks(part.width));
+  norm_of_rows(part.formula, past_blocks(part.width), norm_output(part.width));
 }
 
-void TrainingLowering::fused_norm(const parts::Norm& part, TensorShape forward_tensor,
-                                  TensorShape backward_tensor) {
-  const TensorShape tensor = past_blocks(part.width);
-  const bool is_layernorm = part.formula == Norm::layernorm;
+void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
+  fused_norm(formula, tensor, tensor, tensor, kept);
+}
+
+// The rotation behind it, or attention, keeps its own.
+void TrainingLowering::head_norm(const parts::HeadNorm& part) {
+  for (const std::int64_t heads : {part.heads, part.kv_heads})
+    norm_of_rows(part.formula, {batch_.tokens() * heads, part.head_dim}, {});
+}
+
+void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape forward_tensor,
+                                  TensorShape backward_tensor, Bytes kept) {
+  const bool is_layernorm = formula == Norm::layernorm;
   const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
   // Its input, and its output for the product after it.
-  PartKernel& kernel = forward(op, forward_tensor, size(tensor) + norm_output(part.width));
+  PartKernel& kernel = forward(op, forward_tensor, size(tensor) + kept);
   if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
   backward(op, backward_tensor, Pass::backward);
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.

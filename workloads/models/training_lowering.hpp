@@ -24,8 +24,12 @@ class TrainingLowering : public Lowering {
   virtual void residual(const parts::Residual& part);
   /// The loss by separate kernels, of logits in fp32.
   virtual void wide_loss(TensorShape logits);
-  /// A norm in one kernel, on tensors of these shapes.
-  void fused_norm(const parts::Norm& part, TensorShape forward_tensor, TensorShape backward_tensor);
+  /// Of each row of \p tensor. \param kept of its output
+  virtual void norm_of_rows(Norm formula, TensorShape tensor, Bytes kept);
+  /// A norm of \p tensor in one kernel, which reads and writes tensors of the shapes of \p forward_tensor and
+  /// \p backward_tensor.
+  void fused_norm(Norm formula, TensorShape tensor, TensorShape forward_tensor, TensorShape backward_tensor,
+                  Bytes kept);
   /// Whether the bias of the projection that is being written is added by a kernel of its own, and not by the
   /// product's.
   virtual bool adds_bias() const { return false; }
@@ -64,6 +68,7 @@ class TrainingLowering : public Lowering {
   void write_part(const ModelPart& part) override;
   void dropout(const parts::Dropout& part);
   void projection(const parts::Projection& part);
+  void head_norm(const parts::HeadNorm& part);
   void rotation(const parts::Rotation& part);
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);

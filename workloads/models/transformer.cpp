@@ -67,6 +67,9 @@ std::vector<ModelPart> TransformerParts::attention(BlockId at, bool is_causal) c
                                                      .has_bias = model_.biases,
                                                      .is_crossed = is_crossed,
                                                      .output_is_kept = !rotates}}};
+  if (model_.head_norm)
+    inner.push_back({{at, Role::head_norm},
+                     parts::HeadNorm{model_.norm, model_.heads, model_.kv_heads, model_.head_dim()}});
   if (rotates)
     inner.push_back({{at, Role::rope}, parts::Rotation{model_.heads, model_.kv_heads, model_.head_dim()}});
   inner.push_back({{at, Role::attention},

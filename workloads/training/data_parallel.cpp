@@ -40,6 +40,13 @@ CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
   return call;
 }
 
+CollectiveCall DataParallel::sum_over_replicas(std::int64_t count) const {
+  return {.kind = CollectiveKind::all_reduce,
+          .bytes = of_gradients(count),
+          .dtype = setup_.framework.gradient_dtype,
+          .groups = RankGroups{.size = group_.replicas, .stride = group_.stride * group_.size}};
+}
+
 Bytes DataParallel::of_parameters(std::int64_t count) const {
   return element_size(setup_.dtype) * static_cast<double>(count);
 }

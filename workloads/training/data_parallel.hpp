@@ -21,10 +21,17 @@ struct ParameterUnit {
 
 /// Where a collective among data-parallel ranks takes place.
 struct DataParallelGroup {
-  int size = 1;        ///< ranks
+  int size = 1;        ///< ranks that share what is sharded
   int stride = 1;      ///< between their numbers
   bool is_all = true;  ///< of the ranks that there are
   int stage = 0;       ///< of the pipeline, of which they are
+  int replicas = 1;    ///< such groups, which sum their shards of gradients
+};
+
+/// A chunk of a stage's layers.
+struct ChunkUnits {
+  std::vector<std::size_t> units;  ///< in the order in which its forward pass uses them
+  std::size_t first_pass = 0;      ///< of the stage's forward passes, the first through this chunk
 };
 
 /// Told of a step's course, in the order in which the host launches it.
@@ -35,6 +42,8 @@ class DataParallel {
   DataParallel& operator=(const DataParallel&) = delete;
 
   virtual void begin_step() {}
+  /// A stage's forward pass \p number, of all its chunks, is next.
+  virtual void begin_forward(std::size_t /*number*/) {}
   virtual void before_forward(std::size_t /*unit*/) {}
   virtual void after_forward(std::size_t /*unit*/) {}
   virtual void before_backward(std::size_t /*unit*/) {}
@@ -63,8 +72,10 @@ class DataParallel {
 
   std::int64_t shard(std::size_t unit) const;  ///< of one rank, padded
   CollectiveCall call(CollectiveKind kind, Bytes bytes) const;
-  Bytes of_parameters(std::int64_t count) const;  ///< in the type in which layers compute
-  Bytes of_gradients(std::int64_t count) const;   ///< as they are kept and reduced
+  bool has_replicas() const { return group_.replicas > 1; }
+  CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
+  Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
+  Bytes of_gradients(std::int64_t count) const;                ///< as they are kept and reduced
   /// A kernel that goes through \p count numbers of gradients.
   void gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op, std::int64_t count);
   /// A kernel that reads \p count numbers in the type in which layers compute and writes them in \p other, or

@@ -12,6 +12,7 @@ FullyShardedParameters::FullyShardedParameters(const TrainingSetup& setup, std::
     : DataParallel(setup, std::move(units), group, program),
       gathers_(program.stream("all_gather")),
       reductions_(program.stream("reduce_scatter")),
+      replicas_(group.replicas > 1 ? program.stream("replicas") : reductions_),
       state_(units_.size()),
       has_gradient_shard_(units_.size()) {}
 
@@ -145,14 +146,25 @@ void FullyShardedParameters::after_backward(std::size_t unit) {
   if (is_flat())
     for (const Tensor input : inputs)
       program_.memory().let_go(input);
-  if (!has_gradient_shard_[unit]) {
-    program_.memory().allocate(reductions_, MemoryClass::gradients, "shards", of_gradients(shard(unit)));
-    has_gradient_shard_[unit] = true;
-  } else {
-    gradient_kernel(reductions_, name + " accumulate", VectorOp::add, shard(unit));
-  }
+  if (!has_replicas()) keep_shard(reductions_, unit);
   reduction_ = Reduction{program_.record(reductions_, name + " reduced"), std::move(inputs)};
   last_collective_ = {reductions_, reduction_->done};
+  if (has_replicas()) sum_shards(unit);
+}
+
+void FullyShardedParameters::sum_shards(std::size_t unit) {
+  const std::string& name = units_[unit].name;
+  program_.wait(replicas_, reduction_->done);
+  program_.collective(replicas_, name + " all_reduce", sum_over_replicas(shard(unit)));
+  keep_shard(replicas_, unit);
+  shards_summed_ = program_.record(replicas_, name + " summed");
+}
+
+void FullyShardedParameters::keep_shard(StepProgram::Stream stream, std::size_t unit) {
+  if (has_gradient_shard_[unit])
+    return gradient_kernel(stream, units_[unit].name + " accumulate", VectorOp::add, shard(unit));
+  program_.memory().allocate(stream, MemoryClass::gradients, "shards", of_gradients(shard(unit)));
+  has_gradient_shard_[unit] = true;
 }
 
 // A unit's gradients are one tensor, which is scattered as it is where it has the type for that.
@@ -185,6 +197,7 @@ void FullyShardedParameters::finish_reduction(bool waits) {
 
 void FullyShardedParameters::end_backward() {
   finish_reduction(true);
+  if (const auto summed = std::exchange(shards_summed_, std::nullopt)) program_.wait(compute_, *summed);
   if (is_last_ || is_flat()) reshard(0);
   if (!is_last_) return;
   for (; !freed_.empty(); freed_.pop_front())

@@ -25,6 +25,9 @@ namespace c3::inline workloads {
 /// until at most one freed buffer may still be read; else it has launched Framework::launch_queue more
 /// operations, of which the oldest must have begun.
 ///
+/// With replicas (HSDP) a shard of gradients is summed over them on a stream of its own, behind its reduction
+/// and beside the next one; the optimizer waits for the sums.
+///
 /// Wrong when: a unit has frozen parameters; gradients are reduced only once for several micro-batches.
 class FullyShardedParameters final : public DataParallel {
  public:
@@ -73,8 +76,10 @@ class FullyShardedParameters final : public DataParallel {
   std::vector<Tensor> copied_inputs(std::size_t unit);
   void release(std::optional<Tensor>& tensor);
   void finish_reduction(bool waits);
+  void sum_shards(std::size_t unit);
+  void keep_shard(StepProgram::Stream stream, std::size_t unit);
 
-  StepProgram::Stream gathers_, reductions_;
+  StepProgram::Stream gathers_, reductions_, replicas_;
   std::vector<Unit> state_;
   std::deque<ReadBuffer> copied_out_;  ///< of units that are being copied out
   std::deque<ReadBuffer> freed_;       ///< of flat parameters that are no longer needed
@@ -82,6 +87,7 @@ class FullyShardedParameters final : public DataParallel {
   std::vector<bool> has_gradient_shard_;
   std::optional<std::pair<StepProgram::Stream, EventId>> last_collective_;  ///< and the event after it
   std::optional<Reduction> reduction_;                                      ///< in flight
+  std::optional<EventId> shards_summed_;  ///< after the last sum over replicas
 };
 
 }  // namespace c3::workloads

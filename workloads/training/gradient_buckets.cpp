@@ -10,11 +10,47 @@
 namespace c3::inline workloads {
 
 GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                 DataParallelGroup group, StepProgram& program)
+                                 const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
+                                 StepProgram& program)
     : DataParallel(setup, std::move(units), group, program),
       reductions_(group.size > 1 ? program.stream("gradients") : compute_),
       gradients_(units_.size()),
-      computed_(units_.size()) {}
+      computed_(units_.size()) {
+  if (setup.parameter_gather != ParameterGather::after_optimizer && gathers_parameters())
+    overlap_gathers(chunks);
+}
+
+void GradientBuckets::overlap_gathers(const std::vector<ChunkUnits>& chunks) {
+  std::vector<ParameterGathers::Chunk> gathered;
+  for (const ChunkUnits& of_stage : chunks) {
+    ParameterGathers::Chunk chunk{.of_stage = of_stage};
+    std::int64_t sum = 0;
+    for (const std::size_t unit : of_stage.units) {
+      chunk.numbers.push_back(units_[unit].parameters);
+      sum += units_[unit].parameters;
+    }
+    chunk.buckets = buckets_of(static_cast<int>(gathered.size()), sum);
+    gathered.push_back(std::move(chunk));
+  }
+  gathers_.emplace(
+      setup_.parameter_gather == ParameterGather::aligned, group_.stage, gathered,
+      [this](std::int64_t numbers) { return gather_of(numbers); }, program_);
+}
+
+ParameterGathers::Buckets GradientBuckets::buckets_of(int chunk, std::int64_t numbers) const {
+  if (!fills_buckets(chunk)) return {numbers};
+  ParameterGathers::Buckets buckets;
+  for (int bucket = 0; numbers > 0; ++bucket) {
+    buckets.push_back(std::min(numbers, capacity(bucket)));
+    numbers -= buckets.back();
+  }
+  return buckets;
+}
+
+CollectiveCall GradientBuckets::gather_of(std::int64_t numbers) const {
+  const std::int64_t padded = (numbers + group_.size - 1) / group_.size * group_.size;
+  return call(CollectiveKind::all_gather, element_size(held_dtype()) * static_cast<double>(padded));
+}
 
 std::int64_t GradientBuckets::updated(std::size_t unit) const {
   return is_sharded() ? shard(unit) : units_[unit].parameters;
@@ -34,9 +70,15 @@ void GradientBuckets::begin_step() {
                              of_gradients(kept));
   if (group_.size > 1 && keeps_buckets() && !reduces_in_place())
     program_.memory().allocate(compute_, MemoryClass::communication, "buckets", of_gradients(all()));
+  if (gathers_) gathers_->begin_step();
+}
+
+void GradientBuckets::begin_forward(std::size_t number) {
+  if (gathers_) gathers_->begin_forward(number);
 }
 
 void GradientBuckets::before_forward(std::size_t unit) {
+  if (gathers_) gathers_->before_forward(unit);
   if (!casts_parameters()) return;
   const std::int64_t count = units_[unit].parameters;
   computed_[unit].push_back(program_.memory().allocate(compute_, MemoryClass::weights,
@@ -67,7 +109,7 @@ void GradientBuckets::after_backward(std::size_t unit) {
   }
   if (!reduces()) return;
   ready_ += count;
-  if (setup_.framework.overlaps_gradients && fills_buckets()) reduce_full_buckets();
+  if (setup_.framework.overlaps_gradients && fills_buckets(chunk_)) reduce_full_buckets();
   if (gradients_[unit]) program_.memory().release(*std::exchange(gradients_[unit], std::nullopt));
 }
 
@@ -77,14 +119,14 @@ void GradientBuckets::accumulate(std::size_t unit, std::int64_t count, int tenso
     gradient_kernel(compute_, units_[unit].name + " accumulate", VectorOp::add, count / tensors);
 }
 
-std::int64_t GradientBuckets::capacity() const {
-  const Bytes bytes = buckets_ == 0 ? setup_.framework.first_bucket : setup_.framework.bucket;
+std::int64_t GradientBuckets::capacity(int bucket) const {
+  const Bytes bytes = bucket == 0 ? setup_.framework.first_bucket : setup_.framework.bucket;
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(bytes / element_size(setup_.framework.gradient_dtype)));
 }
 
 void GradientBuckets::reduce_full_buckets() {
-  for (std::int64_t count = capacity(); ready_ >= count; count = capacity()) {
+  for (std::int64_t count = capacity(buckets_); ready_ >= count; count = capacity(buckets_)) {
     ready_ -= count;
     reduce(count);
   }
@@ -94,7 +136,8 @@ void GradientBuckets::end_micro_batch() {
   if (!setup_.framework.overlaps_gradients) return;
   for (WaitingChunk& chunk : waiting_)
     --chunk.micro_batches;
-  if (reduces() && is_last_ && !fills_buckets()) waiting_.push_back({std::exchange(ready_, 0), group_.stage});
+  if (reduces() && is_last_ && !fills_buckets(chunk_))
+    waiting_.push_back({std::exchange(ready_, 0), group_.stage});
   while (!waiting_.empty() && waiting_.front().micro_batches == 0)
     reduce_oldest_chunk();
 }
@@ -119,6 +162,8 @@ void GradientBuckets::reduce(std::int64_t count) {
   const CollectiveKind kind = is_sharded() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
   program_.collective(reductions_, fmt::format("{} {}", name, name_of(kind)), call(kind, of_gradients(padded)));
+  if (has_replicas())
+    program_.collective(reductions_, name + " all_reduce", sum_over_replicas(padded / group_.size));
   if (!is_first_ && !keeps_all_gradients())
     gradient_kernel(reductions_, name + " accumulate", VectorOp::add, padded / group_.size);
   bucket.reduced = program_.record(reductions_, name + " reduced");
@@ -146,17 +191,13 @@ void GradientBuckets::end_backward() {
 }
 
 void GradientBuckets::after_optimizer() {
-  if (!is_sharded() || group_.size == 1) return;
+  if (!gathers_parameters() || gathers_) return;
   const auto gathers = program_.stream("all_gather");
   program_.order(compute_, gathers, "parameters updated");
   const std::int64_t most = std::max<std::int64_t>(
       group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(held_dtype())));
   for (std::int64_t left = all(); left > 0; left -= most) {
-    const std::int64_t count = std::min(left, most);
-    const std::int64_t padded = (count + group_.size - 1) / group_.size * group_.size;
-    program_.collective(
-        gathers, "parameters all_gather",
-        call(CollectiveKind::all_gather, element_size(held_dtype()) * static_cast<double>(padded)));
+    program_.collective(gathers, "parameters all_gather", gather_of(std::min(left, most)));
   }
   program_.order(gathers, compute_, "parameters gathered");
 }

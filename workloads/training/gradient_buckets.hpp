@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/parameter_gathers.hpp"
 
 namespace c3::inline workloads {
 
@@ -24,14 +25,19 @@ namespace c3::inline workloads {
 /// at once: a stage does so as many micro-batches after the chunk's last one as there are stages before it, so
 /// that all begin together and no stage waits for another's reduction.
 ///
+/// Where groups of ranks are replicas of each other (`replicas`), a bucket's shards are summed over them behind
+/// its reduction, on the same stream (Megatron-Core: num_distributed_optimizer_instances).
+///
 /// Wrong when: gradients of one layer are ready long before the others', since a layer's are taken as ready
 /// together; those of the head are with the embedding's, ready last.
 class GradientBuckets final : public DataParallel {
  public:
-  GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
-                  StepProgram& program);
+  /// \param chunks of the stage
+  GradientBuckets(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group, StepProgram& program);
 
   void begin_step() override;
+  void begin_forward(std::size_t number) override;
   void before_forward(std::size_t unit) override;
   void before_backward(std::size_t unit) override;
   void end_micro_batch() override;
@@ -57,7 +63,11 @@ class GradientBuckets final : public DataParallel {
   bool keeps_all_gradients() const { return setup_.sharding != Sharding::gradients || group_.size == 1; }
   bool keeps_buckets() const { return !is_sharded() && setup_.framework.overlaps_gradients; }
   bool reduces_in_place() const { return setup_.framework.in_place_reduction && keeps_all_gradients(); }
-  bool fills_buckets() const { return !reduces_in_place() || (group_.stage == 0 && chunk_ == 0); }
+  bool fills_buckets(int chunk) const { return !reduces_in_place() || (group_.stage == 0 && chunk == 0); }
+  bool gathers_parameters() const { return is_sharded() && group_.size > 1; }
+  void overlap_gathers(const std::vector<ChunkUnits>& chunks);
+  ParameterGathers::Buckets buckets_of(int chunk, std::int64_t numbers) const;
+  CollectiveCall gather_of(std::int64_t numbers) const;  ///< of parameters
   bool casts_parameters() const { return held_dtype() != setup_.dtype; }
   bool reduces() const { return group_.size > 1 && (is_last_ || !keeps_all_gradients()); }
   void accumulate(std::size_t unit, std::int64_t count, int tensors);
@@ -65,7 +75,7 @@ class GradientBuckets final : public DataParallel {
   void reduce(std::int64_t count);
   void reduce_oldest_chunk();
   void finish_oldest();
-  std::int64_t capacity() const;  ///< of the next bucket, in numbers
+  std::int64_t capacity(int bucket) const;  ///< in numbers
   std::int64_t all() const;
 
   StepProgram::Stream reductions_;
@@ -76,6 +86,7 @@ class GradientBuckets final : public DataParallel {
   std::deque<WaitingChunk> waiting_;
   int buckets_ = 0;  ///< of this micro-batch
   std::deque<Bucket> in_flight_;
+  std::optional<ParameterGathers> gathers_;  ///< beside forward passes
 };
 
 }  // namespace c3::workloads

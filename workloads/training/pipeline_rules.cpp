@@ -29,8 +29,12 @@ bool splits_backward(const TrainingSetup& setup) {
 }
 
 Broken rule_of_messages(const PipelineSetup& pipeline) {
-  const bool overlaps = pipeline.messages == PipelineMessages::overlapped;
+  const bool overlaps = pipeline.messages != PipelineMessages::batched;
   const bool is_interleaved = pipeline.schedule == ScheduleKind::interleaved;
+  if (pipeline.messages == PipelineMessages::steady && !is_interleaved)
+    return BrokenRule{"pipeline_messages",
+                      fmt::format("\"steady\" requires schedule = \"interleaved\" (it is \"{}\")",
+                                  name_of(pipeline.schedule))};
   if (overlaps && pipeline.schedule == ScheduleKind::one_f_one_b)
     return BrokenRule{"pipeline_messages",
                       "\"overlapped\" requires virtual stages, or another schedule than 1f1b"};
@@ -56,6 +60,34 @@ Broken rule_of_sharding(const TrainingSetup& setup) {
                       fmt::format("fsdp cannot be combined with schedule = \"{}\", which makes gradients "
                                   "of weights in passes of their own",
                                   name_of(setup.pipeline.schedule))};
+  return std::nullopt;
+}
+
+Broken rule_of_scatter(const TrainingSetup& setup) {
+  if (!setup.pipeline.scatter_gather) return std::nullopt;
+  if (setup.tensor_parallel == 1) return BrokenRule{"scatter_gather", "requires tensor_parallel > 1 (it is 1)"};
+  if (setup.sequence_parallel)
+    return BrokenRule{"scatter_gather",
+                      "cannot be combined with sequence_parallel = true, with which each rank sends its part "
+                      "anyway"};
+  if (setup.tokens() * setup.model.hidden % setup.tensor_parallel != 0)
+    return BrokenRule{
+        "scatter_gather",
+        fmt::format("requires that tensor_parallel, which is {}, divides the {} numbers of a message",
+                    setup.tensor_parallel, setup.tokens() * setup.model.hidden)};
+  return std::nullopt;
+}
+
+Broken rule_of_deferral(const TrainingSetup& setup) {
+  const auto refuse = [](std::string what) { return BrokenRule{"deferred_head_gradients", std::move(what)}; };
+  if (setup.pipeline.deferred_head_gradients == 0) return std::nullopt;
+  if (splits_backward(setup))
+    return refuse(
+        fmt::format("cannot be combined with schedule = \"{}\", which makes gradients of weights in "
+                    "passes of their own",
+                    name_of(setup.pipeline.schedule)));
+  if (setup.sharding == Sharding::parameters)
+    return refuse("requires sharding = \"ddp\" or \"zero1\" (it is \"fsdp\")");
   return std::nullopt;
 }
 
@@ -118,6 +150,8 @@ std::optional<BrokenRule> broken_pipeline_rule(const TrainingSetup& setup, int r
     return BrokenRule{"schedule", *std::move(rule)};
   if (auto broken = rule_of_messages(pipeline)) return broken;
   if (auto broken = rule_of_sharding(setup)) return broken;
+  if (auto broken = rule_of_scatter(setup)) return broken;
+  if (auto broken = rule_of_deferral(setup)) return broken;
   if (auto broken = rule_of_layers(setup)) return broken;
   return rule_of_table(setup, ranks);
 }

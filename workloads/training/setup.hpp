@@ -26,6 +26,18 @@ constexpr auto enum_names(Sharding) {
                                             {"fsdp", Sharding::parameters}});
 }
 
+/// When ranks that update a part of the parameters each (ZeRO-1, ZeRO-2) gather all of them.
+enum class ParameterGather {
+  after_optimizer,  ///< all at once, before the next step begins
+  overlapped,       ///< a bucket when the one before it is needed, in the next step's first forward passes
+  aligned,          ///< a chunk of layers a chunk ahead, at the same time on all stages of a pipeline
+};
+constexpr auto enum_names(ParameterGather) {
+  return std::to_array<EnumName<ParameterGather>>({{"after_optimizer", ParameterGather::after_optimizer},
+                                                   {"overlapped", ParameterGather::overlapped},
+                                                   {"aligned", ParameterGather::aligned}});
+}
+
 /// Which activations a backward pass finds and which it computes again.
 enum class Recompute {
   none,
@@ -41,13 +53,22 @@ constexpr auto enum_names(Recompute) {
                                              {"full", Recompute::full}});
 }
 
-/// How sums over tensor-parallel ranks are made that products cut into parts need (async_chunks).
-enum class AsyncSums {
-  reduced,  ///< by collectives that add
-  copied,   ///< every rank's parts are copied to the ranks that they are of, where a kernel adds them
+/// What runs beside the products whose tokens are gathered before them or whose sums over tensor-parallel ranks
+/// follow.
+enum class TensorOverlap {
+  none,          ///< nothing but what the framework overlaps (Framework::overlaps_tensor)
+  chunks,        ///< products are cut into parts, each with a collective of its own
+  user_buffers,  ///< the same, but a sum's parts are copied to the ranks that they are of, where a kernel adds
+                 ///< them; copy engines move both
+  ring,          ///< as many parts as ranks, each passed on to the next rank while the next one is computed
+  fused,         ///< the product's own stores make the sum
 };
-constexpr auto enum_names(AsyncSums) {
-  return std::to_array<EnumName<AsyncSums>>({{"reduced", AsyncSums::reduced}, {"copied", AsyncSums::copied}});
+constexpr auto enum_names(TensorOverlap) {
+  return std::to_array<EnumName<TensorOverlap>>({{"none", TensorOverlap::none},
+                                                 {"chunks", TensorOverlap::chunks},
+                                                 {"user_buffers", TensorOverlap::user_buffers},
+                                                 {"ring", TensorOverlap::ring},
+                                                 {"fused", TensorOverlap::fused}});
 }
 
 struct TrainingSetup {
@@ -60,15 +81,24 @@ struct TrainingSetup {
   std::int64_t micro_batches = 1;  ///< one after another, whose gradients add up
   int tensor_parallel = 1;         ///< neighbouring ranks that share each weight
   bool sequence_parallel = false;  ///< between a layer's blocks each has a part of the tokens
-  int async_chunks = 1;  ///< products and the collectives beside them in so many parts that overlap (async TP)
-  AsyncSums async_sums = AsyncSums::reduced;
+  TensorOverlap tensor_overlap = TensorOverlap::none;
+  int tensor_chunks = 0;  ///< parts of a product with chunks or user buffers; 0: as many as tensor_parallel
   Sharding sharding = Sharding::parameters;
+  /// Data-parallel ranks that have a part each, neighbours among those; such groups are replicas, which sum
+  /// their parts of gradients (HSDP, several instances of a distributed optimizer). 0: all of them
+  int shard_group = 0;
+  ParameterGather parameter_gather = ParameterGather::after_optimizer;
   bool reshard_after_forward = true;  ///< of Sharding::parameters
   Recompute recompute = Recompute::none;
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
 
   std::int64_t tokens() const { return micro_batch * sequence; }  ///< of a micro-batch
+  /// Into which products are cut beside which collectives run.
+  int product_parts() const {
+    if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;
+    return tensor_chunks > 0 ? tensor_chunks : tensor_parallel;
+  }
 
   bool operator==(const TrainingSetup&) const = default;
 };

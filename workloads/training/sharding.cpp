@@ -8,10 +8,11 @@
 namespace c3::inline workloads {
 
 std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                                 DataParallelGroup group, StepProgram& program) {
+                                                 const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
+                                                 StepProgram& program) {
   if (setup.sharding == Sharding::parameters && group.size > 1)
     return std::make_unique<FullyShardedParameters>(setup, std::move(units), group, program);
-  return std::make_unique<GradientBuckets>(setup, std::move(units), group, program);
+  return std::make_unique<GradientBuckets>(setup, std::move(units), chunks, group, program);
 }
 
 }  // namespace c3::workloads

@@ -8,7 +8,9 @@
 namespace c3::inline workloads {
 
 /// What the setup's `sharding` names: fully sharded parameters, else buckets of gradients.
+/// \param chunks of the stage
 std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
-                                                 DataParallelGroup group, StepProgram& program);
+                                                 const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
+                                                 StepProgram& program);
 
 }  // namespace c3::workloads

@@ -2,17 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace c3::inline workloads {
 
 StageMessages::StageMessages(const PipelineSetup& setup, const PipelineSchedule& schedule, int stage,
-                             Bytes bytes, PipelineCommunicators over, StepProgram& program)
+                             BoundaryTensor tensor, StepCommunicators over, StepProgram& program)
     : setup_(setup),
       schedule_(schedule),
       stage_(stage),
-      bytes_(bytes),
+      tensor_(std::move(tensor)),
       over_(over),
       program_(program),
-      compute_(program.stream("compute")) {}
+      compute_(program.stream("compute")),
+      steady_to_(tasks().size()) {
+  if (setup.messages != PipelineMessages::steady) return;
+  const auto is = [](PipelinePass pass) {
+    return [pass](const PipelineTask& task) { return task.pass == pass; };
+  };
+  const auto backward = std::ranges::find_if(tasks(), is(PipelinePass::backward));
+  const auto forward = std::find_if(tasks().rbegin(), tasks().rend(), is(PipelinePass::forward));
+  // The forward pass before the first backward pass is one of a pair, and so is the backward pass after the
+  // last forward pass.
+  steady_from_ = static_cast<std::size_t>(backward - tasks().begin()) - 1;
+  steady_to_ = static_cast<std::size_t>(tasks().rend() - forward) + 1;
+}
+
+bool StageMessages::overlaps(std::size_t number) const { return number >= steady_from_ && number < steady_to_; }
 
 std::optional<StageMessages::Link> StageMessages::link(ChunkPlace own, std::optional<ChunkPlace> other,
                                                        bool other_is_first) const {
@@ -36,7 +53,7 @@ std::optional<StageMessages::Link> StageMessages::target_of(const PipelineTask& 
 }
 
 Message StageMessages::message(const Link& link, bool sends) const {
-  return {.offset = link.peer - stage_, .bytes = bytes_, .sends = sends};
+  return {.offset = link.peer - stage_, .bytes = message_bytes(), .sends = sends};
 }
 
 // Neighbouring links differ; where the number of stages is odd, so does the one from the last stage to the
@@ -53,8 +70,8 @@ std::size_t StageMessages::next_with_messages(std::size_t number) const {
   return number;
 }
 
-StageMessages::Tensor StageMessages::hold(const char* name) {
-  return program_.memory().allocate(compute_, MemoryClass::communication, name, bytes_);
+StageMessages::Tensor StageMessages::hold(const char* name, Bytes bytes) {
+  return program_.memory().allocate(compute_, MemoryClass::communication, name, bytes);
 }
 
 void StageMessages::before(std::size_t number) {
@@ -62,14 +79,34 @@ void StageMessages::before(std::size_t number) {
   if (is_batched()) {
     if (number == received_to_) launch_batch(number);
     wait_for_batch();
+    gather(number);
     return;
   }
   receive(number);
-  receive(next_with_messages(number + 1));
+  if (overlaps(number)) receive(next_with_messages(number + 1));
+  wait_for_sends();
   const auto its = received_.find(number);
   if (its == received_.end()) return;
   if (!its->second.event) record_on(its->second.stream);
   program_.wait(compute_, its->second.event.value());
+  gather(number);
+}
+
+void StageMessages::wait_for_sends() {
+  if (const auto stream = std::exchange(awaited_, std::nullopt)) program_.order(*stream, compute_, "sent");
+}
+
+// What was received is a part of what the task needs.
+void StageMessages::gather(std::size_t number) {
+  if (!setup_.scatter_gather) return;
+  const auto its = received_.find(number);
+  if (its == received_.end()) return;
+  const Tensor whole = hold("received", tensor_.bytes);
+  const StepProgram::Stream stream = program_.stream("pipeline_gather");
+  program_.order(compute_, stream, "parts received");
+  program_.collective(stream, "pipeline all_gather", tensor_.gather);
+  program_.order(stream, compute_, "parts gathered");
+  program_.memory().release(std::exchange(its->second.buffer, whole));
 }
 
 void StageMessages::after(std::size_t number) {
@@ -82,10 +119,11 @@ void StageMessages::after(std::size_t number) {
   const std::optional<Link> target = target_of(task);
   if (!is_batched()) {
     if (target) send(task);
+    if (target && !overlaps(number)) awaited_ = program_.stream(stream_name(task.pass, *target));
     return;
   }
   if (target) {
-    outputs_.push_back(hold("sent"));
+    outputs_.push_back(hold("sent", tensor_.bytes));
     batch_.emplace_back(message(*target, true),
                         fmt::format("{} to stage {}", text_of(task, schedule_.chunks), target->peer));
   }
@@ -101,7 +139,7 @@ void StageMessages::launch_batch(std::size_t next) {
     received_to_ = number + 1;
     const std::optional<Link> source = source_of(task);
     if (!source) continue;
-    received_.emplace(number, Received{hold("received"), compute_, std::nullopt});
+    received_.emplace(number, Received{hold("received", message_bytes()), compute_, std::nullopt});
     batch_.emplace_back(message(*source, false),
                         fmt::format("{} from stage {}", text_of(task, schedule_.chunks), source->peer));
   }
@@ -134,7 +172,7 @@ void StageMessages::receive(std::size_t number) {
   if (!source) return;
   const StepProgram::Stream stream = program_.stream(stream_name(task.pass, *source));
   record_on(stream);
-  const Tensor buffer = hold("received");
+  const Tensor buffer = hold("received", message_bytes());
   const bool is_forward = task.pass == PipelinePass::forward;
   program_.exchange(stream, fmt::format("{} from stage {}", text_of(task, schedule_.chunks), source->peer),
                     {.communicator = is_forward ? over_.activations : over_.gradients,
@@ -154,7 +192,7 @@ void StageMessages::send(const PipelineTask& task) {
     program_.memory().release(before->second);
   const Link target = target_of(task).value();
   const StepProgram::Stream stream = program_.stream(stream_name(task.pass, target));
-  const Tensor output = hold("sent");
+  const Tensor output = hold("sent", tensor_.bytes);
   const bool is_forward = task.pass == PipelinePass::forward;
   program_.order(compute_, stream, "pass ended");
   program_.exchange(

@@ -28,7 +28,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
-void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
+void StepComposer::backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split) {
   const bool whole = recomputed && setup_.recompute != Recompute::attention;
   if (whole) recompute(block, state);
   std::span<const PartKernel> rest = block.backward;
@@ -37,28 +37,34 @@ void StepComposer::backward_block(const BlockKernels& block, BlockState& state, 
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
     if (recomputed && !whole && part.role == Role::values) recompute(block, state);
-    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr);
+    run_part(rest.first(count), Pass::backward, Keeping::all, nullptr, !splits(split, part));
     const bool makes_weights = std::ranges::any_of(rest.first(count), makes_gradient);
-    if (schedule_.splits_backward && makes_weights)
-      keep_output_gradients(block, part, state);
-    else
-      release_part(state, part);
+    const bool waits = splits(split, part) && makes_weights;
+    if (waits) keep_output_gradients(block, part, state);
+    if (waits && split == Split::logits)  // the norm before it, whose backward kernels run, keeps it no longer
+      state.kept.push_back({part, program_.memory().allocate(compute_, MemoryClass::activations,
+                                                             "inputs of the head", stream_bytes())});
+    if (!waits) release_part(state, part);
     rest = rest.subspan(count);
   }
-  if (!schedule_.splits_backward) end_block(state);
+  if (split == Split::none) end_block(state);
+}
+
+bool StepComposer::splits(Split split, PartId part) {
+  return split == Split::all || (split == Split::logits && part.role == Role::logits);
 }
 
 // Of a backward pass that is split.
-void StepComposer::weights_block(const BlockKernels& block, BlockState& state) {
+void StepComposer::weights_block(const BlockKernels& block, BlockState& state, Split split) {
   std::span<const PartKernel> rest = block.backward;
   while (!rest.empty()) {
     const PartId part = rest.front().part;
     const auto end = std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    if (std::ranges::any_of(rest.first(count), makes_gradient)) {
+    if (splits(split, part) && std::ranges::any_of(rest.first(count), makes_gradient)) {
       const bool gathers = collectives_of(setup_, part, Pass::backward).gathers_input;
       const auto buffer = gathers ? std::optional(gather_buffer()) : std::nullopt;
-      gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1) : std::vector<EventId>{});
+      gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1) : Arrivals{});
       if (buffer) program_.memory().release(*buffer);
       release_part(state, part);
     }
@@ -145,14 +151,14 @@ void StepComposer::run_parts(const std::vector<PartKernel>& kernels, Pass pass, 
     const auto end =
         std::ranges::find_if(rest, [&](const PartKernel& kernel) { return kernel.part != rest.front().part; });
     const auto count = static_cast<std::size_t>(end - rest.begin());
-    run_part(rest.first(count), pass, keeping, state);
+    run_part(rest.first(count), pass, keeping, state, true);
     rest = rest.subspan(count);
   }
 }
 
 // Gradients of weights wait for nobody: they run beside the sum over ranks, or before what is summed.
-void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping,
-                            BlockState* state) {
+void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
+                            bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
@@ -162,102 +168,43 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
   std::vector<Tensor> buffers;
   if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer());
-  const bool makes_weights = !schedule_.splits_backward;
   const bool gathers_input = collectives.gathers_input && makes_weights;
   if (gathers_input) buffers.push_back(gather_buffer());
-  const auto gathered = collectives.gathers ? gather_tokens(part, chunks) : std::vector<EventId>{};
-  const auto inputs = gathers_input ? gather_tokens(part, 1) : std::vector<EventId>{};
+  const bool in_ring = runs_in_ring(part, pass, collectives);
+  const Arrivals gathered = !collectives.gathers ? Arrivals{}
+                            : in_ring            ? gather_in_ring(part)
+                                                 : gather_tokens(part, chunks);
+  const Arrivals inputs = gathers_input ? gather_tokens(part, 1) : Arrivals{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
   if (makes_weights && collectives.reduces && !defers) gradients_of_weights(kernels, inputs);
   for (int chunk = 0; chunk < chunks; ++chunk) {
-    if (!gathered.empty()) program_.wait(compute_, gathered[static_cast<std::size_t>(chunk)]);
+    if (!gathered.empty() && gathered[static_cast<std::size_t>(chunk)])
+      program_.wait(compute_, *gathered[static_cast<std::size_t>(chunk)]);
     for (const PartKernel& kernel : kernels) {
       if (makes_gradient(kernel)) continue;
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
-    if (collectives.reduces) reduce_tokens(part, chunks, copies_sums(part, chunks));
+    if (!collectives.reduces) continue;
+    if (in_ring)
+      pass_on(part, chunk);
+    else
+      reduce_tokens(part, chunks, copies_sums(part, chunks));
   }
   if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
-  if (collectives.reduces) end_reduction(part, copies_sums(part, chunks));
+  if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
 
 /// \param inputs after which a rank has all tokens of what it kept a part of
-void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels,
-                                        const std::vector<EventId>& inputs) {
-  for (const EventId event : inputs)
-    program_.wait(compute_, event);
+void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels, const Arrivals& inputs) {
+  for (const std::optional<EventId>& event : inputs)
+    program_.wait(compute_, event.value());
   for (const PartKernel& kernel : kernels) {
     if (makes_gradient(kernel)) run_kernel(kernel, Pass::backward, Keeping::all, nullptr, 1);
   }
-}
-
-std::vector<EventId> StepComposer::gather_tokens(PartId part, int chunks) {
-  const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
-  program_.order(compute_, stream, name_of(part) + " ready");
-  std::vector<EventId> events;
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    program_.collective(stream, name_of(part) + " all_gather",
-                        tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));
-    events.push_back(program_.record(stream, name_of(part) + " gathered"));
-  }
-  return events;
-}
-
-StepComposer::Tensor StepComposer::gather_buffer() {
-  return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", hidden_bytes());
-}
-
-// PyTorch finds sums that follow one product (torch/_inductor/fx_passes/micro_pipeline_tp.py): not those of
-// several products' gradients, which are added first.
-int StepComposer::chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const {
-  if (!collectives.gathers && !collectives.reduces) return 1;
-  const bool has_several = setup_.framework.separate_projections && part.role != Role::logits;
-  const bool adds_first = pass == Pass::backward && collectives.reduces && has_several;
-  return setup_.async_sums == AsyncSums::copied && adds_first ? 1 : setup_.async_chunks;
-}
-
-bool StepComposer::copies_sums(PartId part, int chunks) const {
-  return setup_.async_sums == AsyncSums::copied && chunks > 1 && part.block != BlockId::embedding;
-}
-
-StepProgram::Stream StepComposer::stream_of_sums(PartId part, bool copies) {
-  if (part.block == BlockId::embedding) return program_.stream("vocabulary");
-  return program_.stream(copies ? "tensor_copy" : "tensor");
-}
-
-void StepComposer::reduce_tokens(PartId part, int chunks, bool copies) {
-  const auto stream = stream_of_sums(part, copies);
-  program_.order(compute_, stream, name_of(part) + " ready");
-  auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  if (copies) kind = CollectiveKind::all_to_all;
-  program_.collective(stream, fmt::format("{} {}", name_of(part), name_of(kind)),
-                      tensor_call(kind, hidden_bytes() / chunks));
-}
-
-// What was copied is as large as the whole tensor, and is added up into this rank's part of it. An addition
-// goes through three tensors.
-void StepComposer::end_reduction(PartId part, bool copied) {
-  program_.order(stream_of_sums(part, copied), compute_, name_of(part) + " reduced");
-  if (!copied) return;
-  const auto numbers = static_cast<double>(setup_.tokens() * setup_.model.hidden);
-  const double read_and_written = numbers * (1.0 + 1.0 / setup_.tensor_parallel);
-  program_.kernel(compute_, name_of(part) + " sum",
-                  flat(VectorOp::add, static_cast<std::int64_t>(read_and_written / 3.0), setup_.dtype));
-}
-
-// Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.
-void StepComposer::loss_sums() {
-  if (setup_.tensor_parallel == 1) return;
-  const auto stream = program_.stream("vocabulary");
-  program_.order(compute_, stream, "loss ready");
-  const Bytes bytes = element_size(DType::fp32) * static_cast<double>(setup_.tokens());
-  for (const char* what : {"largest logit", "sum of exponentials", "right logit"})
-    program_.collective(stream, what, tensor_call(CollectiveKind::all_reduce, bytes));
-  program_.order(stream, compute_, "loss summed");
 }
 
 void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ class StepComposer {
  public:
   /// All references must outlive it.
   StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
-               StepStage stage, PipelineCommunicators over, StepProgram& program);
+               StepStage stage, StepCommunicators over, StepProgram& program);
   StepStageFacts compose();
 
  private:
@@ -72,6 +73,11 @@ class StepComposer {
   void run(const PipelineTask& task);
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
+  DataParallelGroup data_parallel_group() const;
+  std::vector<ChunkUnits> chunk_units() const;
+  bool defers_head(const PipelineTask& task) const;
+  void make_deferred_gradients();
+  void head_gradients_done(const PipelineTask& task);
   void log_losses();
   void end_pass();
   void forward_pass(const PipelineTask& task);
@@ -83,23 +89,39 @@ class StepComposer {
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;
   std::size_t unit_of(int chunk, std::int64_t layer) const;
+  const std::vector<PipelineTask>& tasks() const {
+    return schedule_.tasks[static_cast<std::size_t>(stage_.number)];
+  }
   std::int64_t table_parameters() const;
   void optimizer();
 
   void forward_block(const BlockKernels& block, BlockState& state, bool recomputed);
-  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed);
-  void weights_block(const BlockKernels& block, BlockState& state);
+  /// Of which parts gradients of weights are made later, by weights_block().
+  enum class Split { none, logits, all };
+  Split usual_split() const { return schedule_.splits_backward ? Split::all : Split::none; }
+  static bool splits(Split split, PartId part);
+  void backward_block(const BlockKernels& block, BlockState& state, bool recomputed, Split split);
+  void weights_block(const BlockKernels& block, BlockState& state, Split split);
   void end_block(BlockState& state);
   void recompute(const BlockKernels& block, BlockState& state);
   void run_parts(const std::vector<PartKernel>& kernels, Pass pass, Keeping keeping, BlockState* state);
-  void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state);
-  void gradients_of_weights(std::span<const PartKernel> kernels, const std::vector<EventId>& inputs);
+  /// \param makes_weights in a backward pass, gradients of weights too
+  void run_part(std::span<const PartKernel> kernels, Pass pass, Keeping keeping, BlockState* state,
+                bool makes_weights);
+  /// After which each part of the tokens is there; nothing is to be waited for where this rank has it.
+  using Arrivals = std::vector<std::optional<EventId>>;
+  void gradients_of_weights(std::span<const PartKernel> kernels, const Arrivals& inputs);
   void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
-  std::vector<EventId> gather_tokens(PartId part, int chunks);
+  Arrivals gather_tokens(PartId part, int chunks);
+  Arrivals gather_in_ring(PartId part);
   /// Into which the tokens of all tensor-parallel ranks are gathered.
   Tensor gather_buffer();
   /// Into how many parts a part's products and collectives are cut.
   int chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const;
+  /// Whether a part's tokens, or its sums, go from rank to rank beside its product.
+  bool runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const;
+  void pass_on(PartId part, int chunk);
+  Exchange passed_on() const;
   /// Whether partial sums of so many parts are copied, for a kernel that adds them.
   bool copies_sums(PartId part, int chunks) const;
   StepProgram::Stream stream_of_sums(PartId part, bool copies);
@@ -124,7 +146,7 @@ class StepComposer {
   const RankGrid& grid_;
   const PipelineSchedule& schedule_;
   const StepStage stage_;
-  const PipelineCommunicators over_;
+  const StepCommunicators over_;
   ModelBlocks blocks_;
   StepProgram& program_;
   StepProgram::Stream compute_;
@@ -134,7 +156,11 @@ class StepComposer {
   std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
   std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
   std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made
+  std::size_t forward_passes_ = 0;                       ///< that have begun
+  std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
+  int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;
+  EventId passed_on_ = 0;        ///< of a ring of sums: what the rank before has sent is there
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "workloads/training/sharding.hpp"
@@ -10,7 +11,7 @@
 namespace c3::inline workloads {
 
 StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, const PipelineSchedule& schedule,
-                           StepStage stage, PipelineCommunicators over, StepProgram& program)
+                           StepStage stage, StepCommunicators over, StepProgram& program)
     : setup_(setup),
       grid_(grid),
       schedule_(schedule),
@@ -20,14 +21,13 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       program_(program),
       compute_(program_.stream("compute")),
       units_(units_of_stage()),
-      data_parallel_(make_data_parallel(setup, units_,
-                                        {.size = grid.size(GridAxis::data),
-                                         .stride = grid.stride(GridAxis::data),
-                                         .is_all = grid.size(GridAxis::data) == grid.ranks(),
-                                         .stage = stage_.number},
-                                        program_)),
+      data_parallel_(make_data_parallel(setup, units_, chunk_units(), data_parallel_group(), program_)),
       done_(stage_.chunks.size()),
-      messages_(setup.pipeline, schedule, stage_.number, stream_bytes(), over, program_) {
+      messages_(setup.pipeline, schedule, stage_.number,
+                {.bytes = stream_bytes(),
+                 .tensor_ranks = setup.tensor_parallel,
+                 .gather = tensor_call(CollectiveKind::all_gather, stream_bytes())},
+                over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
 }
@@ -55,6 +55,35 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   return units;
 }
 
+DataParallelGroup StepComposer::data_parallel_group() const {
+  const int ranks = grid_.size(GridAxis::data);
+  const int size = setup_.shard_group > 0 ? std::min(setup_.shard_group, ranks) : ranks;
+  return {.size = size,
+          .stride = grid_.stride(GridAxis::data),
+          .is_all = size == grid_.ranks(),
+          .stage = stage_.number,
+          .replicas = ranks / size};
+}
+
+// What is before or after all layers is one unit: with the embedding where that is on this stage.
+std::vector<ChunkUnits> StepComposer::chunk_units() const {
+  std::vector<ChunkUnits> all;
+  for (const StageChunk& chunk : stage_.chunks) {
+    ChunkUnits its;
+    if (chunk.embedding) its.units.push_back(0);
+    for (std::int64_t i = 0; i < chunk.layers; ++i)
+      its.units.push_back(unit_of(static_cast<int>(all.size()), i));
+    if (chunk.head && !stage_.has_embedding()) its.units.push_back(0);
+    for (const PipelineTask& task : tasks()) {
+      if (task.pass != PipelinePass::forward) continue;
+      if (task.chunk == static_cast<int>(all.size())) break;
+      ++its.first_pass;
+    }
+    all.push_back(std::move(its));
+  }
+  return all;
+}
+
 // Of this rank of a tensor-parallel group.
 std::int64_t StepComposer::table_parameters() const {
   const std::int64_t ranks = setup_.tensor_parallel;
@@ -73,13 +102,14 @@ StepStageFacts StepComposer::compose() {
   begin("start", HostPass::forward);
   data_parallel_->begin_step();
   program_.memory().begin_step();
-  const std::vector<PipelineTask>& tasks = schedule_.tasks[static_cast<std::size_t>(stage_.number)];
-  for (std::size_t number = 0; number < tasks.size(); ++number) {
-    if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", tasks[number].micro_batch);
+  for (std::size_t number = 0; number < tasks().size(); ++number) {
+    const PipelineTask& task = tasks()[number];
+    if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", task.micro_batch);
     messages_.before(number);
-    run(tasks[number]);
+    run(task);
     messages_.after(number);
   }
+  make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
   if (stage_.sums_embedding) sum_embedding();
@@ -98,7 +128,10 @@ void StepComposer::run(const PipelineTask& task) {
   const bool makes_weights =
       task.pass == (schedule_.splits_backward ? PipelinePass::weights : PipelinePass::backward);
   if (makes_weights) begin_gradients(task);
-  if (task.pass == PipelinePass::forward) forward_pass(task);
+  if (task.pass == PipelinePass::forward) {
+    data_parallel_->begin_forward(forward_passes_++);
+    forward_pass(task);
+  }
   if (task.pass == PipelinePass::backward) backward_pass(task);
   if (task.pass == PipelinePass::weights) weights_pass(task);
   if (makes_weights) end_gradients(task);
@@ -178,24 +211,57 @@ void StepComposer::backward_pass(const PipelineTask& task) {
   const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
                                                      "gradients of activations", stream_bytes());
   if (chunk.head) {
-    backward_block(blocks_.head, state.head, false);
-    if (!stage_.has_embedding()) gradients_done(0);
+    const bool defers = defers_head(task);
+    backward_block(blocks_.head, state.head, false, defers ? Split::logits : usual_split());
+    if (defers) {
+      deferred_.push_back(std::exchange(state.head, {}));
+    } else if (!schedule_.splits_backward && !stage_.has_embedding()) {
+      head_gradients_done(task);
+    }
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     const std::int64_t layer = chunk.first + i;
     begin(fmt::format("backward, layer {}", layer), HostPass::backward);
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
-    backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
+                   usual_split());
     gradients_done(unit_of(task.chunk, i));
   }
   if (chunk.embedding) {
     begin("backward, embedding", HostPass::backward);
     if (!stage_.has_head()) data_parallel_->before_backward(0);
-    backward_block(blocks_.embedding, state.embedding, false);
+    backward_block(blocks_.embedding, state.embedding, false, usual_split());
   }
   program_.memory().release(gradient);
   if (chunk.embedding) gradients_done(0);
+}
+
+// Of the first micro-batches (Megatron-Core: defer_embedding_wgrad_compute, wgrad_deferral_limit).
+bool StepComposer::defers_head(const PipelineTask& task) const {
+  const std::int64_t deferred = setup_.pipeline.deferred_head_gradients;
+  return deferred > 0 && done_[static_cast<std::size_t>(task.chunk)] <= deferred;
+}
+
+// Layers and head count apart where some of the head's gradients are made later.
+void StepComposer::head_gradients_done(const PipelineTask& task) {
+  const std::int64_t all = schedule_.through_a_chunk(setup_.micro_batches);
+  const int layers = done_[static_cast<std::size_t>(task.chunk)];
+  const int head = ++head_gradients_;
+  data_parallel_->begin_micro_batch(task.chunk, head == 1, head == all);
+  data_parallel_->after_backward(0);
+  data_parallel_->begin_micro_batch(task.chunk, layers == 1, layers == all);
+}
+
+// While stages before this one still have passes to do.
+void StepComposer::make_deferred_gradients() {
+  if (deferred_.empty()) return;
+  const auto chunk = std::ranges::find_if(stage_.chunks, &StageChunk::head) - stage_.chunks.begin();
+  for (; !deferred_.empty(); deferred_.pop_front()) {
+    begin("deferred weights, head", HostPass::backward);
+    weights_block(blocks_.head, deferred_.front(), Split::logits);
+    head_gradients_done({.chunk = static_cast<int>(chunk)});
+  }
 }
 
 /// Of the backward pass, which is all of it unless it is split.
@@ -208,17 +274,17 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
   if (chunk.head) {
     begin("weights, head", HostPass::backward);
-    weights_block(blocks_.head, state.head);
+    weights_block(blocks_.head, state.head, Split::all);
     if (!stage_.has_embedding()) data_parallel_->after_backward(0);
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
-    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)]);
+    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], Split::all);
     data_parallel_->after_backward(unit_of(task.chunk, i));
   }
   if (!chunk.embedding) return;
   begin("weights, embedding", HostPass::backward);
-  weights_block(blocks_.embedding, state.embedding);
+  weights_block(blocks_.embedding, state.embedding, Split::all);
   data_parallel_->after_backward(0);
 }
 

@@ -22,6 +22,7 @@ class Share {
     for (std::int64_t& outputs : part.outputs)
       outputs = rounded_up(outputs);
   }
+  void operator()(parts::HeadNorm& part) const { divide_heads(part); }
   void operator()(parts::Rotation& part) const { divide_heads(part); }
   void operator()(parts::Attention& part) const { divide_heads(part); }
   void operator()(parts::Activation& part) const { part.width /= ranks_; }

@@ -29,7 +29,7 @@ void check(const TrainingSetup& setup, int ranks) {
   divides(model.ffn, share, fmt::format("ffn = {}", model.ffn));
   if (setup.sequence_parallel)
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
-  divides(setup.tokens(), setup.async_chunks, fmt::format("{} tokens of a micro-batch", setup.tokens()));
+  divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
   if (model.experts)
     throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
@@ -52,7 +52,7 @@ class StagesWriter {
     const int stages = setup_.pipeline.stages;
     WrittenStep step;
     step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.size(GridAxis::data);
-    const PipelineCommunicators over = stages > 1 ? communicators() : PipelineCommunicators{};
+    const StepCommunicators over = communicators();
     for (int stage = 0; stage < stages; ++stage) {
       if (stages > 1) builder_.begin_script(grid_.ranks_of_stage(stage), fmt::format("stage {}", stage));
       StepProgram program(setup_, builder_);
@@ -64,10 +64,14 @@ class StagesWriter {
   }
 
  private:
-  PipelineCommunicators communicators() {
+  StepCommunicators communicators() {
+    StepCommunicators over;
+    if (setup_.tensor_overlap == TensorOverlap::ring)
+      over.tensor = builder_.communicator("tensor", grid_.groups(GridAxis::tensor));
+    if (setup_.pipeline.stages == 1) return over;
     const RankGroups groups = grid_.groups(GridAxis::pipeline);
-    PipelineCommunicators over{.activations = builder_.communicator("pipeline", groups)};
-    if (setup_.pipeline.messages == PipelineMessages::overlapped)
+    over.activations = builder_.communicator("pipeline", groups);
+    if (setup_.pipeline.messages != PipelineMessages::batched)
       over.gradients = builder_.communicator("pipeline gradients", groups);
     if (ties_ends()) over.embedding = builder_.communicator("embedding", groups);
     if (schedule_.path == ChunkPath::both) over.opposite = builder_.communicator("opposite stages", groups);
@@ -160,6 +164,14 @@ class TrainingFamily : public ProgramFamily {
 };
 
 }  // namespace
+
+std::map<std::string, StreamPolicy> usual_policies(const TrainingSetup& setup) {
+  std::map<std::string, StreamPolicy> policies;
+  if (setup.tensor_overlap == TensorOverlap::user_buffers)
+    policies["tensor_gather"].backend = policies["tensor_copy"].backend = Backend::dma;
+  if (setup.tensor_overlap == TensorOverlap::fused) policies["tensor"].backend = Backend::fused;
+  return policies;
+}
 
 WrittenStep training_step(const TrainingSetup& setup, int ranks) {
   check(setup, ranks);

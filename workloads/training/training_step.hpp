@@ -2,6 +2,9 @@
 /// One training step of a transformer on the ranks of a cluster: streams of operations, what hosts launch, and
 /// what it needs of memory.
 
+#include <map>
+#include <string>
+
 #include "workloads/experiment.hpp"
 #include "workloads/training/setup.hpp"
 
@@ -15,6 +18,9 @@ namespace c3::inline workloads {
 /// facts lack `peak` and `memory_size`, which are the GPU's.
 /// \throws std::invalid_argument, naming what does not divide or is not known of the model.
 WrittenStep training_step(const TrainingSetup& setup, int ranks);
+
+/// How streams of the step run where a strategy does not say so: what TrainingSetup::tensor_overlap implies.
+std::map<std::string, StreamPolicy> usual_policies(const TrainingSetup& setup);
 
 /// Makes \p experiment, whose cluster is set, the training step \p setup: its program, facts and family.
 /// \throws as training_step

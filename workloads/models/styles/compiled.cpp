@@ -25,7 +25,8 @@ class Compiled final : public TrainingLowering {
 void Compiled::norm(const parts::Norm& part) {
   if (!std::exchange(is_after_sum_, false)) return TrainingLowering::norm(part);
   const TensorShape tensor = past_blocks(part.width);
-  fused_norm(part, {tensor.rows, 2 * tensor.cols}, {tensor.rows, tensor.cols * 4 / 3});
+  fused_norm(part.formula, tensor, {tensor.rows, 2 * tensor.cols}, {tensor.rows, tensor.cols * 4 / 3},
+             norm_output(part.width));
 }
 
 // The norm's backward kernel adds the gradients.

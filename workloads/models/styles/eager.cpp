@@ -10,16 +10,15 @@ class Eager final : public TrainingLowering {
   using TrainingLowering::TrainingLowering;
 
  private:
-  void norm(const parts::Norm& part) override;
+  void norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) override;
   void residual(const parts::Residual& part) override;
   void before_softmax(TensorShape scores) override;
   void gated(VectorOp function, TensorShape tensor) override;
 };
 
 // x rsqrt(mean(x^2) + epsilon) in fp32, then times the weight in the layer's type, a kernel each.
-void Eager::norm(const parts::Norm& part) {
-  if (part.formula != Norm::rmsnorm) return TrainingLowering::norm(part);
-  const TensorShape tensor = past_blocks(part.width);
+void Eager::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
+  if (formula != Norm::rmsnorm) return TrainingLowering::norm_of_rows(formula, tensor, kept);
   const TensorShape row_numbers{tensor.rows, 1};
   widen(tensor, wide_size(tensor));
   forward_wide(VectorOp::pow_scalar, tensor);
@@ -28,7 +27,7 @@ void Eager::norm(const parts::Norm& part) {
   forward_wide(VectorOp::pow_scalar, row_numbers);
   forward_wide(VectorOp::mul_scalar, tensor);
   narrow(tensor, size(tensor));
-  forward(VectorOp::mul_scalar, tensor, norm_output(part.width));
+  forward(VectorOp::mul_scalar, tensor, kept);
 
   backward(VectorOp::mul_scalar, tensor);  // by the weight; its own gradient is a product and a sum
   backward(VectorOp::mul, tensor);

@@ -1,0 +1,120 @@
+// Collectives of tensor-parallel ranks beside the products that feed them, or that they feed.
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "workloads/training/step_composer.hpp"
+
+namespace c3::inline workloads {
+
+StepComposer::Arrivals StepComposer::gather_tokens(PartId part, int chunks) {
+  const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
+  program_.order(compute_, stream, name_of(part) + " ready");
+  Arrivals events;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    program_.collective(stream, name_of(part) + " all_gather",
+                        tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));
+    events.push_back(program_.record(stream, name_of(part) + " gathered"));
+  }
+  return events;
+}
+
+StepComposer::Tensor StepComposer::gather_buffer() {
+  return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", hidden_bytes());
+}
+
+// The part that this rank has first, then what the rank before it passes on, while products run.
+StepComposer::Arrivals StepComposer::gather_in_ring(PartId part) {
+  const auto stream = program_.stream("tensor_gather");
+  program_.order(compute_, stream, name_of(part) + " ready");
+  Arrivals arrivals{std::nullopt};
+  for (int step = 1; step < setup_.tensor_parallel; ++step) {
+    program_.exchange(stream, name_of(part) + " passed on", passed_on());
+    arrivals.push_back(program_.record(stream, name_of(part) + " arrived"));
+  }
+  return arrivals;
+}
+
+// A rank adds its part of a sum to what the rank before it has passed on; the last part stays.
+void StepComposer::pass_on(PartId part, int chunk) {
+  if (chunk > 0) {
+    program_.wait(compute_, passed_on_);
+    const std::int64_t numbers = setup_.tokens() * setup_.model.hidden / setup_.tensor_parallel;
+    program_.kernel(compute_, name_of(part) + " sum", flat(VectorOp::add, numbers, setup_.dtype));
+  }
+  if (chunk + 1 == setup_.tensor_parallel) return;
+  const auto stream = program_.stream("tensor");
+  program_.order(compute_, stream, name_of(part) + " ready");
+  program_.exchange(stream, name_of(part) + " passed on", passed_on());
+  passed_on_ = program_.record(stream, name_of(part) + " arrived");
+}
+
+// To the next rank, while as much comes from the one before.
+Exchange StepComposer::passed_on() const {
+  const Bytes bytes = hidden_bytes() / setup_.tensor_parallel;
+  return {.communicator = over_.tensor,
+          .messages = {{.offset = 1, .bytes = bytes, .sends = true},
+                       {.offset = -1, .bytes = bytes, .sends = false}}};
+}
+
+// TransformerEngine's of a layer's four products: gathers before them, and sums behind the second product of
+// each block. What comes before gradients of weights is in bulk.
+bool StepComposer::runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const {
+  if (setup_.tensor_overlap != TensorOverlap::ring) return false;
+  const bool is_of_layer = part.block == BlockId::self_attention || part.block == BlockId::feed_forward;
+  return is_of_layer && (collectives.gathers || (collectives.reduces && pass == Pass::forward));
+}
+
+// PyTorch finds sums that follow one product (torch/_inductor/fx_passes/micro_pipeline_tp.py): not those of
+// several products' gradients, which are added first.
+int StepComposer::chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const {
+  if (!collectives.gathers && !collectives.reduces) return 1;
+  const bool is_ring = setup_.tensor_overlap == TensorOverlap::ring;
+  if (is_ring && !runs_in_ring(part, pass, collectives)) return 1;
+  const bool has_several = setup_.framework.separate_projections && part.role != Role::logits;
+  const bool adds_first = pass == Pass::backward && collectives.reduces && has_several;
+  return setup_.tensor_overlap == TensorOverlap::user_buffers && adds_first ? 1 : setup_.product_parts();
+}
+
+bool StepComposer::copies_sums(PartId part, int chunks) const {
+  return setup_.tensor_overlap == TensorOverlap::user_buffers && chunks > 1 && part.block != BlockId::embedding;
+}
+
+StepProgram::Stream StepComposer::stream_of_sums(PartId part, bool copies) {
+  if (part.block == BlockId::embedding) return program_.stream("vocabulary");
+  return program_.stream(copies ? "tensor_copy" : "tensor");
+}
+
+void StepComposer::reduce_tokens(PartId part, int chunks, bool copies) {
+  const auto stream = stream_of_sums(part, copies);
+  program_.order(compute_, stream, name_of(part) + " ready");
+  auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  if (copies) kind = CollectiveKind::all_to_all;
+  program_.collective(stream, fmt::format("{} {}", name_of(part), name_of(kind)),
+                      tensor_call(kind, hidden_bytes() / chunks));
+}
+
+// What was copied is as large as the whole tensor, and is added up into this rank's part of it. An addition
+// goes through three tensors.
+void StepComposer::end_reduction(PartId part, bool copied) {
+  program_.order(stream_of_sums(part, copied), compute_, name_of(part) + " reduced");
+  if (!copied) return;
+  const auto numbers = static_cast<double>(setup_.tokens() * setup_.model.hidden);
+  const double read_and_written = numbers * (1.0 + 1.0 / setup_.tensor_parallel);
+  program_.kernel(compute_, name_of(part) + " sum",
+                  flat(VectorOp::add, static_cast<std::int64_t>(read_and_written / 3.0), setup_.dtype));
+}
+
+// Of words that other ranks have: the largest logit, the sum of exponentials, the logit of the right word.
+void StepComposer::loss_sums() {
+  if (setup_.tensor_parallel == 1) return;
+  const auto stream = program_.stream("vocabulary");
+  program_.order(compute_, stream, "loss ready");
+  const Bytes bytes = element_size(DType::fp32) * static_cast<double>(setup_.tokens());
+  for (const char* what : {"largest logit", "sum of exponentials", "right logit"})
+    program_.collective(stream, what, tensor_call(CollectiveKind::all_reduce, bytes));
+  program_.order(stream, compute_, "loss summed");
+}
+
+}  // namespace c3::workloads
