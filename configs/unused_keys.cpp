@@ -43,7 +43,7 @@ struct Run {
 };
 
 /// Keys that begin with `prefix` do not matter to a run for which `holds`.
-struct Rule {
+struct Condition {
   std::string_view prefix;
   bool (*holds)(const Run&);
   std::string_view why;
@@ -67,8 +67,8 @@ bool lacks_collectives(const Run& run) { return !run.use.collectives; }
 bool launches_from_graph(const Run& run) { return !run.use.host_calls; }
 
 /// The first that applies is the reason.
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> kRules = {
+const std::vector<Condition>& conditions() {
+  static const std::vector<Condition> kConditions = {
       {"gpu.dma_", lacks_engines, kNoEngines},
       {"gpu.tracker_entries", is_not_fused, kNotFused},
       {"gpu.trigger_latency", is_not_fused, kNotFused},
@@ -138,7 +138,7 @@ const std::vector<Rule>& rules() {
       {"library.host_launch", launches_from_graph, kFromGraph},
       {"library.eager_gap", launches_from_graph, kFromGraph},
   };
-  return kRules;
+  return kConditions;
 }
 
 /// `bf16_peak`, `bf16_sustained` and `bf16_clock` of a type that is not used, or where one hides another.
@@ -159,8 +159,8 @@ std::optional<std::string> reason_of_rate(std::string_view key, const Run& run) 
 }
 
 std::optional<std::string> reason_of(std::string_view key, const Run& run) {
-  for (const Rule& rule : rules()) {
-    if (key.starts_with(rule.prefix) && rule.holds(run)) return std::string(rule.why);
+  for (const Condition& condition : conditions()) {
+    if (key.starts_with(condition.prefix) && condition.holds(run)) return std::string(condition.why);
   }
   return reason_of_rate(key, run);
 }
