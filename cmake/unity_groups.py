@@ -2,9 +2,9 @@
 
 unity_groups.py ROOT SIZE FILE..
 
-Files of a group are in one folder, at most SIZE of them, and none mentions, or has in a header that it includes from ROOT,
-a name that another one keeps to itself in an anonymous namespace: such names may be the same in many files, as in the
-members of a table (collectives/algorithms).
+Files of a group are in one folder, at most SIZE of them. None has a name that another one keeps to itself in an anonymous
+namespace: neither in its own text and that of the headers that it includes from ROOT, nor among what the headers define that
+those include. Such names may be the same in many files, as in the members of a table (collectives/algorithms).
 Coroutines have no group: g++ 12 takes two coroutines of one name for the same one."""
 
 import functools
@@ -27,9 +27,26 @@ def code_of(text):
     return COMMENT_OR_TEXT.sub(" ", text)
 
 
+def defined_in(code):
+    """Names of functions, constants and types that are defined at the left margin."""
+    return {name.group(1) for definition in DEFINITION.findall(code) if (name := LAST_WORD.search(definition))}
+
+
 @functools.cache
-def mentions_of_header(path):
-    return frozenset(MENTION.findall(code_of(path.read_text()))) if path.exists() else frozenset()
+def text_of_header(path):
+    return path.read_text() if path.exists() else ""
+
+
+@functools.cache
+def defined_by_header(root, name):
+    """With what the headers define that it includes."""
+    text = text_of_header(root / name)
+    return frozenset(defined_in(code_of(text))).union(*(defined_by_header(root, other) for other in INCLUDE.findall(text)))
+
+
+@functools.cache
+def mentions_of_header(root, name):
+    return frozenset(MENTION.findall(code_of(text_of_header(root / name)))) | defined_by_header(root, name)
 
 
 class Source:
@@ -39,12 +56,10 @@ class Source:
         self.path = path
         self.folder = pathlib.Path(path).parent
         self.is_coroutine = COROUTINE.search(text) is not None
-        self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root / h) for h in INCLUDE.findall(whole)))
+        self.mentions = set(MENTION.findall(text)).union(*(mentions_of_header(root, h) for h in INCLUDE.findall(whole)))
         self.own = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
         for block in ANONYMOUS.findall(whole):
-            for definition in DEFINITION.findall(code_of(block)):
-                if name := LAST_WORD.search(definition):
-                    self.own.add(name.group(1))
+            self.own |= defined_in(code_of(block))
 
     def can_join(self, other):
         return self.folder == other.folder and not self.own & other.mentions and not other.own & self.mentions

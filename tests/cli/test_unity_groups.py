@@ -43,6 +43,9 @@ class UnityGroups(unittest.TestCase):
     def test_a_name_in_an_included_header_counts(self):
         files = {"a": OWN.format(""), "b": '#include "h.hpp"\n', "h_hpp": "int helper();\n"}
         self.assertEqual(groups(**files), {"a": 0, "b": 1})
+        files["h_hpp"] = '#include "g.hpp"\n'
+        self.assertEqual(groups(**files, g_hpp="struct helper {\n};\n"), {"a": 0, "b": 1})
+        self.assertEqual(groups(**files, g_hpp="struct X {\n  int helper;\n};\n"), {"a": 0, "b": 0})
 
     def test_a_group_has_so_many_files_and_one_folder(self):
         files = {name: f"int {name};\n" for name in ("a", "b", "c")}
