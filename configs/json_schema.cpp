@@ -59,7 +59,7 @@ Json requirements(const TableRule& rule) {
   return out;
 }
 
-Json reference_to(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+Json reference_to(const std::string& name) { return {{"$ref", "#/$defs/" + name}}; }
 
 /// Under which a key's meaning and default stand, for editors to show.
 constexpr std::array<std::string_view, 2> kExplanations = {"description", "default"};
@@ -174,7 +174,7 @@ class SchemaWriter {
     out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
     Json whole = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
     whole.update(SharedParts(out, definitions_).write());
-    whole["definitions"] = definitions_;
+    whole["$defs"] = definitions_;
     return whole;
   }
 

@@ -235,8 +235,8 @@ class Schema(ScratchTest):
             text = c3sim("config", "schema", kind).stdout
             with self.subTest(kind=kind):
                 self.assertLess(len(text), 100_000)
-                definitions = json.loads(text)["definitions"]
-                referred = set(re.findall(r'"#/definitions/([^"]*)"', text))
+                definitions = json.loads(text)["$defs"]
+                referred = set(re.findall(r'"#/\$defs/([^"]*)"', text))
                 self.assertEqual(referred, set(definitions))
         self.assertIn("integer 1 to 64?", json.loads(c3sim("config", "schema").stdout)["definitions"])
 
