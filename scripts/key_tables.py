@@ -28,7 +28,7 @@ class Schema:
     def plain(self, part):
         """`part` itself instead of a reference, and without the form in which a source is given, too."""
         if "$ref" in part:
-            return self.plain(self.root["definitions"][part["$ref"].removeprefix("#/definitions/")])
+            return self.plain(self.root["$defs"][part["$ref"].removeprefix("#/$defs/")])
         ways = [way for way in part.get("anyOf", []) if not self.is_sourced(way)]
         if self.is_sourced(part):
             return self.plain(part["patternProperties"]["^(value|low|nominal|high)$"])
@@ -40,7 +40,7 @@ class Schema:
 
     def value(self, part):
         """What may be written: "bandwidth above 0", "`cu`, `dma`"."""
-        name = part.get("$ref", "").removeprefix("#/definitions/")
+        name = part.get("$ref", "").removeprefix("#/$defs/")
         if number := NUMBER.fullmatch(name):
             return self.short(number.group(1))
         part = self.plain(part)

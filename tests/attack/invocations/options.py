@@ -81,7 +81,7 @@ def all_verbs():
 def keys_below(schema, path, definitions):
     """Dotted paths of all keys that a part of a JSON schema describes."""
     if "$ref" in schema:
-        schema = definitions[schema["$ref"].removeprefix("#/definitions/")]
+        schema = definitions[schema["$ref"].removeprefix("#/$defs/")]
     for part in schema.get("anyOf", []) + schema.get("oneOf", []) + schema.get("allOf", []):
         yield from keys_below(part, path, definitions)
     for name, inner in schema.get("properties", {}).items():
@@ -99,7 +99,7 @@ def keys_below(schema, path, definitions):
 def keys_of(kind, *prefix):
     """Dotted paths of all keys of experiments or of one kind of preset."""
     schema = json.loads(output_of("config", "schema", kind))
-    return {".".join(path) for path in keys_below(schema, prefix, schema["definitions"])}
+    return {".".join(path) for path in keys_below(schema, prefix, schema["$defs"])}
 
 
 def all_keys():
