@@ -53,15 +53,6 @@ class LengthSteps {
   std::map<std::pair<std::int64_t, std::size_t>, Seconds> times_;
 };
 
-/// The points that were \p chosen under another strategy.
-EpochSample under_strategy(const EpochSample& chosen, std::size_t strategy, LengthSteps& steps) {
-  EpochSample sample = chosen;
-  for (SeqPoint& point : sample.points)
-    point.time = steps.time(std::llround(point.length), strategy);
-  sample.total = sample.estimate();
-  return sample;
-}
-
 /// Every iteration of the epoch; one of each length is simulated.
 Seconds whole_epoch(const std::vector<std::int64_t>& lengths, std::size_t strategy, LengthSteps& steps) {
   Seconds sum;
@@ -102,8 +93,7 @@ int sample_epoch(const SampleEpochRequest& request) {
   for (std::size_t i = 0; i < nominal.strategies.size(); ++i) {
     SampledStrategy sampled{.name = nominal.strategies[i].name, .sample = {}, .simulated = {}, .whole = {}};
     const auto time_of = [&](std::int64_t length) { return steps.time(length, i); };
-    sampled.sample = i == 0 ? simulated_epoch(job.lengths, request.points, time_of)
-                            : under_strategy(job.strategies.front().sample, i, steps);
+    sampled.sample = simulated_epoch(job.lengths, request.points, time_of);
     steps.count(i, sampled);
     if (request.whole) sampled.whole = whole_epoch(job.lengths, i, steps);
     job.strategies.push_back(std::move(sampled));

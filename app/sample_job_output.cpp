@@ -21,25 +21,17 @@ double share_simulated(const SampledStrategy& strategy) {
 }
 
 std::string heading(const SampledJob& job) {
-  return fmt::format("{}: {} sequences, {}, in {} iterations of {}; {:.1f}% of their tokens are padding\n\n",
+  return fmt::format("{}: {} sequences, {}, in {} iterations of {}; {:.1f}% of their tokens are padding\n",
                      job.experiment, job.sequences, name_of(job.batches), job.lengths.size(), job.batch,
                      kPercent * job.padding);
 }
 
-std::string points_table(const SampledJob& job) {
-  std::vector<std::string> header{"length", "stands for", "of all"};
-  for (const SampledStrategy& strategy : job.strategies)
-    header.push_back(strategy.name + " [ms]");
-  TextTable table(header);
-  const std::vector<SeqPoint>& points = job.strategies.front().sample.points;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    std::vector<std::string> row{
-        fmt::format("{:g}", points[i].length), fmt::format("{:g}", points[i].weight),
-        fmt::format("{:.2f}%", kPercent * points[i].weight / static_cast<double>(job.lengths.size()))};
-    for (const SampledStrategy& strategy : job.strategies)
-      row.push_back(fmt::format("{:.6g}", strategy.sample.points.at(i).time.value * 1e3));
-    table.add(row);
-  }
+std::string points_table(const SampledJob& job, const SampledStrategy& strategy) {
+  TextTable table({"length", "stands for", "of all", strategy.name + " [ms]"});
+  for (const SeqPoint& point : strategy.sample.points)
+    table.add({fmt::format("{:g}", point.length), fmt::format("{:g}", point.weight),
+               fmt::format("{:.2f}%", kPercent * point.weight / static_cast<double>(job.lengths.size())),
+               fmt::format("{:.6g}", point.time.value * 1e3)});
   return table.text();
 }
 
@@ -59,9 +51,9 @@ std::string strategy_line(const SampledJob& job, const SampledStrategy& strategy
 }  // namespace
 
 std::string job_text(const SampledJob& job) {
-  std::string text = heading(job) + points_table(job) + "\n";
+  std::string text = heading(job);
   for (const SampledStrategy& strategy : job.strategies)
-    text += strategy_line(job, strategy);
+    text += fmt::format("\n{}\n{}", points_table(job, strategy), strategy_line(job, strategy));
   return text;
 }
 

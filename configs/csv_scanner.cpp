@@ -51,4 +51,30 @@ void CsvScanner::take_lines(std::string_view text,
   before_ += static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
 }
 
+void CsvTable::read() {
+  lines_.scan([this](std::string_view line, std::uint32_t number) {
+    line_ = line;
+    number_ = number;
+    const bool is_header = columns_ == 0;
+    if (!cut_cells(line_, cells_))
+      fail(cells_.back(), is_header ? "header" : "row",
+           fmt::format("a quoted {} does not end", is_header ? "name" : "cell"));
+    if (is_header) {
+      columns_ = cells_.size();
+      return read_header();
+    }
+    ++rows_;
+    if (cells_.size() != columns_)
+      fail(cells_[std::min(columns_, cells_.size() - 1)], "row",
+           fmt::format("has {} cells, the header {}", cells_.size(), columns_));
+    read_row();
+  });
+  if (columns_ == 0) throw ConfigError({lines_.name(), 1, 1}, "header", "is missing: the file has no line");
+  if (rows_ == 0) throw ConfigError({lines_.name(), number_, 1}, "row", "is missing: the table has no row");
+}
+
+void CsvTable::fail(std::string_view cell, std::string_view key, const std::string& reason) const {
+  throw ConfigError({lines_.name(), number_, column_of(line_, cell)}, key, reason);
+}
+
 }  // namespace c3::configs

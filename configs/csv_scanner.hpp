@@ -1,6 +1,5 @@
 #pragma once
-/// Lines of CSV files, plain or packed by gzip, that are read in pieces: only what is kept of them takes
-/// memory.
+/// CSV files, plain or packed by gzip, that are read in pieces: only what is kept of them takes memory.
 
 #include <array>
 #include <cstdint>
@@ -9,7 +8,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "configs/config_error.hpp"
 #include "files/unpacked_file.hpp"
 
 namespace c3::inline configs {
@@ -37,6 +38,36 @@ class CsvScanner {
   UnpackedFile file_;
   std::shared_ptr<const std::string> name_;
   std::uint32_t before_ = 0;  ///< lines of earlier pieces
+};
+
+/// Rows under a header.
+class CsvTable {
+ public:
+  explicit CsvTable(const std::filesystem::path& file) : lines_(file) {}
+  virtual ~CsvTable() = default;
+  CsvTable(const CsvTable&) = delete;
+  CsvTable& operator=(const CsvTable&) = delete;
+
+ protected:
+  /// Calls read_header once, then read_row for each row. \throws ConfigError where there is no header or no row, and
+  /// where a row has more or fewer cells than the header
+  void read();
+  virtual void read_header() = 0;
+  virtual void read_row() = 0;
+
+  /// Of the line that is read.
+  const std::vector<std::string_view>& cells() const { return cells_; }
+  std::size_t rows() const { return rows_; }  ///< so far, with this one
+  [[noreturn]] void fail(std::string_view cell, std::string_view key, const std::string& reason) const;
+  /// Of the whole line.
+  [[noreturn]] void fail(std::string_view key, const std::string& reason) const { fail(line_, key, reason); }
+
+ private:
+  CsvScanner lines_;
+  std::string_view line_;
+  std::uint32_t number_ = 1;
+  std::vector<std::string_view> cells_;
+  std::size_t columns_ = 0, rows_ = 0;
 };
 
 }  // namespace c3::configs

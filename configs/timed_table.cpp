@@ -11,9 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/csv_text.hpp"
 #include "base/nearest_name.hpp"
-#include "configs/config_error.hpp"
 #include "configs/csv_scanner.hpp"
 
 namespace c3::inline configs {
@@ -59,7 +57,7 @@ bool is_time(const std::string& column) {
 }
 
 /// Reads rows under a header.
-class TimedRows {
+class TimedRows : CsvTable {
  public:
   struct Row {
     std::string_view key;
@@ -68,19 +66,11 @@ class TimedRows {
   };
 
   TimedRows(const std::filesystem::path& file, TimedColumns columns, std::span<const std::string_view> keys)
-      : lines_(file), wanted_(std::move(columns)), keys_(keys) {}
+      : CsvTable(file), wanted_(std::move(columns)), keys_(keys) {}
 
-  void read(const std::function<void(const Row&)>& take) {
-    std::size_t rows = 0;
-    lines_.scan([&](std::string_view line, std::uint32_t number) {
-      line_ = line;
-      number_ = number;
-      if (columns_ == 0) return read_header();
-      if (++rows > kLargestTable) fail(line, "row", fmt::format("is beyond row {}", kLargestTable));
-      take(read_row());
-    });
-    if (columns_ == 0) throw ConfigError({lines_.name(), 1, 1}, "header", "is missing: the file has no line");
-    if (rows == 0) throw ConfigError({lines_.name(), number_, 1}, "row", "is missing: the table has no row");
+  void take_all(std::function<void(const Row&)> take) {
+    take_ = std::move(take);
+    read();
   }
 
   bool unit_assumed() const { return unit_assumed_; }
@@ -94,15 +84,9 @@ class TimedRows {
   }
 
  private:
-  [[noreturn]] void fail(std::string_view cell, std::string_view key, const std::string& reason) const {
-    throw ConfigError({lines_.name(), number_, column_of(line_, cell)}, key, reason);
-  }
-
-  void read_header() {
-    if (!cut_cells(line_, cells_)) fail(cells_.back(), "header", "a quoted name does not end");
-    columns_ = cells_.size();
+  void read_header() override {
     std::vector<std::string> names;
-    for (const std::string_view cell : cells_)
+    for (const std::string_view cell : cells())
       names.push_back(plain_column(cell));
     key_ = find(
         names, wanted_.key, [&](const std::string& name) { return std::ranges::count(keys_, name) > 0; },
@@ -124,29 +108,21 @@ class TimedRows {
         wanted.empty() ? std::ranges::find_if(names, is_one) : std::ranges::find(names, plain_column(wanted));
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     if (!wanted.empty()) {
-      const std::vector<std::string> known(cells_.begin(), cells_.end());
-      fail(line_, "header", unknown_name("column", wanted, known));
+      const std::vector<std::string> known(cells().begin(), cells().end());
+      fail("header", unknown_name("column", wanted, known));
     }
-    fail(line_, "header",
-         fmt::format("lacks a column, one of {}; it has {}", allowed, fmt::join(cells_, ", ")));
+    fail("header", fmt::format("lacks a column, one of {}; it has {}", allowed, fmt::join(cells(), ", ")));
   }
 
-  Row read_row() {
-    if (!cut_cells(line_, cells_)) fail(cells_.back(), "row", "a quoted cell does not end");
-    if (cells_.size() != columns_)
-      fail(cells_[std::min(columns_, cells_.size() - 1)], "row",
-           fmt::format("has {} cells, the header {}", cells_.size(), columns_));
-    return {cells_[key_], Seconds{number(cells_[time_], "time") * seconds_},
-            iteration_ ? cells_[*iteration_] : std::string_view()};
+  void read_row() override {
+    if (rows() > kLargestTable) fail("row", fmt::format("is beyond row {}", kLargestTable));
+    take_({cells()[key_], Seconds{number(cells()[time_], "time") * seconds_},
+           iteration_ ? cells()[*iteration_] : std::string_view()});
   }
 
-  CsvScanner lines_;
   TimedColumns wanted_;
   std::span<const std::string_view> keys_;
-  std::string_view line_;
-  std::uint32_t number_ = 1;
-  std::vector<std::string_view> cells_;
-  std::size_t columns_ = 0;
+  std::function<void(const Row&)> take_;
   std::size_t key_ = 0, time_ = 0;
   std::optional<std::size_t> iteration_;
   double seconds_ = 1e-6;
@@ -158,7 +134,7 @@ class TimedRows {
 InvocationTable read_invocations(const std::filesystem::path& file, const TimedColumns& columns) {
   InvocationTable table;
   TimedRows rows(file, columns, kNameColumns);
-  rows.read([&](const TimedRows::Row& row) { table.invocations.add(row.key, row.time); });
+  rows.take_all([&](const TimedRows::Row& row) { table.invocations.add(row.key, row.time); });
   table.unit_assumed = rows.unit_assumed();
   return table;
 }
@@ -166,7 +142,7 @@ InvocationTable read_invocations(const std::filesystem::path& file, const TimedC
 IterationTable read_iterations(const std::filesystem::path& file, const TimedColumns& columns) {
   IterationTable table;
   TimedRows rows(file, columns, kLengthColumns);
-  rows.read([&](const TimedRows::Row& row) {
+  rows.take_all([&](const TimedRows::Row& row) {
     if (row.iteration == "0") {
       ++table.warm_ups;
     } else {

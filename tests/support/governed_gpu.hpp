@@ -5,20 +5,25 @@
 
 namespace c3::test {
 
-/// round_gpu() of 600 W: 100 W idle, 1 pJ a byte, a square root, 100 ms, 1.35 limits in a burst.
-inline GpuSpec governed_gpu() {
+/// 600 W, 100 W idle, 1 pJ a flop and a byte, a square root, 100 ms, 1.35 limits in a burst.
+inline GovernorSpec round_governor() {
   using namespace literals;
+  return {.board = Watts{600},
+          .limit = Watts{600},
+          .idle = Watts{100},
+          .flop_pj = 1.0,
+          .byte_pj = 1.0,
+          .exponent = 0.5,
+          .burst = 1.35,
+          .averaging = 100.0_ms,
+          .level = {},
+          .state = ClockState::sustained};
+}
+
+/// round_gpu() under round_governor().
+inline GpuSpec governed_gpu() {
   GpuSpec gpu = round_gpu();
-  gpu.governor = {.board = Watts{600},
-                  .limit = Watts{600},
-                  .idle = Watts{100},
-                  .flop_pj = 1.0,
-                  .byte_pj = 1.0,
-                  .exponent = 0.5,
-                  .burst = 1.35,
-                  .averaging = 100.0_ms,
-                  .level = {},
-                  .state = ClockState::sustained};
+  gpu.governor = round_governor();
   return gpu;
 }
 

@@ -14,7 +14,7 @@
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/stream_times.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "tests/support/gpu_bench.hpp"
+#include "tests/support/governed_gpu.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/recorded_power.hpp"
@@ -29,16 +29,9 @@ namespace {
 GpuSpec governed() {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.compute.matrix.push_back({DType::fp32, 160.0_TFLOPs, 110.0_TFLOPs, 2100.0_MHz});
-  gpu.governor = {.board = Watts{600},
-                  .limit = Watts{600},
-                  .idle = Watts{100},
-                  .flop_pj = 1.0,
-                  .byte_pj = 50.0,
-                  .exponent = 0.5,
-                  .burst = 1.35,
-                  .averaging = 100.0_ms,
-                  .level = {},
-                  .state = ClockState::burst};
+  gpu.governor = round_governor();
+  gpu.governor.byte_pj = 50.0;
+  gpu.governor.state = ClockState::burst;
   return gpu;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gpu/clock/governor.hpp"
+#include "tests/support/governed_gpu.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
@@ -21,11 +22,8 @@ namespace {
 GpuSpec governed() {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.name = "part";
+  gpu.governor = round_governor();
   gpu.governor.board = gpu.governor.limit = Watts{200};
-  gpu.governor.idle = Watts{100};
-  gpu.governor.flop_pj = 1.0;
-  gpu.governor.exponent = 0.5;
-  gpu.governor.averaging = 100.0_ms;
   gpu.governor.measured_on = "part";
   return gpu;
 }

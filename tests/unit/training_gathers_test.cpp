@@ -10,6 +10,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_pipelines.hpp"
 #include "workloads/analysis/steady_state.hpp"
 
@@ -66,18 +67,6 @@ Strategy on_copy_engines() {
   Strategy strategy{.name = "default", .order = {}, .streams = {}};
   strategy.streams["all_gather"].backend = Backend::dma;
   return strategy;
-}
-
-/// Nothing but bandwidth of links is scarce.
-Experiment experiment_of(const TrainingSetup& setup) {
-  Experiment experiment;
-  experiment.name = "step";
-  experiment.cluster = mi300x_like_cluster(4);
-  experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.measure.exact = true;
-  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-  set_training(experiment, setup);
-  return experiment;
 }
 
 }  // namespace
@@ -151,7 +140,7 @@ TEST_CASE(
     Recording recording;
     RunSetup with;
     with.observer = &recording;
-    Timed timed{.time = run_step(experiment_of(setup), on_copy_engines(), with).time.value};
+    Timed timed{.time = run_step(fluid_step(setup, 4, true), on_copy_engines(), with).time.value};
     for (const Recording::Activity& activity : recording.activities) {
       if (activity.gpu != 0) continue;
       const double lasts = (activity.end - activity.start).value;

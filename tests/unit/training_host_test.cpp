@@ -11,6 +11,7 @@
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
@@ -146,13 +147,7 @@ TEST_CASE("a small step waits for its host: the slower the host, the longer the 
     TrainingSetup setup = llama_setup();
     setup.framework = load_framework("pytorch-eager");
     setup.host = host;
-    Experiment experiment;
-    experiment.name = "step";
-    experiment.cluster = mi300x_like_cluster(4);
-    experiment.cluster.gpu = mi300x_like_trainer();
-    experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-    set_training(experiment, setup);
-    return run_step(experiment, {.name = "default", .order = {}, .streams = {}}, {}).time;
+    return run_step(fluid_step(setup, 4, false), {.name = "default", .order = {}, .streams = {}}, {}).time;
   };
   const Seconds xeon = time_on(load_host("xeon-8480c"));
   // All is the host's: its times grow by 2.59 or 2.6, and hide what little the GPU does.

@@ -11,6 +11,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_pipelines.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
@@ -30,13 +31,7 @@ struct Timed {
 
 /// On GPUs of one node whose copy engines move messages, so that these take nothing that products need.
 Timed run(const TrainingSetup& setup, int ranks) {
-  Experiment experiment;
-  experiment.name = "step";
-  experiment.cluster = mi300x_like_cluster(ranks);
-  experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.measure.exact = true;
-  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-  set_training(experiment, setup);
+  const Experiment experiment = fluid_step(setup, ranks, true);
   Strategy strategy{.name = "default", .order = {}, .streams = {}};
   for (const std::string& stream : training_step(setup, ranks).program.streams)
     if (stream.starts_with("pipeline")) strategy.streams[stream].backend = Backend::dma;

@@ -11,6 +11,7 @@
 #include "gpu/clock/governor.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/near.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_setups.hpp"
 #include "tests/unit/workloads_pair.hpp"
 #include "workloads/analysis/steady_state.hpp"
@@ -47,15 +48,9 @@ Experiment governed_pipeline(double limit, Seconds averaging, bool exact = false
   setup.sequence = 2048;
   setup.micro_batches = 6;  // as many as are always simulated
   setup.pipeline.stages = 2;
-  Experiment experiment;
-  experiment.name = "step";
-  experiment.cluster = mi300x_like_cluster(2);
-  experiment.cluster.gpu = mi300x_like_trainer();
+  Experiment experiment = fluid_step(setup, 2, exact);
   experiment.cluster.gpu.governor = governed_pair(limit).cluster.gpu.governor;
   experiment.cluster.gpu.governor.averaging = averaging;
-  experiment.measure.exact = exact;
-  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-  set_training(experiment, setup);
   return experiment;
 }
 

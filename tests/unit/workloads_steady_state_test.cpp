@@ -12,6 +12,7 @@
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/support/recording.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_setups.hpp"
 
 using namespace c3;
@@ -25,14 +26,7 @@ const Strategy kDefault{.name = "default", .order = {}, .streams = {}};
 Experiment step_of(TrainingSetup setup, bool exact = false) {
   setup.host.kernel_launch = 5.0_us;
   setup.host.layer_forward = setup.host.layer_backward = 40.0_us;
-  Experiment experiment;
-  experiment.name = "step";
-  experiment.cluster = mi300x_like_cluster(4);
-  experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.measure.exact = exact;
-  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
-  set_training(experiment, setup);
-  return experiment;
+  return fluid_step(setup, 4, exact);
 }
 
 RunResult run(const TrainingSetup& setup, bool exact) { return run_step(step_of(setup, exact), kDefault, {}); }
