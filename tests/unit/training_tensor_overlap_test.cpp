@@ -61,6 +61,11 @@ TEST_CASE(
         if (!one.empty()) CHECK(four.size() == 4 * (one.size() - again) + again);
       }
     }
+    // So are sums behind several products' gradients, which user buffers leave whole.
+    setup.framework.separate_projections = true;
+    const WrittenStep separate = training_step(setup, kRanks);
+    const CollectiveKind sum = sequence ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+    CHECK(calls_of(separate, "tensor", sum).size() == calls_of(parts, "tensor", sum).size());
     // Each part is summed when its product has run, while the next one runs.
     const HappensBefore before(parts);
     const auto products = in_range(named(parts, "compute", "mlp.down"), "forward, layer 0");
