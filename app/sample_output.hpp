@@ -82,7 +82,7 @@ struct SampledJob {
   std::vector<std::int64_t> lengths = {};  ///< of its iterations
   double padding = 0.0;                    ///< of the tokens that are computed, those that no sequence has
   double bound = 0.0;                      ///< asked for
-  std::vector<SampledStrategy> strategies = {};  ///< the first chose the points
+  std::vector<SampledStrategy> strategies = {};
 };
 
 std::string job_text(const SampledJob& job);
