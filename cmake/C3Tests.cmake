@@ -26,8 +26,9 @@ target_precompile_headers(c3_test_headers PRIVATE ${C3_COMMON_HEADERS} <doctest/
 add_library(c3_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
 target_link_libraries(c3_test_main PRIVATE c3_test_flags)
 
-# Builds every C++ test executable of the preset.
+# Builds every C++ test executable of the preset, and those that the sanitizers do not run.
 add_custom_target(c3_tests)
+add_custom_target(c3_unsanitized_tests)
 
 # c3_add_tests(engine LABEL unit SOURCES unit/units_test.cpp .. DEPS c3::engine ..) makes c3_engine_tests.
 # LABEL: the executable's name by default. TIMEOUT of one test case, in seconds.
@@ -48,6 +49,9 @@ function(c3_add_tests name)
   set(target c3_${name}_tests)
   add_executable(${target} ${arg_SOURCES} $<TARGET_OBJECTS:c3_test_main>)
   add_dependencies(c3_tests ${target})
+  if(arg_NOT_SANITIZED OR NOT arg_LABEL MATCHES "^(unit|property|contract|metamorphic)$")
+    add_dependencies(c3_unsanitized_tests ${target})
+  endif()
   target_link_libraries(${target} PRIVATE c3_test_flags ${arg_DEPS})
   if(arg_OPTIMISED)
     target_compile_options(${target} PRIVATE -O1)

@@ -66,13 +66,18 @@ class Scripts(unittest.TestCase):
         self.assertEqual((self.clone / "out/c3_llama70b_mi300x.txt").read_text(), "a table\n")
         self.assertRegex(done.stdout.splitlines()[-1], r"^Time: \d+ s for packages and build, \d+ s for the run and its page\.")
 
-    def test_all_tests_run_then_those_with_data_run_without_and_the_libraries_under_sanitizers(self):
+    def test_tests_run_then_those_with_data_run_without_and_the_libraries_under_sanitizers(self):
         done, calls = self.run_script("scripts/test", C3SIM_DATA="/tables")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(calls), 3)
-        self.assertRegex(calls[0], r"^--preset release -j \d+ .*data=/tables$")
+        self.assertRegex(calls[0], r"^--preset release -E _NOT_BUILT\$ -j \d+ .*data=/tables$")
         self.assertRegex(calls[1], r"^--preset release -L \^measured_data\$ .*data=/nonexistent$")
         self.assertRegex(calls[2], r"^--preset asan .*data=/tables$")
+
+    def test_each_library_test_is_built_once_for_the_sanitizers(self):
+        self.run_script("scripts/test")
+        builds = [call for call in (self.clone.parent / "calls").read_text().splitlines() if call.startswith("build ")]
+        self.assertEqual(builds, ["build release c3sim c3_unsanitized_tests", "build asan c3_tests"])
 
     def test_it_ends_with_phases_slowest_and_skipped_tests_and_the_summaries(self):
         done, _ = self.run_script("scripts/test")
@@ -91,7 +96,7 @@ class Scripts(unittest.TestCase):
         self.assertIn("  unit/fast\nAll tests are within their budgets.\n== skipped\n", done.stdout)
 
     def test_any_failed_run_is_an_exit_status_of_1(self):
-        for part in ("--preset release -j", "measured_data", "--preset asan"):
+        for part in ("--preset release -E", "measured_data", "--preset asan"):
             with self.subTest(failed=part):
                 done, calls = self.run_script("scripts/test", fails=part)
                 self.assertEqual((done.returncode, len(calls)), (1, 3))
