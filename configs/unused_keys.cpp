@@ -108,6 +108,7 @@ const std::vector<Condition>& conditions() {
       {"gpu.matrix_tiles", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.gemm_cluster", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.gemm_stages", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
+      {"gpu.gemm_own_tiles", [](const Run& run) { return !run.has("matrix_gemm"); }, kNoProduct},
       {"gpu.kernels.vector_gemm", [](const Run& run) { return !run.has("vector_gemm"); },
        "no fp32 matrix product runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },

@@ -29,29 +29,57 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       random_(gpu.setup().seed, launch.draw),
       cohort_size_(cohort_size(gpu, kernel, launch)),
       left_(kernel.work_groups),
+      dealt_(dealt_tiles(kernel.persistent, kernel.work_groups)),
       placed_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
-  resident_ += static_cast<std::int64_t>(cus.size());
-  placed_ += static_cast<std::int64_t>(cus.size());
+  resident_ += std::ssize(cus);
   if (kernel_.needs.computes) {
     for (const int cu : cus)
       dispatcher_.shares().join(xcd, cu, *this, kernel_.needs.waves);
   }
   while (!cus.empty()) {
     const std::size_t size = std::min(cohort_size_, cus.size());
-    Cohort* cohort = take_record();
-    cohort->xcd = xcd;
-    cohort->number = started_++;
-    cohort->placed = simulation_.now();
-    cohort->first =
-        std::exchange(placed_in_xcd_[static_cast<std::size_t>(xcd)],
-                      placed_in_xcd_[static_cast<std::size_t>(xcd)] + static_cast<std::int64_t>(size));
-    cohort->cus.assign(cus.begin(), cus.begin() + static_cast<std::ptrdiff_t>(size));
-    simulation_.spawn(kernel_.name, run_cohort(cohort));
+    Cohort* cohort = add_cohort(xcd, cus.first(size));
+    std::int64_t& in_xcd = placed_in_xcd_[static_cast<std::size_t>(xcd)];
+    cohort->first = std::exchange(in_xcd, in_xcd + std::ssize(cohort->cus));
+    cohort->block = std::exchange(placed_, placed_ + std::ssize(cohort->cus));
+    cohort->end_block = placed_;
+    cohort->round = 0;
+    cohort->before = kNoActivity;
     cus = cus.subspan(size);
   }
+}
+
+CohortRun::Cohort* CohortRun::add_cohort(int xcd, std::span<const int> cus) {
+  Cohort* cohort = take_record();
+  cohort->xcd = xcd;
+  cohort->number = started_++;
+  cohort->placed = simulation_.now();
+  cohort->cus.assign(cus.begin(), cus.end());
+  simulation_.spawn(kernel_.name, run_cohort(cohort));
+  return cohort;
+}
+
+std::int64_t CohortRun::take_tiles(const Cohort& cohort) {
+  const int round = cohort.round + 1;
+  if (round < kernel_.persistent.own_tiles)
+    return own_tiles_in_round(kernel_.persistent, kernel_.work_groups, round, cohort.block, cohort.end_block);
+  const std::int64_t taken = std::min(std::ssize(cohort.cus), dealt_);
+  dealt_ -= taken;
+  return taken;
+}
+
+void CohortRun::go_on(const Cohort& cohort, ActivityId activity) {
+  const auto going = static_cast<std::size_t>(take_tiles(cohort));
+  leave(cohort, activity, going);
+  if (going == 0) return;
+  Cohort* next = add_cohort(cohort.xcd, std::span(cohort.cus).first(going));
+  next->block = cohort.block;
+  next->end_block = cohort.end_block;
+  next->round = cohort.round + 1;
+  next->before = activity;
 }
 
 Task CohortRun::run_cohort(Cohort* cohort) {
@@ -80,7 +108,7 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   std::erase(computing_, cohort);
 
   const bool holds_cu = launch_.sink != nullptr && gpu_.spec().hbm.store_order == StoreOrder::stores_first;
-  if (!holds_cu) leave(*cohort, activity);
+  if (!holds_cu) go_on(*cohort, activity);
   co_await store(cohort, traffic.stores_to_hbm);
   if (holds_cu) leave(*cohort, activity);
   free_records_.push_back(cohort);
@@ -100,6 +128,10 @@ ActivityId CohortRun::begin(const Cohort& cohort) {
                                   .flops = kernel_.flops * size,
                                   .work_groups = static_cast<std::int64_t>(cohort.cus.size())});
   simulation_.add_dependency(activity, activity_, DependencyKind::launch);
+  if (cohort.before != kNoActivity) {
+    simulation_.add_dependency(activity, cohort.before, DependencyKind::slot);
+    return activity;
+  }
   ActivityId previous = kNoActivity;
   for (const int cu : cohort.cus) {
     const ActivityId by = dispatcher_.units().last_released_by(cohort.xcd, cu);
@@ -185,7 +217,7 @@ ArithmeticShare CohortRun::share_of(const Cohort& cohort) const {
     share.available = std::min(share.available, here.available);
     sum += here.available;
   }
-  if (placed_ < kernel_.work_groups) share.available = sum / static_cast<double>(cohort.cus.size());
+  if (placed_ < launched_work_groups(kernel_)) share.available = sum / static_cast<double>(cohort.cus.size());
   return share;
 }
 
@@ -278,10 +310,11 @@ FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   return spec;
 }
 
-void CohortRun::leave(const Cohort& cohort, ActivityId activity) {
+void CohortRun::leave(const Cohort& cohort, ActivityId activity, std::size_t kept) {
   simulation_.end_activity(activity);
-  resident_ -= static_cast<std::int64_t>(cohort.cus.size());
-  for (const int cu : cohort.cus) {
+  const std::span<const int> free = std::span(cohort.cus).subspan(kept);
+  resident_ -= std::ssize(free);
+  for (const int cu : free) {
     if (kernel_.needs.computes) dispatcher_.shares().leave(cohort.xcd, cu, *this);
     dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
   }

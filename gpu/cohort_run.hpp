@@ -28,6 +28,9 @@ class CohortRun final : public DispatchClient, public ComputeClient {
     int xcd = 0;
     std::uint64_t number = 0;  ///< since the kernel's start
     std::vector<int> cus;
+    std::int64_t block = 0, end_block = 0;  ///< of a persistent kernel: those of its first work groups
+    int round = 0;                          ///< tiles that each of these has done
+    ActivityId before = kNoActivity;        ///< on these CUs, of this kernel
     std::int64_t first = 0;             ///< of its work groups, among those of the XCD
     Seconds placed;                     ///< date
     Bytes loads;                        ///< of one work group, from HBM
@@ -37,7 +40,12 @@ class CohortRun final : public DispatchClient, public ComputeClient {
     std::optional<FlowId> steady = {};  ///< while it computes
   };
 
+  Cohort* add_cohort(int xcd, std::span<const int> cus);
   Task run_cohort(Cohort* cohort);
+  /// Tiles that the blocks of a cohort go on with.
+  std::int64_t take_tiles(const Cohort& cohort);
+  /// Its blocks go on with their next tiles; those for which there is none leave their CU.
+  void go_on(const Cohort& cohort, ActivityId activity);
   ActivityId begin(const Cohort& cohort);
   int computing_beside(const Cohort& cohort) const;  ///< work groups of any kernel on its fullest CU
   /// Its siblings on the fullest CU and what other kernels leave them. While work groups wait to be placed, the
@@ -57,8 +65,9 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   Task store(const Cohort* cohort, double to_hbm);
   FlowSpec store_flow(const Cohort& cohort, double to_hbm);
   StoreBurst burst_of(const Cohort& cohort) const;
-  /// The cohort's activity ends here, when its CUs are free again; its stores belong to the kernel.
-  void leave(const Cohort& cohort, ActivityId activity);
+  /// The cohort's activity ends here, when its CUs but the first \p kept are free again; its stores belong to the
+  /// kernel.
+  void leave(const Cohort& cohort, ActivityId activity, std::size_t kept = 0);
   Cohort* take_record();
 
   Gpu& gpu_;
@@ -72,6 +81,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   std::int64_t resident_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;
+  std::int64_t dealt_ = 0;  ///< tiles that a persistent kernel's counter still has
   std::vector<std::int64_t> placed_in_xcd_;
   std::uint64_t started_ = 0;
   std::optional<Traffic> asked_for_;  ///< of a work group, when it first met another kernel on a CU

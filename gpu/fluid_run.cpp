@@ -97,8 +97,8 @@ std::span<const BoundTerm> FluidRun::laws() {
   const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken);
   const Shares shares = this->shares();
-  const Occupancy waves =
-      occupancy(kernel_.work_groups, resident_, wave_count(kernel_.work_groups, slots_in_xcd_), shares.groups);
+  const Occupancy waves = occupancy(kernel_.work_groups, resident_,
+                                    wave_count(kernel_.work_groups, slots_in_xcd_, kernel_.persistent), shares.groups);
   BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);

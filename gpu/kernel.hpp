@@ -10,6 +10,7 @@
 #include "engine/units.hpp"
 #include "gpu/call_costs.hpp"
 #include "gpu/spec.hpp"
+#include "gpu/waves.hpp"
 
 namespace c3::inline gpu {
 
@@ -62,6 +63,7 @@ class TrafficModel {
 struct KernelDescription {
   std::string name;
   std::int64_t work_groups = 1;  ///< one output tile each
+  PersistentBlocks persistent = {};  ///< what goes through them, where it is not one work group each
   WorkGroupNeeds needs;
   Flops flops;           ///< of one work group
   Seconds compute_time;  ///< of one work group, with a whole CU's arithmetic at `clock`, memory permitting
@@ -89,6 +91,11 @@ struct KernelDescription {
   Flops useful_flops;   ///< of the whole kernel, padding excluded
   Bytes compulsory;     ///< every input read once and every output written once
 };
+
+/// Work groups that ask for a CU: tiles, or the blocks of a persistent kernel.
+inline std::int64_t launched_work_groups(const KernelDescription& kernel) {
+  return kernel.persistent.blocks > 0 ? kernel.persistent.blocks : kernel.work_groups;
+}
 
 /// The loads of \p traffic, times \p factor.
 std::shared_ptr<const TrafficModel> scaled(std::shared_ptr<const TrafficModel> traffic, double factor);

@@ -53,7 +53,9 @@ Occupancy occupancy_on(const KernelDescription& kernel, const GpuSpec& gpu, int 
     const std::int64_t cus_here = std::max<std::int64_t>(1, work_groups_of_xcd(cus, xcds, xcd));
     const std::int64_t slots = std::min(share, cus_here * per_cu);
     if (slots == 0) continue;
-    const std::int64_t waves = (share + slots - 1) / slots;
+    const PersistentBlocks blocks{work_groups_of_xcd(kernel.persistent.blocks, xcds, xcd),
+                                  kernel.persistent.own_tiles};
+    const std::int64_t waves = wave_count_on(share, slots, blocks);
     const auto sharing = static_cast<int>((slots + cus_here - 1) / cus_here);
     const Occupancy here = occupancy(share, slots, waves, kernel.needs.computes ? sharing : 1);
     const std::int64_t resident = found.resident + slots;

@@ -261,6 +261,9 @@ struct LibraryKernelSpec {
   /// Steps of K that a work group on matrix units has in LDS at once, most of them on their way; 0: as many as
   /// fit, so that no other work group with LDS finds room on its CU.
   int gemm_stages = 1;
+  /// Kernels on matrix units are persistent: as many work groups as the GPU holds, each of which has so many tiles
+  /// of its own (PersistentBlocks); 0: one work group a tile.
+  int gemm_own_tiles = 0;
 
   bool operator==(const LibraryKernelSpec&) const = default;
 };

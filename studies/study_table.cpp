@@ -5,6 +5,7 @@
 #include "studies/conccl/conccl_study.hpp"
 #include "studies/interference/interference_study.hpp"
 #include "studies/kernels/kernels_study.hpp"
+#include "studies/one_gpu/one_gpu_study.hpp"
 #include "studies/sampling/sampling_study.hpp"
 #include "studies/t3/t3_study.hpp"
 #include "studies/traces/traces_study.hpp"
@@ -14,7 +15,7 @@ namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
   static const std::vector<Study> kStudies = {cluster_study(),      collectives_study(), conccl_study(),
-                                              interference_study(), kernels_study(),     sampling_study(),
+                                              interference_study(), kernels_study(),     one_gpu_study(),      sampling_study(),
                                               t3_study(),           traces_study(),      training_study()};
   return kStudies;
 }

@@ -8,6 +8,7 @@
 
 #include "configs/fields/field.hpp"
 #include "gpu/spec.hpp"
+#include "gpu/waves.hpp"
 
 namespace c3::inline configs {
 
@@ -60,6 +61,9 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
         .optional(),
     number<&LibraryKernelSpec::gemm_stages>(
         "gemm_stages", {0, 16}, "steps of K that a work group on matrix units has in LDS; 0: as many as fit")
+        .optional(),
+    number<&LibraryKernelSpec::gemm_own_tiles>(
+        "gemm_own_tiles", {0, kMostOwnTiles}, "tiles that are a persistent work group's own; 0: not persistent")
         .optional(),
 });
 static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());

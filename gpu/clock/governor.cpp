@@ -36,6 +36,12 @@ double slowdown_to(const GpuSpec& gpu, Watts power, Watts allowed) {
   return std::pow(std::max(1.0, power / allowed), gpu.governor.exponent);
 }
 
+Watts power_on(const GpuSpec& gpu, Watts on_all, int cus) {
+  if (on_all.value <= 0.0) return {};
+  const Watts idle = gpu.governor.idle;
+  return idle + static_cast<double>(cus) / gpu.compute.cus() * (on_all - idle);
+}
+
 double sustained_slowdown(const GpuSpec& gpu, Watts power) { return slowdown_to(gpu, power, power_limit(gpu)); }
 
 double burst_slowdown(const GpuSpec& gpu, Watts power) {

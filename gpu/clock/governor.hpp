@@ -26,6 +26,10 @@ Watts sustained_target(const GpuSpec& gpu);
 /// copy engines draw much, or vector units compute.
 Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic);
 
+/// The same on \p cus CUs, each of which draws what it does where all of them draw \p on_all; 0 stays 0. Wrong when:
+/// HBM is what feeds a part of the GPU as fast as the whole.
+Watts power_on(const GpuSpec& gpu, Watts on_all, int cus);
+
 /// How much longer arithmetic takes than at boost clock once the power of a stream has been averaged for long:
 /// max(1, \p power / limit)^exponent.
 double sustained_slowdown(const GpuSpec& gpu, Watts power);

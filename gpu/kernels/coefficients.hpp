@@ -128,6 +128,7 @@ struct AttentionCoefficients {
   double flash2_share = 1.0;
   double flash1_rate = 1.0;
   double triton_rate = 1.0;
+  double cudnn_rate = 1.0;
   double backward_share = 1.0;
   double exp_share = 1.0;
   double work_group_us = 1.5;
@@ -149,6 +150,8 @@ inline constexpr std::array kAttentionFields = {
                    "of FlashAttention-2's rate, of the first FlashAttention"},
     AttentionField{"triton_rate", &AttentionCoefficients::triton_rate, 0.1, 1,
                    "the same of FlashAttention in Triton"},
+    AttentionField{"cudnn_rate", &AttentionCoefficients::cudnn_rate, 0.5, 2,
+                   "of the newest kernel's rate, of cuDNN's forward pass; by family"},
     AttentionField{"backward_share", &AttentionCoefficients::backward_share, 0.1, 1.5,
                    "of either, of the backward pass; by family"},
     AttentionField{"exp_share", &AttentionCoefficients::exp_share, 0.1, 4, "of the special-function rate"},

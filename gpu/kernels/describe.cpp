@@ -58,7 +58,8 @@ KernelTime time_of(const Operator& op, const GpuSpec& gpu, const KernelSlice& sl
   KernelDescription kernel = describe(name_of(op), op, gpu);
   if (kernel.power.value > 0.0) {
     const bool hot = gpu.governor.state == ClockState::sustained;
-    slow_down(kernel, hot ? sustained_slowdown(gpu, kernel.power) : burst_slowdown(gpu, kernel.power));
+    const Watts power = power_on(gpu, kernel.power, slice.cus > 0 ? slice.cus : gpu.compute.cus());
+    slow_down(kernel, hot ? sustained_slowdown(gpu, power) : burst_slowdown(gpu, power));
   }
   return time_alone(kernel, gpu, slice);
 }

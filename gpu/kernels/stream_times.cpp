@@ -18,6 +18,12 @@ GpuSpec unlimited(const GpuSpec& gpu) {
   return copy;
 }
 
+/// Beyond idling, of one call in a stream: the same on a part of the GPU, where it takes longer.
+Joules energy_of(const KernelDescription& kernel, const GpuSpec& gpu) {
+  const Watts power = power_of_stream(kernel, gpu) - gpu.governor.idle;
+  return power * time_alone(kernel, gpu, {.launch = LaunchCost::device}).time;
+}
+
 Seconds time_of_all(std::vector<KernelDescription> kernels, double slower, const GpuSpec& gpu,
                     const KernelSlice& slice) {
   Seconds time;
@@ -41,14 +47,14 @@ StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu
     kernels.push_back(describe(name_of(op), op, at_boost));
     const double time = time_alone(kernels.back(), at_boost, slice).time.value;
     seconds += time;
-    if (governed) joules += power_of_stream(kernels.back(), at_boost).value * time;
+    if (governed) joules += energy_of(kernels.back(), at_boost).value;
   }
   StreamTimes times{.burst = Seconds{seconds},
                     .sustained = Seconds{seconds},
                     .power = {},
                     .to_limit = Seconds{std::numeric_limits<double>::infinity()}};
   if (!governed) return times;
-  times.power = Watts{joules / seconds};
+  times.power = gpu.governor.idle + Watts{joules / seconds};
   const double hot = sustained_slowdown(gpu, times.power);
   if (hot <= 1.0) return times;
   times.to_limit = time_to_limit(gpu, times.power);

@@ -73,7 +73,7 @@ TEST_CASE("property: attention that is written as PyTorch's is read back whole")
     shape.causal = any_of<bool>({false, true});
     shape.dtype = any_of<DType>({DType::bf16, DType::fp16});
     shape.pass = any_of<Pass>({Pass::forward, Pass::backward});
-    shape.kernel = any_of<AttentionKernel>({AttentionKernel::newest, AttentionKernel::flash2});
+    shape.kernel = any_of<AttentionKernel>({AttentionKernel::cudnn, AttentionKernel::flash2});
     must_be(shape, WorkClass::attention);
   }));
 }

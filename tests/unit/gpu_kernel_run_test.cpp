@@ -154,6 +154,44 @@ TEST_CASE("the next wave starts when the slots are free and does not wait for th
   CHECK(ran.end == near(3 * 10e-6 + 8e-6));
 }
 
+// 16 tiles of 1 + 9 us on two XCDs of four CUs, and 1 us for the last stores.
+TEST_CASE("blocks of a persistent kernel go through their tiles, and late ones begin when others end") {
+  for (const KernelGrain grain : {KernelGrain::cohort, KernelGrain::work_group, KernelGrain::fluid}) {
+    CAPTURE(static_cast<int>(grain));
+    const auto time_on = [&](int cus_per_xcd, PersistentBlocks persistent) {
+      GpuBench bench(round_gpu());
+      KernelDescription kernel = plain_kernel("k", 16, 9.0_us);
+      kernel.persistent = persistent;
+      KernelLaunch launch;
+      launch.grain = grain;
+      launch.range = {0, cus_per_xcd};
+      const auto& ran = bench.launch(0.0_s, kernel, launch);
+      bench.run();
+      return ran.end;
+    };
+    CHECK(time_on(4, {}) == near(21e-6));
+    CHECK(time_on(4, {.blocks = 8, .own_tiles = 2}) == near(21e-6));
+    CHECK(time_on(3, {}) == near(31e-6));
+    CHECK(time_on(3, {.blocks = 8, .own_tiles = 2}) == near(41e-6));
+    CHECK(time_on(3, {.blocks = 8, .own_tiles = 1}) == near(31e-6));
+  }
+}
+
+TEST_CASE("a block of a persistent kernel begins on the CU that another kernel leaves") {
+  // The other holds a CU of each XCD for 11 us. Then a late block of two tiles begins there and ends at 31 us.
+  GpuBench bench(round_gpu(), nullptr, {{"a", "b"}, {}, 0});
+  KernelLaunch first = on_stream(1);
+  first.range = {0, 1};
+  bench.launch(0.0_s, plain_kernel("other", 2, 9.0_us), first);
+  KernelDescription kernel = plain_kernel("k", 16, 9.0_us);
+  kernel.persistent = {.blocks = 8, .own_tiles = 2};
+  KernelLaunch launch = on_stream(0);
+  launch.delay = 0.1_us;
+  const auto& ran = bench.launch(0.0_s, kernel, launch);
+  bench.run();
+  CHECK(ran.end == near(10e-6 + 2 * 10e-6 + 1e-6));
+}
+
 TEST_CASE("a kernel enqueued behind a big one waits for its last full wave, unless its queue is served first") {
   // "big" runs 3 full waves of 1 + 9 us; "late" comes at 5 us and takes 1 + 4 + 1 us.
   const auto end_of_late = [](int priority, Isolation isolation, bool behind) {

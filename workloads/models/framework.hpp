@@ -42,13 +42,15 @@ enum class AttentionCode {
   flash1,    ///< AttentionKernel::flash1
   triton,    ///< AttentionKernel::triton
   newest,    ///< AttentionKernel::newest
+  cudnn,     ///< AttentionKernel::cudnn
 };
 constexpr auto enum_names(AttentionCode) {
   return std::to_array<EnumName<AttentionCode>>({{"products", AttentionCode::products},
                                                  {"flash2", AttentionCode::flash2},
                                                  {"flash1", AttentionCode::flash1},
                                                  {"triton", AttentionCode::triton},
-                                                 {"newest", AttentionCode::newest}});
+                                                 {"newest", AttentionCode::newest},
+                                                 {"cudnn", AttentionCode::cudnn}});
 }
 
 /// Which kernels compute the loss from the logits, and what they leave in memory.

@@ -16,6 +16,8 @@ AttentionKernel kernel_of(AttentionCode code) {
       return AttentionKernel::flash1;
     case AttentionCode::triton:
       return AttentionKernel::triton;
+    case AttentionCode::cudnn:
+      return AttentionKernel::cudnn;
     case AttentionCode::newest:
       return AttentionKernel::newest;
     case AttentionCode::products:

@@ -71,15 +71,16 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
-// Two for each tensor that the optimizer sees, of equal sizes, made in its first step.
+// Two for each tensor that the optimizer sees, of equal sizes and of its type, made in its first step.
 void DataParallel::hold_moments() {
+  const Bytes moment = element_size(setup_.framework.parameter_dtype);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     const std::int64_t count = tensors(unit);
     for (std::int64_t tensor = 0; tensor < count; ++tensor) {
       const std::int64_t begin = updated(unit) * tensor / count, end = updated(unit) * (tensor + 1) / count;
-      for (int moment = 0; moment < 2; ++moment)
+      for (int times = 0; times < 2; ++times)
         program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
-                                        element_size(DType::fp32) * static_cast<double>(end - begin));
+                                        moment * static_cast<double>(end - begin));
     }
   }
 }
@@ -88,7 +89,7 @@ DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
 
-// fp32 moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
+// Moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
 void DataParallel::hold_states() {
   std::int64_t all = 0, own = 0;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {

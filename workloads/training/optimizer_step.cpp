@@ -1,5 +1,6 @@
 #include "workloads/training/optimizer_step.hpp"
 
+#include <cmath>
 #include <array>
 #include <utility>
 
@@ -67,6 +68,16 @@ void OptimizerStep::list_tensors() {
   program_.host_work(program_.costs().optimizer * static_cast<double>(tensors));
 }
 
+namespace {
+
+/// As many numbers in fp32 as have the size of \p count: the operator `adam` of 16-bit numbers keeps fp32 moments
+/// beside them, which PyTorch's does not.
+std::int64_t as_fp32(std::int64_t count, DType dtype) {
+  return std::llround(std::ceil(static_cast<double>(count) * (element_size(dtype) / element_size(DType::fp32))));
+}
+
+}  // namespace
+
 void OptimizerStep::update(std::size_t unit) {
   // PyTorch's loops over lists of tensors where one kernel does not do it all: decay, first moment, second
   // moment (two), root, correction, epsilon, update.
@@ -74,11 +85,12 @@ void OptimizerStep::update(std::size_t unit) {
                                  VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
                                  VectorOp::add_scalar, VectorOp::add};
   const std::int64_t count = data_parallel_.updated(unit);
+  const DType dtype = setup_.framework.parameter_dtype;  // of the moments, too
   if (setup_.framework.fused_optimizer) {
-    program_.kernel(compute_, "adam", flat(VectorOp::adam, count, setup_.framework.parameter_dtype));
+    program_.kernel(compute_, "adam", flat(VectorOp::adam, as_fp32(count, dtype), DType::fp32));
   } else {
     for (const VectorOp op : kLoops)
-      program_.kernel(compute_, "adam", flat(op, count, DType::fp32));
+      program_.kernel(compute_, "adam", flat(op, count, dtype));
   }
   if (setup_.framework.master_copy) program_.kernel(compute_, "parameters", cast(unit));
 }

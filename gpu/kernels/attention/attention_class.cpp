@@ -9,8 +9,9 @@
 namespace c3::inline gpu {
 namespace {
 
-constexpr std::array<std::string_view, 4> kOperators = {"attention", "attention_flash2", "attention_flash1",
-                                                        "attention_triton"};  // as AttentionKernel
+constexpr std::array<std::string_view, 5> kOperators = {"attention", "attention_flash2", "attention_flash1",
+                                                        "attention_triton",
+                                                        "attention_cudnn"};  // as AttentionKernel
 constexpr std::array<std::string_view, 2> kAliases = {"sdpa", "flash_attention"};
 
 double product(auto... extents) { return (... * static_cast<double>(extents)); }

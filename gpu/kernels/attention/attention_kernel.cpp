@@ -66,13 +66,21 @@ FlopsPerSecond product_rate(const AttentionShape& shape, const MatrixRate& rate,
   const AttentionCoefficients& of = gpu.kernels.attention;
   const double pass = shape.pass == Pass::backward ? of.backward_share : 1.0;
   if (shape.dtype == DType::fp32) return rate.sustained * pass;
-  const double kernel = shape.kernel == AttentionKernel::newest ? 1.0 : of.flash2_share;
+  const bool is_newest = shape.kernel == AttentionKernel::newest || shape.kernel == AttentionKernel::cudnn;
+  const double kernel = is_newest ? 1.0 : of.flash2_share;
   return rate.peak * (of.share * kernel * pass);
 }
 
+/// cuDNN's forward pass neither rotates nor writes keys to a cache, as the calls do that the passes over Q, K and V
+/// were measured on.
+bool is_bare(const AttentionShape& shape) {
+  return shape.kernel == AttentionKernel::cudnn && shape.pass == Pass::forward;
+}
+
 /// Of FlashAttention-2's, products and exponentials alike: the algorithm before it made more of both and of
-/// what goes through shared memory (arXiv 2307.08691, section 3).
+/// what goes through shared memory (arXiv 2307.08691, section 3). Of the newest kernel's, of cuDNN's.
 double rate_of_kernel(const AttentionShape& shape, const AttentionCoefficients& of) {
+  if (is_bare(shape)) return of.cudnn_rate;
   if (shape.kernel == AttentionKernel::flash1) return of.flash1_rate;
   return shape.kernel == AttentionKernel::triton ? of.triton_rate : 1.0;
 }
@@ -157,8 +165,9 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   // The last work groups are the longest, and nothing is left to run beside them.
   const BytesPerSecond hbm = gpu.hbm.read * coefficients.hbm_share;
   const Bytes new_keys = std::min(query_head, key_head);  // cached ones are in place
-  const Bytes exposed =
+  const Bytes passes =
       query_head * (coefficients.query_passes * heads) + new_keys * (2.0 * coefficients.key_passes * kv_heads);
+  const Bytes exposed = is_bare(shape) ? Bytes{} : passes;
   kernel.overhead = step * (steps.longest - steps.mean) + exposed / hbm;
   kernel.clock = rate.clock;
   kernel.overlap = kOverlap;

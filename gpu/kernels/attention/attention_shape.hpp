@@ -14,6 +14,7 @@ enum class AttentionKernel : std::uint8_t {
   flash2,  ///< FlashAttention-2, without what came with Hopper
   flash1,  ///< the first FlashAttention (2022), of older frameworks
   triton,  ///< the same algorithm as a Triton kernel
+  cudnn,   ///< cuDNN's from 9.1 on, which is PyTorch's own choice on Hopper and Blackwell from 2.7 on
 };
 
 /// softmax(Q K^T) V in one kernel that never writes the scores (flash attention), over `batch` sequences.

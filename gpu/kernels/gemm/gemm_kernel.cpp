@@ -204,6 +204,14 @@ WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, bool on_vectors, const
           .waves = tile.waves};
 }
 
+/// The library plans for the whole GPU. Where all tiles fit at once there is nothing to go through.
+PersistentBlocks persistent_blocks(const KernelDescription& kernel, const GpuSpec& gpu) {
+  const int own = gpu.library_kernels.gemm_own_tiles;
+  const std::int64_t blocks =
+      std::int64_t{gpu.compute.cus()} * work_groups_per_cu(gpu.compute, kernel.needs, kernel.name);
+  return own > 0 ? PersistentBlocks{std::min(blocks, kernel.work_groups), own} : PersistentBlocks{};
+}
+
 }  // namespace
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
@@ -222,6 +230,7 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
       element.a * product(plan.tile.m, plan.tile.k) + element.b * product(plan.tile.n, plan.tile.k);
   const bool on_vectors = on_vector_units(shape.dtype, gpu);
   kernel.needs = needs_of(plan.tile, step_bytes, on_vectors, gpu);
+  if (!on_vectors) kernel.persistent = persistent_blocks(kernel, gpu);
   kernel.flops = Flops{2.0 * product(plan.tile.m, plan.tile.n, plan.k_of_work_group)};
   kernel.compute_time = plan.arithmetic;
   kernel.least_time = plan.least;

@@ -91,7 +91,8 @@ TorchOperator product(const GemmShape& shape) {
 
 /// The others were extensions of their own.
 bool has_torch_name(AttentionKernel kernel) {
-  return kernel == AttentionKernel::newest || kernel == AttentionKernel::flash2;
+  using enum AttentionKernel;
+  return kernel == newest || kernel == cudnn || kernel == flash2;
 }
 
 /// By the schemas of PyTorch 2.1 to 2.8: [batch, heads, tokens, head_dim], backward behind the gradient of the

@@ -33,9 +33,9 @@ constexpr std::array kAttention{
     AttentionRule{"_scaled_dot_product_efficient_attention_backward", 1, 11, Layout::heads_tokens,
                   Pass::backward},
     AttentionRule{"_scaled_dot_product_cudnn_attention", 0, 6, Layout::heads_tokens, Pass::forward,
-                  AttentionKernel::newest},
+                  AttentionKernel::cudnn},
     AttentionRule{"_scaled_dot_product_cudnn_attention_backward", 1, 14, Layout::heads_tokens, Pass::backward,
-                  AttentionKernel::newest},
+                  AttentionKernel::cudnn},
     AttentionRule{"_flash_attn_forward", 0, 5, Layout::tokens_heads},
     AttentionRule{"_flash_attn_backward", 1, 11, Layout::tokens_heads, Pass::backward},
 };

@@ -1,0 +1,120 @@
+"""Makes the study's tables of what the other programs of this folder wrote: tables.py RAW_FOLDER TABLE_FOLDER."""
+
+import csv
+import pathlib
+import statistics
+import sys
+
+from jobs import JOBS
+
+SHAPE = ["op", "dtype", "b", "m", "n", "k", "heads", "kv_heads", "seq", "head_dim", "causal", "pass", "rows", "cols", "layout", "scales"]
+MODEL = ["kind", "hidden", "ffn", "heads", "kv_heads", "layers", "vocabulary", "sequence", "micro_batch", "micro_batches", "recompute"]
+ALL_SMS = 132
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path, columns, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def shape_of(name):
+    """Of "gemm 8192 8192 8192", "attention 2 32 4096 128", "softmax 32768 4096"."""
+    op, *numbers = name.split()
+    if op == "gemm":
+        if not numbers[0].isdigit():
+            dtype, *numbers = numbers
+            return dict(op=op, dtype=dtype) | dict(zip("mnk", numbers))
+        return dict(op=op, dtype="bf16") | dict(zip("mnk", numbers))
+    if op == "attention":
+        numbers = [number for number in numbers if number.isdigit()]
+        return dict(op="attention_cudnn", dtype="bf16", causal=1) | dict(zip(("b", "heads", "seq", "head_dim"), numbers))
+    return dict(op=op, dtype="bf16") | dict(zip(("rows", "cols"), numbers))
+
+
+def parts(raw):
+    for row in rows_of(raw / "parts.csv"):
+        yield dict(kernel=row["kernel"], how="parted", sms=row["sms"], ms=row["ms"]) | shape_of(row["kernel"])
+    for row in rows_of(raw / "held.csv"):
+        ms = float(row["together_ms"])
+        yield dict(kernel=row["kernel"], how="held", sms=ALL_SMS - int(row["held"]), ms=f"{ms:.6g}") | shape_of(row["kernel"])
+
+
+def beside(raw):
+    for row in rows_of(raw / "beside.csv"):
+        if row["how"] == "parted":
+            yield dict(row) | shape_of(row["kernel"])
+
+
+VECTORS = {"softmax": "softmax", "layernorm": "layernorm", "rmsnorm": "rmsnorm", "gelu": "gelu"}
+
+
+def kernels(raw):
+    forward = {}
+    for row in rows_of(raw / "kernels.csv"):
+        what, numbers, ms = row["what"], row["shape"].split(), float(row["ms"])
+        found = dict(ms=row["ms"], dtype={"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}.get(row["dtype"], row["dtype"]))
+        if what.startswith("gemm"):
+            m, n, k = map(int, numbers)
+            size = "below 10 GFLOP" if 2 * m * n * k < 1e10 else "from 10 GFLOP"
+            layout = what.split()[1] if " " in what else "tn"
+            kind = "in three layouts" if " " in what else f"{found['dtype']} {size}"
+            yield found | dict(group=f"gemm {kind}", op="gemm", m=m, n=n, k=k, layout=layout)
+        elif what.startswith("attention"):
+            _, kernel, way = what.split()
+            shape = dict(zip(("b", "heads", "kv_heads", "seq", "head_dim"), numbers)) | dict(op=f"attention_{kernel}", causal=1)
+            if way == "forward":
+                forward[kernel, row["shape"]] = ms
+            else:
+                found["ms"] = f"{ms - forward[kernel, row['shape']]:.6g}"
+            passes = "forward" if way == "forward" else "backward"
+            yield found | shape | {"group": f"attention {kernel} {passes}", "pass": passes}
+        elif what in VECTORS:
+            yield found | dict(group=what, op=VECTORS[what], rows=numbers[0], cols=numbers[1])
+        elif what == "adamw fused" and found["dtype"] == "fp32":
+            yield found | dict(group="adam", op="adam", rows=numbers[0], cols=numbers[1])
+
+
+def levels(raw):
+    times, board = {}, {}
+    for row in rows_of(raw / "sustained.csv"):
+        times.setdefault(row["kernel"], []).append((float(row["since_ms"]), float(row["each_ms"])))
+    for row in rows_of(raw / "board.csv"):
+        board.setdefault(row["kernel"], []).append((float(row["since_ms"]), float(row["sm_mhz"]), float(row["power_w"])))
+    for name, samples in times.items():
+        if " and " in name or name.startswith("attention both"):
+            continue
+        settled = 0.6 * samples[-1][0]
+        late = [ms for since, ms in samples if since > settled]
+        states = [state for state in board[name] if settled < state[0] < samples[-1][0]]
+        yield dict(kernel=name, burst_ms=f"{statistics.median(ms for since, ms in samples if 2 < since < 20 or len(samples) < 200):.6g}",
+                   sustained_ms=f"{statistics.mean(late):.6g}", sm_mhz=f"{statistics.mean(s[1] for s in states):.0f}",
+                   power_w=f"{statistics.mean(s[2] for s in states):.0f}") | shape_of(name)
+
+
+def steps(raw):
+    for row in rows_of(raw / "steps.csv"):
+        model, sequence, micro_batch, micro_batches, recompute = JOBS[row["job"]]
+        del row["steps"], row["first_ms"]
+        yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
+
+
+def main():
+    raw, tables = map(pathlib.Path, sys.argv[1:])
+    write(tables / "parts.csv", ["kernel", "how", "sms", *SHAPE, "ms"], parts(raw))
+    write(tables / "beside.csv", ["kernel", "blocks", *SHAPE, "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"],
+          ({key: value for key, value in row.items() if key not in ("how", "sms")} for row in beside(raw)))
+    write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels(raw))
+    write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels(raw))
+    write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"],
+          ({key: value for key, value in row.items() if key != "kv"} for row in steps(raw)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+#include "studies/one_gpu/one_gpu_study.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "studies/one_gpu/parts.hpp"
+#include "studies/simulations.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr std::string_view kName = "one_gpu";
+
+StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& published,
+                               const StudyProgress& progress) {
+  const KernelsAlonePart alone(study_file(kName, "kernels.csv"));
+  const GpuPartsPart parts(study_file(kName, "parts.csv"));
+  const LevelsPart levels(study_file(kName, "levels.csv"));
+  StepsPart steps(study_file(kName, "steps.csv"));
+  SimulationJobs jobs;
+  steps.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  StudyOutcome outcome{.report = {alone.section(published), parts.section(published), levels.section(published)}};
+  std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
+  return outcome;
+}
+
+}  // namespace
+
+Study one_gpu_study() {
+  return {.name = kName,
+          .about = "One H100, measured by this project: kernels, parts of the GPU, its clock, training steps",
+          .files = {},
+          .run = reproduce_one_gpu};
+}
+
+}  // namespace c3::studies

@@ -1,0 +1,98 @@
+#pragma once
+/// The parts of `reproduce one_gpu`: each reads a table of this folder, predicts it and compares.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "configs/experiment_reader.hpp"
+#include "engine/units.hpp"
+#include "gpu/kernels/operator.hpp"
+#include "studies/collectives/headed_table.hpp"
+#include "studies/simulations.hpp"
+#include "studies/study.hpp"
+
+namespace c3::inline studies {
+
+/// The operator that a row tells under the columns of `c3sim kernel --csv`. \throws ConfigError with its place
+Operator operator_in(const HeadedTable& table, const HeadedTable::Row& row);
+
+/// Kernels alone, in bursts of milliseconds.
+class KernelsAlonePart {
+ public:
+  /// \param file of columns group, ms and those of operator_in. \throws ConfigError, IoError
+  explicit KernelsAlonePart(const std::filesystem::path& file);
+
+  /// The mean error of each group.
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string group;
+    Operator op;
+    Seconds measured;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Kernels on some of the SMs: those of a green context, or those that blocks which do nothing leave.
+class GpuPartsPart {
+ public:
+  /// \param file of columns kernel, how, sms, ms and those of operator_in. \throws ConfigError, IoError
+  explicit GpuPartsPart(const std::filesystem::path& file);
+
+  /// The mean error of the time over that on the whole GPU, by kernel and number of SMs.
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string kernel;
+    Operator op;
+    int sms = 0;
+    Seconds measured;
+  };
+  std::vector<Row> rows_;
+};
+
+/// What a stream of one kernel loses once the board's power has been averaged.
+class LevelsPart {
+ public:
+  /// \param file of columns kernel, burst_ms, sustained_ms, power_w and those of operator_in.
+  /// \throws ConfigError, IoError
+  explicit LevelsPart(const std::filesystem::path& file);
+
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string kernel;
+    Operator op;
+    Seconds burst, sustained;
+    Watts power;
+  };
+  std::vector<Row> rows_;
+};
+
+/// Training steps.
+class StepsPart {
+ public:
+  /// \param file of columns job, compiled, ms, allocated_gb, those of the model and of the tokens.
+  /// \throws ConfigError, IoError
+  explicit StepsPart(const std::filesystem::path& file);
+
+  void plan(SimulationJobs& jobs);
+  /// Times, then memory.
+  StudyReport sections(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string label;
+    Experiment experiment;
+    Seconds measured;
+    Bytes allocated;
+    Seconds here;
+  };
+  std::vector<Row> rows_;
+};
+
+}  // namespace c3::studies
