@@ -297,6 +297,7 @@ struct GovernorSpec {
   double exponent = 0.5;  ///< slow-down = (power at boost / limit)^exponent
   double burst = 1.35;    ///< power that the first milliseconds may draw, in limits (assumed)
   Seconds averaging;      ///< over which power is averaged
+  double settled = 1.0;   ///< power that the board allows in the long run, in what it allows in the first half second
   FlopsPerSecond level = {};  ///< measured: where large 16-bit products of this node settle; 0: `limit` decides
   ClockState state = ClockState::sustained;
   /// Slug of the part whose large products were measured under this limit: this one, or one of the same chip and

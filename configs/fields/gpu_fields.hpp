@@ -232,6 +232,9 @@ inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
         .optional(),
     quantity<&GovernorSpec::averaging>("power_averaging", "time constant over which power is averaged")
         .optional(),
+    number<&GovernorSpec::settled>("power_settled", {0.3, 1},
+                                   "power allowed in the long run, in that of the first half second")
+        .optional(),
     quantity<&GovernorSpec::level>(
         "sustained_level", "measured rate at which large 16-bit products of this node settle; no preset has it")
         .optional()

@@ -11,11 +11,17 @@ namespace {
 
 constexpr double kPico = 1e-12;
 
+/// What a burst may draw.
+Watts burst_limit(const GpuSpec& gpu) {
+  const GovernorSpec& of = gpu.governor;
+  return of.burst * (of.level.value <= 0.0 ? of.limit : power_limit(gpu));
+}
+
 }  // namespace
 
 Watts power_limit(const GpuSpec& gpu) {
   const GovernorSpec& of = gpu.governor;
-  if (of.level.value <= 0.0) return of.limit;
+  if (of.level.value <= 0.0) return of.settled * of.limit;
   const MatrixRate& rate = matrix_rate(gpu, DType::bf16);
   const double slower = std::max(1.0, rate.sustained / of.level);
   const Watts draws = power_at_boost(gpu, rate.sustained, rate.peak, {});
@@ -45,7 +51,7 @@ Watts power_on(const GpuSpec& gpu, Watts on_all, int cus) {
 double sustained_slowdown(const GpuSpec& gpu, Watts power) { return slowdown_to(gpu, power, power_limit(gpu)); }
 
 double burst_slowdown(const GpuSpec& gpu, Watts power) {
-  return slowdown_to(gpu, power, gpu.governor.burst * power_limit(gpu));
+  return slowdown_to(gpu, power, burst_limit(gpu));
 }
 
 Watts power_when_slowed(const GpuSpec& gpu, Watts power, double slower) {
@@ -57,7 +63,7 @@ Seconds time_to_limit(const GpuSpec& gpu, Watts power) {
   if (power <= limit) return Seconds{std::numeric_limits<double>::infinity()};
   if (limit <= gpu.governor.idle) return Seconds{};
   return MeanPower(gpu.governor.averaging, gpu.governor.idle)
-      .time_to(limit, std::min(power, gpu.governor.burst * limit));
+      .time_to(limit, std::min(power, burst_limit(gpu)));
 }
 
 Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const Repeats& repeats) {

@@ -12,8 +12,10 @@ inline constexpr double kGovernorBand = 0.01;
 /// Whether the power of \p gpu is known, so that a burst and a sustained clock differ.
 bool is_governed(const GpuSpec& gpu);
 
-/// Mean power that the board may draw: its limit, or the one that a measured level of this node implies, at
-/// which a product with all of \p gpu's 16-bit share settles at that level.
+/// Mean power that the board may draw in the long run: its limit times GovernorSpec::settled, or the limit that a
+/// measured level of this node implies, at which a product with all of \p gpu's 16-bit share settles at that level.
+/// Source of the first: an H100 and an H200, streams of 2.5 s (studies/one_gpu). Wrong when: a stream ends within the
+/// first second, in which the board allows more.
 Watts power_limit(const GpuSpec& gpu);
 
 /// What a run's governor leads the mean power to where it holds the clock (PowerGovernor): half a per cent

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "base/enum_names.hpp"
-#include "configs/preset_store.hpp"
 #include "gpu/kernels/stream_times.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/comparison.hpp"
 #include "studies/kernels/levels.hpp"
+#include "studies/kernels/protocol.hpp"
 #include "studies/kernels/taken_rows.hpp"
 
 namespace c3::inline studies {
@@ -27,12 +27,6 @@ constexpr std::size_t kFewestInBin = 20;
 constexpr double kNodeLevel = 0.48;
 constexpr double kNodeRepeats = 25;  // untimed calls of each product; 75 timed ones follow
 constexpr double kNodeTimed = 75;
-
-GpuSpec in_burst(std::string_view name) {
-  GpuSpec gpu = load_gpu(std::string(name));
-  gpu.governor.state = ClockState::burst;
-  return gpu;
-}
 
 bool is_bf16(const TakenRow& row) { return row.shape.dtype == DType::bf16; }
 

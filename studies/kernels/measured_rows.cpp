@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "configs/preset_store.hpp"
 #include "engine/errors.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "studies/kernels/protocol.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -63,8 +63,7 @@ void MeasuredRows::add(const std::filesystem::path& file, const std::string& gpu
 
 std::size_t MeasuredRows::gpu_index(const std::string& name) {
   if (const auto known = find_gpu(name)) return *known;
-  gpus_.push_back(load_gpu(name));
-  gpus_.back().governor.state = ClockState::burst;  // tables are taken in milliseconds
+  gpus_.push_back(in_burst(name));
   return gpus_.size() - 1;
 }
 

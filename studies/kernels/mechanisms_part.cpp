@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "configs/coefficient_file.hpp"
-#include "configs/preset_store.hpp"
 #include "studies/comparison.hpp"
+#include "studies/kernels/protocol.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -55,8 +55,7 @@ MechanismsPart::MechanismsPart(const std::filesystem::path& kernels) {
 
 void MechanismsPart::predict(Table& table, std::size_t variant) const {
   const Variant& of = kVariants.at(variant);
-  GpuSpec gpu = load_gpu(std::string(table.gpu));
-  gpu.governor.state = ClockState::burst;
+  GpuSpec gpu = in_burst(table.gpu);
   if (!of.governed) gpu.governor.board = {};
   if (!of.family) {
     KernelCoefficients coefficients = gpu.kernels;

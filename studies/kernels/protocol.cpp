@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "configs/preset_store.hpp"
 #include "gpu/kernels/stream_times.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
 
@@ -43,6 +45,13 @@ double timed_products(const TakenRow& row, const GpuSpec& gpu, Seconds time) {
 }
 
 }  // namespace
+
+GpuSpec in_burst(std::string_view name) {
+  GpuSpec gpu = load_gpu(std::string(name));
+  gpu.governor.state = ClockState::burst;
+  gpu.governor.settled = 1.0;
+  return gpu;
+}
 
 double products_of_replay(const TakenRow& row, const GpuSpec& gpu) {
   constexpr double kMostWeights = 5;

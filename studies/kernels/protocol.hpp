@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gpu/clock/governor.hpp"
@@ -33,6 +34,9 @@ struct TakenRow {
   Repetition repetition = Repetition::six;
   bool finds_warm = true;  ///< operands that earlier calls left in the caches
 };
+
+/// The GPU as tables were taken on it: in milliseconds, and in nothing longer than a second.
+GpuSpec in_burst(std::string_view name);
 
 /// Products of one replay.
 double products_of_replay(const TakenRow& row, const GpuSpec& gpu);

@@ -20,7 +20,7 @@ Operator operator_in(const HeadedTable& table, const HeadedTable::Row& row);
 /// Kernels alone, in bursts of milliseconds.
 class KernelsAlonePart {
  public:
-  /// \param file of columns group, ms and those of operator_in. \throws ConfigError, IoError
+  /// \param file of columns gpu, group, ms and those of operator_in. \throws ConfigError, IoError
   explicit KernelsAlonePart(const std::filesystem::path& file);
 
   /// The mean error of each group.
@@ -28,7 +28,7 @@ class KernelsAlonePart {
 
  private:
   struct Row {
-    std::string group;
+    std::string gpu, group;
     Operator op;
     Seconds measured;
   };
@@ -38,7 +38,7 @@ class KernelsAlonePart {
 /// Kernels on some of the SMs: those of a green context, or those that blocks which do nothing leave.
 class GpuPartsPart {
  public:
-  /// \param file of columns kernel, how, sms, ms and those of operator_in. \throws ConfigError, IoError
+  /// \param file of columns gpu, kernel, how, sms, ms and those of operator_in. \throws ConfigError, IoError
   explicit GpuPartsPart(const std::filesystem::path& file);
 
   /// The mean error of the time over that on the whole GPU, by kernel and number of SMs.
@@ -46,7 +46,7 @@ class GpuPartsPart {
 
  private:
   struct Row {
-    std::string kernel;
+    std::string gpu, kernel, how;
     Operator op;
     int sms = 0;
     Seconds measured;
@@ -57,7 +57,7 @@ class GpuPartsPart {
 /// What a stream of one kernel loses once the board's power has been averaged.
 class LevelsPart {
  public:
-  /// \param file of columns kernel, burst_ms, sustained_ms, power_w and those of operator_in.
+  /// \param file of columns gpu, kernel, burst_ms, sustained_ms, power_w and those of operator_in.
   /// \throws ConfigError, IoError
   explicit LevelsPart(const std::filesystem::path& file);
 
@@ -65,7 +65,7 @@ class LevelsPart {
 
  private:
   struct Row {
-    std::string kernel;
+    std::string gpu, kernel;
     Operator op;
     Seconds burst, sustained;
     Watts power;
@@ -76,7 +76,7 @@ class LevelsPart {
 /// Training steps.
 class StepsPart {
  public:
-  /// \param file of columns job, compiled, ms, allocated_gb, those of the model and of the tokens.
+  /// \param file of columns gpu, job, compiled, ms, allocated_gb, those of the model and of the tokens.
   /// \throws ConfigError, IoError
   explicit StepsPart(const std::filesystem::path& file);
 
@@ -86,7 +86,7 @@ class StepsPart {
 
  private:
   struct Row {
-    std::string label;
+    std::string gpu, label;
     Experiment experiment;
     Seconds measured;
     Bytes allocated;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -32,10 +33,12 @@ std::vector<std::string> gpt(std::int64_t sequence) {
 
 std::vector<std::string> sets_of(const CheckedRow& row) {
   std::vector<std::string> sets;
+  const std::string system = fmt::format(R"(system="{}-8")", row.text("gpu"));
   const auto set = [&](std::string_view key, const char* column) {
     sets.push_back(fmt::format("{}={}", key, row.whole(column, kLargest)));
   };
   if (row.one_of("kind", kKinds) == 1) sets = gpt(row.whole("sequence", kLargest));
+  sets.push_back(system);
   set("model.hidden", "hidden");
   set("model.ffn", "ffn");
   set("model.heads", "heads");
@@ -57,7 +60,9 @@ StepsPart::StepsPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, kWhat);
-    rows_.push_back({.label = fmt::format("{}, {}", row.text("job"), row.one_of("compiled", kFlags) == 1 ? "compiled" : "eager"),
+    const bool is_compiled = row.one_of("compiled", kFlags) == 1;
+    rows_.push_back({.gpu = row.text("gpu"),
+                     .label = fmt::format("{}: {}, {}", row.text("gpu"), row.text("job"), is_compiled ? "compiled" : "eager"),
                      .experiment = ExperimentFile::load(frame, sets_of(row)).make(std::nullopt),
                      .measured = row.above_0("ms") * 1.0_ms,
                      .allocated = Bytes{row.above_0("allocated_gb") * 1e9},
@@ -73,33 +78,47 @@ void StepsPart::plan(SimulationJobs& jobs) {
 }
 
 StudyReport StepsPart::sections(const PublishedFigures& published) const {
-  StudySection times{.heading = "Training steps in pure bf16: error of the time", .lines = {}, .notes = {}, .value = "error [%]"};
-  StudySection memory{.heading = "The same: most memory of tensors", .lines = {}, .notes = {}, .value = "error [%]"};
-  double sum = 0.0, all = 0.0, bytes = 0.0;
+  struct Errors {
+    double absolute = 0.0, all = 0.0, of_memory = 0.0;
+    std::size_t rows = 0;
+  };
+  StudySection times{.heading = "Training steps in pure bf16: error of the time",
+                     .lines = {},
+                     .notes = {"Nothing was set from a step."},
+                     .value = "error [%]"};
+  StudySection memory{
+      .heading = "The same: most memory of tensors", .lines = {}, .notes = {}, .value = "error [%]"};
+  std::map<std::string, Errors> by_gpu;
   for (const Row& row : rows_) {
     const double error = kPercent * (row.here / row.measured - 1.0);
-    sum += std::abs(error);
-    all += error;
+    const Bytes bytes = row.experiment.step->memory.bytes;
+    const double of_memory = kPercent * (bytes / row.allocated - 1.0);
+    Errors& errors = by_gpu[row.gpu];
+    errors.absolute += std::abs(error);
+    errors.all += error;
+    errors.of_memory += std::abs(of_memory);
+    ++errors.rows;
     times.lines.push_back({.figure = {.of = published.find("steps.step"), .simulated = error},
                            .label = row.label,
                            .rows = 1,
                            .beside = {{"here [ms]", row.here / 1.0_ms}, {"measured [ms]", row.measured / 1.0_ms}}});
-    const Bytes here = row.experiment.step->memory.bytes;
-    const double of_memory = kPercent * (here / row.allocated - 1.0);
-    bytes += std::abs(of_memory);
-    memory.lines.push_back({.figure = {.of = published.find("memory.error"), .simulated = of_memory},
-                            .label = row.label,
-                            .rows = 1,
-                            .beside = {{"here [GB]", here.value * 1e-9}, {"measured [GB]", row.allocated.value * 1e-9}}});
+    memory.lines.push_back(
+        {.figure = {.of = published.find("memory.error"), .simulated = of_memory},
+         .label = row.label,
+         .rows = 1,
+         .beside = {{"here [GB]", bytes.value * 1e-9}, {"measured [GB]", row.allocated.value * 1e-9}}});
   }
-  const auto mean = [&](double of) { return of / static_cast<double>(rows_.size()); };
-  const auto add = [&](StudySection& section, const char* id, const char* label, double value) {
-    section.lines.push_back({.figure = {.of = published.find(id), .simulated = value}, .label = label, .rows = rows_.size()});
-  };
-  add(times, "steps.error", "mean error", mean(sum));
-  add(times, "steps.signed", "mean signed error", mean(all));
-  add(memory, "memory.error", "mean error", mean(bytes));
-  times.notes = {"Nothing was set from a step."};
+  for (const auto& [gpu, errors] : by_gpu) {
+    const auto add = [&](StudySection& section, const char* id, const char* label, double sum) {
+      section.lines.push_back(
+          {.figure = {.of = published.find(id), .simulated = sum / static_cast<double>(errors.rows)},
+           .label = fmt::format("{}: {}", gpu, label),
+           .rows = errors.rows});
+    };
+    add(times, "steps.error", "mean error", errors.absolute);
+    add(times, "steps.signed", "mean signed error", errors.all);
+    add(memory, "memory.error", "mean error", errors.of_memory);
+  }
   return {std::move(times), std::move(memory)};
 }
 

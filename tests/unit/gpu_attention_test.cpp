@@ -174,6 +174,27 @@ TEST_CASE("kernels before FlashAttention-2 take longer for products and exponent
   CHECK(steps_of(AttentionKernel::triton) == near(flash2 / 0.8));
 }
 
+TEST_CASE("cuDNN's forward pass has a rate of its own and no pass that nothing hides; its backward pass is the newest's") {
+  GpuSpec gpu = mi300x_like_gpu();
+  gpu.kernels.attention = {};
+  gpu.kernels.attention.cudnn_rate = 1.25;
+  gpu.kernels.attention.work_group_us = 2;
+  gpu.kernels.attention.query_passes = 3.0;
+  AttentionShape cudnn = kGrouped;
+  cudnn.kernel = AttentionKernel::cudnn;
+  const auto steps_of = [&](const AttentionShape& shape) { return described(shape, gpu).compute_time.value - 2e-6; };
+  CHECK(steps_of(cudnn) == near(steps_of(kGrouped) / 1.25));
+  gpu.kernels.attention.key_passes = 0.0;
+  const double exposed = described(kGrouped, gpu).overhead.value;
+  gpu.kernels.attention.query_passes = 0.0;
+  CHECK(exposed > described(kGrouped, gpu).overhead.value);
+  const double none = described(cudnn, gpu).overhead.value;
+  gpu.kernels.attention.query_passes = 3.0;
+  CHECK(described(cudnn, gpu).overhead.value == none);
+  CHECK(described(backward_of(cudnn), gpu).compute_time == described(backward_of(kGrouped), gpu).compute_time);
+  CHECK(described(backward_of(cudnn), gpu).overhead == described(backward_of(kGrouped), gpu).overhead);
+}
+
 TEST_CASE("long sequences on A100: FlashAttention-2 is 2 and 1.45 times as fast as kernels before it") {
   // arXiv 2307.08691, abstract and section 4.1: around 2 times. The kernel in Triton gets 20 to 56 % of the
   // peak, where this class' FlashAttention-2 gets 49 %.

@@ -75,6 +75,41 @@ TEST_CASE("a node's measured level stands for the limit at which large products 
   CHECK(sustained_slowdown(gpu, draws) == near(1.25));
 }
 
+TEST_CASE("in the long run a board allows less than at first, and bursts do not know") {
+  GpuSpec gpu = governed();
+  const double burst = burst_slowdown(gpu, Watts{1620});
+  gpu.governor.settled = 0.75;
+  CHECK(power_limit(gpu).value == near(450.0));
+  CHECK(sustained_slowdown(gpu, Watts{1800}) == near(2.0));
+  CHECK(burst == near(std::sqrt(1620.0 / 810.0)));
+  CHECK(burst_slowdown(gpu, Watts{1620}) == near(burst));
+  gpu.governor.level = 0.5 * matrix_rate(gpu, DType::bf16).sustained;  // measured in the long run: it stands alone
+  const Watts of_level = power_limit(gpu);
+  gpu.governor.settled = 1.0;
+  CHECK(power_limit(gpu).value == near(of_level.value));
+}
+
+TEST_CASE("on a part of the GPU a kernel draws its share of what it does beyond idling") {
+  const GpuSpec gpu = governed();
+  const int all = gpu.compute.cus();
+  CHECK(power_on(gpu, Watts{900}, all).value == near(900.0));
+  CHECK(power_on(gpu, Watts{900}, all / 4).value == near(300.0));
+  CHECK(power_on(gpu, Watts{}, all / 4).value == 0.0);  // not known
+}
+
+TEST_CASE("a product in a burst is faster a CU on a part of the GPU, where the limit takes less of its clock") {
+  GpuSpec gpu = governed();
+  gpu.governor.flop_pj = 3.0;
+  const auto time_on = [&](int cus) {
+    return time_of(kLarge, gpu, {.cus = cus, .launch = LaunchCost::device}).time.value * cus;
+  };
+  const int all = gpu.compute.cus();
+  const Watts whole = describe("gemm", kLarge, gpu).power;
+  CHECK(burst_slowdown(gpu, whole) > 1.2);
+  CHECK(burst_slowdown(gpu, power_on(gpu, whole, all / 4)) == 1.0);
+  CHECK(time_on(all) / time_on(all / 4) > 1.15);
+}
+
 TEST_CASE("from idle the mean reaches the limit after averaging x ln of the two distances") {
   // 100 W to 700 W drawn, limit 600 W: 100 ms x ln(600 / 100). Above 1.35 limits, a burst draws just those.
   const GpuSpec gpu = governed();

@@ -128,6 +128,7 @@ TEST_CASE("a framework's attention is the kernel that it names") {
   CHECK(kernel_of(AttentionCode::flash2) == AttentionKernel::flash2);
   CHECK(kernel_of(AttentionCode::flash1) == AttentionKernel::flash1);
   CHECK(kernel_of(AttentionCode::triton) == AttentionKernel::triton);
+  CHECK(kernel_of(AttentionCode::cudnn) == AttentionKernel::cudnn);
 }
 
 TEST_CASE("a layer of Megatron-LM: six products forward, two of them batched, bias gradients are sums") {

@@ -42,6 +42,32 @@ std::size_t kernels(const WrittenStep& step, const std::string& stream, const st
 
 }  // namespace
 
+TEST_CASE("moments and the update are of the parameters' type: half the bytes in bf16") {
+  const auto step_of = [](DType dtype, bool fused) {
+    TrainingSetup setup = with(gpt_setup(), Sharding::none);
+    setup.framework.master_copy = false;
+    setup.framework.fused_optimizer = fused;
+    setup.framework.parameter_dtype = dtype;
+    return training_step(setup, 1);
+  };
+  const auto moved = [](const WrittenStep& step) {
+    double bytes = 0.0;
+    for (const Placed& placed : named(step, "compute", "adam")) {
+      const auto* shape = kernel_of(*placed.operation)->as<VectorShape>();
+      bytes += static_cast<double>(shape->rows * shape->cols) * element_size(shape->dtype).value;
+    }
+    return bytes;
+  };
+  for (const bool fused : {true, false}) {
+    CAPTURE(fused);
+    const WrittenStep narrow = step_of(DType::bf16, fused), wide = step_of(DType::fp32, fused);
+    CHECK(moved(narrow) == near(0.5 * moved(wide), 1e-4));
+    const auto moments = [](const WrittenStep& step) { return step.facts.memory.of(MemoryClass::optimizer); };
+    CHECK(moments(narrow).value == near(0.5 * moments(wide).value, 1e-4));
+    CHECK(moments(wide).value == near(2 * 4 * kGpt, 1e-4));
+  }
+}
+
 TEST_CASE("DDP's buckets: 1 MiB first, then 25 MiB as gradients become ready, then the rest") {
   // In fp32 262,144 and 6,553,600 numbers. Layers of 3,146,752 are ready after each other: the first bucket
   // goes with layer 3, the second with layer 1, the third with the root (1,024,512), and 242,176 numbers are

@@ -1,4 +1,4 @@
-"""Makes the study's tables of what the other programs of this folder wrote: tables.py RAW_FOLDER TABLE_FOLDER."""
+"""Makes the study's tables of what the other programs of this folder wrote: tables.py TABLE_FOLDER GPU=RAW_FOLDER .."""
 
 import csv
 import pathlib
@@ -17,11 +17,13 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def write(path, columns, rows):
+def write(path, columns, make, raws):
+    """Rows of every GPU, which is the first column."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer = csv.DictWriter(file, ["gpu", *columns], restval="", extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        for gpu, raw in raws:
+            writer.writerows({"gpu": gpu} | row for row in make(raw))
 
 
 def shape_of(name):
@@ -41,7 +43,7 @@ def shape_of(name):
 def parts(raw):
     for row in rows_of(raw / "parts.csv"):
         yield dict(kernel=row["kernel"], how="parted", sms=row["sms"], ms=row["ms"]) | shape_of(row["kernel"])
-    for row in rows_of(raw / "held.csv"):
+    for row in rows_of(raw / "held.csv") if (raw / "held.csv").exists() else []:
         ms = float(row["together_ms"])
         yield dict(kernel=row["kernel"], how="held", sms=ALL_SMS - int(row["held"]), ms=f"{ms:.6g}") | shape_of(row["kernel"])
 
@@ -101,19 +103,17 @@ def levels(raw):
 def steps(raw):
     for row in rows_of(raw / "steps.csv"):
         model, sequence, micro_batch, micro_batches, recompute = JOBS[row["job"]]
-        del row["steps"], row["first_ms"]
         yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
 
 
 def main():
-    raw, tables = map(pathlib.Path, sys.argv[1:])
-    write(tables / "parts.csv", ["kernel", "how", "sms", *SHAPE, "ms"], parts(raw))
-    write(tables / "beside.csv", ["kernel", "blocks", *SHAPE, "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"],
-          ({key: value for key, value in row.items() if key not in ("how", "sms")} for row in beside(raw)))
-    write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels(raw))
-    write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels(raw))
-    write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"],
-          ({key: value for key, value in row.items() if key != "kv"} for row in steps(raw)))
+    tables = pathlib.Path(sys.argv[1])
+    raws = [(gpu, pathlib.Path(raw)) for gpu, raw in (word.split("=") for word in sys.argv[2:])]
+    write(tables / "parts.csv", ["kernel", "how", "sms", *SHAPE, "ms"], parts, raws)
+    write(tables / "beside.csv", ["kernel", "blocks", *SHAPE, "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], beside, raws)
+    write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels, raws)
+    write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels, raws)
+    write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
 
 
 if __name__ == "__main__":
