@@ -30,12 +30,14 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   co_await simulation.sleep(launch.delay);
   CoreClock& clock = gpu.clock(launch.stream);
   clock.enter(kernel.clock, kernel.power);
+  gpu.work().begin(kernel.name);
   if (launch.grain == KernelGrain::fluid) {
     co_await run_to_end<FluidRun>(gpu, kernel, launch, activity);
   } else {
     co_await run_to_end<CohortRun>(gpu, kernel, launch, activity);
   }
   if (kernel.overhead.value > 0.0) co_await simulation.sleep(kernel.overhead);
+  gpu.work().end(kernel.name);
   clock.leave(kernel.clock, kernel.power);
   simulation.end_activity(activity);
 }
