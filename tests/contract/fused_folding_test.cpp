@@ -90,5 +90,4 @@ TEST_CASE("a training step whose sums are fused with its products folds over nod
   const RunResult all = run(experiment, Fold::none, strategy);
   CHECK(all.classes.size() == 16);
   CHECK(std::abs(mean.time / all.time - 1.0) <= tolerance(experiment, all, mean));
-  CHECK(mean.time < run(experiment, Fold::mean).time);  // and less than with the sums by channels
 }
