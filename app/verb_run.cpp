@@ -30,6 +30,7 @@
 #include "results/table.hpp"
 #include "results/timeline_writer.hpp"
 #include "results/trace_writer.hpp"
+#include "workloads/analysis/heuristics.hpp"
 #include "workloads/analysis/out_of_memory.hpp"
 #include "workloads/analysis/steady_state.hpp"
 #include "workloads/analysis/study.hpp"
@@ -219,11 +220,23 @@ std::string size_text(const Experiment& experiment) {
                      std::max(1, experiment.measure.draws));
 }
 
+/// The study of \p output with what a runtime's heuristics pick; without, where a stop comes in between: all
+/// else is written by then.
+StudyResult with_heuristics(const ExperimentFactory& make, StudyResult study) {
+  try {
+    study.heuristics = heuristic_picks(make, study.strategies);
+  } catch (const InterruptedError&) {
+    study.heuristics.clear();
+  }
+  return study;
+}
+
 int run(const RunOptions& options) {
   install_interrupt_handler();  // before there is a file to leave behind
   const auto limit = read_time_limit("--timeout", options.timeout);
   if (limit) stop_after(*limit);
   std::optional<RunOutput> output;
+  StudyResult study;
   try {
     RunProgress progress(options.quiet);
     const auto configuration = ExperimentFile::load(options.file, options.sets);
@@ -239,12 +252,13 @@ int run(const RunOptions& options) {
                    configuration.recording(nominal.cluster));
     run_study(make, {.progress = std::ref(progress), .recorder = &*output});
     output->commit();
+    study = with_heuristics(make, output->study());
   } catch (const InterruptedError&) {
     if (output) return end_early(options, *output);
     fmt::print(stderr, "c3sim: {}, nothing was written\n", stop_text(options));
     return stop_reason() == StopReason::time_limit ? kExitTimeout : kExitInterrupted;
   }
-  fmt::print("{}", options.json ? study_json(output->study(), output->path()) : format_study(output->study()));
+  fmt::print("{}", options.json ? study_json(study, output->path()) : format_study(study));
   if (!options.quiet) say_what_was_written(options, *output);
   return kExitOk;
 }

@@ -55,6 +55,12 @@ class Cluster {
   ScheduleStore& schedules() { return schedules_; }
   /// With classes of ranks: the groups of a call, the same of equal groups.
   const GroupClasses& group_classes(const CollectiveCall& call);
+  /// With classes of ranks: edges of one call that progress together, each with \p bytes, before fold_links().
+  EdgeSetId add_edges(std::vector<Edge> edges, Bytes bytes) {
+    return interconnect_.add_edges(std::move(edges), bytes);
+  }
+  /// All edges of one call have been added.
+  void end_call() { interconnect_.end_call(); }
   /// With classes of ranks: all collectives are made, what they load is known. Does nothing otherwise.
   void fold_links() { interconnect_.fold_links(); }
   /// A thread that feeds the copy engines of all GPUs of a node, where there is not one for each GPU.

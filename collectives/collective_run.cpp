@@ -52,12 +52,15 @@ Task CollectiveRun::join(int rank, Seconds delay, ActivityId* activity, Activity
   if (activity != nullptr) *activity = activities_[index];
   co_await simulation_.sleep(delay);
   CoreClock& clock = cluster_.gpu(rank).clock(plan_.stream);
+  RecentWork& work = cluster_.gpu(rank).work();
   clock.begin_collective();
+  work.begin(plan_.name);
   start(rank);
   has_joined_[index] = true;
   if (++joined_ == simulated_.size()) all_joined_.set();
   co_await all_joined_;
   co_await done_;
+  work.end(plan_.name);
   clock.end_collective();
   simulation_.end_activity(activities_[index]);
 }

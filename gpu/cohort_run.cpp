@@ -87,6 +87,7 @@ Task CohortRun::run_cohort(Cohort* cohort) {
   const ActivityId activity = begin(*cohort);
   cohort->share = share_of(*cohort);
   cohort->cus_taken = gpu_.cus_taken(launch_.stream, launch_.range);
+  cohort->after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
   const Seconds computing_now = compute_time(*cohort) / gpu_.clock(launch_.stream).speed_of_arithmetic();
   CacheState state = gpu_.memory().cache_state(launch_.stream, resident_, computing_now);
   state.cus_taken = cohort->cus_taken;
@@ -229,7 +230,7 @@ Seconds CohortRun::compute_time(const Cohort& cohort) const {
 }
 
 double CohortRun::slower(const Cohort& cohort) const {
-  return gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, cohort.cus_taken);
+  return gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, cohort.cus_taken) * cohort.after_others;
 }
 
 // Alone means without other kernels: the kernel's resident work groups still share HBM with one another.
@@ -295,7 +296,7 @@ StoreBurst CohortRun::burst_of(const Cohort& cohort) const {
 
 FlowSpec CohortRun::store_flow(const Cohort& cohort, double to_hbm) {
   const Bytes stored = kernel_.output * static_cast<double>(cohort.cus.size());
-  const Bytes bytes = to_hbm * stored;
+  const Bytes bytes = (to_hbm + gpu_.rewritten(launch_.stream)) * stored;
   demands_.clear();
   gpu_.memory().add_stores(demands_, launch_.stream, cohort.xcd, stored, bytes, kernel_.hbm_share);
   FlowSpec spec;
@@ -316,7 +317,7 @@ void CohortRun::leave(const Cohort& cohort, ActivityId activity, std::size_t kep
   resident_ -= std::ssize(free);
   for (const int cu : free) {
     if (kernel_.needs.computes) dispatcher_.shares().leave(cohort.xcd, cu, *this);
-    dispatcher_.release(cohort.xcd, cu, kernel_.needs, activity);
+    dispatcher_.release(*this, cohort.xcd, cu, kernel_.needs, activity);
   }
 }
 

@@ -36,6 +36,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
     Bytes loads;                        ///< of one work group, from HBM
     Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
     double cus_taken = 0.0;             ///< from the kernel, at dispatch
+    double after_others = 1.0;          ///< KernelDescription::after_others where it is, at dispatch
     ArithmeticShare share;              ///< of its CUs, now
     std::optional<FlowId> steady = {};  ///< while it computes
   };

@@ -68,6 +68,17 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   return best;
 }
 
+int ComputeUnits::place_in_engine(int xcd, const WorkGroupNeeds& needs, CuRange range, int engine, int engines) {
+  int best = -1;
+  const int first = range.begin + (engine - range.begin % engines + engines) % engines;
+  for (int cu = first; cu < range.end; cu += engines) {
+    if (!fits(at(xcd, cu), needs)) continue;
+    if (best < 0 || residents(xcd, cu) < residents(xcd, best)) best = cu;
+  }
+  if (best >= 0) put(xcd, best, needs, 1);
+  return best;
+}
+
 // CUs that hold equally many fill in rounds, until they meet those that hold more.
 void ComputeUnits::place_all(int xcd, const WorkGroupNeeds& needs, CuRange range, std::int64_t most,
                              std::vector<int>& cus) {

@@ -27,6 +27,9 @@ class ComputeUnits {
   /// Puts a work group on the emptiest CU of \p range that has room. \returns the CU's number in its XCD, or
   /// -1.
   int place(int xcd, const WorkGroupNeeds& needs, CuRange range);
+  /// As place(), on one of the CUs of \p range that belong to \p engine: those whose number is \p engine modulo
+  /// \p engines.
+  int place_in_engine(int xcd, const WorkGroupNeeds& needs, CuRange range, int engine, int engines);
   /// As place() up to \p most times, and appends where to \p cus.
   void place_all(int xcd, const WorkGroupNeeds& needs, CuRange range, std::int64_t most, std::vector<int>& cus);
   /// Takes \p groups work groups off their CU. \p by is the activity that ends there, for dependency edges.

@@ -12,6 +12,7 @@ Dispatcher::Dispatcher(Simulation& simulation, const GpuSpec& spec, std::uint64_
     : simulation_(simulation),
       units_(spec.compute),
       shares_(spec.compute.xcds, spec.compute.cus_per_xcd),
+      rotation_(spec),
       policy_(spec.dispatch.policy),
       random_(seed, /*stream=*/0x6469737061746368),  // "dispatch"
       busy_cus_(busy_cus),
@@ -27,6 +28,7 @@ void Dispatcher::submit(const Launch& launch) {
   } else if (policy_ == DispatchPolicy::random_order) {
     turn.rank = random_.uniform(launch.draw);
   }
+  rotation_.begin(*launch.client, launch.work_groups);
   Waiting waiting{launch, turn, {}, launch.work_groups};
   ++submitted_;
   for (int xcd = 0; xcd < xcds_; ++xcd) {
@@ -39,12 +41,25 @@ void Dispatcher::submit(const Launch& launch) {
 }
 
 void Dispatcher::withdraw(const DispatchClient& client) {
-  std::erase_if(waiting_, [&client](const Waiting& waiting) { return waiting.launch.client == &client; });
+  const auto found = std::ranges::find(waiting_, &client, [](const Waiting& each) { return each.launch.client; });
+  if (found == waiting_.end()) return;
+  const std::int64_t left = found->total_left;
+  waiting_.erase(found);
+  end(client, left);
 }
 
-void Dispatcher::release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups) {
+void Dispatcher::release(const DispatchClient& client, int xcd, int cu, const WorkGroupNeeds& needs,
+                         ActivityId by, int groups) {
   units_.release(xcd, cu, needs, by, groups);
   dirty_[static_cast<std::size_t>(xcd)] = true;
+  end(client, groups);
+  request_pass();
+}
+
+// The grid that is left may go to CUs of every XCD that it waited beside.
+void Dispatcher::end(const DispatchClient& client, std::int64_t work_groups) {
+  if (!rotation_.end(client, work_groups)) return;
+  dirty_.assign(dirty_.size(), true);
   request_pass();
 }
 
@@ -85,7 +100,13 @@ void Dispatcher::serve_in_order(int xcd) {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     std::int64_t& left = waiting_[i].left[static_cast<std::size_t>(xcd)];
     if (left == 0) continue;
+    if (rotation_.is_strict()) {
+      while (place_one(waiting_[i], xcd)) {
+      }
+      continue;
+    }
     units_.place_all(xcd, waiting_[i].launch.needs, waiting_[i].launch.range, left, placed_[i]);
+    rotation_.pass(*waiting_[i].launch.client, xcd, std::ssize(placed_[i]));
     left -= std::ssize(placed_[i]);
     waiting_[i].total_left -= std::ssize(placed_[i]);
   }
@@ -123,7 +144,14 @@ std::size_t Dispatcher::after_last_turn(int xcd, std::size_t begin, std::size_t 
 bool Dispatcher::place_one(Waiting& waiting, int xcd) {
   std::int64_t& left = waiting.left[static_cast<std::size_t>(xcd)];
   if (left == 0) return false;
-  const int cu = units_.place(xcd, waiting.launch.needs, waiting.launch.range);
+  const Launch& launch = waiting.launch;
+  int cu = -1;
+  if (rotation_.is_strict()) {
+    cu = rotation_.place(units_, *launch.client, xcd, launch.needs, launch.range);
+  } else {
+    cu = units_.place(xcd, launch.needs, launch.range);
+    if (cu >= 0) rotation_.pass(*launch.client, xcd, 1);
+  }
   if (cu < 0) return false;
   --left;
   --waiting.total_left;

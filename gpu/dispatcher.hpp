@@ -11,6 +11,7 @@
 #include "engine/simulation.hpp"
 #include "gpu/compute_units.hpp"
 #include "gpu/cu_shares.hpp"
+#include "gpu/engine_rotation.hpp"
 
 namespace c3::inline gpu {
 
@@ -53,10 +54,12 @@ class Dispatcher final : private Completion {
   void submit(const Launch& launch);
   /// Drops what \p client still has waiting; what it holds stays.
   void withdraw(const DispatchClient& client);
-  /// Takes \p groups work groups off their CU; \p by is the activity that held it.
-  void release(int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by, int groups = 1);
+  /// Takes \p groups work groups of \p client off their CU; \p by is the activity that held it.
+  void release(const DispatchClient& client, int xcd, int cu, const WorkGroupNeeds& needs, ActivityId by,
+               int groups = 1);
 
   const ComputeUnits& units() const { return units_; }
+  const EngineRotation& rotation() const { return rotation_; }
   /// Kernels join and leave it with their work groups; it is settled at the end of each pass.
   CuShares& shares() { return shares_; }
 
@@ -83,10 +86,13 @@ class Dispatcher final : private Completion {
   void serve_in_turn(int xcd);
   std::size_t after_last_turn(int xcd, std::size_t begin, std::size_t end) const;
   bool place_one(Waiting& waiting, int xcd);
+  /// \p work_groups of \p client are over, for the rotation of engines.
+  void end(const DispatchClient& client, std::int64_t work_groups);
 
   Simulation& simulation_;
   ComputeUnits units_;
   CuShares shares_;
+  EngineRotation rotation_;
   DispatchPolicy policy_;
   RandomStream random_;
   ResourceId busy_cus_;

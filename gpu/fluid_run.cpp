@@ -45,7 +45,7 @@ Task FluidRun::run() {
   dispatcher_.withdraw(*this);
   for (const Slot& slot : slots_) {
     if (kernel_.needs.computes) dispatcher_.shares().leave(slot.xcd, slot.cu, *this, slot.groups);
-    dispatcher_.release(slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
+    dispatcher_.release(*this, slot.xcd, slot.cu, kernel_.needs, activity_, slot.groups);
   }
   done_.set();
 }
@@ -91,14 +91,26 @@ FluidRun::Shares FluidRun::shares() const {
   return shares;
 }
 
+// Dealt to XCDs in turn and on each to its shader engines in turn, work groups go in turn to all engines.
+std::int64_t FluidRun::waves() const {
+  const auto engines = static_cast<std::size_t>(dispatcher_.rotation().in_turn());
+  if (engines == 1) return wave_count(kernel_.work_groups, slots_in_xcd_, kernel_.persistent);
+  std::vector<std::int64_t> slots(slots_in_xcd_.size() * engines, 0);
+  for (const Slot& slot : slots_) {
+    const std::size_t engine = static_cast<std::size_t>(slot.cu) % engines;
+    slots[static_cast<std::size_t>(slot.xcd) + slots_in_xcd_.size() * engine] += slot.groups;
+  }
+  return wave_count(kernel_.work_groups, slots, kernel_.persistent);
+}
+
 // Full waves go at the mean pace of its CUs, because CUs that others leave alone take more of the grid; the
 // last wave ends with the slowest CU.
 std::span<const BoundTerm> FluidRun::laws() {
   const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
-  const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken);
+  const double after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
+  const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken) * after_others;
   const Shares shares = this->shares();
-  const Occupancy waves = occupancy(kernel_.work_groups, resident_,
-                                    wave_count(kernel_.work_groups, slots_in_xcd_, kernel_.persistent), shares.groups);
+  const Occupancy waves = occupancy(kernel_.work_groups, resident_, this->waves(), shares.groups);
   BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);
@@ -124,7 +136,7 @@ FlowSpec FluidRun::whole_kernel() {
   const auto xcds = static_cast<double>(slots_in_xcd_.size());
   const Traffic& of_one = traffic();
   const Bytes stored = kernel_.output * work_groups;
-  const Bytes written = of_one.stores_to_hbm * stored;
+  const Bytes written = (of_one.stores_to_hbm + gpu_.rewritten(launch_.stream)) * stored;
   const Bytes read = of_one.hbm * work_groups;
   hbm_rate_ = gpu_.memory().alone_rate(read, written) * kernel_.hbm_share;
   demands_.clear();

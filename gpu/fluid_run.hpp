@@ -35,6 +35,7 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   std::span<const BoundTerm> laws();
   FlowSpec whole_kernel();
   double weight(double alone);
+  std::int64_t waves() const;
   const Traffic& traffic();
   int computing_beside() const;  ///< work groups of any kernel on the fullest CU
   /// What its CUs give it: siblings on the fullest CU, and what others leave it there, on the mean and at

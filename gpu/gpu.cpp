@@ -13,6 +13,7 @@ Gpu::Gpu(Simulation& simulation, const GpuSpec& spec, const GpuSetup& setup, int
       rank_(rank),
       slower_(slower),
       memory_(simulation.fluid(), spec, rank, setup.streams, setup.isolation),
+      work_(spec.hypotheses.product_after_others > 1.0),
       dma_(simulation, spec.dma, rank),
       tracker_(simulation, spec.trigger, rank) {
   if (is_governed(spec)) {
@@ -35,6 +36,17 @@ double Gpu::cus_taken(int stream, CuRange range) {
   const int all = spec_.compute.cus();
   const int masked = all - range.size() * spec_.compute.xcds;
   return static_cast<double>(masked + dispatcher(stream).units().copying(range)) / all;
+}
+
+double Gpu::rewritten(int stream) {
+  const double rewrites = spec_.hypotheses.release_rewrites;
+  if (rewrites == 0.0) return 0.0;
+  const ComputeUnits& units = dispatcher(stream).units();
+  for (int xcd = 0; xcd < spec_.compute.xcds; ++xcd) {
+    for (int cu = 0; cu < spec_.compute.cus_per_xcd; ++cu)
+      if (units.residents(xcd, cu) > units.computing(xcd, cu)) return rewrites;
+  }
+  return 0.0;
 }
 
 double Gpu::slowdown_at_boost(int stream, Hertz sustained, double cus_taken) {

@@ -13,6 +13,7 @@
 #include "gpu/dma_engines.hpp"
 #include "gpu/isolation.hpp"
 #include "gpu/memory.hpp"
+#include "gpu/recent_work.hpp"
 #include "gpu/spec.hpp"
 #include "gpu/tracker.hpp"
 
@@ -46,11 +47,14 @@ class Gpu {
   void add_arithmetic(std::vector<Demand>& demands, Joules energy) const {
     if (governor_) governor_->add_arithmetic(demands, energy);
   }
+  RecentWork& work() { return work_; }
   DmaEngines& dma() { return dma_; }
   Tracker& tracker() { return tracker_; }
 
   /// Share of the CUs that a kernel of \p stream cannot have: beyond its mask, or held by copies.
   double cus_taken(int stream, CuRange range);
+  /// Share of a kernel's stores that goes to memory once more, for releases of channels beside it.
+  double rewritten(int stream);
   /// How many times as long as alone at its sustained clock \p sustained, on all CUs, a kernel of \p stream
   /// would compute at speed 1 of the clock's domains: for the clock and for its power.
   double slowdown_at_boost(int stream, Hertz sustained, double cus_taken);
@@ -74,6 +78,7 @@ class Gpu {
   std::optional<PowerGovernor> governor_;
   std::vector<ComputeSide> sides_;  ///< one, or one a stream when CUs are private
   Memory memory_;
+  RecentWork work_;
   DmaEngines dma_;
   Tracker tracker_;
 };

@@ -33,12 +33,14 @@ Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch) {
   CoreClock& clock = gpu.clock(launch.stream);
   const Watts power = power_on(gpu.spec(), kernel.power, launch.range.size() * gpu.spec().compute.xcds);
   clock.enter(kernel.clock, power);
+  gpu.work().begin(kernel.name);
   if (launch.grain == KernelGrain::fluid) {
     co_await run_to_end<FluidRun>(gpu, kernel, launch, activity);
   } else {
     co_await run_to_end<CohortRun>(gpu, kernel, launch, activity);
   }
   if (kernel.overhead.value > 0.0) co_await simulation.sleep(kernel.overhead);
+  gpu.work().end(kernel.name);
   clock.leave(kernel.clock, power);
   simulation.end_activity(activity);
 }

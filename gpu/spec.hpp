@@ -177,6 +177,7 @@ struct ComputeSpec {
 struct DispatchSpec {
   DispatchPolicy policy = DispatchPolicy::oldest_first;
   int mask_granule = 1;          ///< CUs; a stream's CU mask is a multiple of it
+  int shader_engines = 1;        ///< of one die, over which its CUs are spread
   double work_group_spread = 0;  ///< standard deviation of a work group's time, fraction of its mean
   Seconds launch_latency;        ///< packet to first work group, on the device
   Seconds dependent_gap;         ///< between two dependent kernels of one stream; nothing hides it
@@ -331,6 +332,14 @@ struct HypothesisSpec {
   /// Unexplained fraction of a kernel's compute rate lost while any collective is in flight. 0 except in
   /// calibrated studies.
   double overlap_loss = 0.0;
+  /// While two queues are on the GPU, each deals its work groups to the shader engines in strict rotation and
+  /// waits for one that is full (EngineRotation).
+  bool strict_rotation = false;
+  /// Time of a matrix product's arithmetic after or beside other work, over that in a loop of itself.
+  double product_after_others = 1.0;
+  /// Fraction of a kernel's stores that is written to memory twice while channels of collectives run, whose
+  /// system-scope releases write back lines of L2 that are not complete.
+  double release_rewrites = 0.0;
 
   bool operator==(const HypothesisSpec&) const = default;
 };

@@ -41,6 +41,19 @@ std::string faster(const StrategyResult& best, const StrategyResult& next) {
   return fmt::format("{:.1f}% faster than {}", 100 * (next.time / best.time - 1), next.name);
 }
 
+std::vector<PickedByRule> picked_by_rules(const StudyResult& study, const StrategyResult& best) {
+  std::vector<PickedByRule> rules;
+  for (const HeuristicPick& pick : study.heuristics)
+    rules.push_back({pick, pick.time / best.time - 1.0});
+  return rules;
+}
+
+/// "sp (+19.6%)", "rp with 32 CUs (+32.7%)"
+std::string rule_text(const PickedByRule& rule) {
+  const std::string cus = rule.pick.cus > 0 ? fmt::format(" with {} CUs", rule.pick.cus) : "";
+  return fmt::format("{}{} ({:+.1f}%)", rule.pick.strategy, cus, 100 * rule.regret);
+}
+
 }  // namespace
 
 std::optional<Recommendation> recommend(const StudyResult& study) {
@@ -57,7 +70,8 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
     const std::string once =
         study.conditions.is_repeated() ? "" : "; of one run each: seeds may differ by more";
     return Recommendation{
-        best.name, faster(best, next) + avoided(best, next, compute_units_of(study.conditions.gpu)) + once};
+        best.name, faster(best, next) + avoided(best, next, compute_units_of(study.conditions.gpu)) + once,
+        picked_by_rules(study, best)};
   }
   std::vector<std::string> as_good;
   for (const StrategyResult* strategy : ranked) {
@@ -69,12 +83,18 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
       std::nullopt, fmt::format("no clear winner {} {} and {}: {}", as_good.size() > 1 ? "among" : "between",
                                 fmt::join(as_good, ", "), last,
                                 slowest < next.time ? "less than 1% apart is within noise"
-                                                    : "their medians are within the spread of the first")};
+                                                    : "their medians are within the spread of the first"),
+      picked_by_rules(study, best)};
 }
 
 std::string recommendation_text(const Recommendation& recommendation) {
-  if (!recommendation.strategy) return recommendation.reason;
-  return fmt::format("recommended: {}, {}", *recommendation.strategy, recommendation.reason);
+  std::string text = recommendation.strategy
+                         ? fmt::format("recommended: {}, {}", *recommendation.strategy, recommendation.reason)
+                         : recommendation.reason;
+  std::vector<std::string> rules;
+  std::ranges::transform(recommendation.rules, std::back_inserter(rules), rule_text);
+  if (!rules.empty()) text += fmt::format("; runtime rules pick {}", fmt::join(rules, " and "));
+  return text;
 }
 
 }  // namespace c3::results

@@ -3,14 +3,22 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "workloads/analysis/study.hpp"
 
 namespace c3::inline results {
 
+/// What a runtime's heuristic picks, and what that loses.
+struct PickedByRule {
+  HeuristicPick pick;
+  double regret = 0.0;  ///< time lost against the fastest strategy, over its time
+};
+
 struct Recommendation {
   std::optional<std::string> strategy;  ///< absent where the times do not tell
   std::string reason;                   ///< where none is best, names those that are as good
+  std::vector<PickedByRule> rules = {};  ///< of StudyResult::heuristics
 };
 
 /// The strategy with the least median, if 95 % of its times are below the median of every other one and the

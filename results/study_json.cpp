@@ -141,8 +141,16 @@ Json strategy_json(const StrategyResult& result) {
 Json recommendation_json(const StudyResult& study) {
   const auto recommendation = recommend(study);
   if (!recommendation) return nullptr;
+  Json rules = Json::array();
+  for (const PickedByRule& rule : recommendation->rules)
+    rules.push_back({{"rule", name_of(rule.pick.rule)},
+                     {"strategy", rule.pick.strategy},
+                     {"cus", rule.pick.cus > 0 ? Json(rule.pick.cus) : Json()},
+                     {"time_us", us(rule.pick.time)},
+                     {"regret", rule.regret}});
   return {{"strategy", recommendation->strategy ? Json(*recommendation->strategy) : Json()},
-          {"reason", recommendation->reason}};
+          {"reason", recommendation->reason},
+          {"rules", std::move(rules)}};
 }
 
 }  // namespace

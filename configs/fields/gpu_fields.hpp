@@ -72,6 +72,8 @@ inline constexpr auto kDispatchFields = std::to_array<Field<DispatchSpec>>({
     choice<&DispatchSpec::policy>("dispatch_policy", "which queue's work groups are placed first"),
     number<&DispatchSpec::work_group_spread>("work_group_spread", {0, 0.5},
                                              "standard deviation of a work group's time over its mean"),
+    number<&DispatchSpec::shader_engines>("shader_engines", {1, 64}, "shader engines (GPCs) of one die; see strict_rotation")
+        .optional(),
     quantity<&DispatchSpec::launch_latency>("launch_latency",
                                             "time from a packet in the queue to the first work group"),
     quantity<&DispatchSpec::dependent_gap>("dependent_gap", "time between two dependent kernels of one stream"),
@@ -262,6 +264,15 @@ inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
         .scaled_by("hbm_scale"),
     number<&HypothesisSpec::overlap_loss>(
         "overlap_loss", {0, 0.9}, "unexplained loss of a kernel's rate beside a collective; no preset has it")
+        .optional(),
+    flag<&HypothesisSpec::strict_rotation>(
+        "strict_rotation", "with two queues at once, each waits for the next shader engine in turn")
+        .optional(),
+    number<&HypothesisSpec::product_after_others>(
+        "product_after_others", {1, 2}, "time of a matrix product's arithmetic after other work, over a loop's")
+        .optional(),
+    number<&HypothesisSpec::release_rewrites>(
+        "release_rewrites", {0, 1}, "share of stores written twice beside channels, whose releases flush L2")
         .optional(),
 });
 static_assert(member_count<HypothesisSpec>() == kHypothesisFields.size() + 2, "all but streamed and power");

@@ -13,6 +13,7 @@ import numpy
 import pandas
 
 matplotlib.use("Agg")  # no display needed
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "c3sim"})  # texts stay texts; equal runs, equal files
 import matplotlib.pyplot as pyplot
 
 from c3sim_results import Sweep
@@ -37,29 +38,46 @@ def parse_arguments(arguments):
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--series", metavar="KEY", help="swept key with a line for each value")
     kind.add_argument("--heat", metavar="KEY", help="swept key with a row for each value of a heat map")
+    parser.add_argument("--gain-over", metavar="VALUE",
+                        help="with --series: draw by how much less time is taken than on the line of this value, in percent")
     parser.add_argument("--where", metavar="EXPRESSION", help="only points for which it holds, as pandas' query takes it")
-    parser.add_argument("-o", "--output", type=pathlib.Path, help="PNG to write (default: beside the file)")
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="PNG, SVG or PDF to write (default: a PNG beside the file)")
     parser.add_argument("--dpi", type=int, default=130, help="pixels an inch (default: 130)")
     return parser.parse_args(arguments)
 
 
 def chosen_points(sweep, options):
-    """Those that --where keeps. \\raises ValueError naming what the sweep does not have"""
+    """Those that --where keeps, as gains with --gain-over. \\raises ValueError naming what the sweep does not have"""
     for key in filter(None, (options.x, options.series, options.heat)):
         if key not in sweep.keys:
             raise ValueError(f"no swept key '{key}'; there are {', '.join(sweep.keys)}")
     if options.y not in sweep.points or not pandas.api.types.is_numeric_dtype(sweep.points[options.y]):
         numbers = [name for name in sweep.points if "." in name and name not in sweep.keys]
         raise ValueError(f"no number '{options.y}'; there are {', '.join(numbers)}")
-    if not options.where:
-        return sweep.points
-    try:
-        points = sweep.points.query(options.where)
-    except Exception as error:  # whatever pandas makes of a slip of the keyboard
-        raise ValueError(f"--where: {error}") from error
-    if points.empty:
-        raise ValueError(f"--where: no point has {options.where}")
-    return points
+    points = sweep.points
+    if options.where:
+        try:
+            points = points.query(options.where)
+        except Exception as error:  # whatever pandas makes of a slip of the keyboard
+            raise ValueError(f"--where: {error}") from error
+        if points.empty:
+            raise ValueError(f"--where: no point has {options.where}")
+    return gains(points, sweep, options) if options.gain_over else points
+
+
+def gains(points, sweep, options):
+    """The points of the other lines, with 100 (time of the line that --gain-over names / time - 1) where it has the same
+    keys. Keys that follow from the line are not compared. \\raises ValueError without such a line"""
+    if not options.series:
+        raise ValueError("--gain-over requires --series")
+    names = points[options.series].map(lambda value: label_of(value, sweep.units[options.series]))
+    if options.gain_over not in set(names):
+        raise ValueError(f"no {options.series} '{options.gain_over}'; there are {', '.join(names.unique())}")
+    keys = [key for key in sweep.keys if key != options.series and points.groupby(options.series)[key].nunique().max() > 1]
+    base = points[names == options.gain_over].groupby(keys)[options.y].median()
+    others = points[names != options.gain_over]
+    wanted = pandas.MultiIndex.from_frame(others[keys]) if len(keys) > 1 else others[keys[0]]
+    return others.assign(**{options.y: 100 * (base.reindex(wanted).to_numpy() / others[options.y] - 1)})
 
 
 def plots_of(points, keys, drawn):
@@ -166,7 +184,8 @@ def draw(sweep, points, options):
     ticks = list(points[options.x].unique())
     ticks = ticks if isinstance(ticks[0], str) else sorted(ticks)
     series = list(points[options.series].unique()) if options.series else [""]
-    factor, unit = in_units(points[options.y].to_numpy(), sweep.units[options.y])
+    factor, unit = (1.0, "%") if options.gain_over else in_units(points[options.y].to_numpy(), sweep.units[options.y])
+    name = f"{options.y}: gain over {options.gain_over}" if options.gain_over else options.y
     limits = points[options.y].min() / factor, points[options.y].max() / factor
 
     columns = min(COLUMNS, len(plots))
@@ -186,10 +205,10 @@ def draw(sweep, points, options):
     for axes in grid.flat[len(plots):]:
         axes.set_visible(False)
     if options.heat:
-        figure.colorbar(image, ax=grid, label=named(options.y, unit), shrink=0.9)
+        figure.colorbar(image, ax=grid, label=named(name, unit), shrink=0.9)
     else:
         for axes in grid[:, 0]:
-            axes.set_ylabel(named(options.y, unit), fontsize=9)
+            axes.set_ylabel(named(name, unit), fontsize=9)
         if options.series:
             grid[0][-1].legend(*grid[0][0].get_legend_handles_labels(), title=options.series, loc="upper left",
                                bbox_to_anchor=(1.02, 1), fontsize=8, title_fontsize=8, frameon=False, borderaxespad=0)
@@ -206,7 +225,8 @@ def main(arguments):
     except (OSError, ValueError) as error:
         sys.exit(f"plot_sweep.py: {error}")
     output = options.output or options.file.with_suffix(".png")
-    draw(sweep, points, options).savefig(output, dpi=options.dpi)
+    dated = {"Date": None} if output.suffix == ".svg" else {}
+    draw(sweep, points, options).savefig(output, dpi=options.dpi, metadata=dated)
     print(output)
 
 

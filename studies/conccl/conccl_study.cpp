@@ -11,6 +11,8 @@
 #include "configs/experiment_reader.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/conccl/characterisation_part.hpp"
+#include "studies/conccl/heuristics_part.hpp"
+#include "studies/conccl/hypotheses_part.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/page.hpp"
 #include "studies/conccl/scenarios.hpp"
@@ -61,7 +63,8 @@ std::vector<GemmShape> memory_bound(const std::vector<Scenario>& scenarios) {
 /// Everything that is simulated, in one go: the last of one part run beside the first of the next.
 class ConcclStudy {
  public:
-  ConcclStudy(const StudyInput& input, std::vector<Scenario> scenarios, ExperimentFile file)
+  /// \param path of \p file
+  ConcclStudy(const StudyInput& input, std::vector<Scenario> scenarios, ExperimentFile file, const fs::path& path)
       : scenarios_(std::move(scenarios)), file_(std::move(file)) {
     const Experiment nominal = file_.make(std::nullopt);
     const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};
@@ -74,6 +77,7 @@ class ConcclStudy {
       };
       calibrated_.emplace(scenarios_, make, size, LadderRole::calibrated);
     }
+    hypotheses_.emplace(scenarios_, path);
     sensitivity_.emplace(input.tornado ? scenarios_ : stratified(scenarios_), file_);
   }
 
@@ -82,6 +86,7 @@ class ConcclStudy {
     characterisation_->plan(jobs);
     ladder_->plan(jobs);
     if (calibrated_) calibrated_->plan(jobs);
+    hypotheses_->plan(jobs);
     sensitivity_->plan(jobs);
     run_simulations(jobs, progress, input.processes);
   }
@@ -91,7 +96,9 @@ class ConcclStudy {
     const auto append = [&report](StudyReport part) { std::ranges::move(part, std::back_inserter(report)); };
     append(characterisation_->sections(published));
     append(ladder_->sections(published));
+    append(HeuristicsPart(*ladder_).sections(published));
     if (calibrated_) append(calibrated_->sections(published));
+    append(hypotheses_->sections(published));
     append(sensitivity_->sections(published, *ladder_));
     return report;
   }
@@ -114,6 +121,7 @@ class ConcclStudy {
   ExperimentFile file_;
   std::optional<CharacterisationPart> characterisation_;
   std::optional<LadderPart> ladder_, calibrated_;
+  std::optional<HypothesesPart> hypotheses_;
   std::optional<SensitivityPart> sensitivity_;
 };
 
@@ -125,7 +133,7 @@ StudyOutcome reproduce_conccl(const StudyInput& input, const PublishedFigures& p
   const fs::path file = study_file("conccl", "one.toml");
   ExperimentFile experiment = ExperimentFile::load(file);
   check(experiment.make(std::nullopt), file);
-  ConcclStudy study(input, std::move(list.scenarios), std::move(experiment));
+  ConcclStudy study(input, std::move(list.scenarios), std::move(experiment), file);
   study.run(input, progress);
   outcome.report = study.report(published);
   if (input.wants_rows) outcome.rows_csv = study.rows_csv();

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "workloads/analysis/heuristics.hpp"
 #include "workloads/analysis/lower_bound.hpp"
 
 namespace c3::inline studies {
@@ -26,14 +27,6 @@ const Strategy& whole_gpu(const Experiment& experiment) { return strategy_of(exp
 
 /// CUs of the one stream that has a mask.
 int cus_of(const CuChoice& choice) { return std::accumulate(choice.begin(), choice.end(), 0); }
-
-/// Positions of masks, the shortest max(G(k), C(k)) first, the fewest CUs first among equals.
-std::vector<std::size_t> by_isolated_times(const std::vector<Seconds>& slower) {
-  std::vector<std::size_t> order(slower.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return slower[i]; });
-  return order;
-}
 
 /// Whether the two differ in nothing but the order of enqueuing. Under a mask each stream has CUs of its own,
 /// so that neither waits for the other's work groups: the order of what is enqueued at one instant is then
@@ -165,7 +158,7 @@ MaskSweep sweep_masks(const Experiment& experiment, const Strategy& partitioned,
   std::ranges::transform(kernel.masked, collective.masked, std::back_inserter(slower),
                          [](Seconds a, Seconds b) { return std::max(a, b); });
   MaskSweep sweep;
-  for (const std::size_t mask : by_isolated_times(slower)) {
+  for (const std::size_t mask : by_isolated_times(kernel.masked, collective.masked)) {
     if (pruning != Pruning::none && sweep.runs > 0 && slower[mask] * (1.0 - kLuck) >= sweep.best.time) break;
     const MaskedRun run{.cus = cus_of(choices[mask]),
                         .time = run_once(experiment, partitioned, {.cus = choices[mask], .seed = seed}).time};

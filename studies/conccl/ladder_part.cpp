@@ -176,6 +176,27 @@ StudyLine LadderPart::step(const PublishedFigures& published, std::string_view o
   return next;
 }
 
+/// How far the published SP - base is outside the range that dispatch policies span.
+StudyLine LadderPart::policies(const PublishedFigures& published) const {
+  constexpr double kPublished = 21.0;  // points
+  const auto gaps = [&](std::size_t number) {
+    std::array<double, 3> points{};
+    std::ranges::transform(std::array{"base", "base.round_robin", "base.random_order"}, points.begin(),
+                           [&](const char* base) {
+                             return share(number, study_strategy("sp")) - share(number, study_strategy(base));
+                           });
+    return std::ranges::minmax(points);
+  };
+  StudyLine next = line(published, "range.sp_base", "SP - base: published, outside the range of policies",
+                        value([&](std::size_t number) {
+                          const auto [least, most] = gaps(number);
+                          return std::max({least - kPublished, kPublished - most, 0.0});
+                        }));
+  next.beside.emplace_back("least", value([&](std::size_t number) { return gaps(number).min; }).judged());
+  next.beside.emplace_back("most", value([&](std::size_t number) { return gaps(number).max; }).judged());
+  return next;
+}
+
 StudySection LadderPart::order(const PublishedFigures& published) const {
   StudySection section{.heading = heading("Order of the strategies: differences of their mean shares"),
                        .lines = {},
@@ -187,6 +208,9 @@ StudySection LadderPart::order(const PublishedFigures& published) const {
     section.lines.push_back(step(published, fmt::format("order.{}_conccl", lower), lower, "conccl"));
   section.lines.push_back(step(published, "order.conccl_conccl_8", "conccl", "conccl_8"));
   section.lines.push_back(step(published, "gap.conccl_sp", "sp", "conccl"));
+  section.lines.push_back(step(published, "gap.conccl_8_conccl", "conccl", "conccl_8"));
+  section.lines.push_back(step(published, "gap.rp_sp", "sp", "rp"));
+  section.lines.push_back(policies(published));
   const LadderValue apart = value([&](std::size_t number) {
     return std::abs(share(number, study_strategy("sp")) - share(number, study_strategy("rp")));
   });

@@ -74,6 +74,7 @@ class LadderPart {
   StudySection agreement(const PublishedFigures& published) const;
   StudyLine step(const PublishedFigures& published, std::string_view of, std::string_view lower,
                  std::string_view upper) const;
+  StudyLine policies(const PublishedFigures& published) const;
 
   LadderSize size_;
   LadderRole role_;

@@ -20,9 +20,15 @@ StudyOutcome reproduce_interference(const StudyInput& input, const PublishedFigu
   PairsPart pairs(input.data / kPairs);
   SimulationJobs jobs;
   pairs.plan(jobs);
+  PairHypotheses on(pairs);
+  on.plan(jobs);
+  HeldPart held(study_file("interference", "held_h100.csv"));
+  held.plan(jobs);
   run_simulations(jobs, progress, input.processes);
   StudyOutcome outcome{.report = {tiles.section(published)}};
   std::ranges::move(pairs.sections(published), std::back_inserter(outcome.report));
+  std::ranges::move(on.sections(published), std::back_inserter(outcome.report));
+  outcome.report.push_back(held.section(published));
   return outcome;
 }
 

@@ -21,18 +21,7 @@ using namespace literals;
 
 constexpr std::string_view kWhat = "for a pair alone and together";
 constexpr double kPercent = 100.0;
-// RCCL has as many in one node of MI300X: a higher maximum changes nothing.
-constexpr int kMostChannels = 56;
-// With fewer, the GEMM's tiles need as many waves as alone, and what it loses all the same is not explained.
-constexpr int kFewestJudged = 16;
-
 /// The serial strategy gives both sides alone, on as many channels; the other has them together.
-Experiment with_channels(Experiment experiment, int channels) {
-  for (Strategy& strategy : experiment.strategies)
-    strategy.streams["collective"].method.channels.most = channels;
-  return experiment;
-}
-
 SimulatedTime simulated(const ExperimentFile& file, int channels) {
   const StudyResult result =
       run_study([&](std::optional<std::uint64_t> draw) { return with_channels(file.make(draw), channels); });
@@ -45,6 +34,12 @@ SimulatedTime simulated(const ExperimentFile& file, int channels) {
 double error(double ours, double measured) { return kPercent * (ours / measured - 1.0); }
 
 }  // namespace
+
+Experiment with_channels(Experiment experiment, int channels) {
+  for (Strategy& strategy : experiment.strategies)
+    strategy.streams["collective"].method.channels.most = channels;
+  return experiment;
+}
 
 PairsPart::PairsPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
@@ -85,8 +80,8 @@ StudySection PairsPart::side_section(const PublishedFigures& published, bool of_
   double alone = 0.0, slower = 0.0;
   std::size_t judged = 0;
   for (const Row& row : rows_) {
-    const Side& measured = of_gemm ? row.gemm : row.collective;
-    const Side& ours = of_gemm ? row.our_gemm : row.our_collective;
+    const Side& measured = row.side(of_gemm);
+    const Side& ours = row.ours(of_gemm);
     const double of_alone = error(ours.alone.value, measured.alone.value);
     const double of_slowdown = error(ours.slowdown(), measured.slowdown());
     if (row.channels >= kFewestJudged) {

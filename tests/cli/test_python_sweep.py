@@ -87,6 +87,24 @@ class PythonSweep(unittest.TestCase):
         low, high = band.get_datalim(plot.transData).intervaly
         numpy.testing.assert_allclose((low, high), (spread.min().min(), spread.max().max()))
 
+    def test_gains_are_over_the_line_of_one_value_at_the_same_other_keys(self):
+        axes, _ = self.figure(self.path, "--x", "cus", "--y", "partitioned.time", "--series", BACKEND, "--gain-over", "cu")
+        self.assertEqual(axes[0].get_ylabel(), "partitioned.time: gain over cu [%]")
+        points = Sweep(self.path).points
+        for plot, size in zip(axes, (1, 2, 4)):
+            [line] = plot.lines
+            self.assertEqual(line.get_label(), "dma")
+            of_size = points[points["size"] == size * 2**20]
+            by = {name: of_size[of_size[BACKEND] == name]["partitioned.time"].to_numpy() for name in ("cu", "dma")}
+            numpy.testing.assert_allclose(line.get_ydata(), 100 * (by["cu"] / by["dma"] - 1))
+
+    def test_equal_sweeps_are_equal_svg_files(self):
+        pictures = [self.folder / name for name in ("a.svg", "b.svg")]
+        for picture in pictures:
+            done = plot(self.path, "--x", "cus", "--y", "cu.speedup", "-o", picture)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(*(picture.read_bytes() for picture in pictures))
+
     def test_a_heat_map_has_its_cells_where_keys_cross_and_says_what_failed(self):
         path = self.sweep("fails", SWEEP.replace("{ from = 8, to = 32, step = 8 }", "[8, 12, 16]"))
         axes, figure = self.figure(path, "--x", "cus", "--heat", "size", "--y", "partitioned.speedup")
@@ -110,6 +128,9 @@ class PythonSweep(unittest.TestCase):
     def test_mistakes_end_in_one_line_that_names_them(self):
         for arguments, reason in ((["--x", "cuss", "--y", "cu.time"], "no swept key 'cuss'; there are .*cus"),
                                   (["--x", "cus", "--y", "cu.tim"], "no number 'cu.tim'; there are cu.time, "),
+                                  (["--x", "cus", "--y", "cu.time", "--gain-over", "cu"], "--gain-over requires --series"),
+                                  (["--x", "cus", "--y", "cu.time", "--series", BACKEND, "--gain-over", "gpu"],
+                                   f"no {BACKEND} 'gpu'; there are cu, dma"),
                                   (["--x", "cus", "--y", "cu.time", "--where", "cus = 3"], "--where: "),
                                   (["--x", "cus", "--y", "cu.time", "--where", "cus == 3"], "no point has cus == 3")):
             done = plot(self.path, *arguments)

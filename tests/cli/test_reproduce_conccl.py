@@ -79,14 +79,15 @@ class ReproduceConccl(ScratchTest):
     def test_gates_are_those_of_the_figures_file(self):
         figures = self.figures("--draws", 0)
         gates = {name: (figure["low"], figure["high"]) for name, figure in figures.items() if figure["gate"] == "band"}
-        self.assertEqual({name: gates[name] for name in ("sp", "rp", "sp_rp", "conccl", "conccl_8", "gap.conccl_sp")},
-                         {"sp": (30, 54), "rp": (29, 53), "sp_rp": (27, 57), "conccl": (56, 76), "conccl_8": (62, 82),
-                          "gap.conccl_sp": (16, 32)})
+        self.assertEqual({name: gates.get(name) for name in ("gap.conccl_sp", "gap.conccl_8_conccl", "gap.rp_sp",
+                                                             "range.sp_base", "max", "sp", "conccl")},
+                         {"gap.conccl_sp": (16, 32), "gap.conccl_8_conccl": (2, 10), "gap.rp_sp": (-5, 3),
+                          "range.sp_base": (None, 0), "max": (1.55, 1.8), "sp": None, "conccl": None})
         order = {name for name, figure in figures.items() if figure["gate"] == "order"}
         self.assertEqual(order, {"order.base_sp", "order.base_rp", "order.base_sp_rp", "order.sp_conccl", "order.rp_conccl",
                                  "order.sp_rp_conccl", "order.conccl_conccl_8", "order.sp_rp"})
         self.assertIsNone(figures["base"]["pass"])
-        self.assertIsNone(figures["max"]["pass"])
+        self.assertIsNone(figures["conccl"]["pass"])
         self.assertAlmostEqual(figures["order.sp_conccl"]["simulated"],
                                figures["conccl"]["simulated"] - figures["sp"]["simulated"])
         self.assertEqual((figures["sp"]["p5"], figures["sp"]["kind"]), (None, "predicted"))

@@ -200,6 +200,94 @@ TEST_CASE("the calibrated loss acts on arithmetic while a collective is in fligh
     CHECK(span(0.2, grain) - span(0.0, grain) == near(30e-6 * 0.2, 2e-2));
 }
 
+TEST_CASE("a product takes longer after or beside other work than in a loop of itself") {
+  GpuSpec gpu = with_fast_memory(round_gpu());
+  gpu.hypotheses.product_after_others = 1.5;
+  KernelDescription product = plain_kernel("product", 8, 100.0_us);
+  product.after_others = 1.5;
+  const KernelDescription other = plain_kernel("other", 8, 10.0_us);
+  for (const KernelGrain grain : kGrains) {
+    GpuBench loop(gpu);
+    loop.launch(0.0_s, product, of_grain(grain));
+    const auto& again = loop.launch(1.0_ms, product, of_grain(grain));
+    loop.launch(2.0_ms, other, of_grain(grain));
+    const auto& after = loop.launch(3.0_ms, product, of_grain(grain));
+    const auto& once_more = loop.launch(4.0_ms, product, of_grain(grain));
+    loop.run();
+    CHECK(after.span() - again.span() == near(50e-6, 1e-6));
+    CHECK(once_more.span() == near(again.span(), 1e-9));
+
+    GpuBench beside(gpu);
+    const auto& product_beside = beside.launch(1.0_us, product, of_grain(grain));
+    beside.gpu.work().begin("all_reduce");
+    beside.run();
+    CHECK(product_beside.span() == near(after.span(), 1e-9));
+  }
+}
+
+TEST_CASE("only matrix products have the state, and only where the GPU is believed to have it") {
+  GpuSpec gpu = with_fast_memory(round_gpu());
+  KernelDescription other = plain_kernel("other", 8, 100.0_us);
+  const auto span = [&](double state, double of_kernel) {
+    gpu.hypotheses.product_after_others = state;
+    GpuBench bench(gpu);
+    bench.gpu.work().begin("all_reduce");
+    other.after_others = of_kernel;
+    const auto& ran = bench.launch(0.0_s, other, {});
+    bench.run();
+    return ran.span();
+  };
+  const double alone = span(1.0, 1.0);
+  CHECK(span(1.5, 1.0) == near(alone, 1e-9));
+  CHECK(span(1.0, 1.5) == near(alone, 1e-9));  // nothing is remembered
+  CHECK(span(1.5, 1.5) - alone == near(50e-6, 1e-6));
+}
+
+TEST_CASE("a second queue costs a kernel the wave that its smallest shader engine needs more") {
+  // 20 work groups on 2 XCDs of 5 CUs are two waves; engines of 3 and 2 CUs have 5 each, which are three on the
+  // smaller one.
+  const auto span = [](KernelGrain grain, bool strict, bool beside) {
+    GpuSpec gpu = with_fast_memory(round_gpu());
+    gpu.compute.cus_per_xcd = 5;
+    gpu.dispatch.shader_engines = 2;
+    gpu.hypotheses.strict_rotation = strict;
+    GpuBench bench(gpu);
+    KernelDescription channel = plain_kernel("channel", 1, 1.0_ms);
+    channel.needs = {.lds = {}, .registers = Bytes{32 * kKibi}, .waves = 1, .computes = false};
+    if (beside) bench.launch(0.0_s, channel);
+    const auto& ran = bench.launch(1.0_us, plain_kernel("k", 20, 100.0_us), of_grain(grain));
+    bench.run();
+    return ran.span();
+  };
+  for (const KernelGrain grain : kGrains) {
+    const double two = span(grain, false, true);
+    CHECK(span(grain, true, true) - two == near(100e-6, 2e-2));
+    CHECK(span(grain, true, false) == near(two, 1e-9));
+  }
+}
+
+TEST_CASE("releases of channels write the stated share of a kernel's stores once more") {
+  for (const KernelGrain grain : kGrains) {
+    const auto written = [grain](double rewrites, bool beside_channels) {
+      GpuSpec gpu = round_gpu();
+      gpu.hypotheses.release_rewrites = rewrites;
+      Recording seen;
+      GpuBench bench(gpu, &seen);
+      KernelDescription channels = plain_kernel("channels", 2, 1.0_ms);
+      channels.needs = {.lds = {}, .registers = Bytes{32 * kKibi}, .waves = 1, .computes = false};
+      if (beside_channels) bench.launch(0.0_s, channels);
+      KernelDescription kernel = plain_kernel("k", 8, 10.0_us);
+      kernel.output = 1.0_MB;
+      bench.launch(1.0_us, kernel, of_grain(grain));
+      bench.run();
+      return seen.total("gpu0.hbm.written");
+    };
+    CHECK(written(0.0, true) == near(8e6));
+    CHECK(written(0.5, true) == near(12e6));
+    CHECK(written(0.5, false) == near(8e6));
+  }
+}
+
 TEST_CASE("a kernel that lowers the clock slows what computes in flight, for as long as it stays") {
   // Both fit side by side, on 4 CUs each. "fast" computes 100 us at 1 GHz. "hot" pulls the clock to 500 MHz
   // from 20 to 50 us (and a latency of 1 us each time a work group starts): what then computes takes twice as

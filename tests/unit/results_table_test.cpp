@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "results/recommendation.hpp"
 #include "results/result_export.hpp"
 #include "results/study_json.hpp"
 #include "results/table.hpp"
@@ -243,6 +244,31 @@ TEST_CASE("a recommendation is strategy and reason in the JSON, without a strate
   CHECK(unclear["reason"] ==
         "no clear winner between dma and sp: their medians are within the spread of the first");
   CHECK(json(study({taking("sp", 110, 120)})).is_null());
+}
+
+TEST_CASE("a recommendation says what runtime rules pick, and what that loses against the fastest") {
+  StudyResult result = study({taking("sp", 110, 120), taking("rp", 105, 106), taking("dma", 100, 101)});
+  result.heuristics = {{HeuristicRule::work_groups, "sp", 0, Seconds{110e-6}},
+                       {HeuristicRule::isolated_times, "rp", 32, Seconds{125e-6}}};
+  const auto table = lines(format_study(result));
+  CHECK(table[table.size() - 1] ==
+        "recommended: dma, 5.0% faster than rp; runtime rules pick sp (+10.0%) and rp with 32 CUs (+25.0%)");
+  const auto json = Json::parse(study_json(result, "out/hand.h5"))["recommendation"];
+  CHECK(json["rules"].elements().size() == 2);
+  const auto& rule = json["rules"].elements()[1];
+  CHECK(rule["rule"] == "isolated_times");
+  CHECK(rule["strategy"] == "rp");
+  CHECK(rule["cus"] == 32);
+  CHECK(rule["time_us"].number() == doctest::Approx(125));
+  CHECK(rule["regret"].number() == doctest::Approx(0.25));
+  CHECK(json["rules"].elements()[0]["cus"].is_null());
+
+  // Where none is the fastest, too.
+  result.strategies.back().time = result.strategies[1].time;
+  CHECK(recommendation_text(*recommend(result))
+            .ends_with("is within noise; runtime rules pick sp (+4.8%) and rp with 32 CUs (+19.0%)"));
+  result.heuristics.clear();
+  CHECK(Json::parse(study_json(result, "out/hand.h5"))["recommendation"]["rules"].elements().empty());
 }
 
 TEST_CASE("a long recommendation goes on in another line") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/conccl/heuristics_part.hpp"
+#include "studies/conccl/hypotheses_part.hpp"
 #include "studies/conccl/ladder_cases.hpp"
 #include "studies/conccl/ladder_part.hpp"
 #include "studies/conccl/scenarios.hpp"
@@ -147,6 +150,52 @@ TEST_CASE(
   scenario.bound = Bound::memory;
   CHECK(share("conccl_8") == near(1.0));
   CHECK(share("conccl") == near(0.5));
+}
+
+TEST_CASE("a heuristic's regret is the time of its pick over the best, less one") {
+  LadderTimes times{.kernel = Seconds{2.0}, .collective = Seconds{2.0}};
+  const auto put = [&](Rung rung, double time, int cus = 0) {
+    times.together[index_of(rung)] = Seconds{time};
+    times.cus[index_of(rung)] = cus;
+  };
+  put(Rung::base, 3.5);
+  put(Rung::sp, 3.0);
+  put(Rung::rp, 2.5, 64);
+  put(Rung::rp_lookup, 2.8, 32);
+  put(Rung::sp_rp, 2.5, 64);
+  put(Rung::conccl, 2.0);
+  put(Rung::conccl_8, 2.2);
+  const PairRegret collective_first = regret_of(times, true);
+  CHECK(collective_first.sp == near(0.2));         // 3.0 for 2.5
+  CHECK(collective_first.rp == near(0.12));        // 2.8 for 2.5
+  CHECK(collective_first.rp_masks == near(0.12));
+  CHECK(collective_first.of_all == near(0.4));     // 2.8 for 2.0
+  CHECK(collective_first.cus == 32);
+  CHECK(collective_first.best_cus == 64);
+  CHECK(regret_of(times, false).sp == near(0.4));  // the order of base
+  put(Rung::sp, 2.4);
+  CHECK(regret_of(times, true).sp == 0.0);
+  CHECK(regret_of(times, true).best_cus == 0);
+}
+
+TEST_CASE("mechanisms are put in or taken away one by one and together, and are never judged") {
+  const std::vector<Scenario> scenarios = {small_scenarios().front()};
+  HypothesesPart part(scenarios, study_file("conccl", "one.toml"));
+  SimulationJobs jobs;
+  part.plan(jobs);
+  REQUIRE(jobs.size() == 1 + 5 + 4);
+  run_simulations(jobs, kQuiet);
+  const StudyReport report = part.sections(PublishedFigures(study_file("conccl", "published.csv")));
+  REQUIRE(report.size() == 2);
+  CHECK(report[0].lines.size() == 10);
+  CHECK(report[1].lines.size() == 9);
+  for (const StudyLine& line : report[1].lines) {
+    CAPTURE(line.label);
+    CHECK(line.figure.of.gate == Gate::none);
+    const std::size_t row = static_cast<std::size_t>(&line - report[1].lines.data()) + 1;
+    const double moved = *report[0].lines[row].figure.simulated - *report[0].lines[0].figure.simulated;
+    CHECK(std::abs(*line.figure.simulated - moved) < 1e-9);
+  }
 }
 
 TEST_CASE("sensitivity looks at one scenario of each bound and class, collectives in turn") {

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
+#include "studies/hypotheses.hpp"
 #include "studies/interference/parts.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
@@ -75,6 +77,55 @@ TEST_CASE("pairs are scored from 16 channels on, by their slowdown over the time
   CHECK(collective[3].figure.simulated.value() < 1e-9);
   CHECK(collective[4].figure.simulated == near(10.0));
   CHECK(collective[3].figure.kind == FigureKind::fitted);
+}
+
+TEST_CASE("hypotheses stand beside the pairs without them, one by one and all together") {
+  const ScratchFolder folder;
+  PairsPart pairs(
+      folder.write("pairs.csv",
+                   "channels,comm_alone_ms,torch_alone_ms,torch_gemm_overlap_ms,torch_comm_overlap_ms\n"
+                   "8,10,2,3,12\n32,5,2,3,6\n"));
+  SimulationJobs jobs;
+  pairs.plan(jobs);
+  jobs[0].take({.values = {2e-3, 2e-3, 10e-3, 10e-3}});
+  jobs[1].take({.values = {2e-3, 2.4e-3, 5e-3, 6e-3}});
+  PairHypotheses on(pairs);
+  SimulationJobs more;
+  on.plan(more);
+  const std::size_t count = hypotheses().size();
+  REQUIRE(count == 5);
+  REQUIRE(more.size() == count * 2);
+  for (std::size_t i = 0; i < more.size(); ++i)  // hypothesis by hypothesis: 1.1, 1.2, .. times as long as alone
+    more[i].take({.values = {2e-3 * (1.1 + 0.1 * static_cast<double>(i / 2)), 11e-3}});
+  const StudyReport report = on.sections(published());
+  REQUIRE(report.size() == 2);
+  const auto gemm = report[0].lines;
+  REQUIRE(gemm.size() == 4);
+  CHECK(gemm[0].figure.simulated == near(1.0));
+  CHECK(gemm[0].beside[0].second == near(1.5));  // measured
+  for (std::size_t h = 0; h < count; ++h)
+    CHECK(gemm[0].beside[1 + h].second == near(1.1 + 0.1 * static_cast<double>(h)));
+  CHECK(gemm[2].figure.simulated == near(100.0 / 3.0));  // 8 channels: 1.0 for 1.5
+  CHECK(std::abs(gemm[2].beside[count].second) < 1e-9);  // all: 1.5 for 1.5
+  CHECK(gemm[3].figure.simulated == near(20.0));
+  for (const StudySection& section : report) {
+    for (const StudyLine& line : section.lines)
+      CHECK(line.figure.of.gate == Gate::none);
+  }
+}
+
+TEST_CASE("every hypothesis changes the pair's experiment, and none is on in what is judged") {
+  const auto file = study_file("interference", "pair.toml");
+  const Experiment off = under({}, file);
+  for (const Hypothesis& hypothesis : hypotheses()) {
+    CAPTURE(hypothesis.id);
+    CHECK(under(hypothesis, file) != off);
+    CHECK(under(hypothesis, study_file("conccl", "one.toml")) != under({}, study_file("conccl", "one.toml")));
+  }
+  CHECK_FALSE(off.cluster.gpu.hypotheses.strict_rotation);
+  CHECK(off.cluster.gpu.hypotheses.product_after_others == 1.0);
+  CHECK(off.cluster.gpu.hypotheses.release_rewrites == 0.0);
+  CHECK(off.cluster.gpu.compute.speed_spread == 0.0);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@ import os
 import subprocess
 import unittest
 
-GATED = {"sp", "rp", "sp_rp", "conccl", "conccl_8", "gap.conccl_sp", "order.base_sp", "order.base_rp", "order.base_sp_rp",
-         "order.sp_conccl", "order.rp_conccl", "order.sp_rp_conccl", "order.conccl_conccl_8", "order.sp_rp"}
+GATED = {"gap.conccl_sp", "gap.conccl_8_conccl", "gap.rp_sp", "range.sp_base", "max", "order.base_sp", "order.base_rp",
+         "order.base_sp_rp", "order.sp_conccl", "order.rp_conccl", "order.sp_rp_conccl", "order.conccl_conccl_8", "order.sp_rp"}
 
 
 class ConcclStudy(unittest.TestCase):

@@ -105,11 +105,28 @@ struct StudyConditions {
 /// \returns what \p experiment runs under.
 StudyConditions conditions_of(const Experiment& experiment);
 
+/// How a runtime chooses that knows each side alone (heuristics.hpp).
+enum class HeuristicRule {
+  work_groups,     ///< launches in ascending number of work groups
+  isolated_times,  ///< divides CUs so that the longer side is shortest
+};
+constexpr auto enum_names(HeuristicRule) {
+  return std::to_array<EnumName<HeuristicRule>>(
+      {{"work_groups", HeuristicRule::work_groups}, {"isolated_times", HeuristicRule::isolated_times}});
+}
+struct HeuristicPick {
+  HeuristicRule rule = HeuristicRule::work_groups;
+  std::string strategy;
+  int cus = 0;   ///< reserved by its partition; 0: none
+  Seconds time;  ///< under that strategy and partition, median
+};
+
 struct StudyResult {
   std::string experiment;
   std::uint64_t seed = 0;
   StudyConditions conditions = {};
   std::vector<StrategyResult> strategies;
+  std::vector<HeuristicPick> heuristics = {};  ///< empty where nobody asked for them, see heuristic_picks()
 };
 
 /// Makes the experiment for one draw of its ranges; nullopt = nominal values.

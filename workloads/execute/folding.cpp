@@ -31,9 +31,9 @@ bool has_averages(const ClusterSpec& cluster) {
   return false;
 }
 
-/// Channels, and engines that copy from edge to edge, fed by a host each.
+/// Channels, stores of kernels, and engines that copy from edge to edge, fed by a host each.
 bool edges_may_stand_for_others(const StreamPolicy& policy) {
-  if (policy.backend == Backend::cu) return true;
+  if (policy.backend == Backend::cu || policy.backend == Backend::fused) return true;
   return policy.backend == Backend::dma && policy.dma.variant == DmaVariant::pcpy && is_symmetric(policy.dma);
 }
 
@@ -113,6 +113,20 @@ bool sends_to_itself(const Program& program, const RankPartition& classes) {
   return false;
 }
 
+/// Whether the members of every fused group are one class, so that what each sends comes to one like itself.
+bool fused_groups_are_alike(const Experiment& experiment, const Strategy& strategy,
+                            const RankPartition& classes) {
+  const Program& program = experiment.program;
+  return std::ranges::all_of(program.calls, [&](const Call& call) {
+    if (policy_of(strategy, program.streams[call.stream]).backend != Backend::fused) return true;
+    return std::ranges::all_of(calls_by_group(call.what, classes.ranks()), [&](const CollectiveCall& of_group) {
+      const std::vector<int> members = members_of(of_group, classes.ranks());
+      return std::ranges::all_of(
+          members, [&](int rank) { return classes.class_of(rank) == classes.class_of(members.front()); });
+    });
+  });
+}
+
 }  // namespace
 
 bool folds(const Experiment& experiment, const Strategy& strategy) {
@@ -142,7 +156,8 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (experiment.measure.fold == Fold::mean && !has_buffered_messages(experiment))
     classes = merge_common_dates(experiment.program, classes, cluster.node.gpus, differences_of(cluster, told));
   auto partition = std::make_shared<const RankPartition>(std::move(classes));
-  if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition))
+  if (partition->classes() == partition->ranks() || sends_to_itself(experiment.program, *partition) ||
+      !fused_groups_are_alike(experiment, strategy, *partition))
     return nullptr;
   return partition;
 }

@@ -72,7 +72,7 @@ FlowSpec BufferedReceive::copy_flow(const LocalCopy& copy, Seconds last, std::ve
 void BufferedReceive::release() {
   simulation_.end_activity(holding_);
   for (const auto& [xcd, cu] : channels_)
-    cluster_.gpu(rank_).dispatcher(plan_.stream).release(xcd, cu, needs_, holding_);
+    cluster_.gpu(rank_).dispatcher(plan_.stream).release(*this, xcd, cu, needs_, holding_);
 }
 
 }  // namespace c3::collectives

@@ -139,7 +139,7 @@ void CuCollective::release(const Group& group) {
     Dispatcher& dispatcher = cluster_.gpu(grid.rank).dispatcher(plan_.stream);
     for (const int channel : group.channels) {
       const Place& place = grid.channels[static_cast<std::size_t>(channel)];
-      dispatcher.release(place.xcd, place.cu, needs_, holding);
+      dispatcher.release(grid, place.xcd, place.cu, needs_, holding);
     }
   }
 }

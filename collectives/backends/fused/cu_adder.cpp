@@ -69,7 +69,7 @@ void CuAdder::end() {
   Dispatcher& dispatcher = gpu_.dispatcher(plan_.stream);
   dispatcher.withdraw(*this);
   for (const Place& place : places_)
-    dispatcher.release(place.xcd, place.cu, needs_, kNoActivity);
+    dispatcher.release(*this, place.xcd, place.cu, needs_, kNoActivity);
   places_.clear();
 }
 

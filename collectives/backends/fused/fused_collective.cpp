@@ -22,6 +22,7 @@ FusedCollective::FusedCollective(Cluster& cluster, CollectivePlan plan)
       routes_(make_fused_routes(plan_.name, plan_.call.kind, plan_.method.algorithm, members())),
       members_(simulated().size()) {
   check_hardware();
+  if (cluster.setup().classes) tell_edges();
   width_ = routes_.lanes;
   const Bytes window = cluster.spec().gpu.trigger.staging_window;
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -42,7 +43,9 @@ void FusedCollective::check_hardware() const {
   const auto refuse = [&](const std::string& why) {
     throw InfeasibleError(fmt::format("{}: {}", plan_.name, why));
   };
-  if (cluster_.spec().nodes > 1)
+  const Interconnect& links = cluster_.interconnect();
+  const auto is_elsewhere = [&](int rank) { return links.node_of(rank) != links.node_of(graph_.members.front()); };
+  if (std::ranges::any_of(graph_.members, is_elsewhere))
     refuse("backend = \"fused\" supports only GPUs of one node: a kernel's stores do not reach other nodes");
   if (gpu.trigger.tracker_entries == 0)
     refuse(fmt::format(
@@ -58,8 +61,33 @@ void FusedCollective::check_hardware() const {
         gpu.name));
 }
 
+void FusedCollective::tell_edges() {
+  std::map<int, double> chunks;  // that go so far ahead
+  for (const FusedChunk& chunk : routes_.chunks) {
+    for (const std::vector<FusedHop>* hops : {&chunk.stores, &chunk.copies}) {
+      for (const FusedHop& hop : *hops)
+        chunks[hop.ahead] += 1.0;
+    }
+  }
+  const Bytes of_chunk = input_bytes(plan_.call, members()) / static_cast<double>(routes_.produced);
+  const std::vector<std::vector<int>> groups =
+      plan_.groups ? *plan_.groups : std::vector<std::vector<int>>{graph_.members};
+  for (const auto& [ahead, count] : chunks) {
+    std::vector<Edge> edges;
+    for (const std::vector<int>& group : groups) {
+      for (std::size_t i = 0; i < group.size(); ++i)
+        edges.push_back({.kind = EdgeKind::route,
+                         .src = group[i],
+                         .dst = group[(i + static_cast<std::size_t>(ahead)) % group.size()]});
+    }
+    edges_[ahead] = cluster_.add_edges(std::move(edges), of_chunk * count);
+  }
+  cluster_.end_call();
+}
+
 int FusedCollective::peer(int rank, int ahead) const {
   const auto& group = graph_.members;
+  if (!edges_.empty()) rank = group.front();  // which is as good as its like in another group
   const auto place = static_cast<std::size_t>(std::ranges::find(group, rank) - group.begin());
   return group[(place + static_cast<std::size_t>(ahead)) % group.size()];
 }
@@ -171,12 +199,12 @@ Task FusedCollective::send_part(StoreBurst burst, Part part, FusedHop hop) {
   co_await arrivals(dst, hop).take(bytes_of(part.tiles));
   const Leg leg{.src = burst.rank, .dst = dst, .bytes = bytes_of(part.tiles), .op = hop.op};
   const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
-  FlowSpec spec = departing_flow(burst, part.tiles, dst);
+  FlowSpec spec = departing_flow(burst, part.tiles, hop);
   spec.activity = activity;
   RunningFlow flow(simulation_, spec);
   co_await flow;
   simulation_.end_activity(activity);
-  co_await simulation_.sleep(cluster_.interconnect().latency(burst.rank, dst));
+  co_await simulation_.sleep(latency(burst.rank, hop));
   co_await arrive(burst.rank, dst, hop, std::move(part.tiles));
 }
 
@@ -258,7 +286,7 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   co_await arrivals(dst, hop).take(bytes);
   const Leg leg{.src = rank, .dst = dst, .lane = lane, .bytes = bytes, .op = hop.op};
   const ActivityId activity = simulation_.begin_activity(transfer_info(leg, ActivityKind::transfer));
-  FlowSpec sending = link_flow(rank, lane, tiles, dst);
+  FlowSpec sending = link_flow(rank, lane, tiles, hop);
   sending.activity = activity;
   RunningFlow send(simulation_, sending);
   co_await send;
@@ -266,7 +294,7 @@ Task FusedCollective::copy(int rank, FusedHop hop, int lane, Tiles tiles) {
   of.line.next();
   of.window.give(bytes);
   simulation_.end_activity(activity);
-  co_await simulation_.sleep(cluster_.interconnect().latency(rank, dst));
+  co_await simulation_.sleep(latency(rank, hop));
   co_await arrive(rank, dst, hop, std::move(tiles));
 }
 
@@ -287,14 +315,27 @@ FlowSpec FusedCollective::local_flow(const StoreBurst& burst, const Tiles& tiles
   return spec;
 }
 
-FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst) {
+FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& tiles, FusedHop hop) {
   const Memory& source = cluster_.gpu(burst.rank).memory();
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
   source.add_departing(demands_, burst.stream, burst.xcd, bytes);
-  cluster_.interconnect().add_route(demands_, plan_.stream, burst.rank, dst, bytes, /*lane=*/0,
-                                    /*messages=*/1.0, alike());
+  add_way(burst.rank, hop, bytes, /*lane=*/0);
   return communicating(source, bytes, burst.in_flight, static_cast<int>(tiles.size()));
+}
+
+void FusedCollective::add_way(int rank, FusedHop hop, Bytes bytes, int lane) {
+  const Interconnect& links = cluster_.interconnect();
+  if (edges_.empty()) {
+    links.add_route(demands_, plan_.stream, rank, peer(rank, hop.ahead), bytes, lane, /*messages=*/1.0, alike());
+  } else {
+    links.add_set(demands_, plan_.stream, edges_.at(hop.ahead), bytes, /*messages=*/1.0);
+  }
+}
+
+Seconds FusedCollective::latency(int rank, FusedHop hop) const {
+  if (!edges_.empty()) rank = graph_.members.front();
+  return cluster_.interconnect().latency(rank, peer(rank, hop.ahead));
 }
 
 FlowSpec FusedCollective::read_flow(int rank, const Tiles& tiles) {
@@ -305,11 +346,11 @@ FlowSpec FusedCollective::read_flow(int rank, const Tiles& tiles) {
   return communicating(memory, bytes, cluster_.spec().gpu.dma.outstanding);
 }
 
-FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, int dst) {
+FlowSpec FusedCollective::link_flow(int rank, int lane, const Tiles& tiles, FusedHop hop) {
   Gpu& source = cluster_.gpu(rank);
   const Bytes bytes = bytes_of(tiles);
   demands_.clear();
-  cluster_.interconnect().add_route(demands_, plan_.stream, rank, dst, bytes, lane, /*messages=*/1.0, alike());
+  add_way(rank, hop, bytes, lane);
   add_demand(demands_, source.dma().bandwidth(lane), bytes.value);
   FlowSpec spec = communicating(source.memory(), bytes, cluster_.spec().gpu.dma.outstanding);
   spec.bound = kUnbounded;  // one piece follows another without a latency

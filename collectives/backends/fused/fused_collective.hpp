@@ -3,6 +3,7 @@
 /// GPUs, a tracker counts them, complete tiles are copied on by engines that were programmed ahead, and memory
 /// adds.
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace c3::inline collectives {
 
 /// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer
 /// makes them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is
-/// read and not yet sent fits in TriggerSpec::staging_window. Wrong when: stores to other GPUs are held up for
+/// read and not yet sent fits in TriggerSpec::staging_window. With classes of ranks the members of a group are one
+/// class, of which one stands for all: what it sends comes back to itself. Wrong when: stores to other GPUs are held up for
 /// longer than buffers on the way last, which would hold up the work groups that make them.
 class FusedCollective final : public CollectiveRun, public OutputSink {
  public:
@@ -59,6 +61,7 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
 
   void start(int rank) override;
   void check_hardware() const;
+  void tell_edges();
   void program_trackers();
   std::vector<Part> parts_of(const StoreBurst& burst) const;
   std::vector<Tiles> pieces(const Tiles& tiles) const;
@@ -77,22 +80,26 @@ class FusedCollective final : public CollectiveRun, public OutputSink {
   void trigger(int rank, int chunk, const Tiles& tiles);
 
   FlowSpec local_flow(const StoreBurst& burst, const Tiles& tiles);
-  FlowSpec departing_flow(const StoreBurst& burst, const Tiles& tiles, int dst);
+  FlowSpec departing_flow(const StoreBurst& burst, const Tiles& tiles, FusedHop hop);
   FlowSpec read_flow(int rank, const Tiles& tiles);
-  FlowSpec link_flow(int rank, int lane, const Tiles& tiles, int dst);
+  FlowSpec link_flow(int rank, int lane, const Tiles& tiles, FusedHop hop);
+  Seconds latency(int rank, FusedHop hop) const;
+  /// Links from \p rank to the member of \p hop.
+  void add_way(int rank, FusedHop hop, Bytes bytes, int lane);
   FlowSpec arrival_flow(int dst, Bytes bytes, TransferOp op);
   /// \param in_flight of each of \p requesters
   FlowSpec communicating(const Memory& memory, Bytes bytes, Bytes in_flight, int requesters = 1) const;
 
   const FusedChunk& chunk_of(int chunk) const { return routes_.chunks[static_cast<std::size_t>(chunk)]; }
   Member& member(int rank) { return members_[index_of(simulated_rank(rank))]; }
-  int simulated_rank(int rank) const { return cluster_.setup().folded ? 0 : rank; }
+  int simulated_rank(int rank) const { return cluster_.stand_in(rank); }
   int peer(int rank, int ahead) const;
   Bytes bytes_of(const Tiles& tiles) const { return tile_bytes_ * static_cast<double>(tiles.size()); }
   Tracker& tracker(int rank) { return cluster_.gpu(simulated_rank(rank)).tracker(); }
 
   FusedRoutes routes_;
   std::vector<Member> members_;       ///< by simulated()
+  std::map<int, EdgeSetId> edges_;    ///< with classes of ranks: of all groups, by how far ahead they go
   std::int64_t tiles_per_chunk_ = 0;  ///< 0: no producer yet
   Bytes tile_bytes_;
   std::string note_;

@@ -240,6 +240,7 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
   kernel.prologue = static_cast<double>(plan.tile.k) / static_cast<double>(plan.k_of_work_group);
   kernel.overlap = on_vectors ? kVectorOverlap : kMatrixOverlap;
   kernel.hbm_share = coefficients.hbm_share;
+  kernel.after_others = gpu.hypotheses.product_after_others;
   kernel.outstanding = step_bytes;
   const Bytes stored = plan.split > 1 ? element_size(DType::fp32) : result;
   kernel.output =
