@@ -61,6 +61,14 @@ class ReproduceCluster(SmallStepsTest):
             self.assertAlmostEqual(100 * (float(row[f"{bound}_ms"]) / float(row["measured_ms"]) - 1),
                                    figures["steps.row.simumax.tp1-pp2-m4"][bound], places=2)
 
+    def test_a_section_for_which_tables_have_no_rows_is_left_out(self):
+        self.add_tables({name: text.splitlines()[0] + "\n" for name, text in TABLES.items()} | {
+            name: TABLES[name] for name in ("simumax_b200_70b.csv", "vtrain_multi_node_18b_39b.csv")})
+        done = c3sim("reproduce", "cluster", "-q", "--data", self.folder / "data")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("\nSteps of clusters by row", done.stdout)
+        self.assertNotIn("Weak scaling", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
