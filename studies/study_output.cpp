@@ -125,6 +125,7 @@ Json json_of(const StudyLine& line) {
 std::string study_text(const StudyReport& report) {
   std::string text;
   for (const StudySection& section : report) {
+    if (section.lines.empty()) continue;  // the tables have no row for it
     text += fmt::format("{}{}\n\n{}", text.empty() ? "" : "\n", section.heading, table_of(section).text());
     for (const StudyLine& line : section.lines) {
       if (!line.figure.of.known_miss.empty())

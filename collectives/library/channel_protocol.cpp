@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -53,8 +52,7 @@ int within(const ChannelLimits& limits, int channels) {
 
 /// Sends and receives have a power of two (NCCL 2.30.7, src/graph/paths.cc).
 ChannelLimits of_pairs(const ChannelLimits& limits) {
-  const auto rounded = [](int count) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count))); };
-  return {limits.least > 0 ? rounded(limits.least) : 0, limits.most > 0 ? rounded(limits.most) : 0};
+  return {limits.least > 0 ? power_of_two(limits.least) : 0, limits.most > 0 ? power_of_two(limits.most) : 0};
 }
 
 /// Whether every rank sends to one peer, and some have it in another node.

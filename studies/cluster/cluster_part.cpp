@@ -11,11 +11,15 @@
 #include "engine/intervals.hpp"
 #include "studies/comparison.hpp"
 #include "studies/training/step_numbers.hpp"
+#include "studies/training/step_scores.hpp"
 #include "workloads/analysis/average_bubble.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/run.hpp"
 
 namespace c3::inline studies {
 namespace {
+
+constexpr std::uint64_t kDraws = 10;
 
 struct Table {
   std::string_view group, label;
@@ -120,6 +124,12 @@ SimulatedTime simulate(const ExperimentFile& file) {
   return found;
 }
 
+/// The step under a draw, with as few layers and micro-batches as tell by how much its time differs.
+SimulatedTime simulate_small(const ExperimentFile& file, std::optional<std::uint64_t> draw) {
+  const Experiment step = smallest(file.make(draw));
+  return {.time = run_once(step, step.strategies.front(), {.seed = draw.value_or(0)}).time};
+}
+
 ClusterStep step_from(const SimulatedTime& found) {
   ClusterStep step{.time = found.time.value(),
                    .tokens_per_second = found.values.at(0),
@@ -161,7 +171,15 @@ struct Errors {
 
 }  // namespace
 
-double ClusterStepsPart::Row::error() const { return error_of(here.value().time, of.measured); }
+double ClusterStepsPart::Row::error(Seconds time) const { return error_of(time, of.measured); }
+
+StepTime ClusterStepsPart::Row::time() const {
+  const Seconds whole = here.value().time;
+  std::vector<double> times;
+  for (const Seconds one : drawn)
+    if (small) times.push_back(whole.value * (one / *small));
+  return time_with_interval(whole, times);
+}
 
 ClusterStepsPart::ClusterStepsPart(std::vector<MeasuredStep> steps) {
   for (MeasuredStep& step : steps) {
@@ -172,12 +190,20 @@ ClusterStepsPart::ClusterStepsPart(std::vector<MeasuredStep> steps) {
 }
 
 void ClusterStepsPart::plan(SimulationJobs& jobs) {
-  for (Row& row : rows_)
+  for (Row& row : rows_) {
     jobs.push_back({[&row] { return simulate(row.file); },
                     [&row](const SimulatedTime& found) {
                       row.why_not = found.said;
                       if (found.time) row.here = step_from(found);
                     }});
+    jobs.push_back({[&row] { return simulate_small(row.file, std::nullopt); },
+                    [&row](const SimulatedTime& found) { row.small = found.time; }});
+    for (std::uint64_t draw = 0; draw < kDraws; ++draw)
+      jobs.push_back({[&row, draw] { return simulate_small(row.file, draw); },
+                      [&row](const SimulatedTime& found) {
+                        if (found.time) row.drawn.push_back(*found.time);
+                      }});
+  }
 }
 
 StudySection ClusterStepsPart::errors(const PublishedFigures& published, const FirstTable& first) const {
@@ -232,6 +258,20 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
   return section;
 }
 
+StudySection ClusterStepsPart::intervals(const PublishedFigures& published, const FirstTable& first) const {
+  std::vector<SimulatedStep> steps;
+  for (const Row& row : rows_) {
+    SimulatedStep step{.set = std::string(group_of(row.of)),
+                       .group = row.of.group,
+                       .row = row.of.row,
+                       .measured = row.of.measured,
+                       .first = first.find(row.of.set, row.of.row)};
+    if (row.here) step.now = row.time();
+    steps.push_back(std::move(step));
+  }
+  return intervals_section(steps, published);
+}
+
 StudySection ClusterStepsPart::rows(const PublishedFigures& published, const FirstTable& first) const {
   StudySection section{.heading = "Steps of clusters by row: signed error", .lines = {}, .notes = {}};
   for (const Row& row : rows_) {
@@ -248,7 +288,12 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
     }
     const ClusterStep& here = *row.here;
     line.rows = 1;
-    line.figure.simulated = row.error();
+    const StepTime simulated = row.time();
+    line.figure.simulated = row.error(simulated.here);
+    if (simulated.p5) {
+      line.figure.p5 = row.error(*simulated.p5);
+      line.figure.p95 = row.error(*simulated.p95);
+    }
     if (const auto before = first.find(row.of.set, row.of.row))
       line.beside.emplace_back("first", error_of(before->here, row.of.measured));
     const auto of_step = [&](Seconds time) { return kPercent * (time / here.time); };
@@ -273,6 +318,11 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
   section.value = "now";
   section.notes.insert(
       section.notes.begin(),
+      fmt::format("p5..p95: over {} draws of everything that is a range, in proportion to steps "
+                  "of fewer layers and micro-batches.",
+                  kDraws));
+  section.notes.insert(
+      section.notes.begin(),
       "bubble; tensor, pipeline, data: exposed communication for that, in which no kernel runs, with waiting "
       "for others. Shares of the step in %, of an average GPU.");
   return section;
@@ -289,8 +339,11 @@ std::string ClusterStepsPart::rows_csv() const {
       continue;
     }
     const ClusterStep& here = *row.here;
-    text += fmt::format(",{:.3f},,,{:.1f},{:.4f},{:.2f},{:.3f}", here.time / 1.0_ms, here.tokens_per_second,
-                        here.mfu, here.reserved.value / kGiB, here.bubble / 1.0_ms);
+    const StepTime time = row.time();
+    const auto bound = [](std::optional<Seconds> at) { return at ? fmt::format("{:.3f}", *at / 1.0_ms) : ""; };
+    text += fmt::format(",{:.3f},{},{},{:.1f},{:.4f},{:.2f},{:.3f}", here.time / 1.0_ms, bound(time.p5),
+                        bound(time.p95), here.tokens_per_second, here.mfu, here.reserved.value / kGiB,
+                        here.bubble / 1.0_ms);
     for (const Seconds exposed : here.exposed)
       text += fmt::format(",{:.3f}", exposed / 1.0_ms);
     text += '\n';

@@ -39,6 +39,8 @@ class ClusterStepsPart {
   StudySection errors(const PublishedFigures& published, const FirstTable& first) const;
   /// Time on most GPUs over time on fewest, where only replicas are added.
   StudySection scaling(const PublishedFigures& published) const;
+  /// How many rows lie in their intervals, and how wide these are.
+  StudySection intervals(const PublishedFigures& published, const FirstTable& first) const;
   /// Every row: its error and what it is made of.
   StudySection rows(const PublishedFigures& published, const FirstTable& first) const;
   std::string rows_csv() const;
@@ -48,9 +50,13 @@ class ClusterStepsPart {
     MeasuredStep of;
     ExperimentFile file;
     std::optional<ClusterStep> here = {};
-    std::string why_not = {};  ///< it could not be simulated
+    std::string why_not = {};           ///< it could not be simulated
+    std::optional<Seconds> small = {};  ///< the step with fewer layers and micro-batches
+    std::vector<Seconds> drawn = {};    ///< the same under draws of everything that is a range
 
-    double error() const;  ///< \pre here
+    double error(Seconds time) const;  ///< of \p time [%]
+    /// With an interval: in proportion to \p drawn over \p small. \pre here
+    StepTime time() const;
   };
 
   std::vector<Row> rows_;

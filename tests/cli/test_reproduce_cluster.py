@@ -51,6 +51,23 @@ class ReproduceCluster(SmallStepsTest):
                 self.assertLess(max(exposed), float(row["here_ms"]))
                 self.assertEqual(float(row["bubble_ms"]) > 0, "pp" in name[1] or name[0] == "gpt175b")
                 self.assertGreater(float(row["mfu"]), 0)
+                p5, p95 = float(row["p5_ms"]), float(row["p95_ms"])
+                self.assertLess(p5, p95)  # what is a range changes the time
+                self.assertLess(p95 / p5, 3)
+        held = [float(row["p5_ms"]) <= float(row["measured_ms"]) <= float(row["p95_ms"]) for row in rows]
+        self.assertAlmostEqual(100 * sum(held) / len(held), figures["intervals.held"]["simulated"], places=2)
+        row = rows[names.index(("simumax", "tp1 pp2 m4"))]
+        for bound in ("p5", "p95"):
+            self.assertAlmostEqual(100 * (float(row[f"{bound}_ms"]) / float(row["measured_ms"]) - 1),
+                                   figures["steps.row.simumax.tp1-pp2-m4"][bound], places=2)
+
+    def test_a_section_for_which_tables_have_no_rows_is_left_out(self):
+        self.add_tables({name: text.splitlines()[0] + "\n" for name, text in TABLES.items()} | {
+            name: TABLES[name] for name in ("simumax_b200_70b.csv", "vtrain_multi_node_18b_39b.csv")})
+        done = c3sim("reproduce", "cluster", "-q", "--data", self.folder / "data")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("\nSteps of clusters by row", done.stdout)
+        self.assertNotIn("Weak scaling", done.stdout)
 
 
 if __name__ == "__main__":

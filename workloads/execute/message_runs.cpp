@@ -53,7 +53,14 @@ MessageRuns::Name MessageRuns::name_of(CommunicatorId communicator, int rank, co
   return {communicator, offset, (message.sends ? way.channel_from : way.channel_to).at(rank)};
 }
 
-CollectivePlan MessageRuns::plan_of(const Name& name, Bytes bytes, std::size_t stream) const {
+const std::optional<MessageChannels>& MessageRuns::channels_over(CommunicatorId communicator, int rank) {
+  const RankGroups& groups = program_.communicators[communicator].groups;
+  const auto [found, is_new] = dealt_.try_emplace({communicator, group_number(groups, rank)});
+  if (is_new) found->second = message_channels(cluster_.spec(), group_of(groups, rank));
+  return found->second;
+}
+
+CollectivePlan MessageRuns::plan_of(const Name& name, Bytes bytes, std::size_t stream) {
   const auto [communicator, offset, channel] = name;
   const Communicator& over = program_.communicators[communicator];
   std::shared_ptr<const std::vector<std::vector<int>>> pairs;
@@ -66,6 +73,11 @@ CollectivePlan MessageRuns::plan_of(const Name& name, Bytes bytes, std::size_t s
   CollectivePlan plan =
       plan_of_(stream, fmt::format("{} {} to {}", program_.names[over.name], source, target), std::move(call));
   plan.groups = std::move(pairs);
+  if (const auto& dealt = channels_over(communicator, source); dealt && plan.backend == Backend::cu) {
+    ChannelLimits& limits = plan.method.channels;
+    const int most = std::max(limits.least, dealt->of(bytes));
+    limits.most = limits.most > 0 ? std::min(limits.most, most) : most;
+  }
   return plan;
 }
 

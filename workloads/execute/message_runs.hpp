@@ -5,12 +5,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "collectives/collective_run.hpp"
+#include "collectives/library/peer_channels.hpp"
 #include "workloads/program/message_ways.hpp"
 #include "workloads/program/program.hpp"
 
@@ -54,7 +56,8 @@ class MessageRuns {
 
   Way way_of(const MessageWay& way) const;
   Name name_of(CommunicatorId communicator, int rank, const Message& message) const;
-  CollectivePlan plan_of(const Name& name, Bytes bytes, std::size_t stream) const;
+  CollectivePlan plan_of(const Name& name, Bytes bytes, std::size_t stream);
+  const std::optional<MessageChannels>& channels_over(CommunicatorId communicator, int rank);
   void add_meeting(Channel& channel, const CollectivePlan& plan, Bytes bytes);
 
   Cluster& cluster_;
@@ -62,6 +65,8 @@ class MessageRuns {
   PlanOf plan_of_;
   std::map<std::pair<CommunicatorId, int>, Way> ways_;  ///< by communicator and offset; with classes of ranks
   std::map<Name, Channel> channels_;
+  std::map<std::pair<CommunicatorId, int>, std::optional<MessageChannels>>
+      dealt_;  ///< by communicator and number of the group
 };
 
 }  // namespace c3::workloads
