@@ -31,14 +31,14 @@ class CohortRun final : public DispatchClient, public ComputeClient {
     std::int64_t block = 0, end_block = 0;  ///< of a persistent kernel: those of its first work groups
     int round = 0;                          ///< tiles that each of these has done
     ActivityId before = kNoActivity;        ///< on these CUs, of this kernel
-    std::int64_t first = 0;             ///< of its work groups, among those of the XCD
-    Seconds placed;                     ///< date
-    Bytes loads;                        ///< of one work group, from HBM
-    Bytes in_flight;                    ///< of one work group, as its CU is shared at dispatch
-    double cus_taken = 0.0;             ///< from the kernel, at dispatch
-    double after_others = 1.0;          ///< KernelDescription::after_others where it is, at dispatch
-    ArithmeticShare share;              ///< of its CUs, now
-    std::optional<FlowId> steady = {};  ///< while it computes
+    std::int64_t first = 0;                 ///< of its work groups, among those of the XCD
+    Seconds placed;                         ///< date
+    Bytes loads;                            ///< of one work group, from HBM
+    Bytes in_flight;                        ///< of one work group, as its CU is shared at dispatch
+    double cus_taken = 0.0;                 ///< from the kernel, at dispatch
+    double after_others = 1.0;              ///< KernelDescription::after_others where it is, at dispatch
+    ArithmeticShare share;                  ///< of its CUs, now
+    std::optional<FlowId> steady = {};      ///< while it computes
   };
 
   Cohort* add_cohort(int xcd, std::span<const int> cus);
@@ -66,8 +66,8 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   Task store(const Cohort* cohort, double to_hbm);
   FlowSpec store_flow(const Cohort& cohort, double to_hbm);
   StoreBurst burst_of(const Cohort& cohort) const;
-  /// The cohort's activity ends here, when its CUs but the first \p kept are free again; its stores belong to the
-  /// kernel.
+  /// The cohort's activity ends here, when its CUs but the first \p kept are free again; its stores belong to
+  /// the kernel.
   void leave(const Cohort& cohort, ActivityId activity, std::size_t kept = 0);
   Cohort* take_record();
 

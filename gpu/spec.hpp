@@ -262,8 +262,8 @@ struct LibraryKernelSpec {
   /// Steps of K that a work group on matrix units has in LDS at once, most of them on their way; 0: as many as
   /// fit, so that no other work group with LDS finds room on its CU.
   int gemm_stages = 1;
-  /// Kernels on matrix units are persistent: as many work groups as the GPU holds, each of which has so many tiles
-  /// of its own (PersistentBlocks); 0: one work group a tile.
+  /// Kernels on matrix units are persistent: as many work groups as the GPU holds, each of which has so many
+  /// tiles of its own (PersistentBlocks); 0: one work group a tile.
   int gemm_own_tiles = 0;
 
   bool operator==(const LibraryKernelSpec&) const = default;
@@ -298,11 +298,12 @@ struct GovernorSpec {
   double exponent = 0.5;  ///< slow-down = (power at boost / limit)^exponent
   double burst = 1.35;    ///< power that the first milliseconds may draw, in limits (assumed)
   Seconds averaging;      ///< over which power is averaged
-  double settled = 1.0;   ///< power that the board allows in the long run, in what it allows in the first half second
+  double settled =
+      1.0;  ///< power that the board allows in the long run, in what it allows in the first half second
   FlopsPerSecond level = {};  ///< measured: where large 16-bit products of this node settle; 0: `limit` decides
   ClockState state = ClockState::sustained;
-  /// Slug of the part whose large products were measured under this limit: this one, or one of the same chip and
-  /// class of board; "none" or empty: no such part was.
+  /// Slug of the part whose large products were measured under this limit: this one, or one of the same chip
+  /// and class of board; "none" or empty: no such part was.
   std::string measured_on = {};
 
   bool operator==(const GovernorSpec&) const = default;

@@ -9,11 +9,12 @@ namespace c3::inline gpu {
 /// Most tiles that a block of a persistent kernel may keep.
 inline constexpr int kMostOwnTiles = 7;
 
-/// A persistent kernel: as many blocks as the whole GPU holds at once go through the tiles, whatever part of it they
-/// find. A block that finds no CU begins when another has ended, and still has its own tiles to do.
-/// Source: nvjet kernels of cuBLAS 13 on an H100, of which 1 to 96 SMs were held (studies/one_gpu/README.md): all
-/// products have a grid of 132, and the times are those of two tiles a block. Wrong when: hardware takes blocks back
-/// (cluster launch control of Blackwell), or the caller tells the library how many SMs it will find.
+/// A persistent kernel: as many blocks as the whole GPU holds at once go through the tiles, whatever part of it
+/// they find. A block that finds no CU begins when another has ended, and still has its own tiles to do.
+/// Source: nvjet kernels of cuBLAS 13 on an H100, of which 1 to 96 SMs were held (studies/one_gpu/README.md):
+/// all products have a grid of 132, and the times are those of two tiles a block. Wrong when: hardware takes
+/// blocks back (cluster launch control of Blackwell), or the caller tells the library how many SMs it will
+/// find.
 struct PersistentBlocks {
   std::int64_t blocks = 0;  ///< 0: the kernel is not persistent, its work groups are its tiles
   int own_tiles = 0;        ///< that are a block's by its number; a common counter deals the others
@@ -21,8 +22,8 @@ struct PersistentBlocks {
   friend bool operator==(const PersistentBlocks&, const PersistentBlocks&) = default;
 };
 
-/// How many of the blocks [\p first, \p end) have an own tile number \p round, from 0. Blocks stand in two columns,
-/// which take consecutive tiles one after the other.
+/// How many of the blocks [\p first, \p end) have an own tile number \p round, from 0. Blocks stand in two
+/// columns, which take consecutive tiles one after the other.
 std::int64_t own_tiles_in_round(const PersistentBlocks& of, std::int64_t tiles, int round, std::int64_t first,
                                 std::int64_t end);
 

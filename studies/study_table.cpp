@@ -14,9 +14,9 @@
 namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
-  static const std::vector<Study> kStudies = {cluster_study(),      collectives_study(), conccl_study(),
-                                              interference_study(), kernels_study(),     one_gpu_study(),      sampling_study(),
-                                              t3_study(),           traces_study(),      training_study()};
+  static const std::vector<Study> kStudies = {
+      cluster_study(), collectives_study(), conccl_study(), interference_study(), kernels_study(),
+      one_gpu_study(), sampling_study(),    t3_study(),     traces_study(),       training_study()};
   return kStudies;
 }
 

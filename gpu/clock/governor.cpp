@@ -50,9 +50,7 @@ Watts power_on(const GpuSpec& gpu, Watts on_all, int cus) {
 
 double sustained_slowdown(const GpuSpec& gpu, Watts power) { return slowdown_to(gpu, power, power_limit(gpu)); }
 
-double burst_slowdown(const GpuSpec& gpu, Watts power) {
-  return slowdown_to(gpu, power, burst_limit(gpu));
-}
+double burst_slowdown(const GpuSpec& gpu, Watts power) { return slowdown_to(gpu, power, burst_limit(gpu)); }
 
 Watts power_when_slowed(const GpuSpec& gpu, Watts power, double slower) {
   return std::pow(slower, -1.0 / gpu.governor.exponent) * power;
@@ -62,8 +60,7 @@ Seconds time_to_limit(const GpuSpec& gpu, Watts power) {
   const Watts limit = power_limit(gpu);
   if (power <= limit) return Seconds{std::numeric_limits<double>::infinity()};
   if (limit <= gpu.governor.idle) return Seconds{};
-  return MeanPower(gpu.governor.averaging, gpu.governor.idle)
-      .time_to(limit, std::min(power, burst_limit(gpu)));
+  return MeanPower(gpu.governor.averaging, gpu.governor.idle).time_to(limit, std::min(power, burst_limit(gpu)));
 }
 
 Seconds measured_time(Seconds burst, Seconds sustained, Seconds to_limit, const Repeats& repeats) {

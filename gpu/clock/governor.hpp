@@ -12,10 +12,10 @@ inline constexpr double kGovernorBand = 0.01;
 /// Whether the power of \p gpu is known, so that a burst and a sustained clock differ.
 bool is_governed(const GpuSpec& gpu);
 
-/// Mean power that the board may draw in the long run: its limit times GovernorSpec::settled, or the limit that a
-/// measured level of this node implies, at which a product with all of \p gpu's 16-bit share settles at that level.
-/// Source of the first: an H100 and an H200, streams of 2.5 s (studies/one_gpu). Wrong when: a stream ends within the
-/// first second, in which the board allows more.
+/// Mean power that the board may draw in the long run: its limit times GovernorSpec::settled, or the limit that
+/// a measured level of this node implies, at which a product with all of \p gpu's 16-bit share settles at that
+/// level. Source of the first: an H100 and an H200, streams of 2.5 s (studies/one_gpu). Wrong when: a stream
+/// ends within the first second, in which the board allows more.
 Watts power_limit(const GpuSpec& gpu);
 
 /// What a run's governor leads the mean power to where it holds the clock (PowerGovernor): half a per cent
@@ -28,8 +28,8 @@ Watts sustained_target(const GpuSpec& gpu);
 /// copy engines draw much, or vector units compute.
 Watts power_at_boost(const GpuSpec& gpu, FlopsPerSecond rate, FlopsPerSecond peak, BytesPerSecond traffic);
 
-/// The same on \p cus CUs, each of which draws what it does where all of them draw \p on_all; 0 stays 0. Wrong when:
-/// HBM is what feeds a part of the GPU as fast as the whole.
+/// The same on \p cus CUs, each of which draws what it does where all of them draw \p on_all; 0 stays 0. Wrong
+/// when: HBM is what feeds a part of the GPU as fast as the whole.
 Watts power_on(const GpuSpec& gpu, Watts on_all, int cus);
 
 /// How much longer arithmetic takes than at boost clock once the power of a stream has been averaged for long:

@@ -12,9 +12,8 @@ namespace {
 
 /// Keys with a value for each family, or memory technology, that was measured.
 constexpr std::array<std::string_view, 13> kDiffering = {
-    "share",   "flash2_share", "backward_share", "memory_share",  "hbm_share", "scale_ops",
-    "operand", "prologue_k",   "step_cycles",    "launch_cycles", "exp_share", "mx_ops",
-    "cudnn_rate"};
+    "share",      "flash2_share", "backward_share", "memory_share", "hbm_share", "scale_ops", "operand",
+    "prologue_k", "step_cycles",  "launch_cycles",  "exp_share",    "mx_ops",    "cudnn_rate"};
 
 bool differs(std::string_view key) { return std::ranges::find(kDiffering, key) != kDiffering.end(); }
 

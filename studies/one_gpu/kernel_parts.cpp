@@ -97,14 +97,14 @@ StudySection KernelsAlonePart::section(const PublishedFigures& published) const 
     groups[number].errors.add({.measured = row.measured, .here = here, .block = number}, {});
     groups[number].signed_sum += kPercent * (here / row.measured - 1.0);
   }
-  StudySection section{.heading = "Kernels alone: mean error of the time",
-                       .lines = {},
-                       .notes = {"From graphs, operands cold in L2. cudnn_rate was set from the forward passes of "
-                                 "cuDNN's attention on the H100; nothing else from these rows."},
-                       .value = "error"};
+  StudySection section{
+      .heading = "Kernels alone: mean error of the time",
+      .lines = {},
+      .notes = {"From graphs, operands cold in L2. cudnn_rate was set from the forward passes of "
+                "cuDNN's attention on the H100; nothing else from these rows."},
+      .value = "error"};
   for (const auto& [number, group] : groups) {
-    StudyLine line =
-        group.errors.line(published.find("alone.error"), FigureKind::predicted, names.at(number));
+    StudyLine line = group.errors.line(published.find("alone.error"), FigureKind::predicted, names.at(number));
     line.beside.emplace_back("signed [%]", group.signed_sum / static_cast<double>(line.rows));
     section.lines.push_back(std::move(line));
   }
@@ -147,13 +147,14 @@ StudySection GpuPartsPart::section(const PublishedFigures& published) const {
   const auto kind_of = [&](std::string_view gpu) {
     return gpu.starts_with(rows_.front().gpu) ? FigureKind::fitted : FigureKind::predicted;
   };
-  StudySection section{.heading = "Kernels on parts of the GPU: mean error of the time over that on the whole GPU",
-                       .lines = {},
-                       .notes = {fmt::format("Errors are of {} SMs and more. parted: in a green context of so many "
-                                             "SMs; held: blocks that do nothing held the others. That library "
-                                             "kernels are persistent was found in the rows of the H100.",
-                                             kFewestJudged)},
-                       .value = "error"};
+  StudySection section{
+      .heading = "Kernels on parts of the GPU: mean error of the time over that on the whole GPU",
+      .lines = {},
+      .notes = {fmt::format("Errors are of {} SMs and more. parted: in a green context of so many "
+                            "SMs; held: blocks that do nothing held the others. That library "
+                            "kernels are persistent was found in the rows of the H100.",
+                            kFewestJudged)},
+      .value = "error"};
   for (const auto& [number, kernel] : kernels) {
     const FigureKind kind = kind_of(names.at(number));
     StudyLine line = kernel.on_many.line(published.find("parts.error"), kind, names.at(number));
@@ -172,8 +173,9 @@ LevelsPart::LevelsPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, kWhat);
-    rows_.push_back({row.text("gpu"), row.text("kernel"), operator_in(table, each), row.above_0("burst_ms") * 1.0_ms,
-                     row.above_0("sustained_ms") * 1.0_ms, Watts{row.above_0("power_w")}});
+    rows_.push_back({row.text("gpu"), row.text("kernel"), operator_in(table, each),
+                     row.above_0("burst_ms") * 1.0_ms, row.above_0("sustained_ms") * 1.0_ms,
+                     Watts{row.above_0("power_w")}});
   }
 }
 

@@ -21,7 +21,8 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   SimulationJobs jobs;
   steps.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{.report = {alone.section(published), parts.section(published), levels.section(published)}};
+  StudyOutcome outcome{
+      .report = {alone.section(published), parts.section(published), levels.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
   return outcome;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// One H100, measured by this project: kernels alone and on parts of it, its clock over seconds, training steps.
+/// One H100, measured by this project: kernels alone and on parts of it, its clock over seconds, training
+/// steps.
 
 #include "studies/study.hpp"
 

@@ -27,8 +27,9 @@ constexpr double kPercent = 100.0;
 
 /// What makes a GPT of the frame's Llama.
 std::vector<std::string> gpt(std::int64_t sequence) {
-  return {"model.gated=false",          "+model.biases=true",        R"(model.norm="layernorm")",
-          R"(model.activation="gelu")", "model.tied_embedding=true", fmt::format("+model.positions={}", sequence)};
+  return {"model.gated=false",         "+model.biases=true",
+          R"(model.norm="layernorm")", R"(model.activation="gelu")",
+          "model.tied_embedding=true", fmt::format("+model.positions={}", sequence)};
 }
 
 std::vector<std::string> sets_of(const CheckedRow& row) {
@@ -62,7 +63,8 @@ StepsPart::StepsPart(const std::filesystem::path& file) {
     const CheckedRow row(table, each, kWhat);
     const bool is_compiled = row.one_of("compiled", kFlags) == 1;
     rows_.push_back({.gpu = row.text("gpu"),
-                     .label = fmt::format("{}: {}, {}", row.text("gpu"), row.text("job"), is_compiled ? "compiled" : "eager"),
+                     .label = fmt::format("{}: {}, {}", row.text("gpu"), row.text("job"),
+                                          is_compiled ? "compiled" : "eager"),
                      .experiment = ExperimentFile::load(frame, sets_of(row)).make(std::nullopt),
                      .measured = row.above_0("ms") * 1.0_ms,
                      .allocated = Bytes{row.above_0("allocated_gb") * 1e9},
@@ -72,7 +74,11 @@ StepsPart::StepsPart(const std::filesystem::path& file) {
 
 void StepsPart::plan(SimulationJobs& jobs) {
   for (Row& row : rows_) {
-    jobs.push_back({.run = [&row] { return SimulatedTime{.time = run_step(row.experiment, row.experiment.strategies.front(), {}).time}; },
+    jobs.push_back({.run =
+                        [&row] {
+                          return SimulatedTime{
+                              .time = run_step(row.experiment, row.experiment.strategies.front(), {}).time};
+                        },
                     .take = [&row](const SimulatedTime& found) { row.here = found.time.value(); }});
   }
 }
@@ -98,10 +104,11 @@ StudyReport StepsPart::sections(const PublishedFigures& published) const {
     errors.all += error;
     errors.of_memory += std::abs(of_memory);
     ++errors.rows;
-    times.lines.push_back({.figure = {.of = published.find("steps.step"), .simulated = error},
-                           .label = row.label,
-                           .rows = 1,
-                           .beside = {{"here [ms]", row.here / 1.0_ms}, {"measured [ms]", row.measured / 1.0_ms}}});
+    times.lines.push_back(
+        {.figure = {.of = published.find("steps.step"), .simulated = error},
+         .label = row.label,
+         .rows = 1,
+         .beside = {{"here [ms]", row.here / 1.0_ms}, {"measured [ms]", row.measured / 1.0_ms}}});
     memory.lines.push_back(
         {.figure = {.of = published.find("memory.error"), .simulated = of_memory},
          .label = row.label,

@@ -12,7 +12,8 @@
 namespace c3 {
 namespace {
 
-/// At every time each slot whose block has ended takes the next one; blocks do their own tiles, then what is left.
+/// At every time each slot whose block has ended takes the next one; blocks do their own tiles, then what is
+/// left.
 std::int64_t by_blocks(std::int64_t tiles, std::int64_t slots, const PersistentBlocks& of) {
   struct Slot {
     std::int64_t own = 0;  ///< tiles that its block still has

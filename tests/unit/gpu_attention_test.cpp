@@ -174,7 +174,9 @@ TEST_CASE("kernels before FlashAttention-2 take longer for products and exponent
   CHECK(steps_of(AttentionKernel::triton) == near(flash2 / 0.8));
 }
 
-TEST_CASE("cuDNN's forward pass has a rate of its own and no pass that nothing hides; its backward pass is the newest's") {
+TEST_CASE(
+    "cuDNN's forward pass has a rate of its own and no pass that nothing hides; its backward pass is the "
+    "newest's") {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.kernels.attention = {};
   gpu.kernels.attention.cudnn_rate = 1.25;
@@ -182,7 +184,9 @@ TEST_CASE("cuDNN's forward pass has a rate of its own and no pass that nothing h
   gpu.kernels.attention.query_passes = 3.0;
   AttentionShape cudnn = kGrouped;
   cudnn.kernel = AttentionKernel::cudnn;
-  const auto steps_of = [&](const AttentionShape& shape) { return described(shape, gpu).compute_time.value - 2e-6; };
+  const auto steps_of = [&](const AttentionShape& shape) {
+    return described(shape, gpu).compute_time.value - 2e-6;
+  };
   CHECK(steps_of(cudnn) == near(steps_of(kGrouped) / 1.25));
   gpu.kernels.attention.key_passes = 0.0;
   const double exposed = described(kGrouped, gpu).overhead.value;

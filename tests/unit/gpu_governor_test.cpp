@@ -83,7 +83,8 @@ TEST_CASE("in the long run a board allows less than at first, and bursts do not 
   CHECK(sustained_slowdown(gpu, Watts{1800}) == near(2.0));
   CHECK(burst == near(std::sqrt(1620.0 / 810.0)));
   CHECK(burst_slowdown(gpu, Watts{1620}) == near(burst));
-  gpu.governor.level = 0.5 * matrix_rate(gpu, DType::bf16).sustained;  // measured in the long run: it stands alone
+  gpu.governor.level =
+      0.5 * matrix_rate(gpu, DType::bf16).sustained;  // measured in the long run: it stands alone
   const Watts of_level = power_limit(gpu);
   gpu.governor.settled = 1.0;
   CHECK(power_limit(gpu).value == near(of_level.value));

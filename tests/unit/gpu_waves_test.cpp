@@ -67,12 +67,14 @@ TEST_CASE("a grid is dealt to XCDs round robin: the first ones have the work gro
   CHECK(work_groups_of_xcd(10, 4, 3) == 2);
 }
 
-// Times by cuBLAS 13 on an H100 whose SMs were held by blocks that do nothing, in times of one tile: 4096^3 in 512
-// tiles of 256 x 128 took 1.22 times as long without one or two SMs, 1.42 without 8, 1.39 to 1.42 without 16 and 24;
-// 1024 x 8192 x 8192 in 256 tiles 1.87 without 8 and 1.83 without 16 (studies/one_gpu/parts.csv).
+// Times by cuBLAS 13 on an H100 whose SMs were held by blocks that do nothing, in times of one tile: 4096^3 in
+// 512 tiles of 256 x 128 took 1.22 times as long without one or two SMs, 1.42 without 8, 1.39 to 1.42 without
+// 16 and 24; 1024 x 8192 x 8192 in 256 tiles 1.87 without 8 and 1.83 without 16 (studies/one_gpu/parts.csv).
 TEST_CASE("blocks that find no SM begin when others end, and still have two tiles of their own") {
   constexpr PersistentBlocks kCublas{.blocks = 132, .own_tiles = 2};
-  const auto waves = [&](std::int64_t tiles, std::int64_t held) { return wave_count_on(tiles, 132 - held, kCublas); };
+  const auto waves = [&](std::int64_t tiles, std::int64_t held) {
+    return wave_count_on(tiles, 132 - held, kCublas);
+  };
   CHECK(waves(512, 0) == 4);
   CHECK(waves(512, 1) == 5);
   CHECK(waves(512, 2) == 5);

@@ -34,8 +34,9 @@ TEST_CASE("kernels alone are scored by group, with sign") {
 TEST_CASE("parts of a GPU are scored by the time over that on the whole GPU") {
   const ScratchFolder folder;
   const auto error_when = [&](const char* on_part) {
-    const std::string rows = std::string("gpu,kernel,how,sms,op,dtype,m,n,k,ms\n") + "h100-sxm,gemm a,parted,132," +
-                             kProduct + ",0.2\nh100-sxm,gemm a,parted,120," + kProduct + "," + on_part + "\n";
+    const std::string rows = std::string("gpu,kernel,how,sms,op,dtype,m,n,k,ms\n") +
+                             "h100-sxm,gemm a,parted,132," + kProduct + ",0.2\nh100-sxm,gemm a,parted,120," +
+                             kProduct + "," + on_part + "\n";
     const StudySection section = GpuPartsPart(folder.write("parts.csv", rows)).section(published());
     REQUIRE(section.lines.size() == 2);
     CHECK(section.lines.back().label == "h100-sxm: all products");
@@ -48,19 +49,19 @@ TEST_CASE("parts of a GPU are scored by the time over that on the whole GPU") {
 
 TEST_CASE("a row that is no kernel is refused with its place") {
   const ScratchFolder folder;
-  CHECK_THROWS_WITH_AS(
-      KernelsAlonePart(folder.write("kernels.csv", "gpu,group,op,dtype,m,n,k,ms\nh100-sxm,x,gemm,bf16,0,1,1,2\n")),
-      doctest::Contains("kernels.csv:2"), ConfigError);
+  CHECK_THROWS_WITH_AS(KernelsAlonePart(folder.write(
+                           "kernels.csv", "gpu,group,op,dtype,m,n,k,ms\nh100-sxm,x,gemm,bf16,0,1,1,2\n")),
+                       doctest::Contains("kernels.csv:2"), ConfigError);
 }
 
 TEST_CASE("a row of a step makes its model and its framework") {
   const ScratchFolder folder;
-  StepsPart part(folder.write(
-      "steps.csv",
-      "gpu,job,compiled,kind,hidden,ffn,heads,kv_heads,layers,vocabulary,sequence,micro_batch,micro_batches,recompute,"
-      "parameters,ms,allocated_gb\n"
-      "h100-sxm,small,0,gpt,256,1024,4,4,2,512,128,1,1,none,1000,1,1\n"
-      "h100-sxm,small,1,llama,256,1024,4,2,2,512,128,1,1,full,1000,1,1\n"));
+  StepsPart part(folder.write("steps.csv",
+                              "gpu,job,compiled,kind,hidden,ffn,heads,kv_heads,layers,vocabulary,sequence,"
+                              "micro_batch,micro_batches,recompute,"
+                              "parameters,ms,allocated_gb\n"
+                              "h100-sxm,small,0,gpt,256,1024,4,4,2,512,128,1,1,none,1000,1,1\n"
+                              "h100-sxm,small,1,llama,256,1024,4,2,2,512,128,1,1,full,1000,1,1\n"));
   SimulationJobs jobs;
   part.plan(jobs);
   REQUIRE(jobs.size() == 2);

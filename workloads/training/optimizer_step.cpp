@@ -1,7 +1,7 @@
 #include "workloads/training/optimizer_step.hpp"
 
-#include <cmath>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace c3::inline workloads {
@@ -70,10 +70,11 @@ void OptimizerStep::list_tensors() {
 
 namespace {
 
-/// As many numbers in fp32 as have the size of \p count: the operator `adam` of 16-bit numbers keeps fp32 moments
-/// beside them, which PyTorch's does not.
+/// As many numbers in fp32 as have the size of \p count: the operator `adam` of 16-bit numbers keeps fp32
+/// moments beside them, which PyTorch's does not.
 std::int64_t as_fp32(std::int64_t count, DType dtype) {
-  return std::llround(std::ceil(static_cast<double>(count) * (element_size(dtype) / element_size(DType::fp32))));
+  return std::llround(
+      std::ceil(static_cast<double>(count) * (element_size(dtype) / element_size(DType::fp32))));
 }
 
 }  // namespace

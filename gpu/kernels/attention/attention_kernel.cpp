@@ -71,8 +71,8 @@ FlopsPerSecond product_rate(const AttentionShape& shape, const MatrixRate& rate,
   return rate.peak * (of.share * kernel * pass);
 }
 
-/// cuDNN's forward pass neither rotates nor writes keys to a cache, as the calls do that the passes over Q, K and V
-/// were measured on.
+/// cuDNN's forward pass neither rotates nor writes keys to a cache, as the calls do that the passes over Q, K
+/// and V were measured on.
 bool is_bare(const AttentionShape& shape) {
   return shape.kernel == AttentionKernel::cudnn && shape.pass == Pass::forward;
 }
