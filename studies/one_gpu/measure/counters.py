@@ -1,7 +1,7 @@
 """Each kernel twice, for a profiler of hardware counters."""
 import torch
-import partitions_kernels as kernels
-for call in kernels.KERNELS.values():
+from ten_kernels import KERNELS
+for call in KERNELS.values():
     call()
     torch.cuda.synchronize()
     call()

@@ -6,7 +6,7 @@ import time
 import torch
 
 from common import DEVICE, OUT, each, report, table
-import partitions_kernels as kernels
+from ten_kernels import KERNELS
 
 SPIN = r"""
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -37,7 +37,7 @@ def main():
     rows = table("held.csv", ["kernel", "held", "alone_ms", "together_ms"])
     places = open(f"{OUT}/held_sms.txt", "w")
     for held in (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 36, 48, 64, 96):
-        for name, call in kernels.KERNELS.items():
+        for name, call in KERNELS.items():
             time.sleep(0.01)
             alone = statistics.median(each(call, 9, other)[2:])
             time.sleep(0.01)
@@ -62,12 +62,12 @@ def main():
         places.flush()
     from torch.profiler import ProfilerActivity, profile
     with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as profiled:
-        for call in kernels.KERNELS.values():
+        for call in KERNELS.values():
             call()
         torch.cuda.synchronize()
-    profiled.export_chrome_trace("/tmp/trace.json")
+    profiled.export_chrome_trace(f"{OUT}/trace.json")
     with open(f"{OUT}/grids.txt", "w") as file:
-        for event in json.load(open("/tmp/trace.json"))["traceEvents"]:
+        for event in json.load(open(f"{OUT}/trace.json"))["traceEvents"]:
             if event.get("cat") == "kernel":
                 a = event["args"]
                 file.write(f"{event['name'][:90]} grid {a.get('grid')} block {a.get('block')} shared {a.get('shared memory')} registers {a.get('registers per thread')} us {event['dur']}\n")

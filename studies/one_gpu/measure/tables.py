@@ -106,11 +106,19 @@ def steps(raw):
         yield row | model | dict(kv_heads=model["kv"], sequence=sequence, micro_batch=micro_batch, micro_batches=micro_batches, recompute=recompute)
 
 
+def as_measured(name):
+    """Of a program that not every GPU was given to."""
+    return lambda raw: rows_of(raw / name) if (raw / name).exists() else []
+
+
 def main():
     tables = pathlib.Path(sys.argv[1])
     raws = [(gpu, pathlib.Path(raw)) for gpu, raw in (word.split("=") for word in sys.argv[2:])]
     write(tables / "parts.csv", ["kernel", "how", "sms", *SHAPE, "ms"], parts, raws)
     write(tables / "beside.csv", ["kernel", "blocks", *SHAPE, "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], beside, raws)
+    write(tables / "engines.csv", ["kernel", "way", "alone_ms", "together_ms", "copy_alone_GB_s", "copy_together_GB_s"], as_measured("engines.csv"), raws)
+    write(tables / "equal.csv", ["m", "n", "k", "degree", "each", "serial_ms", "at_once_ms"], as_measured("equal.csv"), raws)
+    write(tables / "mixed.csv", ["first", "second", "first_ms", "second_ms", "serial_ms", "at_once_ms"], as_measured("mixed.csv"), raws)
     write(tables / "kernels.csv", ["group", *SHAPE, "ms"], kernels, raws)
     write(tables / "levels.csv", ["kernel", *SHAPE, "burst_ms", "sustained_ms", "sm_mhz", "power_w"], levels, raws)
     write(tables / "steps.csv", ["job", "compiled", *MODEL, "parameters", "ms", "p5_ms", "p95_ms", "allocated_gb", "reserved_gb"], steps, raws)
