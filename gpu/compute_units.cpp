@@ -68,7 +68,8 @@ int ComputeUnits::place(int xcd, const WorkGroupNeeds& needs, CuRange range) {
   return best;
 }
 
-int ComputeUnits::place_in_engine(int xcd, const WorkGroupNeeds& needs, CuRange range, int engine, int engines) {
+int ComputeUnits::place_in_engine(int xcd, const WorkGroupNeeds& needs, CuRange range, int engine,
+                                  int engines) {
   int best = -1;
   const int first = range.begin + (engine - range.begin % engines + engines) % engines;
   for (int cu = first; cu < range.end; cu += engines) {

@@ -76,7 +76,8 @@ class ComputeUnits {
   int first_fit(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range);
   void add_fits(int xcd, int residents, const WorkGroupNeeds& needs, CuRange range, std::int64_t most,
                 std::vector<int>& cus);
-  std::int64_t rounds_on(int xcd, std::span<const int> cus, const WorkGroupNeeds& needs, std::int64_t most) const;
+  std::int64_t rounds_on(int xcd, std::span<const int> cus, const WorkGroupNeeds& needs,
+                         std::int64_t most) const;
   void put(int xcd, int cu, const WorkGroupNeeds& needs, int groups);
   void move(int xcd, int cu, int from, int to);
 

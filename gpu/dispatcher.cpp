@@ -41,7 +41,8 @@ void Dispatcher::submit(const Launch& launch) {
 }
 
 void Dispatcher::withdraw(const DispatchClient& client) {
-  const auto found = std::ranges::find(waiting_, &client, [](const Waiting& each) { return each.launch.client; });
+  const auto found =
+      std::ranges::find(waiting_, &client, [](const Waiting& each) { return each.launch.client; });
   if (found == waiting_.end()) return;
   const std::int64_t left = found->total_left;
   waiting_.erase(found);

@@ -6,7 +6,8 @@
 namespace c3::inline gpu {
 
 EngineRotation::EngineRotation(const GpuSpec& gpu)
-    : engines_(gpu.hypotheses.strict_rotation ? std::min(gpu.dispatch.shader_engines, gpu.compute.cus_per_xcd) : 1),
+    : engines_(gpu.hypotheses.strict_rotation ? std::min(gpu.dispatch.shader_engines, gpu.compute.cus_per_xcd)
+                                              : 1),
       xcds_(static_cast<std::size_t>(gpu.compute.xcds)) {}
 
 EngineRotation::Grid& EngineRotation::of(const DispatchClient& grid) {

@@ -11,8 +11,8 @@ namespace c3::inline gpu {
 
 class DispatchClient;
 
-/// A hypothesis (HypothesisSpec::strict_rotation). CU c of a die belongs to engine c mod engines, so that 38 CUs
-/// of 4 engines are 10, 10, 9 and 9. Every queue has a pointer of its own on each die, which goes on by one
+/// A hypothesis (HypothesisSpec::strict_rotation). CU c of a die belongs to engine c mod engines, so that 38
+/// CUs of 4 engines are 10, 10, 9 and 9. Every queue has a pointer of its own on each die, which goes on by one
 /// engine a work group. While two grids wait or hold CUs of the GPU, the next work group of each waits for the
 /// engine that its pointer is at, though others have room: the smallest engine decides how many waves a grid
 /// takes. One grid alone goes to any free CU.
@@ -36,15 +36,16 @@ class EngineRotation {
 
   /// Puts a work group of \p grid on the engine whose turn it is. \returns its CU, or -1: that engine has no
   /// room.
-  int place(ComputeUnits& units, const DispatchClient& grid, int xcd, const WorkGroupNeeds& needs, CuRange range);
+  int place(ComputeUnits& units, const DispatchClient& grid, int xcd, const WorkGroupNeeds& needs,
+            CuRange range);
   /// \p work_groups of \p grid went to any CU of \p xcd.
   void pass(const DispatchClient& grid, int xcd, std::int64_t work_groups);
 
  private:
   struct Grid {
     const DispatchClient* client = nullptr;
-    std::int64_t work_groups = 0;   ///< that wait or hold CUs
-    std::vector<std::int64_t> next; ///< engine, by XCD
+    std::int64_t work_groups = 0;    ///< that wait or hold CUs
+    std::vector<std::int64_t> next;  ///< engine, by XCD
   };
   Grid& of(const DispatchClient& grid);
 

@@ -110,8 +110,7 @@ std::span<const BoundTerm> FluidRun::laws() {
   const double after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken) * after_others;
   const Shares shares = this->shares();
-  const Occupancy waves =
-      occupancy(kernel_.work_groups, resident_, this->waves(), shares.groups);
+  const Occupancy waves = occupancy(kernel_.work_groups, resident_, this->waves(), shares.groups);
   BoundLaw alone = law_of_waves(kernel_, gpu_.spec(), traffic(), waves, slower);
   const Bytes in_flight_together =
       in_flight(gpu_.spec().compute, kernel_, computing_beside()) * static_cast<double>(resident_);

@@ -54,8 +54,8 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   ActivityId activity_;
   std::vector<Slot> slots_;
   std::vector<std::int64_t> slots_in_xcd_;
-  std::int64_t resident_ = 0;   ///< work groups in all slots
-  std::vector<int> groups_on_;  ///< scratch: by CU of an XCD
+  std::int64_t resident_ = 0;       ///< work groups in all slots
+  std::vector<int> groups_on_;      ///< scratch: by CU of an XCD
   std::optional<Traffic> traffic_;  ///< of one work group, fixed when the first are placed
   std::vector<Demand> demands_;
   std::vector<BoundTerm> laws_;

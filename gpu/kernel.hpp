@@ -77,10 +77,10 @@ struct KernelDescription {
   /// How well a work group hides the shorter of its arithmetic and its HBM loads behind the longer: exponent of
   /// a norm, >= 1 (1: one after the other; infinite: wholly).
   double overlap = std::numeric_limits<double>::infinity();
-  double hbm_share = 1.0;  ///< of HBM's rate that its access pattern reaches with HBM to itself
+  double hbm_share = 1.0;     ///< of HBM's rate that its access pattern reaches with HBM to itself
   double after_others = 1.0;  ///< arithmetic after or beside other work, over that in a loop of itself
-  Bytes outstanding;       ///< loads in flight of one work group, as many as it asks for
-  Bytes output;            ///< stores of one work group
+  Bytes outstanding;          ///< loads in flight of one work group, as many as it asks for
+  Bytes output;               ///< stores of one work group
   std::shared_ptr<const TrafficModel> traffic;
   /// Of one call alone as its class was measured on the device; 0: the GPU's launch latency.
   Seconds measured_launch;

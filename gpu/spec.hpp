@@ -297,8 +297,8 @@ struct GovernorSpec {
   Seconds averaging;      ///< over which power is averaged
   FlopsPerSecond level = {};  ///< measured: where large 16-bit products of this node settle; 0: `limit` decides
   ClockState state = ClockState::sustained;
-  /// Slug of the part whose large products were measured under this limit: this one, or one of the same chip and
-  /// class of board; "none" or empty: no such part was.
+  /// Slug of the part whose large products were measured under this limit: this one, or one of the same chip
+  /// and class of board; "none" or empty: no such part was.
   std::string measured_on = {};
 
   bool operator==(const GovernorSpec&) const = default;

@@ -79,12 +79,12 @@ std::optional<Recommendation> recommend(const StudyResult& study) {
   }
   const std::string last = as_good.back();
   as_good.pop_back();
-  return Recommendation{
-      std::nullopt, fmt::format("no clear winner {} {} and {}: {}", as_good.size() > 1 ? "among" : "between",
-                                fmt::join(as_good, ", "), last,
-                                slowest < next.time ? "less than 1% apart is within noise"
-                                                    : "their medians are within the spread of the first"),
-      picked_by_rules(study, best)};
+  return Recommendation{std::nullopt,
+                        fmt::format("no clear winner {} {} and {}: {}",
+                                    as_good.size() > 1 ? "among" : "between", fmt::join(as_good, ", "), last,
+                                    slowest < next.time ? "less than 1% apart is within noise"
+                                                        : "their medians are within the spread of the first"),
+                        picked_by_rules(study, best)};
 }
 
 std::string recommendation_text(const Recommendation& recommendation) {

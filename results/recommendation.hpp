@@ -16,8 +16,8 @@ struct PickedByRule {
 };
 
 struct Recommendation {
-  std::optional<std::string> strategy;  ///< absent where the times do not tell
-  std::string reason;                   ///< where none is best, names those that are as good
+  std::optional<std::string> strategy;   ///< absent where the times do not tell
+  std::string reason;                    ///< where none is best, names those that are as good
   std::vector<PickedByRule> rules = {};  ///< of StudyResult::heuristics
 };
 

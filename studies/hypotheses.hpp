@@ -12,7 +12,7 @@
 namespace c3::inline studies {
 
 struct Hypothesis {
-  std::string_view id;            ///< in figures' ids
+  std::string_view id;  ///< in figures' ids
   std::string_view label;
   std::vector<std::string> sets;  ///< the end of its range that costs most, as --set takes it
 };

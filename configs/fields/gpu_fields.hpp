@@ -68,7 +68,8 @@ inline constexpr auto kDispatchFields = std::to_array<Field<DispatchSpec>>({
     choice<&DispatchSpec::policy>("dispatch_policy", "which queue's work groups are placed first"),
     number<&DispatchSpec::work_group_spread>("work_group_spread", {0, 0.5},
                                              "standard deviation of a work group's time over its mean"),
-    number<&DispatchSpec::shader_engines>("shader_engines", {1, 64}, "shader engines (GPCs) of one die; see strict_rotation")
+    number<&DispatchSpec::shader_engines>("shader_engines", {1, 64},
+                                          "shader engines (GPCs) of one die; see strict_rotation")
         .optional(),
     quantity<&DispatchSpec::launch_latency>("launch_latency",
                                             "time from a packet in the queue to the first work group"),
@@ -191,9 +192,8 @@ inline constexpr auto kStreamedFields = std::to_array<Field<StreamedSpec>>({
     number<&StreamedSpec::miss>("streamed_miss", {0, 1},
                                 "share of a streamed GEMM's L2 requests that reach memory, alone")
         .optional(),
-    number<&StreamedSpec::pollution>(
-        "streamed_pollution", {0, 1},
-        "exponent with which that share grows as its part of the cache falls")
+    number<&StreamedSpec::pollution>("streamed_pollution", {0, 1},
+                                     "exponent with which that share grows as its part of the cache falls")
         .optional(),
     number<&StreamedSpec::relief>("streamed_relief", {0, 1},
                                   "share of the published effect of taking its CUs away")

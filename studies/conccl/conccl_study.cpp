@@ -64,7 +64,8 @@ std::vector<GemmShape> memory_bound(const std::vector<Scenario>& scenarios) {
 class ConcclStudy {
  public:
   /// \param path of \p file
-  ConcclStudy(const StudyInput& input, std::vector<Scenario> scenarios, ExperimentFile file, const fs::path& path)
+  ConcclStudy(const StudyInput& input, std::vector<Scenario> scenarios, ExperimentFile file,
+              const fs::path& path)
       : scenarios_(std::move(scenarios)), file_(std::move(file)) {
     const Experiment nominal = file_.make(std::nullopt);
     const LadderSize size{.draws = input.draws, .seeds = nominal.measure.seeds};

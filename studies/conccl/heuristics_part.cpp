@@ -25,8 +25,7 @@ bool launches_collective(const Experiment& base, const Scenario& scenario) {
 
 PairRegret regret_of(const LadderTimes& times, bool launches_collective) {
   const auto time = [&](Rung rung) { return times[rung].value(); };
-  PairRegret regret{.launches_collective = launches_collective,
-                    .cus = times.cus[index_of(Rung::rp_lookup)]};
+  PairRegret regret{.launches_collective = launches_collective, .cus = times.cus[index_of(Rung::rp_lookup)]};
   Rung best = Rung::base;
   for (const Rung rung : {Rung::sp, Rung::rp, Rung::sp_rp}) {
     if (time(rung) < time(best)) best = rung;
@@ -37,8 +36,8 @@ PairRegret regret_of(const LadderTimes& times, bool launches_collective) {
   regret.sp = lost(by_order, time(best));
   regret.rp = lost(by_mask, time(best));
   regret.rp_masks = lost(by_mask, time(Rung::rp));
-  regret.of_all = lost(std::min(by_order, by_mask),
-                       std::min({time(best), time(Rung::conccl), time(Rung::conccl_8)}));
+  regret.of_all =
+      lost(std::min(by_order, by_mask), std::min({time(best), time(Rung::conccl), time(Rung::conccl_8)}));
   regret.best_cus = times.cus[index_of(best)];
   return regret;
 }
@@ -80,11 +79,12 @@ StudyLine HeuristicsPart::summary(const PublishedFigures& published, std::string
 }
 
 StudySection HeuristicsPart::means(const PublishedFigures& published) const {
-  StudySection section{.heading = "Runtime heuristics: time that their pick loses, mean of the scenarios",
-                       .lines = {},
-                       .notes = {"SP's rule launches what has fewer work groups first; RP's rule takes the mask "
-                                 "with the least max(G(k), C(k)) of isolated times."},
-                       .value = "regret"};
+  StudySection section{
+      .heading = "Runtime heuristics: time that their pick loses, mean of the scenarios",
+      .lines = {},
+      .notes = {"SP's rule launches what has fewer work groups first; RP's rule takes the mask "
+                "with the least max(G(k), C(k)) of isolated times."},
+      .value = "regret"};
   const auto add = [&](std::string_view id, std::string_view label, OfPair of_pair) {
     section.lines.push_back(summary(published, id, label, of_pair));
   };
@@ -104,10 +104,11 @@ StudySection HeuristicsPart::means(const PublishedFigures& published) const {
 }
 
 StudySection HeuristicsPart::scenarios(const PublishedFigures& published) const {
-  StudySection section{.heading = "The same by scenario, nominal values and the first seed",
-                       .lines = {},
-                       .notes = {"Best: CUs of the collective under the best strategy on CUs; 0: without a mask."},
-                       .value = "SP's rule"};
+  StudySection section{
+      .heading = "The same by scenario, nominal values and the first seed",
+      .lines = {},
+      .notes = {"Best: CUs of the collective under the best strategy on CUs; 0: without a mask."},
+      .value = "SP's rule"};
   const std::vector<PairRegret> all = regrets(0);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const PairRegret& of = all[i];

@@ -12,7 +12,7 @@ namespace {
 constexpr double kPercent = 100.0;
 constexpr std::uint64_t kSeed = 0;  // the same for all: what differs is the mechanism
 
-constexpr std::array kRungsRun = {Rung::base,  Rung::base_round_robin, Rung::sp, Rung::rp,
+constexpr std::array kRungsRun = {Rung::base,  Rung::base_round_robin, Rung::sp,      Rung::rp,
                                   Rung::sp_rp, Rung::conccl,           Rung::conccl_8};
 constexpr std::array<std::string_view, 5> kBeside = {"base", "base.round_robin", "sp", "rp", "conccl_8"};
 
@@ -20,9 +20,8 @@ constexpr std::array<std::string_view, 5> kBeside = {"base", "base.round_robin",
 struct Gap {
   std::string_view label, lower, upper;
 };
-constexpr std::array<Gap, 3> kGaps = {{{"ConCCL - SP", "sp", "conccl"},
-                                       {"RP - SP", "sp", "rp"},
-                                       {"8 removed - ConCCL", "conccl", "conccl_8"}}};
+constexpr std::array<Gap, 3> kGaps = {
+    {{"ConCCL - SP", "sp", "conccl"}, {"RP - SP", "sp", "rp"}, {"8 removed - ConCCL", "conccl", "conccl_8"}}};
 
 /// Measured mechanisms, each as it was before: "Not to be touched after the first ladder" in the README.
 const std::vector<Hypothesis>& without_measured() {
@@ -76,7 +75,9 @@ StudyLine HypothesesPart::line(const PublishedFigures& published, const Row& row
 }
 
 StudyLine HypothesesPart::change(const PublishedFigures& published, const Row& row) const {
-  const auto moved = [&](std::string_view strategy) { return share(row.number, strategy) - share(0, strategy); };
+  const auto moved = [&](std::string_view strategy) {
+    return share(row.number, strategy) - share(0, strategy);
+  };
   StudyLine line{.figure = {.of = published.find(fmt::format("hypotheses.change.{}", row.mechanism.id)),
                             .simulated = moved("conccl")},
                  .label = std::string(row.mechanism.label)};
@@ -88,12 +89,13 @@ StudyLine HypothesesPart::change(const PublishedFigures& published, const Row& r
 }
 
 StudyReport HypothesesPart::sections(const PublishedFigures& published) const {
-  StudySection shares{.heading = fmt::format("Hypotheses and measured mechanisms: share of the ideal, {} scenarios",
-                                             cases_.scenarios().size()),
-                      .lines = {},
-                      .notes = {"Nominal values, one seed; hypotheses at the end of their ranges that costs most. "
-                                "Never judged: the ladder above has all hypotheses off."},
-                      .value = "ConCCL"};
+  StudySection shares{
+      .heading = fmt::format("Hypotheses and measured mechanisms: share of the ideal, {} scenarios",
+                             cases_.scenarios().size()),
+      .lines = {},
+      .notes = {"Nominal values, one seed; hypotheses at the end of their ranges that costs most. "
+                "Never judged: the ladder above has all hypotheses off."},
+      .value = "ConCCL"};
   StudySection changes{.heading = "The same in points, from the ladder's",
                        .lines = {},
                        .notes = {"The last three columns are what moves the judged gaps."},

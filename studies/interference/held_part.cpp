@@ -120,8 +120,9 @@ StudySection HeldPart::section(const PublishedFigures& published) const {
   StudySection section{
       .heading = "A product on an H100 beside SMs that another kernel holds: time over its time alone",
       .lines = {},
-      .notes = {"Measured by this project. The kernel beside moves nothing: what one SM costs beyond a 132nd is "
-                "the second queue's. Off in what is judged, as every hypothesis."},
+      .notes =
+          {"Measured by this project. The kernel beside moves nothing: what one SM costs beyond a 132nd is "
+           "the second queue's. Off in what is judged, as every hypothesis."},
       .value = "all off",
       .decimals = 2};
   for (const Row& row : rows_) {

@@ -90,8 +90,8 @@ class PairHypotheses {
   std::vector<std::vector<Together>> together_;  ///< by hypothesis, then by row
 };
 
-/// A product on an H100 while a kernel of another queue holds SMs and moves nothing: measured by this project. It
-/// tells what a second queue costs beyond the SMs that it holds.
+/// A product on an H100 while a kernel of another queue holds SMs and moves nothing: measured by this project.
+/// It tells what a second queue costs beyond the SMs that it holds.
 class HeldPart {
  public:
   /// \param file of columns m, n, k, alone_ms, held, slowdown. \throws ConfigError, IoError

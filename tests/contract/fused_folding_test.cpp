@@ -37,9 +37,10 @@ Experiment product_and_sum(const ClusterSpec& cluster, int members) {
   const Bytes output{2.0 * 4096 * 4096};
   const CollectiveCall within = call(CollectiveKind::reduce_scatter, output, RankGroups{members, 1});
   const CollectiveCall across = call(CollectiveKind::all_reduce, 64.0_MB, RankGroups{cluster.nodes, 8});
-  const std::vector<WrittenStream> streams = {{"compute", {{"gemm", gemm}, {"record made", WrittenRecord{"made"}}}},
-                                              {"sum", {{"wait made", WrittenWait{"made"}}, {"scatter", within}}},
-                                              {"other", {{"all_reduce", across}}}};
+  const std::vector<WrittenStream> streams = {
+      {"compute", {{"gemm", gemm}, {"record made", WrittenRecord{"made"}}}},
+      {"sum", {{"wait made", WrittenWait{"made"}}, {"scatter", within}}},
+      {"other", {{"all_reduce", across}}}};
   return experiment_of(cluster, program_of(streams, cluster.ranks()));
 }
 

@@ -32,8 +32,9 @@ WrittenExperiment pair_on(const std::string& system, const std::vector<std::stri
   WrittenExperiment experiment;
   experiment.name = system;
   experiment.cluster = load_cluster(system, sets);
-  experiment.streams = {{"compute", {{"gemm", GemmShape{8192, 8192, 8192, DType::bf16}}}},
-                        {"comm", {{"gather", CollectiveCall{CollectiveKind::all_gather, Bytes{512.0 * kMebi}}}}}};
+  experiment.streams = {
+      {"compute", {{"gemm", GemmShape{8192, 8192, 8192, DType::bf16}}}},
+      {"comm", {{"gather", CollectiveCall{CollectiveKind::all_gather, Bytes{512.0 * kMebi}}}}}};
   return experiment;
 }
 
@@ -44,7 +45,8 @@ Strategy by(StreamPolicy comm, std::vector<std::string> order = {"comm", "comput
 }
 
 /// Means over seeds.
-Times run(const Experiment& experiment, const Strategy& strategy, OperationFilter filter = OperationFilter::all) {
+Times run(const Experiment& experiment, const Strategy& strategy,
+          OperationFilter filter = OperationFilter::all) {
   Times times;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const CuChoice cus = cu_choices(experiment, strategy).front();
@@ -99,7 +101,8 @@ TEST_CASE("neither side is faster beside the other than alone, by channels, mask
       CHECK(together.whole >= std::max(kernel.whole, collective.whole) * (1.0 - kLuck));
       CHECK(together.whole <= (kernel.whole + collective.whole) * (1.0 + kLuck));
       // Behind a GEMM in the queue a collective may wait for all of it.
-      if (way.strategy.order.front() == "comm") CHECK(together.whole < (kernel.whole + collective.whole) * 0.95);
+      if (way.strategy.order.front() == "comm")
+        CHECK(together.whole < (kernel.whole + collective.whole) * 0.95);
     }
   }
 }
@@ -140,8 +143,7 @@ TEST_CASE("no hypothesis makes a pair faster, or changes a GEMM alone, on any GP
     }
     const Experiment state = pair_on(system, {"gpu.product_after_others=1.1"});
     CHECK(run(state, by({})).kernel > beside.kernel * 1.03);
-    CHECK(run(state, by(engines())).kernel >
-          run(off, by(engines())).kernel * 1.03);
+    CHECK(run(state, by(engines())).kernel > run(off, by(engines())).kernel * 1.03);
   }
 }
 

@@ -29,8 +29,8 @@ GpuSpec with_engines(bool strict) {
   return spec;
 }
 
-/// Dates on \p xcd of a grid of 10 whole CUs an XCD, each held for 10 us, beside a work group of another queue on
-/// XCD 0 that needs no room of theirs and stays for \p beside.
+/// Dates on \p xcd of a grid of 10 whole CUs an XCD, each held for 10 us, beside a work group of another queue
+/// on XCD 0 that needs no room of theirs and stays for \p beside.
 std::vector<double> dates_beside(GpuSpec spec, Seconds beside, int xcd = 0) {
   Queues queues(std::move(spec));
   const How all{.range = {0, 5}};
@@ -44,8 +44,8 @@ std::vector<double> dates_beside(GpuSpec spec, Seconds beside, int xcd = 0) {
 }  // namespace
 
 TEST_CASE("with two queues a work group waits for the shader engine whose turn it is") {
-  // 10 work groups on 5 CUs are two waves. In strict rotation the second begins with the engine of 2 CUs, which is
-  // then full while the other has a CU left: the last work group waits for a third.
+  // 10 work groups on 5 CUs are two waves. In strict rotation the second begins with the engine of 2 CUs, which
+  // is then full while the other has a CU left: the last work group waits for a third.
   const std::vector<double> free = dates_beside(with_engines(false), 1.0_ms);
   CHECK(std::ranges::count(free, 0.0) == 5);
   CHECK(free.back() == near(10e-6));
@@ -57,8 +57,8 @@ TEST_CASE("with two queues a work group waits for the shader engine whose turn i
 
 TEST_CASE("a queue alone on the GPU goes to any shader engine, from the moment on at which it is alone") {
   CHECK(dates_beside(with_engines(true), {}).back() == near(10e-6));
-  // The other queue ends at 15 us. What waits for an engine goes to the CU that has been free since 10 us, on the
-  // XCD where the other queue was and on the one where it was not.
+  // The other queue ends at 15 us. What waits for an engine goes to the CU that has been free since 10 us, on
+  // the XCD where the other queue was and on the one where it was not.
   for (const int xcd : {0, 1})
     CHECK(dates_beside(with_engines(true), 15.0_us, xcd).back() == near(15e-6));
 }

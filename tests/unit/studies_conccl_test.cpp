@@ -166,10 +166,10 @@ TEST_CASE("a heuristic's regret is the time of its pick over the best, less one"
   put(Rung::conccl, 2.0);
   put(Rung::conccl_8, 2.2);
   const PairRegret collective_first = regret_of(times, true);
-  CHECK(collective_first.sp == near(0.2));         // 3.0 for 2.5
-  CHECK(collective_first.rp == near(0.12));        // 2.8 for 2.5
+  CHECK(collective_first.sp == near(0.2));   // 3.0 for 2.5
+  CHECK(collective_first.rp == near(0.12));  // 2.8 for 2.5
   CHECK(collective_first.rp_masks == near(0.12));
-  CHECK(collective_first.of_all == near(0.4));     // 2.8 for 2.0
+  CHECK(collective_first.of_all == near(0.4));  // 2.8 for 2.0
   CHECK(collective_first.cus == 32);
   CHECK(collective_first.best_cus == 64);
   CHECK(regret_of(times, false).sp == near(0.4));  // the order of base

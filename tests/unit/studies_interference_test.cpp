@@ -95,7 +95,8 @@ TEST_CASE("hypotheses stand beside the pairs without them, one by one and all to
   const std::size_t count = hypotheses().size();
   REQUIRE(count == 5);
   REQUIRE(more.size() == count * 2);
-  for (std::size_t i = 0; i < more.size(); ++i)  // hypothesis by hypothesis: 1.1, 1.2, .. times as long as alone
+  for (std::size_t i = 0; i < more.size();
+       ++i)  // hypothesis by hypothesis: 1.1, 1.2, .. times as long as alone
     more[i].take({.values = {2e-3 * (1.1 + 0.1 * static_cast<double>(i / 2)), 11e-3}});
   const StudyReport report = on.sections(published());
   REQUIRE(report.size() == 2);

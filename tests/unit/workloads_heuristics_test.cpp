@@ -34,8 +34,8 @@ std::vector<HeuristicPick> picks(const Experiment& experiment) {
 }  // namespace
 
 TEST_CASE("the side with fewer work groups is launched first") {
-  CHECK(launched_first(pair()) == 1);                           // 56 channels, 456 tiles
-  CHECK(launched_first(pair(gemm_of_tiles(5, 8))) == 0);        // 40 tiles
+  CHECK(launched_first(pair()) == 1);                     // 56 channels, 456 tiles
+  CHECK(launched_first(pair(gemm_of_tiles(5, 8))) == 0);  // 40 tiles
   WrittenExperiment swapped = pair();
   std::swap(swapped.streams[0], swapped.streams[1]);
   CHECK(launched_first(swapped) == 0);

@@ -134,7 +134,8 @@ std::optional<std::size_t> launched_first(const Experiment& experiment) {
   const std::optional<StreamPair> pair = pair_of(experiment.program);
   if (!pair) return std::nullopt;
   const auto& kernels = experiment.program.script_of(0).streams[pair->kernel];
-  const auto kernel = std::ranges::find_if(kernels, [](const Operation& each) { return kernel_of(each) != nullptr; });
+  const auto kernel =
+      std::ranges::find_if(kernels, [](const Operation& each) { return kernel_of(each) != nullptr; });
   const auto call = std::ranges::find(experiment.program.calls, pair->collective, &Call::stream);
   if (kernel == kernels.end() || call == experiment.program.calls.end()) return std::nullopt;
   const CollectiveMethod method = method_of(call->what, {}, experiment.cluster);
@@ -143,21 +144,22 @@ std::optional<std::size_t> launched_first(const Experiment& experiment) {
   return channels < tiles ? pair->collective : pair->kernel;
 }
 
-std::vector<std::size_t> by_isolated_times(std::span<const Seconds> kernel, std::span<const Seconds> collective) {
+std::vector<std::size_t> by_isolated_times(std::span<const Seconds> kernel,
+                                           std::span<const Seconds> collective) {
   std::vector<std::size_t> order(kernel.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::max(kernel[i], collective[i]); });
   return order;
 }
 
-std::vector<HeuristicPick> heuristic_picks(const ExperimentFactory& make, std::span<const StrategyResult> results) {
+std::vector<HeuristicPick> heuristic_picks(const ExperimentFactory& make,
+                                           std::span<const StrategyResult> results) {
   const Experiment experiment = make(std::nullopt);
   const std::optional<StreamPair> pair = pair_of(experiment.program);
   if (!pair || experiment.step) return {};
   std::vector<HeuristicPick> picks;
-  for (std::optional<HeuristicPick> pick :
-       {pick_by_work_groups(experiment, *pair, results),
-        pick_by_isolated_times(make, experiment, *pair, results)}) {
+  for (std::optional<HeuristicPick> pick : {pick_by_work_groups(experiment, *pair, results),
+                                            pick_by_isolated_times(make, experiment, *pair, results)}) {
     if (pick) picks.push_back(std::move(*pick));
   }
   return picks;

@@ -44,7 +44,9 @@ void FusedCollective::check_hardware() const {
     throw InfeasibleError(fmt::format("{}: {}", plan_.name, why));
   };
   const Interconnect& links = cluster_.interconnect();
-  const auto is_elsewhere = [&](int rank) { return links.node_of(rank) != links.node_of(graph_.members.front()); };
+  const auto is_elsewhere = [&](int rank) {
+    return links.node_of(rank) != links.node_of(graph_.members.front());
+  };
   if (std::ranges::any_of(graph_.members, is_elsewhere))
     refuse("backend = \"fused\" supports only GPUs of one node: a kernel's stores do not reach other nodes");
   if (gpu.trigger.tracker_entries == 0)
@@ -327,7 +329,8 @@ FlowSpec FusedCollective::departing_flow(const StoreBurst& burst, const Tiles& t
 void FusedCollective::add_way(int rank, FusedHop hop, Bytes bytes, int lane) {
   const Interconnect& links = cluster_.interconnect();
   if (edges_.empty()) {
-    links.add_route(demands_, plan_.stream, rank, peer(rank, hop.ahead), bytes, lane, /*messages=*/1.0, alike());
+    links.add_route(demands_, plan_.stream, rank, peer(rank, hop.ahead), bytes, lane, /*messages=*/1.0,
+                    alike());
   } else {
     links.add_set(demands_, plan_.stream, edges_.at(hop.ahead), bytes, /*messages=*/1.0);
   }

@@ -18,9 +18,9 @@ namespace c3::inline collectives {
 
 /// Runs with a producer, a kernel of work groups that each store one tile. Its bytes move when the producer
 /// makes them, whether members have joined or not. A triggered copy is a read flow and a link flow: what is
-/// read and not yet sent fits in TriggerSpec::staging_window. With classes of ranks the members of a group are one
-/// class, of which one stands for all: what it sends comes back to itself. Wrong when: stores to other GPUs are held up for
-/// longer than buffers on the way last, which would hold up the work groups that make them.
+/// read and not yet sent fits in TriggerSpec::staging_window. With classes of ranks the members of a group are
+/// one class, of which one stands for all: what it sends comes back to itself. Wrong when: stores to other GPUs
+/// are held up for longer than buffers on the way last, which would hold up the work groups that make them.
 class FusedCollective final : public CollectiveRun, public OutputSink {
  public:
   FusedCollective(Cluster& cluster, CollectivePlan plan);
