@@ -266,7 +266,7 @@ TEST_CASE("a recommendation says what runtime rules pick, and what that loses ag
   // Where none is the fastest, too.
   result.strategies.back().time = result.strategies[1].time;
   CHECK(recommendation_text(*recommend(result))
-            .ends_with("is within noise; runtime rules pick sp (+4.8%) and rp with 32 CUs (+19.0%)"));
+            .ends_with("the spread of the first; runtime rules pick sp (+4.8%) and rp with 32 CUs (+19.0%)"));
   result.heuristics.clear();
   CHECK(Json::parse(study_json(result, "out/hand.h5"))["recommendation"]["rules"].elements().empty());
 }

@@ -13,6 +13,7 @@
 #include "configs/preset_store.hpp"
 #include "configs/unused_keys.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/hypotheses.hpp"
 #include "studies/study.hpp"
 
 namespace c3 {
@@ -37,6 +38,8 @@ std::vector<SystemUse> shipped_uses() {
     const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
     uses.push_back({experiment.cluster, use_of(experiment)});
   }
+  const Experiment with_hypotheses = under(hypotheses().back(), study_file("interference", "pair.toml"));
+  uses.push_back({with_hypotheses.cluster, use_of(with_hypotheses)});
   RunUse collective;
   collective.add(CollectiveCall{.kind = CollectiveKind::all_to_all, .bytes = 1.0_MiB});
   collective.channels = collective.host_calls = true;
