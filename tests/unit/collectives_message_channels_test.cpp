@@ -1,6 +1,6 @@
 // Channels of messages by communicator and size, worked out from the rules of NCCL's sources.
 
-#include "collectives/library/peer_channels.hpp"
+#include "collectives/library/message_channels.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collectives/collective_run.hpp"
-#include "collectives/library/peer_channels.hpp"
+#include "collectives/library/message_channels.hpp"
 #include "workloads/program/message_ways.hpp"
 #include "workloads/program/program.hpp"
 
