@@ -21,7 +21,7 @@ constexpr auto kTables = std::to_array<KeyText>({
     {"node", "overrides of the node's preset, which `system` names"},
     {"library", "overrides of the collective library's preset"},
     {"nodes", "number of nodes, joined by `fabric`", std::int64_t{1}},
-    {"fabric", "what joins nodes: a preset, or a table with `use` and overrides; default: the node's own"},
+    {"fabric", "what joins nodes: a preset, or a table with `use`; default: the node's"},
 });
 
 std::int64_t node_count(const Table& root) {

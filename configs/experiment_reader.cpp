@@ -55,13 +55,11 @@ constexpr std::array<PresetReference, 7> kReferences = {{
     {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
     {"node", "library", PresetKind::library, "library",
      "preset of its collective library (c3sim list libraries)"},
-    {"model", "use", PresetKind::model, "model",
-     "preset of the model (c3sim list models); without it, all dimensions are written out"},
+    {"model", "use", PresetKind::model, "model", "preset (c3sim list models); without it, all is written out"},
     {"fabric", "use", PresetKind::fabric, "fabric", "preset of the fabric (c3sim list fabrics)"},
     {"training", "framework", PresetKind::framework, "framework",
      "preset of the framework (c3sim list frameworks)"},
-    {"training", "host", PresetKind::host, "host",
-     "preset of the host (c3sim list hosts); default: the one that the framework's preset names"},
+    {"training", "host", PresetKind::host, "host", "preset (c3sim list hosts); default: the framework's"},
 }};
 
 /// Takes the host out of the preset of a framework: it is that of a step whose \p training names none.

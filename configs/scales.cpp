@@ -15,7 +15,7 @@ double read_scale(Section& section, std::string_view key) {
   constexpr double kLeast = 1e-3;
   constexpr double kMost = 1e3;
   const double factor = section.has(key) ? section.fraction(key, kMost, kLeast) : 1.0;
-  section.explain({key, "multiplies every rate of the kind, peak and measured alike; no preset has it", 1.0});
+  section.explain({key, "multiplies every rate of the kind; no preset has it", 1.0});
   return factor;
 }
 

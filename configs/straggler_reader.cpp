@@ -34,7 +34,7 @@ std::vector<Straggler> read_stragglers(Section& root, const ClusterSpec& cluster
     Straggler& straggler =
         stragglers.emplace_back(Straggler{.name = key.name, .ranks = read_ranks(entry, "ranks")});
     read_fields(entry, straggler.condition, kStragglerFields);
-    entry.explain("ranks", "which they are: a list, or a text such as \"0-3,6\"");
+    entry.explain("ranks", "which they are: a list, or \"0-3,6\"");
     entry.finish();
     if (!entry.is_rehearsal()) check_ranks(entry, straggler, cluster, is_taken);
     if (cluster.node.gpus == 1 && entry.has("links"))

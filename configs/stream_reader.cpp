@@ -145,7 +145,7 @@ constexpr auto kRootKeys = std::to_array<KeyText>({
 
 constexpr auto kRanksKeys = std::to_array<KeyText>({
     {"name", "what these ranks are called"},
-    {"ranks", "which they are: a list, or a text such as \"0-3,6\""},
+    {"ranks", "which they are: a list, or \"0-3,6\""},
     {"stream", "their streams, in order of definition"},
 });
 

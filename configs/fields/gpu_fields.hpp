@@ -35,8 +35,7 @@ static_assert(member_count<ComputeSpec>() == kComputeFields.size() + 2, "all but
 /// be left to the family's share.
 inline constexpr auto kMatrixFields = std::to_array<Field<MatrixRate>>({
     quantity<&MatrixRate::peak>("peak", "dense matrix products at boost clock").scaled_by("flops_scale"),
-    quantity<&MatrixRate::sustained>("sustained",
-                                     "large matrix products on the whole GPU, power limit included")
+    quantity<&MatrixRate::sustained>("sustained", "large products, power limit included")
         .optional()
         .scaled_by("flops_scale"),
     quantity<&MatrixRate::clock>("clock", "core clock at the sustained rate").optional(),
@@ -62,8 +61,8 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
     number<&LibraryKernelSpec::gemm_stages>(
         "gemm_stages", {0, 16}, "steps of K that a work group on matrix units has in LDS; 0: as many as fit")
         .optional(),
-    number<&LibraryKernelSpec::gemm_own_tiles>(
-        "gemm_own_tiles", {0, kMostOwnTiles}, "tiles that are a persistent work group's own; 0: not persistent")
+    number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
+                                               "own tiles of a persistent work group; 0: not persistent")
         .optional(),
 });
 static_assert(member_count<LibraryKernelSpec>() == kLibraryKernelFields.size());
@@ -85,8 +84,7 @@ inline constexpr auto kHostFields = std::to_array<Field<HostSpec>>({
     quantity<&HostSpec::launch_skew>("launch_skew",
                                      "standard deviation of the hosts' launch times; no preset has it")
         .optional(),
-    quantity<&HostSpec::join>("host_join",
-                              "time until the host has seen that concurrent streams ended; no preset has it")
+    quantity<&HostSpec::join>("host_join", "time until the host has seen that streams ended; no preset has it")
         .optional(),
 });
 static_assert(member_count<HostSpec>() == kHostFields.size());
@@ -235,10 +233,10 @@ inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
     quantity<&GovernorSpec::averaging>("power_averaging", "time constant over which power is averaged")
         .optional(),
     number<&GovernorSpec::settled>("power_settled", {0.3, 1},
-                                   "power allowed in the long run, in that of the first half second")
+                                   "power of the long run, in that of the first half second")
         .optional(),
-    quantity<&GovernorSpec::level>(
-        "sustained_level", "measured rate at which large 16-bit products of this node settle; no preset has it")
+    quantity<&GovernorSpec::level>("sustained_level",
+                                   "measured rate at which large 16-bit products settle; no preset has it")
         .optional()
         .scaled_by("flops_scale"),
     choice<&GovernorSpec::state>("clock_state", "clock of the kernels: burst, or sustained at the power limit")

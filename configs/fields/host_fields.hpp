@@ -17,8 +17,7 @@ inline constexpr auto kHostPresetFields = std::to_array<Field<Host>>({
     quantity<&Host::optimizer>("optimizer", "time for each tensor that the optimizer goes through, once a step")
         .optional(),
     quantity<&Host::stall_interval>("stall_interval",
-                                    "time for which a thread works between two stalls, on average; without it "
-                                    "there are none")
+                                    "mean time between two stalls of a thread; without it there are none")
         .optional(),
     quantity<&Host::stall>("stall", "duration of a stall, on average").optional(),
 });

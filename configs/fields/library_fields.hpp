@@ -109,8 +109,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::local_rate>("local_rate", "payload that one channel copies within its GPU")
         .optional(),
     quantity<&CollectiveLibrarySpec::pair_buffer>(
-        "pair_buffer",
-        "bytes of messages that leave their sender before they are received, for each pair of ranks")
+        "pair_buffer", "bytes that leave their sender before they are received, for each pair of ranks")
         .or_none()
         .optional(),
     quantity<&CollectiveLibrarySpec::eager_gap>(

@@ -9,12 +9,11 @@ namespace c3::inline configs {
 /// Payloads are kept as shares of `raw` under the same prefix. Nodes call the what-if factor `link_scale`,
 /// fabrics `scale`.
 inline constexpr auto kLinkFields = std::to_array<Field<LinkSpec>>({
-    quantity<&LinkSpec::raw>("raw", "signalling rate of one direction: the lower bound's rate")
-        .scaled_by("link_scale"),
-    quantity<&LinkSpec::one_way>("one_way", "payload while the reverse direction is idle")
+    quantity<&LinkSpec::raw>("raw", "signalling rate of one direction").scaled_by("link_scale"),
+    quantity<&LinkSpec::one_way>("one_way", "payload one way, the other idle")
         .share_of("raw")
         .scaled_by("link_scale"),
-    quantity<&LinkSpec::both_ways>("both_ways", "payload of each direction while both are busy")
+    quantity<&LinkSpec::both_ways>("both_ways", "payload each way while both are busy")
         .share_of("raw")
         .scaled_by("link_scale"),
     quantity<&LinkSpec::latency>("latency", "latency of one hop"),

@@ -10,9 +10,8 @@ inline constexpr std::int64_t kMostRuns = 1000;
 inline constexpr double kLargestSeed = 9'007'199'254'740'991.0;  // 2^53 - 1, which a double still holds
 
 inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
-    number<&Measure::seeds>(
-        "seeds", {1, kMostRuns},
-        "repetitions with other work-group times; default: 8, and 1 for training steps and several nodes")
+    number<&Measure::seeds>("seeds", {1, kMostRuns},
+                            "repetitions with other work-group times; default: 8, 1 of steps and several nodes")
         .by_others(),
     number<&Measure::draws>("draws", {0, kMostRuns},
                             "draws of every number that is a range; 0 takes nominal values")
@@ -22,16 +21,15 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
         "loss_split", "whether to compute the loss split; default: true, and false for training steps")
         .by_others(),
     choice<&Measure::kernel_grain>("kernel_grain", "how finely kernels are simulated").optional(),
-    choice<&Measure::vector_grain>(
-        "vector_grain",
-        "the same for kernels without a product; default: kernel_grain, fluid for training steps")
+    choice<&Measure::vector_grain>("vector_grain",
+                                   "the same of other kernels; default: kernel_grain, fluid for steps")
         .by_others(),
     choice<&Measure::collective_grain>("collective_grain", "how finely collectives are simulated").optional(),
     plain_flag<&Measure::exact>("exact", "whether every layer and micro-batch of a training step is simulated")
         .optional(),
-    choice<&Measure::fold>("fold",
-                           "which ranks are simulated: all (none), or one of each class, whose loads are "
-                           "averaged (mean) or equal (exact)")
+    choice<&Measure::fold>(
+        "fold",
+        "ranks that are simulated: all (none), one of each class, of mean (mean) or equal (exact) loads")
         .optional(),
 });
 static_assert(member_count<Measure>() == kMeasureFields.size());

@@ -52,7 +52,7 @@ inline constexpr auto kGemmKeys = std::to_array<KeyText>({
     {"dtype", "data type of the operands"},
     {"traffic", "streamed: most loads reach HBM, whatever the tiles (gpu.streamed_*)",
      name_of(GemmTraffic::tiled)},
-    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+    {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });
 
 inline constexpr auto kKernelKeys = std::to_array<KeyText>({
@@ -78,7 +78,7 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
      name_of(WarmOperands::none)},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k)",
      name_of(GemmScales::tensor)},
-    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+    {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });
 static_assert(kKernelKeys.size() == kShapeKeys.size() + 1, "the words of a shape, and on");
 
@@ -87,9 +87,9 @@ inline constexpr auto kCollectiveKeys = std::to_array<KeyText>({
     {"sends", "sizes by sender (row) and receiver, as in [[\"0 B\", \"1 MiB\"], [\"1 MiB\", \"0 B\"]]"},
     {"in_place", "whether every rank's shard is already in its place", false},
     {"root", "rank that has the data before or after", std::int64_t{0}},
-    {"ranks", "the group, in this order: a list, or a text such as \"0-7,16-23\"; default: all"},
+    {"ranks", "the group, in order: a list, or \"0-7,16-23\"; default: all"},
     {"groups", "several groups at once instead of `ranks`"},
-    {"on", "ranks that run it; others skip it: a list, or a text such as \"0-3,6\"; default: all"},
+    {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });
 
 inline constexpr auto kTimedKeys = std::to_array<KeyText>({
@@ -97,7 +97,7 @@ inline constexpr auto kTimedKeys = std::to_array<KeyText>({
     {"read", "bytes that it reads from HBM, evenly over its time", "0 B"},
     {"written", "bytes that it writes to HBM", "0 B"},
     {"name", "its name in results", "timed"},
-    {"on", "ranks that run it: a list, or a text such as \"0-3,6\"; default: all"},
+    {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });
 
 inline constexpr auto kMessageKeys = std::to_array<KeyText>({
