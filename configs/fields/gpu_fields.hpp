@@ -219,19 +219,15 @@ inline constexpr auto kGovernorFields = std::to_array<Field<GovernorSpec>>({
         .by_others(),
     quantity<&GovernorSpec::idle>("power_idle", "power at boost clock beside arithmetic and memory traffic")
         .optional(),
-    number<&GovernorSpec::flop_pj>("flop_pj", {0, 100},
-                                   "energy of a flop of a 16-bit matrix product at boost clock, in pJ")
+    number<&GovernorSpec::flop_pj>("flop_pj", {0, 100}, "pJ of a flop of a 16-bit product at boost clock")
         .optional(),
-    number<&GovernorSpec::byte_pj>("byte_pj", {0, 1000}, "energy of a byte of memory traffic, in pJ")
-        .optional(),
+    number<&GovernorSpec::byte_pj>("byte_pj", {0, 1000}, "pJ of a byte of memory traffic").optional(),
     number<&GovernorSpec::exponent>("power_exponent", {0.05, 1},
                                     "slow-down = (power at boost clock / power limit)^exponent")
         .optional(),
-    number<&GovernorSpec::burst>("power_burst", {1, 4},
-                                 "power that a burst may draw before its clock falls, in power limits")
+    number<&GovernorSpec::burst>("power_burst", {1, 4}, "power that a burst may draw, in power limits")
         .optional(),
-    quantity<&GovernorSpec::averaging>("power_averaging", "time constant over which power is averaged")
-        .optional(),
+    quantity<&GovernorSpec::averaging>("power_averaging", "time constant of the mean power").optional(),
     number<&GovernorSpec::settled>("power_settled", {0.3, 1},
                                    "power of the long run, in that of the first half second")
         .optional(),
