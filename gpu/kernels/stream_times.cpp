@@ -18,10 +18,10 @@ GpuSpec unlimited(const GpuSpec& gpu) {
   return copy;
 }
 
-/// Beyond idling, of one call in a stream: the same on a part of the GPU, where it takes longer.
-Joules energy_of(const KernelDescription& kernel, const GpuSpec& gpu) {
-  const Watts power = power_of_stream(kernel, gpu) - gpu.governor.idle;
-  return power * time_alone(kernel, gpu, {.launch = LaunchCost::device}).time;
+/// Beyond idling, of one call: the same on a part of the GPU, where it takes longer.
+Joules energy_of(const KernelDescription& kernel, const GpuSpec& gpu, KernelSlice slice) {
+  slice.cus = 0;
+  return (power_of_stream(kernel, gpu) - gpu.governor.idle) * time_alone(kernel, gpu, slice).time;
 }
 
 Seconds time_of_all(std::vector<KernelDescription> kernels, double slower, const GpuSpec& gpu,
@@ -47,7 +47,7 @@ StreamTimes stream_times(std::span<const Operator> operators, const GpuSpec& gpu
     kernels.push_back(describe(name_of(op), op, at_boost));
     const double time = time_alone(kernels.back(), at_boost, slice).time.value;
     seconds += time;
-    if (governed) joules += energy_of(kernels.back(), at_boost).value;
+    if (governed) joules += energy_of(kernels.back(), at_boost, slice).value;
   }
   StreamTimes times{.burst = Seconds{seconds},
                     .sustained = Seconds{seconds},
