@@ -284,7 +284,7 @@ class Wires(ScratchTest):
     def test_list_names_wires_and_every_kind_of_link(self):
         text = c3sim("list", "systems", "a100-pcie-4", "--sources").stdout
         self.assertRegex(text, r"(?m)^a100-pcie-4 wires = gpu0 - cpu0, gpu1 - cpu0, ")
-        self.assertRegex(text, r"(?m)^a100-pcie-4 links\.socket\.one_way = .*\n    payload while the reverse direction is idle\n")
+        self.assertRegex(text, r"(?m)^a100-pcie-4 links\.socket\.one_way = .*\n    payload one way, the other idle\n")
         listed = json.loads(c3sim("list", "systems", "a100-pcie-4", "--sources", "--json").stdout)["systems"]
         self.assertEqual([row["value"][0] for row in listed if row["key"] == "wires"], ["gpu0 - cpu0"])
 
@@ -364,7 +364,7 @@ class Sources(ScratchTest):
 
     def test_studies_are_listed_with_what_they_take(self):
         studies = {row["name"]: row for row in json.loads(c3sim("list", "studies", "--json").stdout)["studies"]}
-        self.assertEqual(sorted(studies), ["cluster", "collectives", "conccl", "interference", "kernels", "sampling", "t3", "traces",
+        self.assertEqual(sorted(studies), ["cluster", "collectives", "conccl", "interference", "kernels", "one_gpu", "sampling", "t3", "traces",
                                            "training"])
         self.assertEqual(studies["conccl"]["options"], "--rows --page --draws --jobs --calibrated --tornado")
         self.assertEqual(studies["t3"]["measured_tables"], "none")

@@ -175,8 +175,7 @@ TEST_CASE("kernels before FlashAttention-2 take longer for products and exponent
 }
 
 TEST_CASE(
-    "cuDNN's forward pass has a rate of its own and no pass that nothing hides; its backward pass is the "
-    "newest's") {
+    "cuDNN's forward pass has its own rate and no pass that nothing hides, and the newest's backward pass") {
   GpuSpec gpu = mi300x_like_gpu();
   gpu.kernels.attention = {};
   gpu.kernels.attention.cudnn_rate = 1.25;

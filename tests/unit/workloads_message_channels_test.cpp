@@ -48,7 +48,7 @@ TEST_CASE(
   CHECK(channels_of_message(node, {8, 1}, 128.0_MiB) == std::set{8});
 }
 
-TEST_CASE("a message to another node has a quarter of that; a strategy's limits count for both") {
+TEST_CASE("a message to another node has a quarter of that, and a strategy's limits count for both") {
   const ClusterSpec nodes = load_cluster({.system = "h100-sxm-8", .nodes = 2, .fabric = "ib-ndr"}, {});
   CHECK(channels_of_message(nodes, {2, 8}, 32.0_MiB) == std::set{4});
   CHECK(channels_of_message(nodes, {2, 8}, 32.0_MiB, {.most = 3}) == std::set{3});
