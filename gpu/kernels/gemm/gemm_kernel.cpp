@@ -204,7 +204,7 @@ WorkGroupNeeds needs_of(const GemmTile& tile, Bytes step, bool on_vectors, const
           .waves = tile.waves};
 }
 
-/// The library plans for the whole GPU. Where all tiles fit at once there is nothing to go through.
+/// The library plans for the whole GPU, whatever part of it the kernel finds.
 PersistentBlocks persistent_blocks(const KernelDescription& kernel, const GpuSpec& gpu) {
   const int own = gpu.library_kernels.gemm_own_tiles;
   const std::int64_t blocks =
