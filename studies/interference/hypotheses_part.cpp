@@ -73,7 +73,6 @@ StudyLine PairHypotheses::errors(const PublishedFigures& published, bool of_gemm
                  .rows = count};
   if (count == 0) return line;
   line.figure.simulated = off / static_cast<double>(count);
-  line.beside.emplace_back("measured", 0.0);
   for (std::size_t h = 0; h < on.size(); ++h)
     line.beside.emplace_back(hypotheses()[h].label, on[h] / static_cast<double>(count));
   return line;

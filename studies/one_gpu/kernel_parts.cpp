@@ -29,6 +29,10 @@ constexpr std::int64_t kMostSms = 1024;
 constexpr double kPercent = 100.0;
 // What collectives of eight H100 leave a kernel: NCCL takes at most 24 to 32 SMs.
 constexpr int kFewestJudged = 96;
+/// Measured first: the model changed because of its rows, and of no others'.
+constexpr std::string_view kSeenFirst = "h100-sxm";
+/// The rows from which cudnn_rate was set.
+constexpr std::string_view kSetFrom = "h100-sxm: attention cudnn forward";
 
 /// The GPUs of a table, by the names of their presets.
 class Gpus {
@@ -104,7 +108,8 @@ StudySection KernelsAlonePart::section(const PublishedFigures& published) const 
                 "cuDNN's attention on the H100; nothing else from these rows."},
       .value = "error"};
   for (const auto& [number, group] : groups) {
-    StudyLine line = group.errors.line(published.find("alone.error"), FigureKind::predicted, names.at(number));
+    const FigureKind kind = names.at(number) == kSetFrom ? FigureKind::fitted : FigureKind::predicted;
+    StudyLine line = group.errors.line(published.find("alone.error"), kind, names.at(number));
     line.beside.emplace_back("signed [%]", group.signed_sum / static_cast<double>(line.rows));
     section.lines.push_back(std::move(line));
   }
@@ -144,8 +149,8 @@ StudySection GpuPartsPart::section(const PublishedFigures& published) const {
     (is_many ? kernels[number].on_many : kernels[number].on_few).add(both, {});
     if (is_many && row.kernel.starts_with("gemm")) products[row.gpu].add(both, {});
   }
-  const auto kind_of = [&](std::string_view gpu) {
-    return gpu.starts_with(rows_.front().gpu) ? FigureKind::fitted : FigureKind::predicted;
+  const auto kind_of = [](std::string_view label) {
+    return label.starts_with(kSeenFirst) ? FigureKind::fitted : FigureKind::predicted;
   };
   StudySection section{
       .heading = "Kernels on parts of the GPU: mean error of the time over that on the whole GPU",

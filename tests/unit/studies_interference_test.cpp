@@ -107,7 +107,7 @@ TEST_CASE("hypotheses stand beside the pairs without them, one by one and all to
   for (std::size_t h = 0; h < count; ++h)
     CHECK(gemm[0].beside[1 + h].second == near(1.1 + 0.1 * static_cast<double>(h)));
   CHECK(gemm[2].figure.simulated == near(100.0 / 3.0));  // 8 channels: 1.0 for 1.5
-  CHECK(std::abs(gemm[2].beside[count].second) < 1e-9);  // all: 1.5 for 1.5
+  CHECK(std::abs(gemm[2].beside.back().second) < 1e-9);  // all: 1.5 for 1.5
   CHECK(gemm[3].figure.simulated == near(20.0));
   for (const StudySection& section : report) {
     for (const StudyLine& line : section.lines)

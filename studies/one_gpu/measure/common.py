@@ -3,6 +3,7 @@ import csv
 import os
 import statistics
 import sys
+import time
 
 import torch
 
@@ -39,15 +40,8 @@ def each(call, repeats, stream=None):
     return [a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
 
 
-def graph_ms(calls, replays=7):
-    """Median milliseconds of one of `calls`, replayed as a graph: no host, no launch beyond the device's."""
-    for call in calls:
-        call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for call in calls:
-            call()
+def replay_ms(graph, replays, pause=0.0):
+    """Median milliseconds of a graph, after one replay that does not count."""
     graph.replay()
     torch.cuda.synchronize()
     times = []
@@ -57,8 +51,21 @@ def graph_ms(calls, replays=7):
         graph.replay()
         end.record()
         torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) / len(calls))
+        times.append(start.elapsed_time(end))
+        time.sleep(pause)
     return statistics.median(times)
+
+
+def graph_ms(calls, replays=7):
+    """Median milliseconds of one of `calls`, replayed as a graph: no host, no launch beyond the device's."""
+    for call in calls:
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for call in calls:
+            call()
+    return replay_ms(graph, replays) / len(calls)
 
 
 def parts_of_gpu(count):

@@ -1,10 +1,7 @@
 """Kernels beside kernels on streams of one GPU, from graphs: one after another, and at once."""
-import statistics
-import time
-
 import torch
 
-from common import DEVICE, event, report, table
+from common import DEVICE, replay_ms, report, table
 
 
 def gemm(m, n, k, batch=None):
@@ -41,19 +38,8 @@ def graph_of(lists, at_once):
     return graph
 
 
-def milliseconds(graph, replays=9):
-    graph.replay()
-    torch.cuda.synchronize()
-    times = []
-    for _ in range(replays):
-        start, end = event(), event()
-        start.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end))
-        time.sleep(0.002)
-    return statistics.median(times)
+def milliseconds(graph):
+    return replay_ms(graph, 9, pause=0.002)
 
 
 def equal_products():
