@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -30,6 +31,7 @@
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3::inline configs {
@@ -155,8 +157,21 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   return layer;
 }
 
+/// How much of a training step is written.
+enum class StepExtent {
+  whole,
+  sketch,  ///< a step that is as short as can be, once it is sure that the whole could be written
+};
+
+void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) {
+  const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
+  if (extent == StepExtent::whole) return set_step(experiment, family);
+  family->check(experiment.cluster);
+  set_step(experiment, smallest(*family));
+}
+
 /// Streams that are written out, those of a training step, or those of a trace.
-void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
+void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
@@ -167,7 +182,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
                 "cannot be combined with [training], which makes the streams of its step");
     TrainingSetup setup = read_training(root, sampling, ranks);
     read_lengths(root, setup.sequence);
-    if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
+    if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }
   if (!trains && root.holds("workload"))
     root.fail("workload", "requires [training]: its lengths are those of the sequences that a step takes");
@@ -187,7 +202,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
 /// How ranges are sampled under the seed of the file.
 using SamplingOf = std::function<Sampling(std::uint64_t seed)>;
 
-Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
+Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExtent extent) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
   if (root.has("name")) experiment.name = root.slug("name");
@@ -196,7 +211,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
-  read_work(root, sampling, experiment);
+  read_work(root, sampling, extent, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
   const bool trains = root.has("training") && !root.is_rehearsal();
   experiment.strategies =
@@ -208,13 +223,14 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   return experiment;
 }
 
-Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of) {
+Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of, StepExtent extent) {
   Section root(resolved, "");
-  return read_experiment(root, sampling_of);
+  return read_experiment(root, sampling_of, extent);
 }
 
-Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
-  return read_experiment(resolved, [draw](std::uint64_t seed) { return Sampling(draw, seed); });
+Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw, StepExtent extent) {
+  return read_experiment(
+      resolved, [draw](std::uint64_t seed) { return Sampling(draw, seed); }, extent);
 }
 
 /// Lets every key be left out, those of inner tables alike.
@@ -260,10 +276,12 @@ Rule environment_rule() {
 
 TableRule experiment_rule() {
   // A CU mask as fine as can be: bounds that follow from the GPU are then as wide as for any GPU.
-  TableRule rule =
-      describe("", Provenance::optional,
-               [](Section& root) { read_experiment(root, [](std::uint64_t) { return Sampling(); }); },
-               {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
+  TableRule rule = describe("", Provenance::optional,
+                            [](Section& root) {
+                              read_experiment(
+                                  root, [](std::uint64_t) { return Sampling(); }, StepExtent::sketch);
+                            },
+                            {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
   for (const PresetReference& reference : kReferences)
     allow_reference(rule, reference);
   rule.find("training")->with.clear();     // framework and host by name, and a model by `use`
@@ -325,9 +343,9 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
     const Origin file_name = {resolved.origin.file, 0, 0};
     resolved.table()->put("name", file_name, Node{name, file_name});
   }
-  const Measure measure = read_experiment(resolved, std::nullopt).measure;
+  const Measure measure = read_experiment(resolved, std::nullopt, StepExtent::sketch).measure;
   for (int draw = 0; draw < measure.draws; ++draw)
-    read_experiment(resolved, static_cast<std::uint64_t>(draw));
+    read_experiment(resolved, static_cast<std::uint64_t>(draw), StepExtent::sketch);
 
   const Node* written = resolved.table()->find("measure");
   const Origin at = written == nullptr ? resolved.origin : written->origin;
@@ -338,16 +356,22 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
 }
 
 Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
-  return read_experiment(resolved_, draw);
+  return read_experiment(resolved_, draw, StepExtent::whole);
+}
+
+Experiment ExperimentFile::sketch() const {
+  return read_experiment(resolved_, std::nullopt, StepExtent::sketch);
 }
 
 Experiment ExperimentFile::make_at(const RangeEnd& end) const {
-  return read_experiment(resolved_, [&end](std::uint64_t) { return Sampling::at(end); });
+  return read_experiment(
+      resolved_, [&end](std::uint64_t) { return Sampling::at(end); }, StepExtent::whole);
 }
 
 std::vector<NamedRange> ExperimentFile::ranges() const {
   std::vector<NamedRange> ranges;
-  read_experiment(resolved_, [&ranges](std::uint64_t) { return Sampling::listing(ranges); });
+  read_experiment(
+      resolved_, [&ranges](std::uint64_t) { return Sampling::listing(ranges); }, StepExtent::sketch);
   std::vector<NamedRange> once;  // a reader may ask for a key again
   for (NamedRange& range : ranges) {
     if (std::ranges::find(once, range.key, &NamedRange::key) == once.end()) once.push_back(std::move(range));
@@ -356,7 +380,7 @@ std::vector<NamedRange> ExperimentFile::ranges() const {
 }
 
 std::vector<std::string> ExperimentFile::notes() const {
-  const Experiment nominal = make(std::nullopt);
+  const Experiment nominal = sketch();
   std::vector<std::string> notes =
       unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use_of(nominal));
   const Node* gpu = merged_.table()->find("gpu");
@@ -382,7 +406,7 @@ std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) c
 std::optional<SequenceLengths> ExperimentFile::lengths() const {
   if (resolved_.table()->find("workload") == nullptr) return std::nullopt;
   Section root(resolved_, "");
-  return read_lengths(root, training_of(make(std::nullopt)).sequence);
+  return read_lengths(root, training_of(sketch()).sequence);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

@@ -147,6 +147,7 @@ class TrainingFamily : public ProgramFamily {
     return std::make_shared<const TrainingFamily>(std::move(setup));
   }
 
+  void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
     WrittenStep step = training_step(setup_, cluster.ranks());
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
@@ -178,8 +179,12 @@ WrittenStep training_step(const TrainingSetup& setup, int ranks) {
   return StagesWriter(setup, ranks).write();
 }
 
+std::shared_ptr<const ProgramFamily> training_family(TrainingSetup setup) {
+  return std::make_shared<const TrainingFamily>(std::move(setup));
+}
+
 void set_training(Experiment& experiment, TrainingSetup setup) {
-  set_step(experiment, std::make_shared<const TrainingFamily>(std::move(setup)));
+  set_step(experiment, training_family(std::move(setup)));
 }
 
 const TrainingSetup& training_of(const Experiment& experiment) {
