@@ -5,6 +5,7 @@
 #include "configs/fields/training_fields.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -34,7 +35,7 @@ void read_global_batch(Section& section, TrainingSetup& setup, int ranks) {
   const std::int64_t global = section.integer("global_batch", 1, kMostSequences * kMostSequences);
   if (section.has("micro_batches"))
     section.refuse("global_batch", "cannot be combined with micro_batches: either one determines the other");
-  const int data_parallel = ranks / (setup.tensor_parallel * setup.pipeline.stages);
+  const int data_parallel = ranks / (setup.tensor_parallel * setup.pipeline.stages * setup.context.ranks);
   const std::int64_t at_once = setup.micro_batch * data_parallel;
   if (global % at_once != 0)
     section.fail("global_batch",
@@ -85,12 +86,17 @@ void check_parallelism(Section& section, const TrainingSetup& setup, int ranks) 
                    fmt::format("{} stages of {} tensor-parallel ranks do not divide the {} ranks of the "
                                "system",
                                stages, setup.tensor_parallel, ranks));
-  const int data_parallel = ranks / (setup.tensor_parallel * stages);
+  const int replicas = ranks / (setup.tensor_parallel * stages);
+  if (replicas % setup.context.ranks != 0)
+    section.refuse("context_parallel",
+                   fmt::format("{} does not divide the {} ranks that {} tensor-parallel ranks and {} stages "
+                               "leave of {}",
+                               setup.context.ranks, replicas, setup.tensor_parallel, stages, ranks));
   if (section.has("shard_group") && setup.sharding == Sharding::none)
     section.refuse("shard_group", "requires sharding = \"zero1\", \"zero2\" or \"fsdp\" (it is \"ddp\")");
-  if (setup.shard_group > 0 && data_parallel % setup.shard_group != 0)
-    section.refuse("shard_group", fmt::format("{} does not divide the {} data-parallel ranks",
-                                              setup.shard_group, data_parallel));
+  if (setup.shard_group > 0 && replicas % setup.shard_group != 0)
+    section.refuse("shard_group",
+                   fmt::format("{} does not divide the {} data-parallel ranks", setup.shard_group, replicas));
   if (setup.tensor_parallel == 1 && setup.sequence_parallel)
     section.refuse("sequence_parallel", "requires tensor_parallel > 1 (it is 1)");
   check_tensor_overlap(section, setup);
@@ -173,12 +179,14 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   refuse_former_keys(section);
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
+  read_fields(section, setup.context, kContextFields);
   complete_pipeline(section, setup.pipeline);
   check_parallelism(section, setup, ranks);
   read_global_batch(section, setup, ranks);
   section.finish();
   check_model(model, setup.model);
   check_model(section, setup);
+  if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   return setup;
 }

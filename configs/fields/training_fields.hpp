@@ -49,8 +49,8 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                             "one of this many layers is recomputed")
         .optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 5,
-              "all but model, framework, host, dtype and pipeline");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 6,
+              "all but model, framework, host, dtype, pipeline and context");
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);
@@ -94,5 +94,19 @@ inline constexpr auto kPipelineFields = std::to_array<Field<PipelineSetup>>({
         .by_others(),
 });
 static_assert(member_count<PipelineSetup>() == kPipelineFields.size());
+
+/// Of the same table.
+inline constexpr auto kContextFields = std::to_array<Field<ContextSplit>>({
+    number<&ContextSplit::ranks>("context_parallel", {1, 65'536},
+                                 "ranks that have a part of every sequence each")
+        .optional(),
+    choice<&ContextSplit::exchange>("context_exchange",
+                                    "how their queries meet the other ranks' keys and values")
+        .optional(),
+    number<&ContextSplit::inner>("context_inner", {2, 65'536},
+                                 "hierarchical: neighbours that exchange by all-to-alls")
+        .by_others(),
+});
+static_assert(member_count<ContextSplit>() == kContextFields.size());
 
 }  // namespace c3::configs

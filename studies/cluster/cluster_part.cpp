@@ -28,6 +28,7 @@ constexpr std::array kTables = {Table{"titan", "LLaMA 3.1 8B, FSDP and FSDP x TP
                                 Table{"vtrain256", "GPT 18.4B, TP x PP x DP on 256 A100, Megatron-DeepSpeed"},
                                 Table{"vtrain512", "GPT 39.1B, TP x PP x DP on 512 A100, Megatron-DeepSpeed"},
                                 Table{"gpt175b", "GPT-3 175B, TP 4 PP 8 VP 12 on 128 to 2,048 H100, NeMo"},
+                                Table{"llama8b_cp2", "LLaMA 3.1 8B, CP 2 on 8 to 128 H100, NeMo"},
                                 Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"}};
 
 /// Rows of the study of training are in groups of its own.
@@ -36,8 +37,16 @@ std::string_view group_of(const MeasuredStep& step) {
   return step.set == "vtrain18b" ? "vtrain256" : std::string_view(step.group);
 }
 
+/// The figure of a set whose rows differ by nothing but replicas; nullopt: they differ by more.
+std::optional<std::string_view> scaling_of(std::string_view set) {
+  if (set == "gpt175b") return "scaling.weak";
+  if (set == "llama8b_cp2") return "scaling.weak.llama8b_cp2";
+  return std::nullopt;
+}
+
 StepTraffic traffic_of(std::string_view stream) {
   if (stream.starts_with("tensor") || stream == "vocabulary") return StepTraffic::tensor;
+  if (stream == "context") return StepTraffic::context;
   const bool is_between = stream.starts_with("pipeline") || stream == "embedding" || stream == "opposite stage";
   return is_between ? StepTraffic::pipeline : StepTraffic::data;
 }
@@ -235,18 +244,21 @@ StudySection ClusterStepsPart::errors(const PublishedFigures& published, const F
 }
 
 StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const {
-  StudySection section{.heading = "Weak scaling of GPT-3 175B: time on 2,048 GPUs over time on 128",
+  StudySection section{.heading = "Weak scaling: time on most GPUs over time on fewest",
                        .lines = {},
                        .notes = {"published: measured. Only replicas are added."},
                        .value = "here",
                        .decimals = 3};
-  std::map<std::string, std::vector<const Row*>> releases;
+  std::map<std::pair<std::string, std::string>, std::vector<const Row*>> releases;
   for (const Row& row : rows_)
-    if (row.of.set == "gpt175b") releases[row.of.row.substr(0, row.of.row.find(' '))].push_back(&row);
+    if (scaling_of(row.of.set))
+      releases[{row.of.set, row.of.row.substr(0, row.of.row.find(' '))}].push_back(&row);
   for (const auto& [release, rows] : releases) {
     if (rows.size() < 2) continue;  // nothing to compare with
     const Row &few = *rows.front(), &many = *rows.back();
-    StudyLine line{.figure = {.of = published.find("scaling.weak")}, .label = release, .rows = rows.size()};
+    StudyLine line{.figure = {.of = published.find(*scaling_of(release.first))},
+                   .label = fmt::format("{}, {}", release.first, release.second),
+                   .rows = rows.size()};
     line.beside.emplace_back("measured", many.of.measured / few.of.measured);
     if (few.here && many.here) {
       const double here = many.here->time / few.here->time;
@@ -307,6 +319,7 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
                                            {"bubble", of_step(here.bubble)},
                                            {"tensor", exposed(StepTraffic::tensor)},
                                            {"pipeline", exposed(StepTraffic::pipeline)},
+                                           {"context", exposed(StepTraffic::context)},
                                            {"data", exposed(StepTraffic::data)},
                                            {"reserved [GiB]", here.reserved.value / kGiB}});
     if (row.of.in_use) {
@@ -321,21 +334,21 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
       fmt::format("p5..p95: over {} draws of everything that is a range, in proportion to steps "
                   "of fewer layers and micro-batches.",
                   kDraws));
-  section.notes.insert(
-      section.notes.begin(),
-      "bubble; tensor, pipeline, data: exposed communication for that, in which no kernel runs, with waiting "
-      "for others. Shares of the step in %, of an average GPU.");
+  section.notes.insert(section.notes.begin(),
+                       "bubble; tensor, pipeline, context, data: exposed communication for that, in which no "
+                       "kernel runs, with waiting "
+                       "for others. Shares of the step in %, of an average GPU.");
   return section;
 }
 
 std::string ClusterStepsPart::rows_csv() const {
   std::string text =
       "set,row,measured_ms,here_ms,p5_ms,p95_ms,tokens_per_s_per_gpu,mfu,reserved_gib,bubble_ms,"
-      "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms\n";
+      "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms,exposed_context_ms\n";
   for (const Row& row : rows_) {
     text += fmt::format("{},{},{:.3f}", row.of.set, row.of.row, row.of.measured / 1.0_ms);
     if (!row.here) {
-      text += ",,,,,,,,,,\n";
+      text += ",,,,,,,,,,,\n";
       continue;
     }
     const ClusterStep& here = *row.here;

@@ -16,8 +16,8 @@
 namespace c3::inline studies {
 
 /// What a step's communication is for, by the stream that it is on.
-enum class StepTraffic { tensor, pipeline, data };
-inline constexpr std::size_t kStepTraffics = 3;
+enum class StepTraffic { tensor, pipeline, data, context };
+inline constexpr std::size_t kStepTraffics = 4;
 
 /// A simulated step, of an average GPU.
 struct ClusterStep {

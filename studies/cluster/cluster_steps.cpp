@@ -112,9 +112,28 @@ std::optional<MeasuredStep> dgxc_row(const CheckedRow& row) {
                fmt::format("training.virtual_stages={}", *chunks)}};
 }
 
-constexpr std::array kTables = {StepTable{kStepTables[3].path, vtrain_row},
-                                StepTable{kStepTables[2].path, simumax_row},
-                                StepTable{kClusterTables[0].path, dgxc_row}};
+/// LLaMA 3.1 8B, whose ranks share sequences.
+std::optional<MeasuredStep> dgxc_context_row(const CheckedRow& row) {
+  const std::string recipe = row.text("workload");
+  const auto context = number_in(recipe, "CP"), sequences = number_in(recipe, "MBS");
+  if (!context || !sequences || number_in(recipe, "TP") != 1 || number_in(recipe, "PP") != 1 ||
+      recipe.find("BF16") == std::string::npos)
+    return std::nullopt;
+  const std::int64_t gpus = row.whole("gpus", kLargest);
+  return MeasuredStep{
+      .set = "llama8b_cp2",
+      .group = "llama8b_cp2",
+      .row = fmt::format("{} {} GPUs", row.text("release"), gpus),
+      .measured = row.above_0("value") * Seconds{1.0},
+      .frame = "llama3_8b_cp2_h100.toml",
+      .sets = {fmt::format("nodes={}", gpus / 8), fmt::format("training.micro_batch={}", *sequences),
+               fmt::format("training.global_batch={}", static_cast<std::int64_t>(row.above_0("gbs"))),
+               fmt::format("training.context_parallel={}", *context)}};
+}
+
+constexpr std::array kTables = {
+    StepTable{kStepTables[3].path, vtrain_row}, StepTable{kStepTables[2].path, simumax_row},
+    StepTable{kClusterTables[0].path, dgxc_row}, StepTable{kClusterTables[0].path, dgxc_context_row}};
 
 bool is_of_cluster(const MeasuredStep& step) {
   constexpr std::array<std::string_view, 3> kSets = {"titan128", "titan_tp", "vtrain18b"};

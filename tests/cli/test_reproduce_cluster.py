@@ -7,7 +7,7 @@ import unittest
 from command import c3sim
 from small_steps import VTRAIN_COLUMNS, SmallStepsTest
 
-# A row or two of each table; those with fp8, with context parallelism or without a layout are left out.
+# A row or two of each table; those with fp8 or without a layout are left out.
 TABLES = {
     "torchtitan_8b_128gpu_and_async_tp.csv":
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9000,1.5\n",
@@ -15,10 +15,12 @@ TABLES = {
     "simumax_b200_70b.csv": "tp,pp,layers,seq,mbs,micro_batches,step_ms,peak_alloc_gib\n2,1,2,256,1,2,9,0.5\n1,2,2,256,1,4,12,0.5\n",
     "vtrain_multi_node_18b_39b.csv": VTRAIN_COLUMNS + "16,8,1,256,8,2,256,8,2,1,30\n16,16,1,256,8,4,256,2,4,2,40\n16,16,1,256,8,4,256,2,3,2,40\n",
     "dgxc_h100_8b_cp2_175b_bf16.csv": "release,workload,gpus,gbs,metric,value\n"
-        'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=32)",8,128.0,time,12.9\n'
+        'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=2)",8,8.0,time,0.02\n'
+        'v1,"Llama BF16 (TP=1, PP=1, CP=2, MBS=1, GA=2)",16,16.0,time,0.03\n'
+        'v1,"Llama FP8 (TP=1, PP=1, CP=2, MBS=1, GA=2)",8,8.0,time,0.01\n'
         'v1,"GPT BF16 (TP=4,PP=2, MBS=1, VP=2, SEQ=256)",16,16.0,time,0.05\n'
         'v1,"GPT BF16 (TP=4,PP=2, MBS=1, VP=2, SEQ=256)",32,32.0,time,0.06\nv2,GPT BF16,16,,time,0.05\n'}
-FRAMES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "llama3_70b_b200.toml": 1, "gpt3_175b_h100.toml": 2}
+FRAMES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "llama3_70b_b200.toml": 1, "gpt3_175b_h100.toml": 2, "llama3_8b_cp2_h100.toml": 1}
 
 
 class ReproduceCluster(SmallStepsTest):
@@ -38,16 +40,18 @@ class ReproduceCluster(SmallStepsTest):
         names = [(row["set"], row["row"]) for row in rows]
         self.assertEqual(names,
                          [("titan128", "eager"), ("vtrain18b", "tp8 mb1"), ("vtrain16", "tp2 pp2 dp4 mb1"), ("simumax", "tp1 pp2 m4"), ("gpt175b", "v1 16 GPUs"),
-                          ("gpt175b", "v1 32 GPUs")])
+                          ("gpt175b", "v1 32 GPUs"), ("llama8b_cp2", "v1 8 GPUs"), ("llama8b_cp2", "v1 16 GPUs")])
         error = {name: 100 * (float(row["here_ms"]) / float(row["measured_ms"]) - 1) for name, row in zip(names, rows)}
         self.assertAlmostEqual(sum(map(abs, error.values())) / len(error), figures["steps.mean"]["simulated"], places=2)
         self.assertAlmostEqual(sum(error.values()) / len(error), figures["steps.signed"]["simulated"], places=2)
         self.assertAlmostEqual(error["simumax", "tp1 pp2 m4"], figures["steps.row.simumax.tp1-pp2-m4"]["simulated"], places=2)
         times = [float(row["here_ms"]) for name, row in zip(names, rows) if name[0] == "gpt175b"]
         self.assertAlmostEqual(100 * (times[1] / times[0] / 1.2 - 1), figures["scaling.weak"]["simulated"], places=2)
+        times = [float(row["here_ms"]) for name, row in zip(names, rows) if name[0] == "llama8b_cp2"]
+        self.assertAlmostEqual(100 * (times[1] / times[0] / 1.5 - 1), figures["scaling.weak.llama8b_cp2"]["simulated"], places=2)
         for name, row in zip(names, rows):
             with self.subTest(name):
-                exposed = [float(row[f"exposed_{what}_ms"]) for what in ("tensor", "pipeline", "data")]
+                exposed = [float(row[f"exposed_{what}_ms"]) for what in ("tensor", "pipeline", "data", "context")]
                 self.assertLess(max(exposed), float(row["here_ms"]))
                 self.assertEqual(float(row["bubble_ms"]) > 0, "pp" in name[1] or name[0] == "gpt175b")
                 self.assertGreater(float(row["mfu"]), 0)

@@ -1,6 +1,6 @@
-// Training steps on random grids of tensor-parallel, data-parallel and pipeline ranks over up to 64 GPUs: one
-// rank of each class for all of them takes as long as all of them, and moves as much. C3SIM_ATTACK=200 draws
-// more grids than the few that every run has time for.
+// Training steps on random grids of tensor-, context- and data-parallel and pipeline ranks over up to 64 GPUs:
+// one rank of each class for all of them takes as long as all of them, and moves as much. C3SIM_ATTACK=200
+// draws more grids than the few that every run has time for.
 
 #include <doctest/doctest.h>
 
@@ -11,11 +11,13 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "tests/support/folded_runs.hpp"
 #include "tests/support/mi300x_like.hpp"
 #include "tests/support/random_programs.hpp"
 #include "tests/unit/training_setups.hpp"
+#include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 using namespace c3;
@@ -35,6 +37,9 @@ struct DrawnGrid {
            " micro-batches, " + std::string(name_of(setup.sharding)) + ", gathers " +
            std::string(name_of(setup.parameter_gather)) + ", shard group " + std::to_string(setup.shard_group) +
            ", messages " + std::string(name_of(setup.pipeline.messages)) +
+           (setup.context.ranks > 1 ? ", context " + std::to_string(setup.context.ranks) + " by " +
+                                          std::string(name_of(setup.context.exchange))
+                                    : "") +
            (setup.pipeline.scatter_gather ? ", scatter and gather" : "") + ", deferred " +
            std::to_string(setup.pipeline.deferred_head_gradients);
   }
@@ -42,13 +47,15 @@ struct DrawnGrid {
 
 class RandomGrids {
  public:
-  explicit RandomGrids(std::uint32_t seed) : random_(seed) {}
+  /// \param shares_context ranks share sequences, as many of them as there can be
+  explicit RandomGrids(std::uint32_t seed, bool shares_context = false)
+      : random_(seed), shares_context_(shares_context) {}
 
   /// Of what there can be: drawn until it breaks no rule.
   DrawnGrid next() {
     for (;;) {
       DrawnGrid grid = any();
-      if (!broken_pipeline_rule(grid.setup, grid.cluster.ranks())) return grid;
+      if (!broken_pipeline_rule(grid.setup, grid.cluster.ranks())) return shares_context_ ? shared(grid) : grid;
     }
   }
 
@@ -104,7 +111,29 @@ class RandomGrids {
     if (may_wait && coin()) pipeline.messages = PipelineMessages::steady;
   }
 
-  std::mt19937 random_, overlap_{28};
+  /// By numbers of its own, too. Each way of exchange in turn.
+  DrawnGrid shared(DrawnGrid grid) {
+    TrainingSetup& setup = grid.setup;
+    const int replicas = grid.cluster.ranks() / (setup.tensor_parallel * setup.pipeline.stages);
+    setup.framework.attention = AttentionCode::flash2;
+    setup.framework.grouped_heads = true;
+    setup.shard_group = 0;
+    ContextSplit& context = setup.context;
+    context.exchange = enum_values<ContextExchange>()[exchange_++ % 4];
+    const bool is_hierarchical = context.exchange == ContextExchange::hierarchical;
+    context.inner = is_hierarchical ? 2 : 0;
+    for (int ranks = is_hierarchical ? 4 : 2; ranks <= std::min(8, replicas); ranks *= 2) {
+      if (context_() % 2 == 0 && context.ranks > 1) break;
+      const int before = std::exchange(context.ranks, ranks);
+      if (broken_context_rule(setup)) context.ranks = before;
+    }
+    if (context.ranks == 1) context = {};
+    return grid;
+  }
+
+  std::mt19937 random_, overlap_{28}, context_{29};
+  bool shares_context_ = false;
+  std::size_t exchange_ = 0;
 };
 
 Experiment experiment_of(const DrawnGrid& grid) {
@@ -135,16 +164,15 @@ int grids() {
   return count == nullptr ? 12 : std::atoi(count);
 }
 
-}  // namespace
-
-TEST_CASE("training steps on random grids of up to 64 GPUs take as long folded as rank by rank") {
-  REQUIRE(grids() > 0);
-  RandomGrids random(20251125);
+/// \returns how many of \p grids shared sequences.
+int check_folded_grids(RandomGrids random) {
+  int shared = 0;
   double sum = 0.0, worst = 0.0;
   for (int i = 0; i < grids(); ++i) {
     const DrawnGrid grid = random.next();
     const std::string text = grid.text();
     CAPTURE(text);
+    if (grid.setup.context.ranks > 1) ++shared;
     const Experiment experiment = experiment_of(grid);
     const RunResult all = run(experiment, Fold::none), mean = run(experiment, Fold::mean);
     CHECK(all.classes.size() == static_cast<std::size_t>(grid.cluster.ranks()));
@@ -165,4 +193,16 @@ TEST_CASE("training steps on random grids of up to 64 GPUs take as long folded a
   }
   MESSAGE("folded " << sum / grids() << " times in the mean; times differ by " << 100.0 * worst
                     << " % at most");
+  return shared;
+}
+
+}  // namespace
+
+TEST_CASE("training steps on random grids of up to 64 GPUs take as long folded as rank by rank") {
+  REQUIRE(grids() > 0);
+  CHECK(check_folded_grids(RandomGrids(20251125)) == 0);
+}
+
+TEST_CASE("steps whose ranks share sequences, by every exchange, take as long folded as rank by rank") {
+  CHECK(check_folded_grids(RandomGrids(20251126, true)) >= grids() / 2);
 }

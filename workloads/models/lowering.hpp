@@ -8,6 +8,7 @@
 
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/models/context_split.hpp"
 #include "workloads/models/parts.hpp"
 
 namespace c3::inline workloads {
@@ -23,6 +24,9 @@ struct PartKernel {
   bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
   Bytes gradient = {};               ///< backward: of weights that it makes
   std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
+  std::optional<ContextTransfer> starts = {};  ///< before it runs, beside it and what follows
+  int needs = 0;    ///< transfers of its part, from the first one on, that must have ended before it runs
+  Bytes held = {};  ///< memory that is there from it on until its part ends
 
   bool operator==(const PartKernel&) const = default;
 };

@@ -59,11 +59,11 @@ void TrainingLowering::rotate(TensorShape tensor, Bytes kept) {
 void TrainingLowering::attention(const parts::Attention& part) {
   if (part.is_biased) refuse();
   if (framework_.attention == AttentionCode::products) return scores_and_values(part);
+  if (batch_.context.ranks > 1) return context_attention(part);
   attention_kernel(part);
 }
 
-void TrainingLowering::attention_kernel(const parts::Attention& part) {
-  begin(Role::kernel);
+AttentionShape TrainingLowering::shape_of(const parts::Attention& part) const {
   AttentionShape shape{.batch = batch_.sequences,
                        .heads = part.heads,
                        .kv_heads = repeats_heads(part.heads, part.kv_heads) ? part.heads : part.kv_heads,
@@ -73,6 +73,12 @@ void TrainingLowering::attention_kernel(const parts::Attention& part) {
                        .causal = part.is_causal,
                        .dtype = batch_.dtype};
   shape.kernel = kernel_of(framework_.attention);
+  return shape;
+}
+
+void TrainingLowering::attention_kernel(const parts::Attention& part) {
+  begin(Role::kernel);
+  AttentionShape shape = shape_of(part);
   const Bytes sums = wide_size(tokens_of(part.heads));  // of exponentials, a number for each row
   forward(shape, size(tokens_of(part.heads * part.head_dim)) + sums).survives = true;
   shape.pass = Pass::backward;

@@ -9,6 +9,10 @@
 #include "workloads/models/lowering.hpp"
 #include "workloads/models/token_batch.hpp"
 
+namespace c3::inline gpu {
+struct AttentionShape;
+}
+
 namespace c3::inline workloads {
 
 /// Base of the styles (styles/): each overrides what it does unlike the others.
@@ -80,7 +84,11 @@ class TrainingLowering : public Lowering {
   /// Whether the loss keeps the logits as their product makes them.
   bool keeps_logits() const { return framework_.cross_entropy != CrossEntropy::separate && !widens_logits(); }
   bool widens_logits() const { return framework_.loss_dtype == DType::fp32 && batch_.dtype != DType::fp32; }
+  AttentionShape shape_of(const parts::Attention& part) const;
   void attention_kernel(const parts::Attention& part);
+  class ContextAttention;
+  /// Of ranks that share sequences, with what they exchange (context_attention.cpp).
+  void context_attention(const parts::Attention& part);
   void scores_and_values(const parts::Attention& part);
   void batched_product(const GemmShape& gemm);
   VectorShape cast_of(TensorShape tensor) const;

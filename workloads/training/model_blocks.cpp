@@ -29,9 +29,10 @@ ModelBlocks model_blocks(const TrainingSetup& setup) {
   const Stack& stack = model.stacks.front();
   const std::int64_t tokens = setup.tokens();
   const TokenBatch batch{.sequences = setup.micro_batch,
-                         .length = setup.sequence,
+                         .length = setup.sequence / setup.context.ranks,
                          .between = setup.sequence_parallel ? tokens / setup.tensor_parallel : tokens,
-                         .dtype = setup.dtype};
+                         .dtype = setup.dtype,
+                         .context = setup.context};
   const auto block_of = [&](const std::vector<ModelPart>& parts) {
     const std::vector<ModelPart> share = share_of(parts, setup.tensor_parallel);
     const std::vector<ModelPart> products = weights_of_products(share);

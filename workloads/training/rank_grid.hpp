@@ -15,10 +15,11 @@ enum class GridAxis : std::uint8_t { tensor, context, expert, data, pipeline };
 
 class RankGrid {
  public:
-  /// \p ranks over \p tensor x \p pipeline are data parallel. Context and expert parallel groups have one rank.
-  /// \pre \p tensor x \p pipeline divides \p ranks
-  constexpr RankGrid(int ranks, int tensor, int pipeline)
-      : sizes_{tensor, 1, 1, ranks / (tensor * pipeline), pipeline} {}
+  /// \p ranks over \p tensor x \p context x \p pipeline are data parallel. Expert parallel groups have one
+  /// rank.
+  /// \pre \p tensor x \p context x \p pipeline divides \p ranks
+  constexpr RankGrid(int ranks, int tensor, int pipeline, int context = 1)
+      : sizes_{tensor, context, 1, ranks / (tensor * context * pipeline), pipeline} {}
 
   int size(GridAxis axis) const { return sizes_.at(index(axis)); }
   int ranks() const { return stride(GridAxis::pipeline) * size(GridAxis::pipeline); }
@@ -30,6 +31,10 @@ class RankGrid {
     return stride;
   }
   RankGroups groups(GridAxis axis) const { return {.size = size(axis), .stride = stride(axis)}; }
+  /// Ranks that have the same weights, but not the same tokens: context and data parallel ones.
+  RankGroups replicas() const {
+    return {.size = size(GridAxis::context) * size(GridAxis::data), .stride = stride(GridAxis::context)};
+  }
   /// Makes \p call one of every group along \p axis.
   CollectiveCall along(GridAxis axis, CollectiveCall call) const {
     if (size(axis) < ranks()) call.groups = groups(axis);

@@ -5,6 +5,7 @@
 
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/models/context_split.hpp"
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
@@ -92,8 +93,10 @@ struct TrainingSetup {
   Recompute recompute = Recompute::none;
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
+  ContextSplit context = {};  ///< ranks that have a part of every sequence each
 
-  std::int64_t tokens() const { return micro_batch * sequence; }  ///< of a micro-batch
+  /// Of a micro-batch, that a rank has.
+  std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }
   /// Into which products are cut beside which collectives run.
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;

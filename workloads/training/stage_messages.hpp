@@ -20,6 +20,7 @@ struct StepCommunicators {
   CommunicatorId embedding = 0;  ///< of both ends, whose word tables are one
   CommunicatorId opposite = 0;   ///< of stages that have the same layers (DualPipe)
   CommunicatorId tensor = 0;     ///< of tensor-parallel ranks (TensorOverlap::ring)
+  CommunicatorId context = 0;    ///< of context-parallel ranks that pass on keys and values
 };
 
 /// What goes over the boundary between two stages.

@@ -135,7 +135,7 @@ Bytes StepComposer::kept_bytes(const PartKernel& kernel, Keeping keeping) const 
       return kernel.kept;
     case Keeping::survivors:
       if (!survives || setup_.recompute == Recompute::full) return {};
-      return setup_.recompute == Recompute::selective && kernel.survives
+      return setup_.recompute == Recompute::selective && kernel.survives && !kernel.output
                  ? std::max(kernel.kept, output_bytes(kernel.op))
                  : kernel.kept;
     case Keeping::rest:
@@ -194,6 +194,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
+  end_context_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
@@ -209,6 +210,7 @@ void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels, con
 
 void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
                               int chunks) {
+  before_context_kernel(kernel);
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
   if (kept.value > 0.0) {
     state->kept.push_back({kernel.part, program_.memory().allocate(compute_, MemoryClass::activations,

@@ -56,13 +56,13 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
 }
 
 DataParallelGroup StepComposer::data_parallel_group() const {
-  const int ranks = grid_.size(GridAxis::data);
-  const int size = setup_.shard_group > 0 ? std::min(setup_.shard_group, ranks) : ranks;
+  const RankGroups all = grid_.replicas();
+  const int size = setup_.shard_group > 0 ? std::min(setup_.shard_group, all.size) : all.size;
   return {.size = size,
-          .stride = grid_.stride(GridAxis::data),
+          .stride = all.stride,
           .is_all = size == grid_.ranks(),
           .stage = stage_.number,
-          .replicas = ranks / size};
+          .replicas = all.size / size};
 }
 
 // What is before or after all layers is one unit: with the embedding where that is on this stage.

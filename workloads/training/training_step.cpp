@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/pipeline/pipeline_play.hpp"
+#include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -21,7 +22,10 @@ void check(const TrainingSetup& setup, int ranks) {
     if (count % by != 0) throw std::invalid_argument(fmt::format("{} is not a multiple of {}", what, by));
   };
   const std::int64_t share = setup.tensor_parallel;
-  divides(ranks, share * setup.pipeline.stages, fmt::format("the number of ranks, {},", ranks));
+  divides(ranks, share * setup.pipeline.stages * setup.context.ranks,
+          fmt::format("the number of ranks, {},", ranks));
+  if (const auto broken = broken_context_rule(setup))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks))
     throw std::invalid_argument(broken->key + ": " + broken->what);
   divides(model.heads, share, fmt::format("heads = {}", model.heads));
@@ -44,14 +48,14 @@ class StagesWriter {
  public:
   StagesWriter(const TrainingSetup& setup, int ranks)
       : setup_(setup),
-        grid_(ranks, setup.tensor_parallel, setup.pipeline.stages),
+        grid_(ranks, setup.tensor_parallel, setup.pipeline.stages, setup.context.ranks),
         schedule_(schedule_of(setup)),
         chunks_(stage_layers(setup.pipeline, setup.model.layers)) {}
 
   WrittenStep write() {
     const int stages = setup_.pipeline.stages;
     WrittenStep step;
-    step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.size(GridAxis::data);
+    step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.replicas().size;
     const StepCommunicators over = communicators();
     for (int stage = 0; stage < stages; ++stage) {
       if (stages > 1) builder_.begin_script(grid_.ranks_of_stage(stage), fmt::format("stage {}", stage));
@@ -68,6 +72,8 @@ class StagesWriter {
     StepCommunicators over;
     if (setup_.tensor_overlap == TensorOverlap::ring)
       over.tensor = builder_.communicator("tensor", grid_.groups(GridAxis::tensor));
+    if (setup_.context.key_ranks() > 1 && setup_.context.exchange != ContextExchange::gather)
+      over.context = builder_.communicator("context", ring_of_keys(setup_.context, grid_));
     if (setup_.pipeline.stages == 1) return over;
     const RankGroups groups = grid_.groups(GridAxis::pipeline);
     over.activations = builder_.communicator("pipeline", groups);
