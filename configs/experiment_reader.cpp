@@ -165,7 +165,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
     if (has_streams)
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
-    TrainingSetup setup = read_training(root, sampling, ranks);
+    TrainingSetup setup = read_training(root, sampling, experiment.cluster);
     read_lengths(root, setup.sequence);
     if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
   }

@@ -23,6 +23,7 @@ struct PartKernel {
   bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
   Bytes gradient = {};               ///< backward: of weights that it makes
   std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
+  bool once = false;  ///< runs forward in a step's first micro-batch only, as casts of weights do
 
   bool operator==(const PartKernel&) const = default;
 };
@@ -64,6 +65,9 @@ class Lowering {
 
   bool part_is(Role role) const { return part_.role == role; }
   bool part_is(PartId part) const { return part_ == part; }
+  /// Behind the part that is being written; nullptr at the end.
+  const ModelPart* next_part() const { return next_; }
+  BlockId block() const { return part_.block; }
   /// Whether a norm is right behind the part that is being written.
   bool is_before_norm() const { return next_ != nullptr && std::holds_alternative<parts::Norm>(next_->kind); }
 
