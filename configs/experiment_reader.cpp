@@ -180,7 +180,7 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     if (has_streams)
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
-    TrainingSetup setup = read_training(root, sampling, ranks);
+    TrainingSetup setup = read_training(root, sampling, experiment.cluster);
     read_lengths(root, setup.sequence);
     if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }

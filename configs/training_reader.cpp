@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "configs/fields/training_fields.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/models/styles/style.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
@@ -54,6 +57,45 @@ void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
   const bool has_chunks = overlap == TensorOverlap::chunks || overlap == TensorOverlap::user_buffers;
   if (section.has("tensor_chunks") && !has_chunks)
     section.refuse("tensor_chunks", "requires tensor_overlap = \"chunks\" or \"user_buffers\"");
+}
+
+/// What a recipe requires of the step and of \p gpu.
+void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec& gpu) {
+  const PrecisionSetup& precision = setup.precision;
+  if (!precision.recipe->dtype) {
+    for (const std::string_view key :
+         {"quantized_parameters", "quantized_wgrad", "first_layers_16bit", "last_layers_16bit"})
+      if (section.has(key)) section.refuse(key, "requires a precision of 8 or 4 bits (it is \"16bit\")");
+    return;
+  }
+  if (setup.dtype == DType::fp32)
+    section.refuse("precision", "requires dtype = \"bf16\" or \"fp16\" of the model (it is \"fp32\")");
+  const bool is_kept = setup.framework.kernels->keeps_casts || setup.sharding == Sharding::parameters;
+  if (precision.parameters && !is_kept)
+    section.refuse("quantized_parameters",
+                   "requires sharding = \"fsdp\" with this framework, which casts weights for each pass");
+  if (precision.first_layers + precision.last_layers > setup.model.layers)
+    section.refuse(section.has("last_layers_16bit") ? "last_layers_16bit" : "first_layers_16bit",
+                   fmt::format("{} layers at both ends exceed the model's {}",
+                               precision.first_layers + precision.last_layers, setup.model.layers));
+  if (runs_on(precision.recipe, gpu)) return;
+  const bool has_rate = std::ranges::find(gpu.compute.matrix, *precision.recipe->dtype, &MatrixRate::dtype) !=
+                        gpu.compute.matrix.end();
+  section.refuse("precision",
+                 fmt::format("\"{}\" requires {}, which {} does not have; the nearest that it runs is \"{}\"",
+                             name_of(precision.recipe),
+                             has_rate ? "matrix units that scale blocks of 32 or fewer"
+                                      : fmt::format("a rate of {}", name_of(*precision.recipe->dtype)),
+                             gpu.name, name_of(nearest_that_runs(precision.recipe, gpu))));
+}
+
+/// The host does nothing while a graph runs.
+void check_graphs(Section& section, const TrainingSetup& setup) {
+  if (setup.graphs != StepGraphs::step) return;
+  if (setup.framework.syncs_passes || setup.framework.gathers_wait_on_host)
+    section.refuse("graphs",
+                   fmt::format("\"step\" requires framework.{} = false",
+                               setup.framework.syncs_passes ? "syncs_passes" : "gathers_wait_on_host"));
 }
 
 /// Keys that there were before tensor_overlap.
@@ -144,6 +186,13 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
 
 }  // namespace
 
+PrecisionRecipe read_recipe(Section& section, std::string_view key) {
+  std::vector<std::pair<std::string_view, PrecisionRecipe>> recipes;
+  for (const PrecisionRecipe recipe : kPrecisionRecipes)
+    recipes.emplace_back(name_of(recipe), recipe);
+  return section.choice<PrecisionRecipe>(key, recipes);
+}
+
 std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
 
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key) {
@@ -157,7 +206,8 @@ std::vector<std::string> read_pipeline_table(Section& section, std::string_view 
   section.fail(key, "must be a list of texts, one for each stage");
 }
 
-TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) {
+TrainingSetup read_training(Section& root, const Sampling& sampling, const ClusterSpec& cluster) {
+  const int ranks = cluster.ranks();
   Section section = root.table("training", sampling);
   Section framework = root.table("framework", sampling);
   Section host = root.table("host", sampling);
@@ -170,18 +220,22 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   setup.dtype = read_dtype(model, "dtype");
   root.explain(kTables);
   model.explain("dtype", "data type in which layers compute");
-  if (setup.dtype == DType::fp8) {
-    model.fail("dtype",
-               "training in fp8 is not supported: a step needs a recipe (which products are fp8, how they are "
-               "scaled, what stays in bf16); use \"bf16\"");
+  if (setup.dtype == DType::fp8 || setup.dtype == DType::fp4) {
+    model.fail(
+        "dtype",
+        "a step in fp8 needs a recipe (which products are fp8, how they are scaled, what stays in bf16); use "
+        "\"bf16\" with training.precision");
   }
   setup.model = read_model(model);
   refuse_former_keys(section);
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
   read_fields(section, setup.context, kContextFields);
+  read_fields(section, setup.precision, kPrecisionFields);
   complete_pipeline(section, setup.pipeline);
+  if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
+  check_graphs(section, setup);
   read_global_batch(section, setup, ranks);
   section.finish();
   check_model(model, setup.model);

@@ -48,9 +48,30 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
     number<&TrainingSetup::recompute_every>("recompute_every", {1, 4096},
                                             "one of this many layers is recomputed")
         .optional(),
+    choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 6,
-              "all but model, framework, host, dtype, pipeline and context");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 7,
+              "all but model, framework, host, dtype, pipeline, context and precision");
+
+PrecisionRecipe read_recipe(Section& section, std::string_view key);
+
+/// Of the same table.
+inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
+    read_by<&PrecisionSetup::recipe, read_recipe>("precision",
+                                                  "recipe by which layers' products run in 8 or 4 bits")
+        .optional(),
+    plain_flag<&PrecisionSetup::parameters>("quantized_parameters",
+                                            "whether these products' weights are kept in that type alone")
+        .optional(),
+    plain_flag<&PrecisionSetup::weight_gradients>("quantized_wgrad",
+                                                  "whether gradients of weights are such products, too")
+        .optional(),
+    number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
+        .optional(),
+    number<&PrecisionSetup::last_layers>("last_layers_16bit", {0, 4096}, "last layers that stay in 16 bits")
+        .optional(),
+});
+static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "all but what the GPU says");
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);

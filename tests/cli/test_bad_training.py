@@ -139,7 +139,17 @@ MISTAKES = {
     "sharding": (GOOD.replace('"fsdp"', '"fsp"'), "10:12", "training.sharding", "did you mean 'fsdp'?"),
     "tokens": (GOOD.replace('dtype = "bf16"', 'dtype = "bf16"\ntokens = 2048'), "6:1", "model.tokens", "unknown key"),
     "sequence": (GOOD.replace("sequence = 512\n", ""), "6:1", "training.sequence", "is missing"),
-    "fp8": (GOOD.replace('dtype = "bf16"', 'dtype = "fp8"'), "5:9", "model.dtype", "training in fp8 is not supported"),
+    "fp8": (GOOD.replace('dtype = "bf16"', 'dtype = "fp8"'), "5:9", "model.dtype", "a step in fp8 needs a recipe"),
+    "recipe": (training('precision = "fp8_tensorwis"'), "10:13", "training.precision", "did you mean 'fp8_tensorwise'?"),
+    "recipe_without_rate": (training('precision = "nvfp4"'), "10:13", "training.precision",
+                            '"nvfp4" requires a rate of fp4, which mi300x does not have; the nearest that it runs is "fp8_blockwise"'),
+    "recipe_without_scaling": (training('precision = "mxfp8"'), "10:13", "training.precision", "requires matrix units that scale blocks of 32 or fewer"),
+    "no_recipe": (training("quantized_parameters = true"), "10:24", "training.quantized_parameters", "requires a precision of 8 or 4 bits"),
+    "recipe_of_ddp": (training('precision = "fp8_tensorwise"\nquantized_parameters = true').replace('"fsdp"', '"ddp"'), "11:24",
+                      "training.quantized_parameters", 'requires sharding = "fsdp" with this framework'),
+    "ends": (training('precision = "fp8_tensorwise"\nfirst_layers_16bit = 20\nlast_layers_16bit = 20'), "12:21", "training.last_layers_16bit",
+             "40 layers at both ends exceed the model's 32"),
+    "graphs": (training('graphs = "step"') + "[framework]\nsyncs_passes = true\n", "10:10", "training.graphs", "requires framework.syncs_passes = false"),
     "no_model": (GOOD.replace('[model]\nuse = "llama-3-8b"\ndtype = "bf16"\n', ""), "1:1", "model", "is missing"),
 }
 

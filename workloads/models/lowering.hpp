@@ -27,6 +27,7 @@ struct PartKernel {
   std::optional<ContextTransfer> starts = {};  ///< before it runs, beside it and what follows
   int needs = 0;    ///< transfers of its part, from the first one on, that must have ended before it runs
   Bytes held = {};  ///< memory that is there from it on until its part ends
+  bool once = false;  ///< runs forward in a step's first micro-batch only, as casts of weights do
 
   bool operator==(const PartKernel&) const = default;
 };
@@ -68,6 +69,9 @@ class Lowering {
 
   bool part_is(Role role) const { return part_.role == role; }
   bool part_is(PartId part) const { return part_ == part; }
+  /// Behind the part that is being written; nullptr at the end.
+  const ModelPart* next_part() const { return next_; }
+  BlockId block() const { return part_.block; }
   /// Whether a norm is right behind the part that is being written.
   bool is_before_norm() const { return next_ != nullptr && std::holds_alternative<parts::Norm>(next_->kind); }
 

@@ -5,6 +5,7 @@
 
 #include "gpu/spec.hpp"
 #include "workloads/models/context_split.hpp"
+#include "workloads/models/precision/precision_setup.hpp"
 
 namespace c3::inline workloads {
 
@@ -14,6 +15,8 @@ struct TokenBatch {
   std::int64_t between = 0;  ///< tokens that run past the blocks here: all, or this GPU's part of them
   DType dtype = DType::bf16;
   ContextSplit context = {};
+  PrecisionSetup precision = {};
+  bool weights_stay = true;  ///< between passes: else they are gathered for each, and cast for each
 
   std::int64_t tokens() const { return sequences * length; }
 };

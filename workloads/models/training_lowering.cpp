@@ -6,6 +6,17 @@
 namespace c3::inline workloads {
 
 void TrainingLowering::write_part(const ModelPart& part) {
+  const auto* const norm = std::get_if<parts::Norm>(&part.kind);
+  const auto* const sum = std::get_if<parts::Residual>(&part.kind);
+  write_kernels(part);
+  if (norm != nullptr && is_cast(next_part())) {
+    cast_input(past_blocks(norm->width), cast_by_norm());
+    input_is_cast_ = true;
+  }
+  if (sum != nullptr && std::exchange(casts_gradient_, false)) cast_gradient(past_blocks(sum->width));
+}
+
+void TrainingLowering::write_kernels(const ModelPart& part) {
   std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
                     [this](const parts::Norm& kind) { norm(kind); },
                     [this](const parts::Projection& kind) { projection(kind); },
@@ -104,7 +115,7 @@ void TrainingLowering::dropout(const parts::Dropout& part) {
 }
 
 void TrainingLowering::norm(const parts::Norm& part) {
-  norm_of_rows(part.formula, past_blocks(part.width), norm_output(part.width));
+  norm_of_rows(part.formula, past_blocks(part.width), kept_for_next(norm_output(part.width)));
 }
 
 void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
@@ -121,8 +132,10 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
                                   TensorShape backward_tensor, Bytes kept) {
   const bool is_layernorm = formula == Norm::layernorm;
   const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
+  const bool is_whole = cast_by_norm() == NormCast::whole;
+  const VectorOp cast = is_layernorm ? VectorOp::layernorm_quantize : VectorOp::rmsnorm_quantize;
   // Its input, and its output for the product after it.
-  PartKernel& kernel = forward(op, forward_tensor, size(tensor) + kept);
+  PartKernel& kernel = forward(is_whole ? cast : op, forward_tensor, size(tensor) + kept);
   if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
   backward(op, backward_tensor, Pass::backward);
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
@@ -132,6 +145,10 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
 
 // What feeds the next part's backward pass is kept as it is.
 void TrainingLowering::projection(const parts::Projection& part) {
+  const bool is_cast_before = std::exchange(input_is_cast_, false);
+  if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs));
+  casts_gradient_ = casts() && is_of_layer() && next_part() != nullptr &&
+                    std::holds_alternative<parts::Residual>(next_part()->kind);
   if (!framework_.separate_projections)
     return linear(part, std::accumulate(part.outputs.begin(), part.outputs.end(), std::int64_t{0}));
   for (const std::int64_t outputs : part.outputs)
@@ -142,11 +159,17 @@ void TrainingLowering::projection(const parts::Projection& part) {
 
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
-  const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  const GemmShape wide{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  const bool is_narrow = casts() && is_of_layer();
+  const GemmShape gemm = is_narrow ? in_recipe(wide) : wide;
+  if (is_narrow) cast_weight({outputs, part.inputs});
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
   forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
-  const auto [input, weight] = c3::backward(gemm);
+  if (is_narrow && !casts_gradient_) cast_gradient(tokens_of(outputs));
+  if (is_narrow) cast_again(tokens_of(part.inputs), {outputs, part.inputs});
+  const GemmShape input = c3::backward(gemm)[0];
+  const GemmShape weight = c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1];
   push_backward(input);
   push_backward(weight).gradient = size({outputs, part.inputs});
   if (part.has_bias) backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({outputs, 1});
@@ -172,14 +195,14 @@ void TrainingLowering::activation(const parts::Activation& part) {
   const TensorShape wide = tokens_of(part.width);
   const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
   if (part.is_gated) return gated(function, wide);
-  forward(function, wide, size(wide));
+  forward(function, wide, kept_for_next(size(wide)));
   backward(function, wide, Pass::backward);
 }
 
 void TrainingLowering::gated(VectorOp function, TensorShape tensor) {
   VectorChain chain = function;
   chain.append(VectorOp::mul);
-  forward(chain, tensor, size(tensor));
+  forward(chain, tensor, kept_for_next(size(tensor)));
   backward(chain, tensor, Pass::backward);
 }
 

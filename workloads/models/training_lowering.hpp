@@ -3,6 +3,7 @@
 /// those keep for the backward pass, and the gradients that they make.
 
 #include <cstdint>
+#include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/models/framework.hpp"
@@ -46,6 +47,19 @@ class TrainingLowering : public Lowering {
   /// Bytes of a norm's output, as they are kept for the product after it.
   virtual Bytes norm_output(std::int64_t width) const { return size({batch_.tokens(), width}); }
 
+  /// Of what feeds the part behind this one, \p bytes that stay for that: none where it is a product that keeps
+  /// its cast input.
+  Bytes kept_for_next(Bytes bytes) const;
+  /// Casts for products in a recipe's type, in the pass and at the place where they are launched. \p norm: what
+  /// a norm's kernel has done of it.
+  void cast_input(TensorShape tensor, NormCast norm = NormCast::none);
+  void cast_weight(TensorShape weight);
+  void cast_gradient(TensorShape tensor);
+  /// Backward, what the forward pass has not left.
+  void cast_again(TensorShape input, TensorShape weight);
+  /// Of a layer's product \p gemm and its two gradients, the types.
+  GemmShape in_recipe(GemmShape gemm) const;
+
   /// One kernel that drops, where the framework does, and adds.
   VectorChain sum_kernel() const;
 
@@ -78,7 +92,21 @@ class TrainingLowering : public Lowering {
   void activation(const parts::Activation& part);
   void loss(const parts::Loss& part);
 
+  void write_kernels(const ModelPart& part);
   void linear(const parts::Projection& part, std::int64_t outputs);
+  bool is_of_layer() const { return is_of_layer(block()); }
+  static bool is_of_layer(BlockId block) {
+    return block == BlockId::self_attention || block == BlockId::cross_attention ||
+           block == BlockId::feed_forward;
+  }
+  bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
+  /// Whether \p part, nullptr or not, is a product of a layer, which the recipe's type computes.
+  bool is_cast(const ModelPart* part) const;
+  bool keeps_casts() const;  ///< of inputs, for gradients of weights
+  /// How much of the cast behind it the norm that is being written does.
+  NormCast cast_by_norm() const;
+  std::vector<VectorShape> casts_of(const TensorCasts& casts, bool both, TensorShape tensor) const;
+  VectorShape transposed_copy(TensorShape tensor) const;
   void separate_loss(TensorShape logits);
   void fused_loss(TensorShape logits);
   /// Whether the loss keeps the logits as their product makes them.
@@ -98,8 +126,10 @@ class TrainingLowering : public Lowering {
 
   const Framework& framework_;
   TokenBatch batch_;
-  int products_ = 0;  ///< of this layer so far
-  Bytes unmade_;      ///< to be kept by the next kernel: no cast made it
+  int products_ = 0;             ///< of this layer so far
+  Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
+  bool input_is_cast_ = false;   ///< of the next product, behind the norm that made it
+  bool casts_gradient_ = false;  ///< the next residual sum casts the gradient of the product before it
 };
 
 }  // namespace c3::workloads

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/models/styles/style.hpp"
 
 namespace c3::inline workloads {
 
@@ -31,6 +32,26 @@ std::int64_t DataParallel::shard(std::size_t unit) const {
 
 std::int64_t DataParallel::tensors(std::size_t unit) const {
   return setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
+}
+
+std::int64_t DataParallel::updated_casts(std::size_t unit) const {
+  const ParameterUnit& of = units_[unit];
+  if (of.cast_parameters == 0) return 0;
+  return updated(unit) * of.cast_parameters / of.parameters;
+}
+
+std::int64_t DataParallel::cast_parameters() const {
+  std::int64_t sum = 0;
+  for (const ParameterUnit& unit : units_)
+    sum += unit.cast_parameters;
+  return sum;
+}
+
+Bytes DataParallel::as_gathered(std::size_t unit, std::int64_t count) const {
+  const std::int64_t cast = units_[unit].cast_parameters;
+  const Bytes of_cast{gathered_bytes_of_weight(setup_.precision, element_size(setup_.dtype)) *
+                      static_cast<double>(cast)};
+  return of_parameters(count - cast) + of_cast;
 }
 
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
@@ -105,7 +126,12 @@ void DataParallel::hold_states() {
                     element_size(framework.parameter_dtype) * count(own));
     return;
   }
-  memory.allocate(compute_, MemoryClass::weights, "parameters", element_size(held_dtype()) * count(all));
+  const std::int64_t cast = framework.kernels->keeps_casts ? cast_parameters() : 0;
+  memory.allocate(compute_, MemoryClass::weights, "parameters",
+                  element_size(held_dtype()) * count(setup_.precision.parameters ? all - cast : all));
+  if (cast > 0)
+    memory.allocate(compute_, MemoryClass::weights, "weights cast",
+                    Bytes{copied_bytes_of_weight(setup_.precision) * count(cast)});
   if (framework.master_copy)
     memory.allocate(compute_, MemoryClass::optimizer, "master copy",
                     element_size(framework.parameter_dtype) * count(own));

@@ -17,6 +17,7 @@ struct ParameterUnit {
   int tensors = 1;                      ///< that they are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
+  std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
 };
 
 /// Where a collective among data-parallel ranks takes place.
@@ -63,6 +64,8 @@ class DataParallel {
   virtual void after_optimizer() {}
   /// Parameters that this rank updates, of \p unit, in numbers.
   virtual std::int64_t updated(std::size_t unit) const = 0;
+  /// Of those, weights that products in the recipe's type multiply with.
+  std::int64_t updated_casts(std::size_t unit) const;
   /// Tensors of \p unit, as the optimizer sees them: this rank updates a share of each.
   std::int64_t tensors(std::size_t unit) const;
 
@@ -75,7 +78,10 @@ class DataParallel {
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
   Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
-  Bytes of_gradients(std::int64_t count) const;                ///< as they are kept and reduced
+  /// Of \p count numbers of \p unit as they are gathered, all that are cast among them.
+  Bytes as_gathered(std::size_t unit, std::int64_t count) const;
+  std::int64_t cast_parameters() const;          ///< of all units
+  Bytes of_gradients(std::int64_t count) const;  ///< as they are kept and reduced
   /// A kernel that goes through \p count numbers of gradients.
   void gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op, std::int64_t count);
   /// A kernel that reads \p count numbers in the type in which layers compute and writes them in \p other, or

@@ -48,8 +48,10 @@ ParameterGathers::Buckets GradientBuckets::buckets_of(int chunk, std::int64_t nu
 }
 
 CollectiveCall GradientBuckets::gather_of(std::int64_t numbers) const {
-  const std::int64_t padded = (numbers + group_.size - 1) / group_.size * group_.size;
-  return call(CollectiveKind::all_gather, element_size(held_dtype()) * static_cast<double>(padded));
+  const auto padded = static_cast<double>((numbers + group_.size - 1) / group_.size * group_.size);
+  const double share = static_cast<double>(cast_parameters()) / static_cast<double>(all());
+  const Bytes cast{gathered_bytes_of_weight(setup_.precision, element_size(held_dtype())) * share * padded};
+  return call(CollectiveKind::all_gather, element_size(held_dtype()) * ((1.0 - share) * padded) + cast);
 }
 
 std::int64_t GradientBuckets::updated(std::size_t unit) const {

@@ -32,17 +32,27 @@ ModelBlocks model_blocks(const TrainingSetup& setup) {
                          .length = setup.sequence / setup.context.ranks,
                          .between = setup.sequence_parallel ? tokens / setup.tensor_parallel : tokens,
                          .dtype = setup.dtype,
-                         .context = setup.context};
-  const auto block_of = [&](const std::vector<ModelPart>& parts) {
+                         .context = setup.context,
+                         .precision = setup.precision,
+                         .weights_stay = setup.sharding != Sharding::parameters};
+  TokenBatch in_16_bits = batch;
+  in_16_bits.precision = {};
+  const auto block_of = [&](const std::vector<ModelPart>& parts, const TokenBatch& tokens_of_it) {
     const std::vector<ModelPart> share = share_of(parts, setup.tensor_parallel);
     const std::vector<ModelPart> products = weights_of_products(share);
-    return StepBlock{lower(share, setup.framework, batch), parameters(share),
+    return StepBlock{lower(share, setup.framework, tokens_of_it), parameters(share),
                      parameter_tensors(share, setup.framework), parameters(products),
                      parameter_tensors(products, setup.framework)};
   };
   std::vector<ModelPart> head = stack.end;
   head.insert(head.end(), model.head.begin(), model.head.end());
-  return {.embedding = block_of(stack.start), .layer = block_of(layer_of(stack, 0)), .head = block_of(head)};
+  const std::vector<ModelPart> layer = layer_of(stack, 0);
+  ModelBlocks blocks{.embedding = block_of(stack.start, batch),
+                     .layer = block_of(layer, batch),
+                     .layer_16bit = block_of(layer, in_16_bits),
+                     .head = block_of(head, batch)};
+  if (setup.precision.recipe->dtype) blocks.layer.cast_parameters = blocks.layer.product_parameters;
+  return blocks;
 }
 
 }  // namespace c3::workloads

@@ -13,13 +13,15 @@ struct StepBlock : BlockKernels {
   int parameter_tensors = 0;            ///< that these are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
+  std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
 };
 
 /// Collectives are not in them.
 struct ModelBlocks {
   StepBlock embedding;
-  StepBlock layer;  ///< all layers are alike
-  StepBlock head;   ///< with what is behind the last layer, and the loss
+  StepBlock layer;        ///< all layers are alike
+  StepBlock layer_16bit;  ///< but for those at both ends whose products stay in 16 bits
+  StepBlock head;         ///< with what is behind the last layer, and the loss
 };
 
 /// \pre the model is one stack of layers that are alike.

@@ -9,6 +9,7 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
+#include "workloads/models/precision/precision_setup.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
@@ -72,6 +73,17 @@ constexpr auto enum_names(TensorOverlap) {
                                                  {"fused", TensorOverlap::fused}});
 }
 
+/// What is recorded once and launched whole (CUDA graphs).
+enum class StepGraphs : std::uint8_t {
+  none,
+  layers,  ///< each layer's forward and backward pass of each micro-batch in flight, whose memory stays
+  step,    ///< all passes of all micro-batches; the optimizer is launched kernel by kernel
+};
+constexpr auto enum_names(StepGraphs) {
+  return std::to_array<EnumName<StepGraphs>>(
+      {{"none", StepGraphs::none}, {"layers", StepGraphs::layers}, {"step", StepGraphs::step}});
+}
+
 struct TrainingSetup {
   ModelDimensions model;
   Framework framework;
@@ -94,6 +106,8 @@ struct TrainingSetup {
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
   ContextSplit context = {};  ///< ranks that have a part of every sequence each
+  PrecisionSetup precision = {};
+  StepGraphs graphs = StepGraphs::none;
 
   /// Of a micro-batch, that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }

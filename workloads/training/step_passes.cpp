@@ -48,11 +48,20 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   }
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
-    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i)
-      units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors,
-                       blocks_.layer.product_parameters, blocks_.layer.product_tensors});
+    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
+      const StepBlock& layer = layer_block(i);
+      units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors,
+                       layer.product_parameters, layer.product_tensors, layer.cast_parameters});
+    }
   }
   return units;
+}
+
+/// \param layer of the model
+const StepBlock& StepComposer::layer_block(std::int64_t layer) const {
+  const PrecisionSetup& precision = setup_.precision;
+  const bool is_end = layer < precision.first_layers || layer >= setup_.model.layers - precision.last_layers;
+  return is_end ? blocks_.layer_16bit : blocks_.layer;
 }
 
 DataParallelGroup StepComposer::data_parallel_group() const {
@@ -101,7 +110,9 @@ std::size_t StepComposer::unit_of(int chunk, std::int64_t layer) const {
 StepStageFacts StepComposer::compose() {
   begin("start", HostPass::forward);
   data_parallel_->begin_step();
+  if (setup_.graphs == StepGraphs::layers) hold_graphs();
   program_.memory().begin_step();
+  if (setup_.graphs == StepGraphs::step) program_.begin_graph();
   for (std::size_t number = 0; number < tasks().size(); ++number) {
     const PipelineTask& task = tasks()[number];
     if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", task.micro_batch);
@@ -115,6 +126,7 @@ StepStageFacts StepComposer::compose() {
   if (stage_.sums_embedding) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   micro_batch_.clear();
+  program_.end_graph();
   optimizer();
   program_.finish();
   return {model_flops_, hardware_flops_, program_.memory().peak()};
@@ -181,6 +193,7 @@ void StepComposer::forward_pass(const PipelineTask& task) {
   const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
   ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
   state.layers.resize(static_cast<std::size_t>(chunk.layers));
+  casts_weights_ = cast_chunks_.insert(task.chunk).second;
   if (chunk.embedding) {
     begin("forward, embedding", HostPass::forward);
     data_parallel_->before_forward(0);
@@ -191,9 +204,12 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     begin(fmt::format("forward, layer {}", layer), HostPass::forward);
     program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(unit_of(task.chunk, i));
-    forward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    begin_layer_graph();
+    forward_block(layer_block(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    end_layer_graph();
     data_parallel_->after_forward(unit_of(task.chunk, i));
   }
+  casts_weights_ = false;
   if (!chunk.head) return;
   begin("forward, head", HostPass::forward);
   if (!stage_.has_embedding()) data_parallel_->before_forward(0);
@@ -224,8 +240,10 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     begin(fmt::format("backward, layer {}", layer), HostPass::backward);
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
-    backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
+    begin_layer_graph();
+    backward_block(layer_block(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());
+    end_layer_graph();
     gradients_done(unit_of(task.chunk, i));
   }
   if (chunk.embedding) {
@@ -279,7 +297,7 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
-    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], Split::all);
+    weights_block(layer_block(chunk.first + i), state.layers[static_cast<std::size_t>(i)], Split::all);
     data_parallel_->after_backward(unit_of(task.chunk, i));
   }
   if (!chunk.embedding) return;

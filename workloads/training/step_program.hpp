@@ -2,6 +2,7 @@
 /// A step of one rank as its host launches it: operations of several streams in one order, and the memory they
 /// need.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ class StepProgram {
   void host_wait(EventId event);
   /// The host does something for \p time before it goes on.
   void host_work(Seconds time);
+  /// What follows, up to end_graph(), is launched by one call, which takes as long as that of a kernel, and
+  /// the host does nothing else for it.
+  void begin_graph();
+  void end_graph() { graph_.reset(); }
   /// What the host takes for each thing.
   const HostCosts& costs() const { return costs_; }
   /// \p later begins what follows when all that \p earlier has so far has ended.
@@ -63,6 +68,8 @@ class StepProgram {
   MemoryLedger memory_;
   std::string range_;
   HostPass pass_ = HostPass::forward;
+  /// Cost of the launch of the graph that is being written, until something has it.
+  std::optional<Seconds> graph_;
   std::size_t events_ = 0;
   std::vector<std::size_t> launched_;  ///< by stream
 };

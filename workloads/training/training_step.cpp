@@ -133,9 +133,10 @@ class TrainingFamily : public ProgramFamily {
   /// Stages that have unlike numbers of layers cannot have fewer alike.
   std::int64_t layer_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
-    if (pipeline.stages == 1) return setup_.recompute_every;
+    if (pipeline.stages == 1) return with_ends(setup_.recompute_every);
     const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0;
-    return is_even ? setup_.recompute_every * pipeline.stages * pipeline.virtual_stages : setup_.model.layers;
+    return is_even ? with_ends(setup_.recompute_every * pipeline.stages * pipeline.virtual_stages)
+                   : setup_.model.layers;
   }
   /// From then on every stage does one forward and one backward pass in turn.
   std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
@@ -155,7 +156,10 @@ class TrainingFamily : public ProgramFamily {
 
   void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
-    WrittenStep step = training_step(setup_, cluster.ranks());
+    TrainingSetup setup = setup_;
+    if (const auto dtype = setup.precision.recipe->dtype)
+      setup.precision.takes_any_layout = takes_any_layout(cluster.gpu, *dtype);
+    WrittenStep step = training_step(setup, cluster.ranks());
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
@@ -167,6 +171,12 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
+  /// \p period as often as it takes to have as many layers as stay in 16 bits at both ends.
+  std::int64_t with_ends(std::int64_t period) const {
+    const std::int64_t ends = setup_.precision.first_layers + setup_.precision.last_layers;
+    return period * std::max<std::int64_t>(1, (ends + period - 1) / period);
+  }
+
   TrainingSetup setup_;
 };
 

@@ -240,7 +240,7 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
     if (first == VectorOp::absmax) as_maximum(kernel, gpu);
-    if (first >= VectorOp::absmax && first <= VectorOp::quantize_mx) kernel.measured_launch = kGraphLaunch;
+    if (first >= VectorOp::absmax && first <= VectorOp::quantize_nv_both) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
                                       : describe_long_softmax(kernel, shape, gpu);

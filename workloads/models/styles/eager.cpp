@@ -60,7 +60,7 @@ void Eager::before_softmax(TensorShape scores) {
 
 void Eager::gated(VectorOp function, TensorShape tensor) {
   forward(function, tensor, size(tensor));
-  forward(VectorOp::mul, tensor, size(tensor));
+  forward(VectorOp::mul, tensor, kept_for_next(size(tensor)));
   backward(VectorOp::mul, tensor);
   backward(VectorOp::mul, tensor);
   backward(function, tensor, Pass::backward);
