@@ -5,6 +5,7 @@
 #include "configs/fields/training_fields.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -126,8 +127,6 @@ void check_model(Section& section, const TrainingSetup& setup) {
 void check_model(Section& model, const ModelDimensions& dimensions) {
   if (dimensions.vocabulary == 0)
     model.refuse("vocabulary", "is missing; a training step requires it for the embedding and the logits");
-  if (dimensions.experts)
-    model.refuse("experts", "mixture-of-experts models are not supported in training steps");
   if (dimensions.structure == Structure::encoder_decoder)
     model.refuse("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.relative_buckets > 0)
@@ -173,6 +172,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   refuse_former_keys(section);
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
+  read_fields(section, setup.experts, kExpertParallelFields);
   complete_pipeline(section, setup.pipeline);
   check_parallelism(section, setup, ranks);
   read_global_batch(section, setup, ranks);
@@ -180,6 +180,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   check_model(model, setup.model);
   check_model(section, setup);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
+  if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

@@ -23,6 +23,7 @@ struct PartKernel {
   bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
   Bytes gradient = {};               ///< backward: of weights that it makes
   std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
+  int launches = 1;                  ///< that it costs the host, where it stands for several kernels at once
 
   bool operator==(const PartKernel&) const = default;
 };

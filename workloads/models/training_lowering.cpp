@@ -11,11 +11,14 @@ void TrainingLowering::write_part(const ModelPart& part) {
                     [this](const parts::Projection& kind) { projection(kind); },
                     [this](const parts::HeadNorm& kind) { head_norm(kind); },
                     [this](const parts::Rotation& kind) { rotation(kind); },
+                    [this](const parts::LatentRotation& kind) { latent_rotation(kind); },
                     [this](const parts::Attention& kind) { attention(kind); },
                     [this](const parts::Activation& kind) { activation(kind); },
                     [this](const parts::Residual& kind) { residual(kind); },
                     [this](const parts::Dropout& kind) { dropout(kind); },
                     [this](const parts::Loss& kind) { loss(kind); },
+                    [this](const parts::Router& kind) { router(kind); },
+                    [this](const parts::Experts& kind) { experts(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
@@ -130,8 +133,15 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
       size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
-// What feeds the next part's backward pass is kept as it is.
+// What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others
+// make; so are gradients of their tokens.
 void TrainingLowering::projection(const parts::Projection& part) {
+  projections(part);
+  if (part_is({BlockId::shared_experts, Role::down})) forward(VectorOp::add, past_blocks(part.outputs.front()));
+  if (part_is({BlockId::shared_experts, Role::gate_up})) backward(VectorOp::add, past_blocks(part.inputs));
+}
+
+void TrainingLowering::projections(const parts::Projection& part) {
   if (!framework_.separate_projections)
     return linear(part, std::accumulate(part.outputs.begin(), part.outputs.end(), std::int64_t{0}));
   for (const std::int64_t outputs : part.outputs)
@@ -142,14 +152,26 @@ void TrainingLowering::projection(const parts::Projection& part) {
 
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
-  const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  const GemmShape gemm{.m = batch_.tokens() / experts_,
+                       .n = outputs,
+                       .k = part.inputs,
+                       .dtype = batch_.dtype,
+                       .batch = experts_};
+  const int launches = framework_.experts_apart ? static_cast<int>(experts_) : 1;
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
-  forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  const bool keeps_input = part_is({BlockId::experts, Role::gate_up});
+  PartKernel& product = forward(gemm, (is_kept ? size(tokens_of(outputs)) : Bytes{}) +
+                                          (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
+  product.survives = ++products_ % 2 == 1;
+  product.launches = launches;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
   const auto [input, weight] = c3::backward(gemm);
-  push_backward(input);
-  push_backward(weight).gradient = size({outputs, part.inputs});
-  if (part.has_bias) backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({outputs, 1});
+  push_backward(input).launches = launches;
+  PartKernel& of_weight = push_backward(weight);
+  of_weight.gradient = size({experts_ * outputs, part.inputs});
+  of_weight.launches = launches;
+  if (part.has_bias)
+    backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({experts_ * outputs, 1});
 }
 
 VectorChain TrainingLowering::sum_kernel() const {

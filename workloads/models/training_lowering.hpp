@@ -68,11 +68,16 @@ class TrainingLowering : public Lowering {
   void write_part(const ModelPart& part) override;
   void dropout(const parts::Dropout& part);
   void projection(const parts::Projection& part);
+  void projections(const parts::Projection& part);
   void head_norm(const parts::HeadNorm& part);
   void rotation(const parts::Rotation& part);
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);
   void loss(const parts::Loss& part);
+  void latent_rotation(const parts::LatentRotation& part);
+  void router(const parts::Router& part);
+  void experts(const parts::Experts& part);
+  void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
 
   void linear(const parts::Projection& part, std::int64_t outputs);
   void separate_loss(TensorShape logits);
@@ -90,8 +95,9 @@ class TrainingLowering : public Lowering {
 
   const Framework& framework_;
   TokenBatch batch_;
-  int products_ = 0;  ///< of this layer so far
-  Bytes unmade_;      ///< to be kept by the next kernel: no cast made it
+  int products_ = 0;          ///< of this layer so far
+  Bytes unmade_;              ///< to be kept by the next kernel: no cast made it
+  std::int64_t experts_ = 1;  ///< whose products of the part that is being written are one
 };
 
 }  // namespace c3::workloads

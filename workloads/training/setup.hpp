@@ -8,6 +8,7 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
+#include "workloads/training/expert_setup.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
@@ -92,12 +93,23 @@ struct TrainingSetup {
   Recompute recompute = Recompute::none;
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
+  ExpertSetup experts = {};
 
   std::int64_t tokens() const { return micro_batch * sequence; }  ///< of a micro-batch
   /// Into which products are cut beside which collectives run.
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;
     return tensor_chunks > 0 ? tensor_chunks : tensor_parallel;
+  }
+
+  /// Of a micro-batch, those that run past the blocks on one rank.
+  std::int64_t tokens_between() const { return sequence_parallel ? tokens() / tensor_parallel : tokens(); }
+  /// Ranks that share each weight of an expert.
+  int expert_tensor_parallel() const { return experts.tensor > 0 ? experts.tensor : tensor_parallel; }
+
+  /// Whether experts have other replicas than all else.
+  bool has_expert_grid() const {
+    return model.experts && (experts.ranks > 1 || expert_tensor_parallel() != tensor_parallel);
   }
 
   bool operator==(const TrainingSetup&) const = default;

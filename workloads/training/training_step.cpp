@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "workloads/pipeline/pipeline_play.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -31,8 +33,8 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (model.experts)
-    throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
+  if (const auto broken = broken_expert_rule(setup, ranks))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
   if (model.norm_after)
@@ -127,9 +129,12 @@ class TrainingFamily : public ProgramFamily {
   /// Stages that have unlike numbers of layers cannot have fewer alike.
   std::int64_t layer_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
-    if (pipeline.stages == 1) return setup_.recompute_every;
+    const std::int64_t alike =
+        std::lcm(setup_.recompute_every, setup_.model.experts ? setup_.model.experts->interval : 1);
+    const std::int64_t dense = setup_.model.experts ? setup_.model.experts->dense_layers : 0;
+    if (pipeline.stages == 1) return (dense / alike + 1) * alike;
     const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0;
-    return is_even ? setup_.recompute_every * pipeline.stages * pipeline.virtual_stages : setup_.model.layers;
+    return is_even && dense == 0 ? alike * pipeline.stages * pipeline.virtual_stages : setup_.model.layers;
   }
   /// From then on every stage does one forward and one backward pass in turn.
   std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
