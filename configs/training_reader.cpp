@@ -9,6 +9,7 @@
 #include "configs/spec_readers.hpp"
 #include "workloads/models/styles/style.hpp"
 #include "workloads/training/context_rules.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -174,8 +175,6 @@ void check_model(Section& section, const TrainingSetup& setup) {
 void check_model(Section& model, const ModelDimensions& dimensions) {
   if (dimensions.vocabulary == 0)
     model.refuse("vocabulary", "is missing; a training step requires it for the embedding and the logits");
-  if (dimensions.experts)
-    model.refuse("experts", "mixture-of-experts models are not supported in training steps");
   if (dimensions.structure == Structure::encoder_decoder)
     model.refuse("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.relative_buckets > 0)
@@ -232,6 +231,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   read_fields(section, setup.pipeline, kPipelineFields);
   read_fields(section, setup.context, kContextFields);
   read_fields(section, setup.precision, kPrecisionFields);
+  read_fields(section, setup.experts, kExpertParallelFields);
   complete_pipeline(section, setup.pipeline);
   if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
@@ -242,6 +242,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   check_model(section, setup);
   if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
+  if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

@@ -50,8 +50,8 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
         .optional(),
     choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 7,
-              "all but model, framework, host, dtype, pipeline, context and precision");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 8,
+              "all but model, framework, host, dtype, pipeline, context, precision and experts");
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key);
 
@@ -72,6 +72,26 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
         .optional(),
 });
 static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "all but what the GPU says");
+
+/// Of the same table.
+inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>({
+    number<&ExpertSetup::ranks>("expert_parallel", {1, 4096}, "ranks among which experts are divided")
+        .optional(),
+    number<&ExpertSetup::tensor>("expert_tensor_parallel", {1, 4096},
+                                 "ranks that share each expert's weights; default: tensor_parallel")
+        .by_others(),
+    choice<&ExpertSetup::dispatch>("dispatch", "how tokens come to experts on other ranks").optional(),
+    plain_flag<&ExpertSetup::fp8_dispatch>("fp8_dispatch", "whether tokens travel to their experts in FP8")
+        .optional(),
+    number<&ExpertSetup::capacity_factor>("capacity_factor", {0.01, 1024},
+                                          "tokens of an expert over an even share; default: all")
+        .by_others(),
+    plain_flag<&ExpertSetup::shared_overlap>("shared_expert_overlap",
+                                             "whether shared experts run beside dispatch")
+        .optional(),
+    number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
+});
+static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size());
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);

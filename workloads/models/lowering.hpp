@@ -25,9 +25,10 @@ struct PartKernel {
   Bytes gradient = {};               ///< backward: of weights that it makes
   std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
   std::optional<ContextTransfer> starts = {};  ///< before it runs, beside it and what follows
-  int needs = 0;    ///< transfers of its part, from the first one on, that must have ended before it runs
-  Bytes held = {};  ///< memory that is there from it on until its part ends
+  int needs = 0;      ///< transfers of its part, from the first one on, that must have ended before it runs
+  Bytes held = {};    ///< memory that is there from it on until its part ends
   bool once = false;  ///< runs forward in a step's first micro-batch only, as casts of weights do
+  int launches = 1;   ///< that it costs the host, where it stands for several kernels at once
 
   bool operator==(const PartKernel&) const = default;
 };

@@ -23,7 +23,12 @@ struct Weights {
         std::accumulate(projection.outputs.begin(), projection.outputs.end(), std::int64_t{0});
     return (projection.is_tied ? 0 : outputs * projection.inputs) + (projection.has_bias ? outputs : 0);
   }
-  std::int64_t operator()(const parts::Router& router) const { return router.experts * router.width; }
+  std::int64_t operator()(const parts::Attention& attention) const {
+    return attention.has_sinks ? attention.heads : 0;
+  }
+  std::int64_t operator()(const parts::Router& router) const {
+    return router.experts * (router.width + (router.has_bias ? 1 : 0));
+  }
   std::int64_t operator()(const parts::Experts& experts) const {
     return experts.count * parameters(experts.each);
   }
@@ -50,6 +55,22 @@ std::int64_t parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = 0;
   for (const ModelPart& part : parts)
     sum += parameters(part);
+  return sum;
+}
+
+std::int64_t active_parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = parameters(parts);
+  for (const ModelPart& part : parts) {
+    if (const auto* const experts = std::get_if<parts::Experts>(&part.kind))
+      sum -= (experts->count - experts->per_token) * parameters(experts->each);
+  }
+  return sum;
+}
+
+std::int64_t expert_parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = 0;
+  for (const ModelPart& part : parts)
+    if (std::holds_alternative<parts::Experts>(part.kind)) sum += parameters(part);
   return sum;
 }
 

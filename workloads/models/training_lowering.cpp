@@ -22,11 +22,14 @@ void TrainingLowering::write_kernels(const ModelPart& part) {
                     [this](const parts::Projection& kind) { projection(kind); },
                     [this](const parts::HeadNorm& kind) { head_norm(kind); },
                     [this](const parts::Rotation& kind) { rotation(kind); },
+                    [this](const parts::LatentRotation& kind) { latent_rotation(kind); },
                     [this](const parts::Attention& kind) { attention(kind); },
                     [this](const parts::Activation& kind) { activation(kind); },
                     [this](const parts::Residual& kind) { residual(kind); },
                     [this](const parts::Dropout& kind) { dropout(kind); },
                     [this](const parts::Loss& kind) { loss(kind); },
+                    [this](const parts::Router& kind) { router(kind); },
+                    [this](const parts::Experts& kind) { experts(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
@@ -143,8 +146,15 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
       size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
-// What feeds the next part's backward pass is kept as it is.
+// What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others
+// make; so are gradients of their tokens.
 void TrainingLowering::projection(const parts::Projection& part) {
+  projections(part);
+  if (part_is({BlockId::shared_experts, Role::down})) forward(VectorOp::add, past_blocks(part.outputs.front()));
+  if (part_is({BlockId::shared_experts, Role::gate_up})) backward(VectorOp::add, past_blocks(part.inputs));
+}
+
+void TrainingLowering::projections(const parts::Projection& part) {
   const bool is_cast_before = std::exchange(input_is_cast_, false);
   if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs));
   casts_gradient_ = casts() && is_of_layer() && next_part() != nullptr &&
@@ -159,20 +169,31 @@ void TrainingLowering::projection(const parts::Projection& part) {
 
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
-  const GemmShape wide{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  const GemmShape wide{.m = batch_.tokens() / experts_,
+                       .n = outputs,
+                       .k = part.inputs,
+                       .dtype = batch_.dtype,
+                       .batch = experts_};
   const bool is_narrow = casts() && is_of_layer();
   const GemmShape gemm = is_narrow ? in_recipe(wide) : wide;
-  if (is_narrow) cast_weight({outputs, part.inputs});
+  const TensorShape weights{experts_ * outputs, part.inputs};
+  const int launches = framework_.experts_apart ? static_cast<int>(experts_) : 1;
+  if (is_narrow) cast_weight(weights);
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
-  forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  const bool keeps_input = part_is({BlockId::experts, Role::gate_up}) && !(is_narrow && keeps_casts());
+  PartKernel& product = forward(gemm, (is_kept ? size(tokens_of(outputs)) : Bytes{}) +
+                                          (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
+  product.survives = ++products_ % 2 == 1;
+  product.launches = launches;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
   if (is_narrow && !casts_gradient_) cast_gradient(tokens_of(outputs));
-  if (is_narrow) cast_again(tokens_of(part.inputs), {outputs, part.inputs});
-  const GemmShape input = c3::backward(gemm)[0];
-  const GemmShape weight = c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1];
-  push_backward(input);
-  push_backward(weight).gradient = size({outputs, part.inputs});
-  if (part.has_bias) backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({outputs, 1});
+  if (is_narrow) cast_again(tokens_of(part.inputs), weights);
+  push_backward(c3::backward(gemm)[0]).launches = launches;
+  PartKernel& of_weight = push_backward(c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1]);
+  of_weight.gradient = size(weights);
+  of_weight.launches = launches;
+  if (part.has_bias)
+    backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({experts_ * outputs, 1});
 }
 
 VectorChain TrainingLowering::sum_kernel() const {

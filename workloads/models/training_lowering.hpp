@@ -86,18 +86,23 @@ class TrainingLowering : public Lowering {
   void write_part(const ModelPart& part) override;
   void dropout(const parts::Dropout& part);
   void projection(const parts::Projection& part);
+  void projections(const parts::Projection& part);
   void head_norm(const parts::HeadNorm& part);
   void rotation(const parts::Rotation& part);
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);
   void loss(const parts::Loss& part);
+  void latent_rotation(const parts::LatentRotation& part);
+  void router(const parts::Router& part);
+  void experts(const parts::Experts& part);
+  void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
 
   void write_kernels(const ModelPart& part);
   void linear(const parts::Projection& part, std::int64_t outputs);
   bool is_of_layer() const { return is_of_layer(block()); }
   static bool is_of_layer(BlockId block) {
     return block == BlockId::self_attention || block == BlockId::cross_attention ||
-           block == BlockId::feed_forward;
+           block == BlockId::feed_forward || block == BlockId::experts || block == BlockId::shared_experts;
   }
   bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
   /// Whether \p part, nullptr or not, is a product of a layer, which the recipe's type computes.
@@ -130,6 +135,7 @@ class TrainingLowering : public Lowering {
   Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
   bool input_is_cast_ = false;   ///< of the next product, behind the norm that made it
   bool casts_gradient_ = false;  ///< the next residual sum casts the gradient of the product before it
+  std::int64_t experts_ = 1;     ///< whose products of the part that is being written are one
 };
 
 }  // namespace c3::workloads

@@ -22,11 +22,12 @@ struct ParameterUnit {
 
 /// Where a collective among data-parallel ranks takes place.
 struct DataParallelGroup {
-  int size = 1;        ///< ranks that share what is sharded
-  int stride = 1;      ///< between their numbers
-  bool is_all = true;  ///< of the ranks that there are
-  int stage = 0;       ///< of the pipeline, of which they are
-  int replicas = 1;    ///< such groups, which sum their shards of gradients
+  int size = 1;              ///< ranks that share what is sharded
+  int stride = 1;            ///< between their numbers
+  bool is_all = true;        ///< of the ranks that there are
+  int stage = 0;             ///< of the pipeline, of which they are
+  int replicas = 1;          ///< such groups, which sum their shards of gradients
+  std::string streams = {};  ///< before the names of the streams of its collectives
 };
 
 /// A chunk of a stage's layers.

@@ -40,7 +40,8 @@ void OptimizerStep::unscale() {
 void OptimizerStep::sum_squares() {
   for (const std::size_t unit : units_)
     program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
-  const bool is_sharded = setup_.sharding != Sharding::none && grid_.replicas().size > 1;
+  const bool is_sharded = (setup_.sharding != Sharding::none && grid_.replicas().size > 1) ||
+                          (setup_.has_expert_grid() && setup_.experts.ranks > 1);
   const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
   std::vector<CollectiveCall> sums;
   if (is_sharded) sums.push_back(all);

@@ -10,6 +10,7 @@
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
 #include "workloads/models/precision/precision_setup.hpp"
+#include "workloads/training/expert_setup.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
@@ -108,6 +109,7 @@ struct TrainingSetup {
   ContextSplit context = {};  ///< ranks that have a part of every sequence each
   PrecisionSetup precision = {};
   StepGraphs graphs = StepGraphs::none;
+  ExpertSetup experts = {};
 
   /// Of a micro-batch, that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }
@@ -115,6 +117,16 @@ struct TrainingSetup {
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;
     return tensor_chunks > 0 ? tensor_chunks : tensor_parallel;
+  }
+
+  /// Of a micro-batch, those that run past the blocks on one rank.
+  std::int64_t tokens_between() const { return sequence_parallel ? tokens() / tensor_parallel : tokens(); }
+  /// Ranks that share each weight of an expert.
+  int expert_tensor_parallel() const { return experts.tensor > 0 ? experts.tensor : tensor_parallel; }
+
+  /// Whether experts have other replicas than all else.
+  bool has_expert_grid() const {
+    return model.experts && (experts.ranks > 1 || expert_tensor_parallel() != tensor_parallel);
   }
 
   bool operator==(const TrainingSetup&) const = default;

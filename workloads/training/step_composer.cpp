@@ -117,8 +117,10 @@ bool StepComposer::is_recomputed(std::int64_t layer) const {
 bool StepComposer::runs_again(const PartKernel& kernel) const {
   const Framework& framework = setup_.framework;
   const Role role = kernel.part.role;
-  const bool is_last =
-      kernel.part.block == BlockId::feed_forward && (role == Role::down || role == Role::residual);
+  const bool is_of_experts = kernel.part.block == BlockId::experts;
+  const bool is_last = ((is_of_experts || kernel.part.block == BlockId::feed_forward) &&
+                        (role == Role::down || role == Role::residual)) ||
+                       (is_of_experts && (role == Role::restore || role == Role::combine));
   const bool is_needed = framework.dropout || !is_last;
   switch (setup_.recompute) {
     case Recompute::none:
@@ -169,6 +171,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
                             bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
+  if (exchange_) exchange_->before(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
   // Where the framework does not gather again, the backward pass' copy is what was gathered.
@@ -207,6 +210,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   end_context_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
+  if (exchange_) exchange_->after(part, pass);
 }
 
 /// \param inputs after which a rank has all tokens of what it kept a part of
@@ -238,6 +242,7 @@ void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keepi
 void StepComposer::run_chunk(const PartKernel& kernel, int chunks) {
   const Operator op = part_of(kernel.op, chunks);
   hardware_flops_ += matrix_flops(op);
+  program_.host_launches(kernel.launches - 1);
   program_.kernel(compute_, name_of(kernel.part), op);
 }
 

@@ -15,6 +15,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/expert_exchange.hpp"
 #include "workloads/training/model_blocks.hpp"
 #include "workloads/training/rank_grid.hpp"
 #include "workloads/training/stage_layers.hpp"
@@ -75,6 +76,8 @@ class StepComposer {
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
   DataParallelGroup data_parallel_group() const;
+  std::unique_ptr<DataParallel> data_parallelism();
+  std::vector<ParameterUnit> expert_units() const;
   std::vector<ChunkUnits> chunk_units() const;
   bool defers_head(const PipelineTask& task) const;
   void make_deferred_gradients();
@@ -89,7 +92,6 @@ class StepComposer {
   void sum_opposite();
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;
-  const StepBlock& layer_block(std::int64_t layer) const;
   void hold_graphs();
   void begin_layer_graph();
   void end_layer_graph();
@@ -171,6 +173,7 @@ class StepComposer {
   std::vector<ParameterUnit> units_;
   std::vector<std::size_t> owned_;  ///< units that have parameters
   std::unique_ptr<DataParallel> data_parallel_;
+  std::optional<ExpertExchange> exchange_;
   std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
   std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
   std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made

@@ -21,7 +21,7 @@ void StepComposer::hold_graphs() {
   for (std::size_t number = 0; number < stage_.chunks.size(); ++number) {
     const StageChunk& chunk = stage_.chunks[number];
     for (std::int64_t layer = chunk.first; layer < chunk.first + chunk.layers; ++layer) {
-      const Bytes kept = kept_bytes(layer_block(layer), is_recomputed(layer));
+      const Bytes kept = kept_bytes(blocks_.layer(layer), is_recomputed(layer));
       program_.memory().allocate(compute_, MemoryClass::activations, "graphs",
                                  kept * static_cast<double>(most[number]));
     }

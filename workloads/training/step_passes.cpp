@@ -21,7 +21,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       program_(program),
       compute_(program_.stream("compute")),
       units_(units_of_stage()),
-      data_parallel_(make_data_parallel(setup, units_, chunk_units(), data_parallel_group(), program_)),
+      data_parallel_(data_parallelism()),
       done_(stage_.chunks.size()),
       messages_(setup.pipeline, schedule, stage_.number,
                 {.bytes = stream_bytes(),
@@ -30,6 +30,8 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
                 over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
+  if (setup.model.experts)
+    exchange_.emplace(setup, expert_calls(setup, ExpertGrid(setup, grid.ranks())), program_);
 }
 
 std::vector<ParameterUnit> StepComposer::units_of_stage() const {
@@ -49,7 +51,7 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
     for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
-      const StepBlock& layer = layer_block(i);
+      const StepBlock& layer = blocks_.layer(i);
       units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors,
                        layer.product_parameters, layer.product_tensors, layer.cast_parameters});
     }
@@ -57,11 +59,31 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
   return units;
 }
 
-/// \param layer of the model
-const StepBlock& StepComposer::layer_block(std::int64_t layer) const {
-  const PrecisionSetup& precision = setup_.precision;
-  const bool is_end = layer < precision.first_layers || layer >= setup_.model.layers - precision.last_layers;
-  return is_end ? blocks_.layer_16bit : blocks_.layer;
+// Of units_ the part that has a grid of its own.
+std::vector<ParameterUnit> StepComposer::expert_units() const {
+  std::vector<ParameterUnit> units{{.name = "root experts", .tensors = 0}};
+  for (const StageChunk& chunk : stage_.chunks) {
+    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
+      ParameterUnit its = blocks_.layer(i).experts;
+      its.name = fmt::format("layer {} experts", i);
+      if (its.parameters == 0) its.tensors = 0;
+      units.push_back(std::move(its));
+    }
+  }
+  return units;
+}
+
+std::unique_ptr<DataParallel> StepComposer::data_parallelism() {
+  if (!setup_.has_expert_grid())
+    return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), program_);
+  const ExpertGrid experts(setup_, grid_.ranks());
+  const ExpertReplicas replicas{.units = expert_units(),
+                                .group = {.size = experts.data(),
+                                          .stride = experts.data_groups().stride,
+                                          .is_all = experts.data() == experts.ranks(),
+                                          .stage = stage_.number,
+                                          .streams = "expert_"}};
+  return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), replicas, program_);
 }
 
 DataParallelGroup StepComposer::data_parallel_group() const {
@@ -205,7 +227,7 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(unit_of(task.chunk, i));
     begin_layer_graph();
-    forward_block(layer_block(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
     end_layer_graph();
     data_parallel_->after_forward(unit_of(task.chunk, i));
   }
@@ -241,7 +263,7 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
     begin_layer_graph();
-    backward_block(layer_block(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
+    backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());
     end_layer_graph();
     gradients_done(unit_of(task.chunk, i));
@@ -297,7 +319,7 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
-    weights_block(layer_block(chunk.first + i), state.layers[static_cast<std::size_t>(i)], Split::all);
+    weights_block(blocks_.layer(chunk.first + i), state.layers[static_cast<std::size_t>(i)], Split::all);
     data_parallel_->after_backward(unit_of(task.chunk, i));
   }
   if (!chunk.embedding) return;

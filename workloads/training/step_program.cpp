@@ -24,9 +24,10 @@ void StepProgram::launch(OperationPlace place, Seconds cost) {
 }
 
 void StepProgram::kernel(Stream stream, const std::string& name, const Operator& op) {
-  launch(builder_.kernel(stream, name, op),
-         pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch);
+  launch(builder_.kernel(stream, name, op), kernel_cost());
 }
+
+void StepProgram::host_launches(int count) { host_work(kernel_cost() * static_cast<double>(count)); }
 
 void StepProgram::collective(Stream stream, const std::string& name, CollectiveCall call) {
   launch(builder_.collective(stream, name, std::move(call)), costs_.collective_launch);

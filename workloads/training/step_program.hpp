@@ -40,6 +40,8 @@ class StepProgram {
   EventId record(Stream stream, const std::string& name);
   void wait(Stream stream, EventId event);
   void host_wait(EventId event);
+  /// The host launches as many kernels more, which run with the next one.
+  void host_launches(int count);
   /// The host does something for \p time before it goes on.
   void host_work(Seconds time);
   /// What follows, up to end_graph(), is launched by one call, which takes as long as that of a kernel, and
@@ -59,6 +61,9 @@ class StepProgram {
 
  private:
   void launch(OperationPlace place, Seconds cost);
+  Seconds kernel_cost() const {
+    return pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch;
+  }
 
   const Framework& framework_;
   const HostCosts costs_;

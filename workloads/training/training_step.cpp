@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/context_rules.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -35,8 +37,8 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (model.experts)
-    throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
+  if (const auto broken = broken_expert_rule(setup, ranks))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
   if (model.norm_after)
@@ -133,10 +135,12 @@ class TrainingFamily : public ProgramFamily {
   /// Stages that have unlike numbers of layers cannot have fewer alike.
   std::int64_t layer_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
-    if (pipeline.stages == 1) return with_ends(setup_.recompute_every);
-    const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0;
-    return is_even ? with_ends(setup_.recompute_every * pipeline.stages * pipeline.virtual_stages)
-                   : setup_.model.layers;
+    const std::int64_t alike =
+        std::lcm(setup_.recompute_every, setup_.model.experts ? setup_.model.experts->interval : 1);
+    if (pipeline.stages == 1) return with_ends(alike);
+    const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0 &&
+                         dense_layers() == 0;
+    return is_even ? with_ends(alike * pipeline.stages * pipeline.virtual_stages) : setup_.model.layers;
   }
   /// From then on every stage does one forward and one backward pass in turn.
   std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
@@ -171,9 +175,11 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
-  /// \p period as often as it takes to have as many layers as stay in 16 bits at both ends.
+  std::int64_t dense_layers() const { return setup_.model.experts ? setup_.model.experts->dense_layers : 0; }
+  /// \p period as often as it takes to have as many layers as are unlike the others at both ends.
   std::int64_t with_ends(std::int64_t period) const {
-    const std::int64_t ends = setup_.precision.first_layers + setup_.precision.last_layers;
+    const std::int64_t ends =
+        std::max(dense_layers(), setup_.precision.first_layers) + setup_.precision.last_layers;
     return period * std::max<std::int64_t>(1, (ends + period - 1) / period);
   }
 

@@ -15,6 +15,10 @@ struct PrecisionSetup {
   std::int64_t last_layers = 0;   ///< the same
   bool takes_any_layout = false;  ///< of the GPU: takes_any_layout(gpu, recipe->dtype)
 
+  /// Whether products of \p layer, of a model's \p layers, run in the recipe's type.
+  bool casts_layer(std::int64_t layer, std::int64_t layers) const {
+    return recipe->dtype && layer >= first_layers && layer < layers - last_layers;
+  }
   /// Whether a tensor has a copy for products along its rows and another for those along its columns.
   bool needs_two_copies() const { return recipe->scales_by_direction || !takes_any_layout; }
   /// Whether what a layer needs of other ranks' parameters is gathered in the recipe's type.
