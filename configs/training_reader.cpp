@@ -64,9 +64,13 @@ void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
 void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec& gpu) {
   const PrecisionSetup& precision = setup.precision;
   if (!precision.recipe->dtype) {
-    for (const std::string_view key :
-         {"quantized_parameters", "quantized_wgrad", "first_layers_16bit", "last_layers_16bit"})
-      if (section.has(key)) section.refuse(key, "requires a precision of 8 or 4 bits (it is \"16bit\")");
+    const auto needs = [&](bool is_set, std::string_view key) {
+      if (is_set) section.refuse(key, "requires a precision of 8 or 4 bits (it is \"16bit\")");
+    };
+    needs(precision.parameters, "quantized_parameters");
+    needs(!precision.weight_gradients, "quantized_wgrad");
+    needs(precision.first_layers > 0, "first_layers_16bit");
+    needs(precision.last_layers > 0, "last_layers_16bit");
     return;
   }
   if (setup.dtype == DType::fp32)

@@ -82,6 +82,9 @@ struct Work {
 
 double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
   if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
+  // Each of two copies is scaled and cast by itself.
+  const bool casts_twice = op >= VectorOp::quantize_both && op <= VectorOp::quantize_nv_both;
+  if (casts_twice) return 2.0 * coefficients.element_ops;
   return op == VectorOp::embedding ? coefficients.lookup_ops : coefficients.element_ops;
 }
 
