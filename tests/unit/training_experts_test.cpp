@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -177,6 +178,22 @@ TEST_CASE(
       CHECK((waits || is_waited_for) == !overlaps);
     }
   }
+}
+
+TEST_CASE("what runs beside tokens that travel is launched before the event that tells of their end") {
+  // In one hardware queue it would wait for that event, and so for the tokens.
+  TrainingSetup setup = setup_with();
+  setup.model.experts->shared_width = 160;
+  setup.experts.shared_overlap = true;
+  const WrittenStep step = training_step(setup, kMoeStepRanks);
+  const OperationPlace shared = named(step, "compute", "shared.gate_up").front().place;
+  const OperationPlace tokens = named(step, "dispatch", "dispatch ").front().place;
+  const auto& launches = host_of(step).steps;
+  const auto at = [&](OperationPlace place) {
+    return std::ranges::find(launches, std::optional(place), &HostStep::launches) - launches.begin();
+  };
+  CHECK(at(tokens) < at(shared));
+  CHECK(at(shared) < at({tokens.stream, tokens.operation + 1}));
 }
 
 TEST_CASE("gradients of experts are summed over the ranks that have the same, others over all replicas") {

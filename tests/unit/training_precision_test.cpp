@@ -19,8 +19,8 @@ using namespace c3::test;
 
 namespace {
 
-constexpr double kTokens = 256, kHidden = 512, kFfn = 1536, kQkv = 1024;              // of llama_like
-constexpr double kWeights = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kFfn;  // of a layer's products
+constexpr double kTokens = 256, kWidth = 512, kFfn = 1536, kQkv = 1024;              // of llama_like
+constexpr double kWeights = kWidth * kQkv + kWidth * kWidth + 3 * kWidth * kFfn;  // of a layer's products
 
 PrecisionRecipe recipe(const std::string& name) {
   for (const PrecisionRecipe each : kPrecisionRecipes)
@@ -122,8 +122,8 @@ TEST_CASE("products of fp4 read half a byte a number and a scale of 16, and writ
 
 TEST_CASE("TransformerEngine casts four inputs, four weights once a step, and four gradients of a layer") {
   // Inputs: of qkv, out, gate_up: 256 x 512; of down: 256 x 1,536. Gradients: 256 x 1,024, 512, 3,072, 512.
-  constexpr double kInputs = kTokens * (3 * kHidden + kFfn);
-  constexpr double kGradients = kTokens * (kQkv + kHidden + 2 * kFfn + kHidden);
+  constexpr double kInputs = kTokens * (3 * kWidth + kFfn);
+  constexpr double kGradients = kTokens * (kQkv + kWidth + 2 * kFfn + kWidth);
   for (const bool any_layout : {false, true}) {
     CAPTURE(any_layout);
     TrainingSetup setup = engine_setup("fp8_tensorwise");
@@ -156,7 +156,7 @@ TEST_CASE("with delayed scaling norms write their output cast, and a copy of it 
   const StepBlock layer = layer_kernels(setup);
   CHECK(count_of(layer.forward, VectorOp::rmsnorm_quantize, DType::bf16) == 2);
   CHECK(count_of(layer.forward, VectorOp::copy, DType::fp8) == 2);
-  CHECK(casts(layer.forward) == Casts{{"quantize_both", {6, kTokens * (kHidden + kFfn) + kWeights}}});
+  CHECK(casts(layer.forward) == Casts{{"quantize_both", {6, kTokens * (kWidth + kFfn) + kWeights}}});
   CHECK(count_of(layer.forward, VectorOp::reduce, DType::bf16) == 0);
   setup.precision.takes_any_layout = true;
   CHECK(count_of(layer_kernels(setup).forward, VectorOp::copy, DType::fp8) == 0);
@@ -164,8 +164,8 @@ TEST_CASE("with delayed scaling norms write their output cast, and a copy of it 
 
 TEST_CASE("torchao casts weights in each pass, and inputs once more for gradients of weights") {
   const StepBlock layer = layer_kernels(torch_setup("fp8_tensorwise"));
-  constexpr double kInputs = kTokens * (3 * kHidden + kFfn);
-  constexpr double kGradients = kTokens * (kQkv + kHidden + 2 * kFfn + kHidden);
+  constexpr double kInputs = kTokens * (3 * kWidth + kFfn);
+  constexpr double kGradients = kTokens * (kQkv + kWidth + 2 * kFfn + kWidth);
   CHECK(casts(layer.forward) == Casts{{"quantize", {8, kInputs + kWeights}}});
   CHECK(casts(layer.backward) ==
         Casts{{"quantize", {8, kInputs + kWeights}}, {"quantize_both", {4, kGradients}}});
@@ -194,7 +194,7 @@ TEST_CASE("all three products of a layer's weights are of the recipe's type, and
     CHECK(flops(narrow.backward, dtype) == 2 * layer);
     CHECK(flops(narrow.forward, DType::bf16) == 0.0);
     CHECK(flops(narrow.backward, DType::bf16) == 0.0);
-    CHECK(flops(head_kernels(setup).forward, DType::bf16) == 2 * kTokens * kHidden * 1000);
+    CHECK(flops(head_kernels(setup).forward, DType::bf16) == 2 * kTokens * kWidth * 1000);
     setup.precision.weight_gradients = false;
     const StepBlock wide_gradients = layer_kernels(setup);
     CHECK(flops(wide_gradients.backward, dtype) == layer);
@@ -205,8 +205,8 @@ TEST_CASE("all three products of a layer's weights are of the recipe's type, and
 
 TEST_CASE("kept are casts of inputs in place of norms' outputs and the activation's, with their scales") {
   const double wide = kept(layer_kernels(engine_setup("16bit")));
-  const double products = kTokens * (2 * kHidden + kFfn) * 2;  // norms' outputs and the activation's, 16 bits
-  const double inputs = kTokens * (3 * kHidden + kFfn);        // and attention's output, which that keeps, too
+  const double products = kTokens * (2 * kWidth + kFfn) * 2;  // norms' outputs and the activation's, 16 bits
+  const double inputs = kTokens * (3 * kWidth + kFfn);        // and attention's output, which that keeps, too
   const auto kept_with = [&](const char* name, bool any_layout = false) {
     TrainingSetup setup = engine_setup(name);
     setup.precision.takes_any_layout = any_layout;
@@ -229,7 +229,7 @@ TEST_CASE("kept are casts of inputs in place of norms' outputs and the activatio
 
 TEST_CASE("weights are held in 16 bits and in copies, or in copies alone") {
   // Two layers of kWeights and 2 norms; embedding, head and the last norm in 16 bits.
-  constexpr double kOther = 2 * (2 * kHidden) + 2 * 1000 * kHidden + kHidden;
+  constexpr double kOther = 2 * (2 * kWidth) + 2 * 1000 * kWidth + kWidth;
   const auto held = [&](const char* name, bool any_layout, bool parameters) {
     TrainingSetup setup = engine_setup(name);
     setup.precision.takes_any_layout = any_layout;
@@ -250,7 +250,7 @@ TEST_CASE("weights are held in 16 bits and in copies, or in copies alone") {
 }
 
 TEST_CASE("weights that are kept cast are gathered so, but those of mxfp8 in 16 bits") {
-  constexpr double kOther = 2 * (2 * kHidden) + 2 * 1000 * kHidden + kHidden;
+  constexpr double kOther = 2 * (2 * kWidth) + 2 * 1000 * kWidth + kWidth;
   const auto gathered = [&](TrainingSetup setup, bool parameters) {
     setup.precision.parameters = parameters;
     return bytes_of(calls_of(training_step(setup, 2), "all_gather", CollectiveKind::all_gather)).value;
@@ -266,7 +266,7 @@ TEST_CASE("weights that are kept cast are gathered so, but those of mxfp8 in 16 
   CHECK(gathered(zero("mxfp8"), true) == near(all));
   CHECK(gathered(zero("nvfp4"), true) == near(2 * kOther + 2 * kWeights * (0.5 + 1.0 / 16)));
   // FSDP gathers the first of two layers once more for the backward pass.
-  const double layer = 2 * (kWeights + 2 * kHidden), root = 2 * (2 * 1000 * kHidden + kHidden);
+  const double layer = 2 * (kWeights + 2 * kWidth), root = 2 * (2 * 1000 * kWidth + kWidth);
   CHECK(gathered(torch_setup("fp8_tensorwise"), false) == near(root + 3 * layer));
   CHECK(gathered(torch_setup("fp8_tensorwise"), true) == near(root + 3 * (layer - kWeights)));
 }
@@ -281,7 +281,7 @@ TEST_CASE("tokens are cast before tensor-parallel ranks gather them, gradients f
   };
   // Each layer gathers two inputs, backward two gradients and the two inputs again. The head, in 16 bits, one,
   // and again.
-  constexpr double kTensor = kTokens * kHidden;
+  constexpr double kTensor = kTokens * kWidth;
   constexpr double kHead = 2 * 2 * kTensor;
   CHECK(gathered("16bit", true) == kHead + 2 * 6 * 2 * kTensor);
   CHECK(gathered("fp8_tensorwise", true) == kHead + 2 * 6 * kTensor);
@@ -318,7 +318,7 @@ TEST_CASE("layers at both ends stay in 16 bits") {
     if (gemm != nullptr) sums[gemm->dtype] += matrix_flops(*op).value;
   }
   CHECK(sums[DType::fp8] == 2 * 3 * 2 * kTokens * kWeights);
-  CHECK(sums[DType::bf16] == 3 * (3 * 2 * kTokens * kWeights + 2 * kTokens * kHidden * 1000));
+  CHECK(sums[DType::bf16] == 3 * (3 * 2 * kTokens * kWeights + 2 * kTokens * kWidth * 1000));
 }
 
 TEST_CASE("without its casts a recipe of bf16 launches what 16 bits launch") {

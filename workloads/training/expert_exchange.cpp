@@ -56,9 +56,11 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid) {
 ExpertExchange::ExpertExchange(const TrainingSetup& setup, ExpertCalls calls, StepProgram& program)
     : setup_(setup), calls_(std::move(calls)), program_(program), compute_(program.stream("compute")) {}
 
+// The end of an exchange is recorded when somebody waits for it: in a shared hardware queue an event holds up
+// what is behind it.
 void ExpertExchange::before(PartId part) {
   if (!under_way_ || part.block == BlockId::shared_experts) return;
-  program_.wait(compute_, under_way_->arrived);
+  program_.order(program_.stream("dispatch"), compute_, under_way_->name + " arrived");
   read_ = std::exchange(under_way_, std::nullopt)->buffer;
 }
 
@@ -88,8 +90,8 @@ void ExpertExchange::launch(const std::string& name, const std::vector<Collectiv
   program_.order(compute_, stream, name + " ready");
   for (const CollectiveCall& call : calls)
     program_.collective(stream, name + " " + std::string(name_of(call.kind)), call);
-  under_way_ = {.arrived = program_.record(stream, name + " arrived"),
-                .buffer = program_.memory().allocate(compute_, MemoryClass::communication, name, arrives)};
+  under_way_ = UnderWay{
+      .name = name, .buffer = program_.memory().allocate(compute_, MemoryClass::communication, name, arrives)};
 }
 
 }  // namespace c3::workloads

@@ -37,7 +37,7 @@ class ExpertExchange {
 
  private:
   struct UnderWay {
-    EventId arrived = 0;
+    std::string name;
     MemoryLedger::Tensor buffer = 0;
   };
   void launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives);
