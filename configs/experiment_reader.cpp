@@ -18,7 +18,7 @@
 #include "configs/library_environment.hpp"
 #include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
-#include "configs/preset_override.hpp"
+#include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
@@ -39,64 +39,6 @@ namespace {
 
 constexpr std::int64_t kSchema = 1;
 
-/// A key whose value is the name of a preset, which then takes its place as a table of the root.
-struct PresetReference {
-  std::string_view holder;  ///< the table with the key; empty: the root
-  std::string_view key;
-  PresetKind kind;
-  std::string_view table;  ///< overrides of the preset
-  std::string_view meaning;
-
-  std::string name() const { return holder.empty() ? std::string(key) : fmt::format("{}.{}", holder, key); }
-};
-
-/// A system's GPU and library are named by the node's preset, so the node comes first; a host by the
-/// framework's.
-constexpr std::array<PresetReference, 7> kReferences = {{
-    {"", "system", PresetKind::node, "node", "preset of the node (c3sim list systems)"},
-    {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
-    {"node", "library", PresetKind::library, "library",
-     "preset of its collective library (c3sim list libraries)"},
-    {"model", "use", PresetKind::model, "model", "preset (c3sim list models); without it, all is written out"},
-    {"fabric", "use", PresetKind::fabric, "fabric", "preset of the fabric (c3sim list fabrics)"},
-    {"training", "framework", PresetKind::framework, "framework",
-     "preset of the framework (c3sim list frameworks)"},
-    {"training", "host", PresetKind::host, "host", "preset (c3sim list hosts); default: the framework's"},
-}};
-
-/// Takes the host out of the preset of a framework: it is that of a step whose \p training names none.
-void take_usual_host(Table& framework, Table& training) {
-  const Node* found = framework.find("host");
-  if (found == nullptr) return;
-  const Node host = *found;
-  framework.erase("host");
-  if (training.find("host") == nullptr) training.put("host", host.origin, host);
-}
-
-/// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
-void put_preset(Table& root, const PresetReference& reference, PeakChanges& changes) {
-  Table* holder = &root;
-  if (!reference.holder.empty()) {
-    Node* table = root.find(reference.holder);
-    holder = table == nullptr ? nullptr : table->table();
-  }
-  const Node* name = holder == nullptr ? nullptr : holder->find(reference.key);
-  if (name == nullptr) return;
-  if (name->text() == nullptr)
-    throw ConfigError(name->origin, reference.name(), "must be the name of a preset");
-  Node whole = load_preset(reference.kind, *name->text(), name->origin, reference.name());
-  holder->erase(reference.key);
-  if (reference.kind == PresetKind::framework) take_usual_host(*whole.table(), *holder);
-  const Node nothing{Table{}, whole.origin};
-  const Node* found = root.find(reference.table);
-  const Node& overrides = found == nullptr ? nothing : *found;
-  if (overrides.table() == nullptr) throw ConfigError(overrides.origin, reference.table, "must be a table");
-  override_preset(reference.table, *whole.table(), *overrides.table(), changes);
-  whole.origin = overrides.origin;
-  const Origin origin = whole.origin;
-  root.put(reference.table, origin, std::move(whole));
-}
-
 /// The order in which people read a configuration; keys that nobody knows stay, to be refused, at the end.
 Table in_reading_order(const Table& root) {
   Table ordered;
@@ -110,24 +52,6 @@ Table in_reading_order(const Table& root) {
   for (const Member& member : root.members())
     ordered.put(member.key, member.origin, member.value);
   return ordered;
-}
-
-/// The document with presets in place of their names (kReferences).
-Node resolve(const Node& document) {
-  Node resolved = document;
-  place_library_environment(resolved);
-  Table& root = *resolved.table();
-  if (root.find("system") == nullptr && root.find("node") == nullptr) {
-    throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
-  }
-  place_trace(root);
-  place_lengths(root);
-  PeakChanges changes;
-  for (const PresetReference& reference : kReferences) {
-    if (reference.kind == PresetKind::fabric) name_fabric(root);
-    put_preset(root, reference, changes);
-  }
-  return resolved;
 }
 
 constexpr auto kExperimentKeys = std::to_array<KeyText>({
@@ -282,7 +206,7 @@ TableRule experiment_rule() {
                                   root, [](std::uint64_t) { return Sampling(); }, StepExtent::sketch);
                             },
                             {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
-  for (const PresetReference& reference : kReferences)
+  for (const PresetReference& reference : kPresetReferences)
     allow_reference(rule, reference);
   rule.find("training")->with.clear();     // framework and host by name, and a model by `use`
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ

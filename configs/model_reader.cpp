@@ -35,8 +35,7 @@ void check(Section& section, const ExpertDimensions& experts, std::int64_t layer
 ExpertDimensions read_experts(Section section, std::int64_t layers) {
   ExpertDimensions experts;
   read_fields(section, experts, kExpertFields);
-  if (!section.is_rehearsal())
-    check(section, experts, layers);  // what it pretends to find fits together nowhere
+  if (!section.is_rehearsal()) check(section, experts, layers);  // whose examples need not fit together
   section.finish();
   return experts;
 }
