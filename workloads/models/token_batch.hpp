@@ -14,14 +14,11 @@ namespace c3::inline workloads {
 enum class Dispatch : std::uint8_t {
   alltoall,   ///< a copy of a token for each of its experts
   allgather,  ///< all tokens come to all ranks of the group; sums of experts' outputs are scattered
-  deepep,     ///< a token goes once to each rank, and between nodes once to each node; DeepEP's kernels
-  hybridep,   ///< the same by HybridEP's, which let fewer SMs move as much
+  deepep,     ///< a token goes once to each rank that has one of its experts, as with DeepEP
 };
 constexpr auto enum_names(Dispatch) {
-  return std::to_array<EnumName<Dispatch>>({{"alltoall", Dispatch::alltoall},
-                                            {"allgather", Dispatch::allgather},
-                                            {"deepep", Dispatch::deepep},
-                                            {"hybridep", Dispatch::hybridep}});
+  return std::to_array<EnumName<Dispatch>>(
+      {{"alltoall", Dispatch::alltoall}, {"allgather", Dispatch::allgather}, {"deepep", Dispatch::deepep}});
 }
 
 /// What the experts of one GPU get. "Rows" are tokens, counted once for each expert to which they go.

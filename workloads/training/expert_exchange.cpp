@@ -25,7 +25,7 @@ CollectiveCall all_to_all(const ExpertGrid& grid, Bytes of_a_rank, DType dtype) 
 ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid) {
   const RoutedTokens routed = balanced_tokens(setup);
   const auto tokens = static_cast<double>(setup.tokens_between());
-  const bool once = setup.experts.dispatch == Dispatch::deepep || setup.experts.dispatch == Dispatch::hybridep;
+  const bool once = setup.experts.dispatch == Dispatch::deepep;
   const double copies =
       once ? tokens * destinations(*setup.model.experts, grid.expert()) : static_cast<double>(routed.sent);
   const auto gathered = [&](CollectiveKind kind, RankGroups groups, double of_a_rank, bool fp8) {

@@ -18,8 +18,8 @@ struct ExpertCalls {
   std::vector<CollectiveCall> gradients_out;  ///< backward of `back`, in that type
 };
 /// alltoall: over expert-parallel ranks, then gathered among those that share experts; back their sums are
-/// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep,
-/// hybridep: each token once to each rank that has one of its experts. \pre the model has experts
+/// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep:
+/// each token once to each rank that has one of its experts. \pre the model has experts
 ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid);
 
 /// Told of a rank's parts as they are launched, on the stream `dispatch`. Forward, tokens leave when they are
