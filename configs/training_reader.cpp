@@ -142,6 +142,22 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
     model.refuse("norm_after", "models with norms after their blocks are not supported in training steps");
 }
 
+LoraSetup read_lora(Section& training, int tensor_parallel) {
+  const bool is_there = training.has("lora");
+  training.explain("lora", "fine-tuning: frozen weights, and adapters that are trained");
+  if (!is_there) return {};
+  Section section = training.table("lora");
+  LoraSetup lora;
+  read_fields(section, lora, kLoraFields);
+  if (lora.rank % tensor_parallel != 0)
+    section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
+                                     tensor_parallel, lora.rank));
+  if (!lora.qkv && !lora.out && !lora.gate_up && !lora.down)
+    section.refuse("rank", "requires one of qkv, out, gate_up and down to be true");
+  section.finish();
+  return lora;
+}
+
 }  // namespace
 
 std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
@@ -180,6 +196,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
   read_fields(section, setup.context, kContextFields);
+  setup.lora = read_lora(section, setup.tensor_parallel);
   complete_pipeline(section, setup.pipeline);
   check_parallelism(section, setup, ranks);
   read_global_batch(section, setup, ranks);

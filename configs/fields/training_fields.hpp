@@ -49,8 +49,8 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
                                             "one of this many layers is recomputed")
         .optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 6,
-              "all but model, framework, host, dtype, pipeline and context");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 8,
+              "all but model, framework, host, dtype, pipeline, context, lora and packed_keys");
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);
@@ -108,5 +108,17 @@ inline constexpr auto kContextFields = std::to_array<Field<ContextSplit>>({
         .by_others(),
 });
 static_assert(member_count<ContextSplit>() == kContextFields.size());
+
+/// Of [training.lora].
+inline constexpr auto kLoraFields = std::to_array<Field<LoraSetup>>({
+    number<&LoraSetup::rank>("rank", {1, 65'536}, "of adapters"),
+    plain_flag<&LoraSetup::qkv>("qkv", "whether the projections to queries, keys and values have adapters")
+        .optional(),
+    plain_flag<&LoraSetup::out>("out", "whether attention's projection has one").optional(),
+    plain_flag<&LoraSetup::gate_up>("gate_up", "whether the feed-forward layer's first projections have them")
+        .optional(),
+    plain_flag<&LoraSetup::down>("down", "whether its second one has one").optional(),
+});
+static_assert(member_count<LoraSetup>() == kLoraFields.size());
 
 }  // namespace c3::configs

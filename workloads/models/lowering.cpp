@@ -41,6 +41,10 @@ PartKernel& Lowering::push_backward_first(const Operator& op) {
   return *part_backward_.insert(part_backward_.begin(), PartKernel{.part = part_, .op = op});
 }
 
+void Lowering::drop_gradients() {
+  std::erase_if(part_backward_, [](const PartKernel& kernel) { return kernel.gradient.value > 0.0; });
+}
+
 void Lowering::refuse() const {
   throw std::invalid_argument(fmt::format("the framework has no kernels for '{}'", name_of(part_)));
 }

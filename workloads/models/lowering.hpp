@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/models/context_split.hpp"
+#include "workloads/models/part_transfer.hpp"
 #include "workloads/models/parts.hpp"
 
 namespace c3::inline workloads {
@@ -18,15 +18,16 @@ namespace c3::inline workloads {
 struct PartKernel {
   PartId part;
   Operator op;
-  std::int64_t count = 1;            ///< how often it runs, one after another
-  Bytes kept = {};                   ///< forward: that the backward pass of the part needs
-  Bytes kept_input = {};             ///< of that, what is there before the layer runs
-  bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
-  Bytes gradient = {};               ///< backward: of weights that it makes
-  std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
-  std::optional<ContextTransfer> starts = {};  ///< before it runs, beside it and what follows
+  std::int64_t count = 1;                   ///< how often it runs, one after another
+  Bytes kept = {};                          ///< forward: that the backward pass of the part needs
+  Bytes kept_input = {};                    ///< of that, what is there before the layer runs
+  bool survives = false;                    ///< Recompute::selective keeps its output and does not run it again
+  Bytes gradient = {};                      ///< backward: of weights that it makes
+  std::optional<Bytes> output = {};         ///< for which it needs memory; absent: all that the operator writes
+  std::optional<PartTransfer> starts = {};  ///< before it runs, beside it and what follows
   int needs = 0;    ///< transfers of its part, from the first one on, that must have ended before it runs
   Bytes held = {};  ///< memory that is there from it on until its part ends
+  bool is_frozen = false;  ///< its product's weight gets no gradient
 
   bool operator==(const PartKernel&) const = default;
 };
@@ -78,6 +79,10 @@ class Lowering {
   /// Behind, or in front of, the backward kernels that the part has.
   PartKernel& push_backward(const Operator& op);
   PartKernel& push_backward_first(const Operator& op);
+  /// Takes away backward kernels of the part that has been written: those that make gradients of weights, or
+  /// all.
+  void drop_gradients();
+  void drop_backward() { part_backward_.clear(); }
   PartKernel& last_forward() { return block_.forward.back(); }
 
  private:

@@ -61,6 +61,10 @@ enum class Role : std::uint8_t {
   transform,
   classes,
   logits,
+  qkv_adapter,  ///< LoRA's, beside the projection of that role
+  out_adapter,
+  gate_up_adapter,
+  down_adapter,
 };
 constexpr auto enum_names(Role) {
   return std::to_array<EnumName<Role>>({{"", Role::whole},
@@ -88,7 +92,11 @@ constexpr auto enum_names(Role) {
                                         {"residual", Role::residual},
                                         {"transform", Role::transform},
                                         {"classes", Role::classes},
-                                        {"logits", Role::logits}});
+                                        {"logits", Role::logits},
+                                        {"qkv_adapter", Role::qkv_adapter},
+                                        {"out_adapter", Role::out_adapter},
+                                        {"gate_up_adapter", Role::gate_up_adapter},
+                                        {"down_adapter", Role::down_adapter}});
 }
 
 struct PartId {
@@ -112,6 +120,7 @@ struct Embedding {
   std::int64_t width = 0;
   bool is_shared = false;   ///< the tables are another stack's
   bool is_divided = false;  ///< of the first table, this rank has a part
+  bool is_frozen = false;   ///< its weights get no gradients
 };
 
 /// T5's: a bias for each head and pair of tokens, which all layers of a stack add to their scores.
@@ -124,6 +133,8 @@ struct Norm {
   c3::Norm formula = c3::Norm::rmsnorm;
   std::int64_t width = 0;
   bool is_of_sum = true;  ///< its input is a residual sum, or runs past the blocks like one
+  bool is_frozen = false;
+  bool output_is_kept = true;  ///< for gradients of the weights behind it
 };
 
 /// Tokens times a weight, or several weights that have the same input.
@@ -134,6 +145,17 @@ struct Projection {
   bool is_tied = false;         ///< its weight is the embedding's
   bool is_crossed = false;      ///< all but the first read what the encoder makes
   bool output_is_kept = false;  ///< the backward pass of the next part needs it
+  bool is_frozen = false;
+};
+
+/// LoRA's beside a frozen projection (arXiv 2106.09685): the tokens' product with inputs x rank weights, and
+/// that product's with rank x outputs weights, are added to the projection's outputs.
+struct Adapter {
+  std::int64_t inputs = 0;
+  std::vector<std::int64_t> outputs;  ///< of each pair of weights
+  std::int64_t rank = 0;
+  int ranks = 1;                ///< that share it, as they share the projection
+  bool splits_outputs = false;  ///< of the projection; else they have a part of its inputs each
 };
 
 /// Queries and keys, each head by itself; all heads have the same weights.
@@ -142,6 +164,7 @@ struct HeadNorm {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
+  bool is_frozen = false;
 };
 
 /// RoPE: queries and keys are rotated, values are not.
@@ -163,7 +186,8 @@ struct Attention {
 struct Activation {
   c3::Activation function = c3::Activation::silu;
   std::int64_t width = 0;
-  bool is_gated = false;  ///< times the other half of what the projection before it makes
+  bool is_gated = false;       ///< times the other half of what the projection before it makes
+  bool output_is_kept = true;  ///< for gradients of the weights behind it
 };
 
 /// What comes through the block is added to what runs past it.
@@ -205,7 +229,7 @@ struct Loss {
 using PartKind =
     std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection, parts::HeadNorm,
                  parts::Rotation, parts::Attention, parts::Activation, parts::Residual, parts::Dropout,
-                 parts::Router, parts::Experts, parts::Classes, parts::Loss>;
+                 parts::Router, parts::Experts, parts::Classes, parts::Loss, parts::Adapter>;
 
 struct ModelPart {
   PartId id;

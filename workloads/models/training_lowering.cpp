@@ -1,5 +1,6 @@
 #include "workloads/models/training_lowering.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -16,9 +17,43 @@ void TrainingLowering::write_part(const ModelPart& part) {
                     [this](const parts::Residual& kind) { residual(kind); },
                     [this](const parts::Dropout& kind) { dropout(kind); },
                     [this](const parts::Loss& kind) { loss(kind); },
+                    [this](const parts::Adapter& kind) { adapter(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
+  std::visit(ByKind{[this](const parts::Embedding& kind) { freeze(kind); },
+                    [this](const parts::Norm& kind) { freeze(kind); },
+                    [this](const parts::HeadNorm& kind) { freeze(kind); },
+                    [this](const parts::Projection& kind) { freeze(kind); },
+                    [this](const parts::Activation& kind) { freeze(kind); }, [](const auto& /*kind*/) {}},
+             part.kind);
+}
+
+void TrainingLowering::freeze(const parts::Embedding& part) {
+  if (part.is_frozen) drop_backward();
+}
+
+void TrainingLowering::freeze(const parts::Norm& part) {
+  if (part.is_frozen) drop_gradients();
+  if (!part.output_is_kept) forget_output(norm_output(part.width));
+}
+
+void TrainingLowering::freeze(const parts::HeadNorm& part) {
+  if (part.is_frozen) drop_gradients();
+}
+
+void TrainingLowering::freeze(const parts::Projection& part) {
+  if (part.is_frozen) drop_gradients();
+}
+
+void TrainingLowering::freeze(const parts::Activation& part) {
+  if (!part.output_is_kept) forget_output(size(tokens_of(part.width)));
+}
+
+// Compiled code may not keep it anyway.
+void TrainingLowering::forget_output(Bytes output) {
+  Bytes& kept = last_forward().kept;
+  kept = std::max(Bytes{}, kept - output);
 }
 
 Bytes TrainingLowering::size(TensorShape tensor) const {
@@ -144,7 +179,9 @@ void TrainingLowering::projection(const parts::Projection& part) {
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
   const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
-  forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{}).survives = ++products_ % 2 == 1;
+  PartKernel& product = forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{});
+  product.survives = ++products_ % 2 == 1;
+  product.is_frozen = part.is_frozen;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
   const auto [input, weight] = c3::backward(gemm);
   push_backward(input);

@@ -77,6 +77,15 @@ class TrainingLowering : public Lowering {
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);
   void loss(const parts::Loss& part);
+  class AdapterPair;
+  void adapter(const parts::Adapter& part);
+  /// Takes away what only gradients of frozen weights are for.
+  void freeze(const parts::Embedding& part);
+  void freeze(const parts::Norm& part);
+  void freeze(const parts::HeadNorm& part);
+  void freeze(const parts::Projection& part);
+  void freeze(const parts::Activation& part);
+  void forget_output(Bytes output);
 
   void linear(const parts::Projection& part, std::int64_t outputs);
   void separate_loss(TensorShape logits);

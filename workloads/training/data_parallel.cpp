@@ -47,6 +47,12 @@ CollectiveCall DataParallel::sum_over_replicas(std::int64_t count) const {
           .groups = RankGroups{.size = group_.replicas, .stride = group_.stride * group_.size}};
 }
 
+// What all have of FSDP's is a part of each unit.
+std::int64_t DataParallel::frozen_here(std::size_t unit) const {
+  const std::int64_t all = units_[unit].frozen;
+  return setup_.sharding == Sharding::parameters ? (all + group_.size - 1) / group_.size : all;
+}
+
 Bytes DataParallel::of_parameters(std::int64_t count) const {
   return element_size(setup_.dtype) * static_cast<double>(count);
 }
@@ -91,15 +97,17 @@ DType DataParallel::held_dtype() const {
 
 // Moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
 void DataParallel::hold_states() {
-  std::int64_t all = 0, own = 0;
+  std::int64_t all = 0, own = 0, frozen = 0;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     all += units_[unit].parameters;
     own += updated(unit);
+    frozen += frozen_here(unit);
   }
   const Framework& framework = setup_.framework;
   const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
   MemoryLedger& memory = program_.memory();
   hold_moments();
+  if (frozen > 0) memory.allocate(compute_, MemoryClass::weights, "frozen parameters", of_parameters(frozen));
   if (setup_.sharding == Sharding::parameters) {
     memory.allocate(compute_, MemoryClass::weights, "shards",
                     element_size(framework.parameter_dtype) * count(own));

@@ -17,6 +17,7 @@ struct ParameterUnit {
   int tensors = 1;                      ///< that they are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
+  std::int64_t frozen = 0;  ///< numbers beside `parameters` that get no gradients, in the computing type
 };
 
 /// Where a collective among data-parallel ranks takes place.
@@ -70,7 +71,8 @@ class DataParallel {
   DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
                StepProgram& program);
 
-  std::int64_t shard(std::size_t unit) const;  ///< of one rank, padded
+  std::int64_t shard(std::size_t unit) const;        ///< of one rank, padded
+  std::int64_t frozen_here(std::size_t unit) const;  ///< that this rank keeps
   CollectiveCall call(CollectiveKind kind, Bytes bytes) const;
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients

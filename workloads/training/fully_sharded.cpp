@@ -35,7 +35,7 @@ void FullyShardedParameters::gather(std::size_t unit) {
   if (state_[unit].parameters || state_[unit].gathered) return;
   wait_for_room();
   const std::string& name = units_[unit].name;
-  const Bytes bytes = of_parameters(padded(unit));
+  const Bytes bytes = of_parameters(padded(unit) + frozen_here(unit) * group_.size);
   MemoryLedger& memory = program_.memory();
   state_[unit].buffer = is_flat()
                             ? memory.allocate(gathers_, MemoryClass::weights, "gathered parameters", bytes)
@@ -44,8 +44,9 @@ void FullyShardedParameters::gather(std::size_t unit) {
   if (setup_.framework.parameter_dtype != setup_.dtype) {
     if (is_flat())
       narrow_shard = memory.allocate(gathers_, MemoryClass::communication, "shard to be gathered",
-                                     of_parameters(shard(unit)));
-    program_.kernel(gathers_, name + " cast", cast(shard(unit), setup_.framework.parameter_dtype));
+                                     of_parameters(shard(unit) + frozen_here(unit)));
+    if (shard(unit) > 0)
+      program_.kernel(gathers_, name + " cast", cast(shard(unit), setup_.framework.parameter_dtype));
   }
   follow(gathers_);
   program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
@@ -99,8 +100,8 @@ void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   }
   release_buffers(std::max(buffers - 1, 0));
   state_[unit].parameters = program_.memory().allocate(compute_, MemoryClass::weights, "gathered parameters",
-                                                       of_parameters(units_[unit].parameters));
-  program_.kernel(compute_, name + " copy out", flat(VectorOp::copy, units_[unit].parameters, setup_.dtype));
+                                                       of_parameters(numbers(unit)));
+  program_.kernel(compute_, name + " copy out", flat(VectorOp::copy, numbers(unit), setup_.dtype));
   copied_out_.push_back({program_.record(compute_, name + " copied out"), *state_[unit].buffer});
   state_[unit].buffer.reset();
   release_buffers(buffers);
@@ -131,12 +132,14 @@ void FullyShardedParameters::before_backward(std::size_t unit) {
   for (std::size_t ahead = 1; ahead <= static_cast<std::size_t>(setup_.framework.prefetch); ++ahead) {
     if (unit > ahead) gather(unit - ahead);
   }
+  if (units_[unit].parameters == 0) return;
   state_[unit].gradients = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
                                                       of_parameters(units_[unit].parameters));
 }
 
 void FullyShardedParameters::after_backward(std::size_t unit) {
   finish_reduction(!is_flat());
+  if (units_[unit].parameters == 0) return;  // all frozen
   const std::string& name = units_[unit].name;
   const Bytes bytes = of_gradients(padded(unit));
   std::vector<Tensor> inputs = is_flat() ? flat_inputs(unit) : copied_inputs(unit);

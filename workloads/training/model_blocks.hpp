@@ -13,6 +13,7 @@ struct StepBlock : BlockKernels {
   int parameter_tensors = 0;            ///< that these are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
+  std::int64_t frozen = 0;  ///< numbers beside `parameters` that get no gradients
 };
 
 /// Collectives are not in them.

@@ -5,6 +5,7 @@
 
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/models/adapters.hpp"
 #include "workloads/models/context_split.hpp"
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
@@ -94,6 +95,9 @@ struct TrainingSetup {
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
   ContextSplit context = {};  ///< ranks that have a part of every sequence each
+  LoraSetup lora = {};        ///< what is trained instead of the model's weights
+  /// That a query sees on average in sequences packed of shorter ones; 0: all that a whole sequence has.
+  std::int64_t packed_keys = 0;
 
   /// Of a micro-batch, that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }

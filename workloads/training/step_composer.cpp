@@ -24,7 +24,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
         program_.memory().allocate(compute_, MemoryClass::activations, "layer inputs", stream_bytes());
   }
   for (const PartKernel& kernel : block.forward)
-    model_flops_ += 3.0 * matrix_flops(kernel.op);
+    model_flops_ += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
@@ -194,7 +194,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
-  end_context_part();
+  end_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
 }
@@ -210,7 +210,7 @@ void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels, con
 
 void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
                               int chunks) {
-  before_context_kernel(kernel);
+  before_kernel(kernel);
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
   if (kept.value > 0.0) {
     state->kept.push_back({kernel.part, program_.memory().allocate(compute_, MemoryClass::activations,

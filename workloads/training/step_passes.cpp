@@ -39,18 +39,20 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
     root.tensors += block.parameter_tensors;
     root.product_parameters += block.product_parameters;
     root.product_tensors += block.product_tensors;
+    root.frozen += block.frozen;
   };
   if (stage_.has_embedding()) add(blocks_.embedding);
   if (stage_.has_head()) add(blocks_.head);
   if (stage_.has_head() && stage_.sums_embedding) {
-    root.parameters += table_parameters();
-    ++root.tensors;
+    const bool is_frozen = setup_.lora.rank > 0;
+    (is_frozen ? root.frozen : root.parameters) += table_parameters();
+    if (!is_frozen) ++root.tensors;
   }
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
     for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i)
       units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors,
-                       blocks_.layer.product_parameters, blocks_.layer.product_tensors});
+                       blocks_.layer.product_parameters, blocks_.layer.product_tensors, blocks_.layer.frozen});
   }
   return units;
 }
@@ -112,7 +114,7 @@ StepStageFacts StepComposer::compose() {
   make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
-  if (stage_.sums_embedding) sum_embedding();
+  if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   micro_batch_.clear();
   optimizer();
