@@ -53,7 +53,7 @@ int check(const Options& options) {
   }
   const ExperimentFile file = ExperimentFile::load(options.file, options.sets);
   if (!options.quiet) print_notes(file.notes());
-  const Experiment experiment = file.make(std::nullopt);
+  const Experiment experiment = file.sketch();
   fmt::print("{}: ok (streams: {}, strategies: {}, seeds: {}, draws: {})\n", options.file,
              experiment.program.streams.size(), experiment.strategies.size(), experiment.measure.seeds,
              experiment.measure.draws);

@@ -160,6 +160,8 @@ std::string_view described(ShapeKey key) {
       return "Attention: keys in a sequence (default: as many as queries)";
     case ShapeKey::head_dim:
       return "Attention: elements in a head";
+    case ShapeKey::value_dim:
+      return "Attention: elements in a head's values (default: as head-dim)";
     case ShapeKey::causal:
       return "Attention: a query does not see later keys";
     case ShapeKey::pass:

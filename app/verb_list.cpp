@@ -119,7 +119,7 @@ Row host_row(const std::string& name) {
 }
 
 Row experiment_row(const std::filesystem::path& file) {
-  const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
+  const Experiment experiment = ExperimentFile::load(file).sketch();
   return {{"name", experiment.name},
           {"system", experiment.cluster.name},
           {"streams", experiment.program.streams.size()},

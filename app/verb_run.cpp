@@ -241,12 +241,14 @@ int run(const RunOptions& options) {
     RunProgress progress(options.quiet);
     const auto configuration = ExperimentFile::load(options.file, options.sets);
     if (!options.quiet) print_notes(configuration.notes());
-    const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) { return configuration.make(draw); };
+    const Experiment nominal = configuration.make(std::nullopt);
+    const ExperimentFactory make = [&](std::optional<std::uint64_t> draw) {
+      return draw ? configuration.make(draw) : nominal;
+    };
     if (const auto verdict = out_of_memory(make)) {
       fmt::print("{}", options.json ? out_of_memory_json(*verdict) : format_out_of_memory(*verdict));
       return kExitInfeasible;
     }
-    const auto nominal = make(std::nullopt);
     set_current_work(size_text(nominal));
     output.emplace(options, nominal, run_header(nominal, configuration.resolved_toml(), options.command_line()),
                    configuration.recording(nominal.cluster));

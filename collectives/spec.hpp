@@ -110,7 +110,8 @@ struct CollectiveLibrarySpec {
   /// src/graph/connect.cc). Small collectives take fewer all the same.
   ChannelLimits channel_limits = {};
   MethodPermits permits = {};
-  int p2p_channels = 0;  ///< of one in which ranks send and receive in pairs; 0: as many as the others
+  int p2p_channels = 0;       ///< of one in which ranks send and receive in pairs; 0: as many as the others
+  int net_peer_channels = 0;  ///< of those, for a peer in another node; 0: the library's rule
   /// Whether an all-to-all deals them among all ranks, itself included, whose channels copy its own shard.
   bool p2p_to_itself = false;
   /// Of a direct collective: whether every channel splits its threads among all peers; else peers have channels

@@ -15,7 +15,7 @@
 namespace c3::inline configs {
 namespace {
 
-constexpr std::array<std::string_view, 3> kMatrixPeaks = {"bf16_peak", "fp16_peak", "fp8_peak"};
+constexpr std::array<std::string_view, 4> kMatrixPeaks = {"bf16_peak", "fp16_peak", "fp8_peak", "fp4_peak"};
 constexpr std::array<std::string_view, 3> kBehindPeaks = {"xcds", "cus_per_xcd", "boost_clock"};
 
 /// Keys of \p names that stand in the file of the preset itself, or that it inherits.

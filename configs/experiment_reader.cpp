@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +19,7 @@
 #include "configs/library_environment.hpp"
 #include "configs/measure_reader.hpp"
 #include "configs/overrides.hpp"
-#include "configs/preset_override.hpp"
+#include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
@@ -31,70 +32,13 @@
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3::inline configs {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-
-/// A key whose value is the name of a preset, which then takes its place as a table of the root.
-struct PresetReference {
-  std::string_view holder;  ///< the table with the key; empty: the root
-  std::string_view key;
-  PresetKind kind;
-  std::string_view table;  ///< overrides of the preset
-  std::string_view meaning;
-
-  std::string name() const { return holder.empty() ? std::string(key) : fmt::format("{}.{}", holder, key); }
-};
-
-/// A system's GPU and library are named by the node's preset, so the node comes first; a host by the
-/// framework's.
-constexpr std::array<PresetReference, 7> kReferences = {{
-    {"", "system", PresetKind::node, "node", "preset of the node (c3sim list systems)"},
-    {"node", "gpu", PresetKind::gpu, "gpu", "preset of its GPUs (c3sim list gpus)"},
-    {"node", "library", PresetKind::library, "library",
-     "preset of its collective library (c3sim list libraries)"},
-    {"model", "use", PresetKind::model, "model", "preset (c3sim list models); without it, all is written out"},
-    {"fabric", "use", PresetKind::fabric, "fabric", "preset of the fabric (c3sim list fabrics)"},
-    {"training", "framework", PresetKind::framework, "framework",
-     "preset of the framework (c3sim list frameworks)"},
-    {"training", "host", PresetKind::host, "host", "preset (c3sim list hosts); default: the framework's"},
-}};
-
-/// Takes the host out of the preset of a framework: it is that of a step whose \p training names none.
-void take_usual_host(Table& framework, Table& training) {
-  const Node* found = framework.find("host");
-  if (found == nullptr) return;
-  const Node host = *found;
-  framework.erase("host");
-  if (training.find("host") == nullptr) training.put("host", host.origin, host);
-}
-
-/// Replaces \p reference by nothing, and its table by the preset with that table's overrides on it.
-void put_preset(Table& root, const PresetReference& reference, PeakChanges& changes) {
-  Table* holder = &root;
-  if (!reference.holder.empty()) {
-    Node* table = root.find(reference.holder);
-    holder = table == nullptr ? nullptr : table->table();
-  }
-  const Node* name = holder == nullptr ? nullptr : holder->find(reference.key);
-  if (name == nullptr) return;
-  if (name->text() == nullptr)
-    throw ConfigError(name->origin, reference.name(), "must be the name of a preset");
-  Node whole = load_preset(reference.kind, *name->text(), name->origin, reference.name());
-  holder->erase(reference.key);
-  if (reference.kind == PresetKind::framework) take_usual_host(*whole.table(), *holder);
-  const Node nothing{Table{}, whole.origin};
-  const Node* found = root.find(reference.table);
-  const Node& overrides = found == nullptr ? nothing : *found;
-  if (overrides.table() == nullptr) throw ConfigError(overrides.origin, reference.table, "must be a table");
-  override_preset(reference.table, *whole.table(), *overrides.table(), changes);
-  whole.origin = overrides.origin;
-  const Origin origin = whole.origin;
-  root.put(reference.table, origin, std::move(whole));
-}
 
 /// The order in which people read a configuration; keys that nobody knows stay, to be refused, at the end.
 Table in_reading_order(const Table& root) {
@@ -109,24 +53,6 @@ Table in_reading_order(const Table& root) {
   for (const Member& member : root.members())
     ordered.put(member.key, member.origin, member.value);
   return ordered;
-}
-
-/// The document with presets in place of their names (kReferences).
-Node resolve(const Node& document) {
-  Node resolved = document;
-  place_library_environment(resolved);
-  Table& root = *resolved.table();
-  if (root.find("system") == nullptr && root.find("node") == nullptr) {
-    throw ConfigError(document.origin, "system", "is missing; it names a system, as in system = \"mi300x-8\"");
-  }
-  place_trace(root);
-  place_lengths(root);
-  PeakChanges changes;
-  for (const PresetReference& reference : kReferences) {
-    if (reference.kind == PresetKind::fabric) name_fabric(root);
-    put_preset(root, reference, changes);
-  }
-  return resolved;
 }
 
 constexpr auto kExperimentKeys = std::to_array<KeyText>({
@@ -171,8 +97,21 @@ void pack(Section& root, const SequenceLengths& lengths, TrainingSetup& setup) {
               "document_mask requires attention in one kernel; framework.attention is \"products\"");
 }
 
+/// How much of a training step is written.
+enum class StepExtent {
+  whole,
+  sketch,  ///< a step that is as short as can be, once it is sure that the whole could be written
+};
+
+void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) {
+  const std::shared_ptr<const ProgramFamily> family = training_family(std::move(setup));
+  if (extent == StepExtent::whole) return set_step(experiment, family);
+  family->check(experiment.cluster);
+  set_step(experiment, smallest(*family));
+}
+
 /// Streams that are written out, those of a training step, or those of a trace.
-void read_work(Section& root, const Sampling& sampling, Experiment& experiment) {
+void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
@@ -181,10 +120,10 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
     if (has_streams)
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
-    TrainingSetup setup = read_training(root, sampling, ranks);
+    TrainingSetup setup = read_training(root, sampling, experiment.cluster);
     const auto lengths = read_lengths(root, setup.sequence);
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
-    if (!root.is_rehearsal()) set_training(experiment, std::move(setup));
+    if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }
   if (!trains && root.holds("workload"))
     root.fail("workload", "requires [training]: its lengths are those of the sequences that a step takes");
@@ -204,7 +143,7 @@ void read_work(Section& root, const Sampling& sampling, Experiment& experiment) 
 /// How ranges are sampled under the seed of the file.
 using SamplingOf = std::function<Sampling(std::uint64_t seed)>;
 
-Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
+Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExtent extent) {
   root.integer("schema", kSchema, kSchema);
   Experiment experiment;
   if (root.has("name")) experiment.name = root.slug("name");
@@ -213,7 +152,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
-  read_work(root, sampling, experiment);
+  read_work(root, sampling, extent, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
   const bool trains = root.has("training") && !root.is_rehearsal();
   experiment.strategies =
@@ -225,13 +164,14 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of) {
   return experiment;
 }
 
-Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of) {
+Experiment read_experiment(const Node& resolved, const SamplingOf& sampling_of, StepExtent extent) {
   Section root(resolved, "");
-  return read_experiment(root, sampling_of);
+  return read_experiment(root, sampling_of, extent);
 }
 
-Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw) {
-  return read_experiment(resolved, [draw](std::uint64_t seed) { return Sampling(draw, seed); });
+Experiment read_experiment(const Node& resolved, std::optional<std::uint64_t> draw, StepExtent extent) {
+  return read_experiment(
+      resolved, [draw](std::uint64_t seed) { return Sampling(draw, seed); }, extent);
 }
 
 /// Lets every key be left out, those of inner tables alike.
@@ -277,11 +217,13 @@ Rule environment_rule() {
 
 TableRule experiment_rule() {
   // A CU mask as fine as can be: bounds that follow from the GPU are then as wide as for any GPU.
-  TableRule rule =
-      describe("", Provenance::optional,
-               [](Section& root) { read_experiment(root, [](std::uint64_t) { return Sampling(); }); },
-               {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
-  for (const PresetReference& reference : kReferences)
+  TableRule rule = describe("", Provenance::optional,
+                            [](Section& root) {
+                              read_experiment(
+                                  root, [](std::uint64_t) { return Sampling(); }, StepExtent::sketch);
+                            },
+                            {{"gpu.mask_granule", Node{std::int64_t{1}, {}}}});
+  for (const PresetReference& reference : kPresetReferences)
     allow_reference(rule, reference);
   rule.find("training")->with.clear();     // framework and host by name, and a model by `use`
   KeyRule& fabric = *rule.find("fabric");  // a name, or a table with `use` and what is to differ
@@ -342,9 +284,9 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
     const Origin file_name = {resolved.origin.file, 0, 0};
     resolved.table()->put("name", file_name, Node{name, file_name});
   }
-  const Measure measure = read_experiment(resolved, std::nullopt).measure;
+  const Measure measure = read_experiment(resolved, std::nullopt, StepExtent::sketch).measure;
   for (int draw = 0; draw < measure.draws; ++draw)
-    read_experiment(resolved, static_cast<std::uint64_t>(draw));
+    read_experiment(resolved, static_cast<std::uint64_t>(draw), StepExtent::sketch);
 
   const Node* written = resolved.table()->find("measure");
   const Origin at = written == nullptr ? resolved.origin : written->origin;
@@ -355,16 +297,22 @@ ExperimentFile ExperimentFile::read(Node merged, const std::string& name) {
 }
 
 Experiment ExperimentFile::make(std::optional<std::uint64_t> draw) const {
-  return read_experiment(resolved_, draw);
+  return read_experiment(resolved_, draw, StepExtent::whole);
+}
+
+Experiment ExperimentFile::sketch() const {
+  return read_experiment(resolved_, std::nullopt, StepExtent::sketch);
 }
 
 Experiment ExperimentFile::make_at(const RangeEnd& end) const {
-  return read_experiment(resolved_, [&end](std::uint64_t) { return Sampling::at(end); });
+  return read_experiment(
+      resolved_, [&end](std::uint64_t) { return Sampling::at(end); }, StepExtent::whole);
 }
 
 std::vector<NamedRange> ExperimentFile::ranges() const {
   std::vector<NamedRange> ranges;
-  read_experiment(resolved_, [&ranges](std::uint64_t) { return Sampling::listing(ranges); });
+  read_experiment(
+      resolved_, [&ranges](std::uint64_t) { return Sampling::listing(ranges); }, StepExtent::sketch);
   std::vector<NamedRange> once;  // a reader may ask for a key again
   for (NamedRange& range : ranges) {
     if (std::ranges::find(once, range.key, &NamedRange::key) == once.end()) once.push_back(std::move(range));
@@ -373,7 +321,7 @@ std::vector<NamedRange> ExperimentFile::ranges() const {
 }
 
 std::vector<std::string> ExperimentFile::notes() const {
-  const Experiment nominal = make(std::nullopt);
+  const Experiment nominal = sketch();
   std::vector<std::string> notes =
       unused_keys(overridden_keys(*merged_.table()), nominal.cluster, use_of(nominal));
   const Node* gpu = merged_.table()->find("gpu");
@@ -399,7 +347,7 @@ std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) c
 std::optional<SequenceLengths> ExperimentFile::lengths() const {
   if (resolved_.table()->find("workload") == nullptr) return std::nullopt;
   Section root(resolved_, "");
-  return read_lengths(root, training_of(make(std::nullopt)).sequence);
+  return read_lengths(root, training_of(sketch()).sequence);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

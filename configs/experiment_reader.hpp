@@ -22,16 +22,19 @@ namespace c3::inline configs {
 class ExperimentFile {
  public:
   /// Reads \p path, applies \p sets (as load_document describes), puts every preset in place of its name, and
-  /// reads the nominal experiment and every draw of it once, so that nothing is left to be refused in
-  /// mid-study. \throws ConfigError
+  /// reads the nominal experiment and every draw of it once (as sketch() does), so that nothing is left to be
+  /// refused in mid-study. \throws ConfigError
   static ExperimentFile load(const std::filesystem::path& path, std::span<const std::string> sets = {});
 
   /// The same of a document in memory. \param name of the experiment, where the document has none.
   static ExperimentFile read(Node document, const std::string& name);
 
   /// The experiment with every range at its nominal value, or drawn: draw d of an experiment is the same on
-  /// every machine and whatever was made before. Microseconds.
+  /// every machine and whatever was made before. A long training step takes seconds to write.
   Experiment make(std::optional<std::uint64_t> draw) const;
+
+  /// The nominal experiment, but of a training step one that is as short as can be: what it is made of.
+  Experiment sketch() const;
 
   /// With one range at an end, and all others at their nominal values.
   Experiment make_at(const RangeEnd& end) const;

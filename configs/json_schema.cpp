@@ -215,8 +215,12 @@ class SchemaWriter {
   Json value(const Rule& rule) {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
-    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})},
-                    {"patternProperties", {{"^(value|low|nominal|high)$", plain}}}};
+    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})}};
+    if (is_number(rule)) {  // value, or low, nominal and high: all but kind and source, said shortly
+      sourced["patternProperties"] = {{"^[^ks]", plain}};
+    } else {
+      sourced["properties"] = {{"value", plain}};
+    }
     const bool required = *rule.provenance == Provenance::required;
     Json either = required ? std::move(sourced) : Json{{"anyOf", Json::array({plain, std::move(sourced)})}};
     if (!is_number(rule)) return either;

@@ -15,13 +15,36 @@
 namespace c3::inline configs {
 namespace {
 
+void check(Section& section, const ExpertDimensions& experts, std::int64_t layers) {
+  if (layers % experts.interval != 0)
+    section.fail("interval", fmt::format("must divide layers, which is {}", layers));
+  if (experts.per_token > experts.experts)
+    section.fail("per_token",
+                 fmt::format("must not exceed the {} experts (it is {})", experts.experts, experts.per_token));
+  if (experts.dense_layers >= layers)
+    section.fail("dense_layers",
+                 fmt::format("must be below the model's {} layers (it is {})", layers, experts.dense_layers));
+  if (experts.experts % experts.groups != 0)
+    section.fail("groups",
+                 fmt::format("must divide count, which is {} (it is {})", experts.experts, experts.groups));
+  if (experts.groups_per_token > experts.groups)
+    section.fail("groups_per_token", fmt::format("must not exceed groups, which is {} (it is {})",
+                                                 experts.groups, experts.groups_per_token));
+}
+
 ExpertDimensions read_experts(Section section, std::int64_t layers) {
   ExpertDimensions experts;
   read_fields(section, experts, kExpertFields);
-  if (layers % experts.interval != 0)
-    section.fail("interval", fmt::format("must divide layers, which is {}", layers));
+  if (!section.is_rehearsal()) check(section, experts, layers);  // whose examples need not fit together
   section.finish();
   return experts;
+}
+
+LatentDimensions read_latent(Section section) {
+  LatentDimensions latent;
+  read_fields(section, latent, kLatentFields);
+  section.finish();
+  return latent;
 }
 
 }  // namespace
@@ -32,7 +55,10 @@ ModelDimensions read_model(Section& section) {
   const bool has_experts = section.has("experts");
   section.explain("experts", "a mixture of experts in place of feed-forward layers; default: none");
   if (has_experts) model.experts = read_experts(section.table("experts"), model.layers);
-  if (model.own_head_dim == 0 && model.hidden % model.heads != 0) {
+  const bool has_latent = section.has("latent");
+  section.explain("latent", "attention whose queries, keys and values come from short vectors (MLA)");
+  if (has_latent) model.latent = read_latent(section.table("latent"));
+  if (model.own_head_dim == 0 && !model.latent && model.hidden % model.heads != 0) {
     section.fail("heads", fmt::format("must divide hidden, which is {}, or head_dim be given", model.hidden));
   }
   if (model.heads % model.kv_heads != 0) {
@@ -86,9 +112,10 @@ std::optional<WeightShape> weight_of(const ModelDimensions& model, std::string_v
   const PartId* const part = product_named(operation);
   if (part == nullptr) return std::nullopt;
   const std::vector<ModelPart> layer = layer_of(transformer(model).stacks.front(), 0);
-  const parts::Projection& product = *find_product(layer, *part);
-  return WeightShape{std::accumulate(product.outputs.begin(), product.outputs.end(), std::int64_t{0}),
-                     product.inputs};
+  const parts::Projection* const product = find_product(layer, *part);
+  if (product == nullptr) return std::nullopt;  // latent attention has others
+  return WeightShape{std::accumulate(product->outputs.begin(), product->outputs.end(), std::int64_t{0}),
+                     product->inputs};
 }
 
 }  // namespace c3::configs

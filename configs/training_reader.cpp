@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "configs/fields/training_fields.hpp"
 #include "configs/model_reader.hpp"
 #include "configs/spec_readers.hpp"
+#include "workloads/models/styles/style.hpp"
 #include "workloads/training/context_rules.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -54,6 +58,49 @@ void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
   const bool has_chunks = overlap == TensorOverlap::chunks || overlap == TensorOverlap::user_buffers;
   if (section.has("tensor_chunks") && !has_chunks)
     section.refuse("tensor_chunks", "requires tensor_overlap = \"chunks\" or \"user_buffers\"");
+}
+
+/// What a recipe requires of the step and of \p gpu.
+void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec& gpu) {
+  const PrecisionSetup& precision = setup.precision;
+  if (!precision.recipe->dtype) {
+    const auto needs = [&](bool is_set, std::string_view key) {
+      if (is_set) section.refuse(key, "requires a precision of 8 or 4 bits (it is \"16bit\")");
+    };
+    needs(precision.parameters, "quantized_parameters");
+    needs(!precision.weight_gradients, "quantized_wgrad");
+    needs(precision.first_layers > 0, "first_layers_16bit");
+    needs(precision.last_layers > 0, "last_layers_16bit");
+    return;
+  }
+  if (setup.dtype == DType::fp32)
+    section.refuse("precision", "requires dtype = \"bf16\" or \"fp16\" of the model (it is \"fp32\")");
+  const bool is_kept = setup.framework.kernels->keeps_casts || setup.sharding == Sharding::parameters;
+  if (precision.parameters && !is_kept)
+    section.refuse("quantized_parameters",
+                   "requires sharding = \"fsdp\" with this framework, which casts weights for each pass");
+  if (precision.first_layers + precision.last_layers > setup.model.layers)
+    section.refuse(section.has("last_layers_16bit") ? "last_layers_16bit" : "first_layers_16bit",
+                   fmt::format("{} layers at both ends exceed the model's {}",
+                               precision.first_layers + precision.last_layers, setup.model.layers));
+  if (runs_on(precision.recipe, gpu)) return;
+  const bool has_rate = std::ranges::find(gpu.compute.matrix, *precision.recipe->dtype, &MatrixRate::dtype) !=
+                        gpu.compute.matrix.end();
+  section.refuse("precision",
+                 fmt::format("\"{}\" requires {}, which {} does not have; the nearest that it runs is \"{}\"",
+                             name_of(precision.recipe),
+                             has_rate ? "matrix units that scale blocks of 32 or fewer"
+                                      : fmt::format("a rate of {}", name_of(*precision.recipe->dtype)),
+                             gpu.name, name_of(nearest_that_runs(precision.recipe, gpu))));
+}
+
+/// The host does nothing while a graph runs.
+void check_graphs(Section& section, const TrainingSetup& setup) {
+  if (setup.graphs != StepGraphs::step) return;
+  if (setup.framework.syncs_passes || setup.framework.gathers_wait_on_host)
+    section.refuse("graphs",
+                   fmt::format("\"step\" requires framework.{} = false",
+                               setup.framework.syncs_passes ? "syncs_passes" : "gathers_wait_on_host"));
 }
 
 /// Keys that there were before tensor_overlap.
@@ -132,8 +179,6 @@ void check_model(Section& section, const TrainingSetup& setup) {
 void check_model(Section& model, const ModelDimensions& dimensions) {
   if (dimensions.vocabulary == 0)
     model.refuse("vocabulary", "is missing; a training step requires it for the embedding and the logits");
-  if (dimensions.experts)
-    model.refuse("experts", "mixture-of-experts models are not supported in training steps");
   if (dimensions.structure == Structure::encoder_decoder)
     model.refuse("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.relative_buckets > 0)
@@ -142,16 +187,22 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
     model.refuse("norm_after", "models with norms after their blocks are not supported in training steps");
 }
 
-LoraSetup read_lora(Section& training, int tensor_parallel) {
+LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
   const bool is_there = training.has("lora");
   training.explain("lora", "fine-tuning: frozen weights, and adapters that are trained");
   if (!is_there) return {};
   Section section = training.table("lora");
   LoraSetup lora;
   read_fields(section, lora, kLoraFields);
+  const int tensor_parallel = setup.tensor_parallel;
+  const bool is_divided = setup.sequence_parallel && tensor_parallel > 1;
+  if (setup.model.experts || setup.model.latent)
+    training.refuse("lora", "is not supported with [model.experts] or [model.latent]");
   if (lora.rank % tensor_parallel != 0)
     section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
                                      tensor_parallel, lora.rank));
+  if (lora.all_to_all && !is_divided)
+    section.refuse("all_to_all", "requires training.sequence_parallel = true and tensor_parallel above 1");
   if (!lora.qkv && !lora.out && !lora.gate_up && !lora.down)
     section.refuse("rank", "requires one of qkv, out, gate_up and down to be true");
   section.finish();
@@ -159,6 +210,13 @@ LoraSetup read_lora(Section& training, int tensor_parallel) {
 }
 
 }  // namespace
+
+PrecisionRecipe read_recipe(Section& section, std::string_view key) {
+  std::vector<std::pair<std::string_view, PrecisionRecipe>> recipes;
+  for (const PrecisionRecipe recipe : kPrecisionRecipes)
+    recipes.emplace_back(name_of(recipe), recipe);
+  return section.choice<PrecisionRecipe>(key, recipes);
+}
 
 std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
 
@@ -173,7 +231,8 @@ std::vector<std::string> read_pipeline_table(Section& section, std::string_view 
   section.fail(key, "must be a list of texts, one for each stage");
 }
 
-TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) {
+TrainingSetup read_training(Section& root, const Sampling& sampling, const ClusterSpec& cluster) {
+  const int ranks = cluster.ranks();
   Section section = root.table("training", sampling);
   Section framework = root.table("framework", sampling);
   Section host = root.table("host", sampling);
@@ -186,25 +245,31 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks) 
   setup.dtype = read_dtype(model, "dtype");
   root.explain(kTables);
   model.explain("dtype", "data type in which layers compute");
-  if (setup.dtype == DType::fp8) {
-    model.fail("dtype",
-               "training in fp8 is not supported: a step needs a recipe (which products are fp8, how they are "
-               "scaled, what stays in bf16); use \"bf16\"");
+  if (setup.dtype == DType::fp8 || setup.dtype == DType::fp4) {
+    model.fail(
+        "dtype",
+        "a step in fp8 needs a recipe (which products are fp8, how they are scaled, what stays in bf16); use "
+        "\"bf16\" with training.precision");
   }
   setup.model = read_model(model);
   refuse_former_keys(section);
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
   read_fields(section, setup.context, kContextFields);
-  setup.lora = read_lora(section, setup.tensor_parallel);
+  setup.lora = read_lora(section, setup);
+  read_fields(section, setup.precision, kPrecisionFields);
+  read_fields(section, setup.experts, kExpertParallelFields);
   complete_pipeline(section, setup.pipeline);
+  if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
+  check_graphs(section, setup);
   read_global_batch(section, setup, ranks);
   section.finish();
   check_model(model, setup.model);
   check_model(section, setup);
   if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
+  if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

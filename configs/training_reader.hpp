@@ -1,13 +1,14 @@
 #pragma once
 /// Reads `[training]`: a step of the model on the whole cluster, in place of streams that are written out.
 
+#include "collectives/spec.hpp"
 #include "configs/section.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline configs {
 
-/// Reads `training`, `framework` and `model` of \p root. \param ranks of the cluster, among which the step is
-/// divided.
-TrainingSetup read_training(Section& root, const Sampling& sampling, int ranks);
+/// Reads `training`, `framework` and `model` of \p root. \param cluster among whose ranks the step is divided,
+/// and whose GPU it must run on.
+TrainingSetup read_training(Section& root, const Sampling& sampling, const ClusterSpec& cluster);
 
 }  // namespace c3::configs

@@ -30,8 +30,8 @@ double unit(std::uint64_t word) { return (static_cast<double>(word >> 12U) + 0.5
 }  // namespace
 
 // Part of what makes a draw reproducible: another hash would change every draw of a named stream.
-std::uint64_t stable_hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
+std::uint64_t stable_hash(std::string_view text, std::uint64_t before) {
+  std::uint64_t hash = before;
   for (const char c : text) {
     hash ^= static_cast<unsigned char>(c);
     hash *= 1099511628211ULL;

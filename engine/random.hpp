@@ -7,8 +7,12 @@
 
 namespace c3::inline engine {
 
+/// Where stable_hash() begins.
+inline constexpr std::uint64_t kEmptyHash = 14695981039346656037ULL;
+
 /// A 64-bit hash of \p text (FNV-1a) that is the same on every machine and in every version.
-std::uint64_t stable_hash(std::string_view text);
+/// \param before the hash of a text of which \p text is the continuation
+std::uint64_t stable_hash(std::string_view text, std::uint64_t before = kEmptyHash);
 
 /// A named sequence: the same (seed, stream, index) gives the same number on every machine.
 class RandomStream {

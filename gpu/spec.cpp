@@ -15,6 +15,8 @@ Bytes element_size(DType dtype) {
       return Bytes{1};
     case DType::fp32:
       return Bytes{4};
+    case DType::fp4:
+      return Bytes{0.5};
   }
   throw std::logic_error("element_size: unknown data type");
 }
@@ -26,6 +28,11 @@ const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype) {
     throw InfeasibleError("gpu '" + gpu.name + "' has no matrix rate for " + std::string(name_of(dtype)));
   }
   return *found;
+}
+
+bool takes_any_layout(const GpuSpec& gpu, DType dtype) {
+  if (element_size(dtype) >= element_size(DType::bf16)) return true;
+  return dtype == DType::fp8 && gpu.family.matrix_operands == MatrixOperands::tensor_memory;
 }
 
 const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype) {

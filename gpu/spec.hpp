@@ -14,12 +14,13 @@
 
 namespace c3::inline gpu {
 
-enum class DType { bf16, fp16, fp8, fp32 };
+enum class DType { bf16, fp16, fp8, fp32, fp4 };
 constexpr auto enum_names(DType) {
   return std::to_array<EnumName<DType>>({{"bf16", DType::bf16},
                                          {"fp16", DType::fp16},
                                          {"fp8", DType::fp8},
                                          {"fp32", DType::fp32},
+                                         {"fp4", DType::fp4},
                                          {"bfloat16", DType::bf16},
                                          {"float16", DType::fp16},
                                          {"half", DType::fp16},
@@ -383,6 +384,12 @@ struct GpuSpec {
 
 /// The rate of matrix products of \p dtype, on whichever units compute them. \throws as matrix_rate.
 const MatrixRate& product_rate(const GpuSpec& gpu, DType dtype);
+
+/// Whether matrix units take operands of \p dtype that do not lie along k, so that a tensor needs no transposed
+/// copy for its other products. Of 8 bits tcgen05 does, of 4 bits it does not; wgmma and mma.sync take them
+/// along k only (NVIDIA PTX ISA; TransformerEngine, nvte_is_non_tn_fp8_gemm_supported). MFMA is assumed to be
+/// like these.
+bool takes_any_layout(const GpuSpec& gpu, DType dtype);
 
 /// \returns the entry for \p dtype. \throws InfeasibleError naming GPU and dtype when the GPU has none.
 const MatrixRate& matrix_rate(const GpuSpec& gpu, DType dtype);

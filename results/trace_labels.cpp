@@ -55,6 +55,8 @@ ElementType element_type(const std::optional<DType>& dtype) {
       return {"f16", "Half", size};
     case DType::fp8:
       return {"f8e4m3", "Float8_e4m3fn", size};
+    case DType::fp4:
+      return {"f4e2m1", "Float4_e2m1fn_x2", size};
     case DType::fp32:
       return {"f32", "Float", size};
   }

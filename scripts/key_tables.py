@@ -15,6 +15,7 @@ import subprocess
 
 BLOCK = re.compile(r"^<!-- keys of: (\w+) ?(\S*) -->\n(.*?)^<!-- end of keys -->$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"(\w[\w ]* (?:above 0|0 or more|\S+ to \S+?))[?!]?")
+SOURCED = [f"{what}{source}" for what in ("value", "number") for source in ("", " with its source")]  # tables that hold a value with its source
 SLUG = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
 
@@ -31,12 +32,12 @@ class Schema:
             return self.plain(self.root["$defs"][part["$ref"].removeprefix("#/$defs/")])
         ways = [way for way in part.get("anyOf", []) if not self.is_sourced(way)]
         if self.is_sourced(part):
-            return self.plain(part["patternProperties"]["^(value|low|nominal|high)$"])
+            return self.plain(next(iter({**part.get("patternProperties", {}), **part.get("properties", {})}.values())))
         return self.plain(ways[0]) if len(ways) == 1 and len(part["anyOf"]) == 2 else part
 
     @staticmethod
     def is_sourced(part):
-        return "^(value|low|nominal|high)$" in part.get("patternProperties", {})
+        return any(way.get("$ref", "").removeprefix("#/$defs/") in SOURCED for way in part.get("allOf", []))
 
     def value(self, part):
         """What may be written: "bandwidth above 0", "`cu`, `dma`"."""

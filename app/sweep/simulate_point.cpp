@@ -45,8 +45,9 @@ PointResult failed_point(std::string error) {
 
 PointResult simulate_point(const ExperimentFile& file) {
   try {
-    const auto make = [&](std::optional<std::uint64_t> draw) { return file.make(draw); };
-    if (const auto verdict = out_of_memory(make)) return result_of(*verdict, make(std::nullopt).strategies);
+    const Experiment nominal = file.make(std::nullopt);
+    const auto make = [&](std::optional<std::uint64_t> draw) { return draw ? file.make(draw) : nominal; };
+    if (const auto verdict = out_of_memory(make)) return result_of(*verdict, nominal.strategies);
     return result_of(run_study(make));
   } catch (const ConfigError& error) {
     return failed_point(error.what());

@@ -27,6 +27,7 @@ int power_of_two(int count) { return static_cast<int>(std::bit_ceil(static_cast<
 
 int network_peer_channels(const ClusterSpec& cluster) {
   const CollectiveLibrarySpec& library = cluster.library;
+  if (library.net_peer_channels > 0) return power_of_two(library.net_peer_channels);
   const int nics = nics_of_gpu(cluster);
   int channels = std::max(kLeast, nics);
   if (goes_by_rate(library)) {
@@ -39,6 +40,7 @@ int network_peer_channels(const ClusterSpec& cluster) {
 int network_peer_channels(const ClusterSpec& cluster, int ranks, int all) {
   const CollectiveLibrarySpec& library = cluster.library;
   int channels = network_peer_channels(cluster);
+  if (library.net_peer_channels > 0) return std::min(channels, all);
   if (goes_by_rate(library)) {
     const int rounds = (ranks + kOnChannel - 1) / kOnChannel;
     while (channels * rounds > all && channels > 1)

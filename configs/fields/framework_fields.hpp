@@ -70,6 +70,10 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                             "whether the host waits for gradients and their norm before the optimizer"),
     flag<&Framework::syncs_passes>("syncs_passes",
                                    "whether the host also waits after each pass of a micro-batch"),
+    flag<&Framework::experts_apart>("experts_apart", "whether a GPU's experts are launched one by one")
+        .optional(),
+    flag<&Framework::syncs_routing>("syncs_routing", "whether the host waits for the tokens of each expert")
+        .optional(),
     quantity<&Framework::reserved>("reserved", "GPU memory of the driver's context and of collective libraries")
         .or_none(),
 });

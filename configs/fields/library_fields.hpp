@@ -72,6 +72,9 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     number<&CollectiveLibrarySpec::p2p_channels>("p2p_channels", {1, 1024},
                                                  "work groups where ranks send in pairs")
         .optional(),
+    number<&CollectiveLibrarySpec::net_peer_channels>("net_peer_channels", {1, 64},
+                                                      "channels for each peer in another node")
+        .optional(),
     flag<&CollectiveLibrarySpec::p2p_to_itself>(
         "p2p_to_itself", "whether an all-to-all deals channels to a rank's own shard, too")
         .optional(),

@@ -49,16 +49,47 @@ inline constexpr auto kModelFields = std::to_array<Field<ModelDimensions>>({
     choice<&ModelDimensions::family>("family",
                                      "HuggingFace model code whose kernels are listed for the whole model")
         .optional(),
+    plain_flag<&ModelDimensions::attention_sinks>("attention_sinks", "whether each head has a learned sink")
+        .optional(),
+    plain_flag<&ModelDimensions::output_norm>("output_norm", "whether blocks' outputs have norms of their own")
+        .optional(),
 });
-static_assert(member_count<ModelDimensions>() == kModelFields.size() + 2, "all but name and experts");
+static_assert(member_count<ModelDimensions>() == kModelFields.size() + 3, "all but name, experts and latent");
 
 inline constexpr auto kExpertFields = std::to_array<Field<ExpertDimensions>>({
     number<&ExpertDimensions::experts>("count", {1, kMostLayers}, "experts of a layer"),
     number<&ExpertDimensions::capacity>("capacity", {1, kMostTokens},
-                                        "tokens of one sequence that an expert takes; the others skip it"),
+                                        "tokens of one sequence that an expert takes; default: all")
+        .optional(),
     number<&ExpertDimensions::interval>("interval", {1, kMostLayers},
-                                        "every how many layers there are experts; must divide layers"),
+                                        "every how many layers there are experts; must divide layers")
+        .optional(),
+    number<&ExpertDimensions::per_token>("per_token", {1, kMostLayers}, "experts to which a token goes")
+        .optional(),
+    number<&ExpertDimensions::width>("width", {1, kWidest}, "width of one expert; default: ffn").optional(),
+    number<&ExpertDimensions::shared_width>("shared_width", {1, kWidest},
+                                            "width of the shared experts together; default: none")
+        .optional(),
+    number<&ExpertDimensions::dense_layers>("dense_layers", {0, kMostLayers}, "first layers, without experts")
+        .optional(),
+    number<&ExpertDimensions::groups>("groups", {1, kMostLayers}, "groups of experts").optional(),
+    number<&ExpertDimensions::groups_per_token>("groups_per_token", {1, kMostLayers},
+                                                "groups from which a token's experts are chosen")
+        .optional(),
+    choice<&ExpertDimensions::scores>("scores", "what the router makes of its logits").optional(),
+    plain_flag<&ExpertDimensions::router_bias>("router_bias", "whether the router has a bias").optional(),
 });
 static_assert(member_count<ExpertDimensions>() == kExpertFields.size());
+
+inline constexpr auto kLatentFields = std::to_array<Field<LatentDimensions>>({
+    number<&LatentDimensions::query_rank>("query_rank", {1, kWidest},
+                                          "elements of the vector from which queries are made; default: none")
+        .optional(),
+    number<&LatentDimensions::kv_rank>("kv_rank", {1, kWidest}, "the same of keys and values"),
+    number<&LatentDimensions::plain_dim>("plain_dim", {1, kWidest}, "elements of a head that are not rotated"),
+    number<&LatentDimensions::rotated_dim>("rotated_dim", {1, kWidest}, "elements of a head that are rotated"),
+    number<&LatentDimensions::value_dim>("value_dim", {1, kWidest}, "elements of a head's values"),
+});
+static_assert(member_count<LatentDimensions>() == kLatentFields.size());
 
 }  // namespace c3::configs

@@ -67,6 +67,7 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"seq", "attention: queries of a sequence"},
     {"kv_seq", "attention: keys of a sequence; default: as many as queries"},
     {"head_dim", "attention: elements of a head"},
+    {"value_dim", "attention: elements of a head's values; default: head_dim"},
     {"causal", "attention: whether a query does not see later keys", false},
     {"pass", "forward or backward", "forward"},
     {"rows", "vector operators: rows of their tensors"},

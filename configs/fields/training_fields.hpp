@@ -48,9 +48,50 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
     number<&TrainingSetup::recompute_every>("recompute_every", {1, 4096},
                                             "one of this many layers is recomputed")
         .optional(),
+    choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 8,
-              "all but model, framework, host, dtype, pipeline, context, lora and packed_keys");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 10,
+              "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, experts");
+
+PrecisionRecipe read_recipe(Section& section, std::string_view key);
+
+/// Of the same table.
+inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
+    read_by<&PrecisionSetup::recipe, read_recipe>("precision",
+                                                  "recipe by which layers' products run in 8 or 4 bits")
+        .optional(),
+    plain_flag<&PrecisionSetup::parameters>("quantized_parameters",
+                                            "whether these products' weights are kept in that type alone")
+        .optional(),
+    plain_flag<&PrecisionSetup::weight_gradients>("quantized_wgrad",
+                                                  "whether gradients of weights are such products, too")
+        .optional(),
+    number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
+        .optional(),
+    number<&PrecisionSetup::last_layers>("last_layers_16bit", {0, 4096}, "last layers that stay in 16 bits")
+        .optional(),
+});
+static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "all but what the GPU says");
+
+/// Of the same table.
+inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>({
+    number<&ExpertSetup::ranks>("expert_parallel", {1, 4096}, "ranks among which experts are divided")
+        .optional(),
+    number<&ExpertSetup::tensor>("expert_tensor_parallel", {1, 4096},
+                                 "ranks that share each expert's weights; default: tensor_parallel")
+        .by_others(),
+    choice<&ExpertSetup::dispatch>("dispatch", "how tokens come to experts on other ranks").optional(),
+    plain_flag<&ExpertSetup::fp8_dispatch>("fp8_dispatch", "whether tokens travel to their experts in FP8")
+        .optional(),
+    number<&ExpertSetup::capacity_factor>("capacity_factor", {0.01, 1024},
+                                          "tokens of an expert over an even share; default: all")
+        .by_others(),
+    plain_flag<&ExpertSetup::shared_overlap>("shared_expert_overlap",
+                                             "whether shared experts run beside dispatch")
+        .optional(),
+    number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
+});
+static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size());
 
 std::string read_layout(Section& section, std::string_view key);
 std::vector<std::string> read_pipeline_table(Section& section, std::string_view key);
@@ -118,6 +159,10 @@ inline constexpr auto kLoraFields = std::to_array<Field<LoraSetup>>({
     plain_flag<&LoraSetup::gate_up>("gate_up", "whether the feed-forward layer's first projections have them")
         .optional(),
     plain_flag<&LoraSetup::down>("down", "whether its second one has one").optional(),
+    plain_flag<&LoraSetup::dropout>("dropout", "whether what adapters multiply is dropped out").optional(),
+    plain_flag<&LoraSetup::all_to_all>(
+        "all_to_all", "with sequence_parallel, whether tokens of outputs are exchanged, not gathered")
+        .optional(),
 });
 static_assert(member_count<LoraSetup>() == kLoraFields.size());
 

@@ -96,7 +96,10 @@ void set_coefficients(GpuSpec& gpu, const KernelCoefficients& coefficients) {
   for (MatrixRate& rate : gpu.compute.matrix) {
     const bool on_vectors = rate.dtype == DType::fp32;
     const double share = on_vectors ? coefficients.vector_gemm.share : matrix.share;
-    derive(rate, share * (rate.dtype == DType::fp8 ? matrix.fp8_share : 1.0), gpu);
+    const double narrow = rate.dtype == DType::fp8   ? matrix.fp8_share
+                          : rate.dtype == DType::fp4 ? matrix.fp4_share
+                                                     : 1.0;
+    derive(rate, share * narrow, gpu);
   }
   if (gpu.compute.fp32_matrix.peak.value > 0.0) derive(gpu.compute.fp32_matrix, matrix.share, gpu);
 }

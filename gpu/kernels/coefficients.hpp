@@ -26,6 +26,7 @@ inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 struct GemmCoefficients {
   double share = 1.0;
   double fp8_share = 1.0;
+  double fp4_share = 1.0;
   double operand = 0.0;
   double prologue_k = 0.0;
   double saturating_waves = 0.0;
@@ -49,6 +50,7 @@ using GemmField = CoefficientField<GemmCoefficients>;
 inline constexpr std::array kGemmFields = {
     GemmField{"share", &GemmCoefficients::share, 0.1, 1.3, "of the peak, for tiles without end; by family"},
     GemmField{"fp8_share", &GemmCoefficients::fp8_share, 0.1, 1.3, "of fp8's peak, over `share`"},
+    GemmField{"fp4_share", &GemmCoefficients::fp4_share, 0.1, 1.3, "of fp4's peak, over `share`"},
     GemmField{"operand", &GemmCoefficients::operand, 0.5, 300,
               "tile side whose operands take as long as its products"},
     GemmField{"prologue_k", &GemmCoefficients::prologue_k, 0.5, 1024,

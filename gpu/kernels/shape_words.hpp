@@ -38,12 +38,13 @@ enum class ShapeKey : std::uint8_t {
   layout,
   warm,
   scales,
+  value_dim,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 19> kShapeKeys = {
-    "op",       "dtype",  "b",    "m",    "n",    "k",       "heads",  "kv_heads", "seq",   "kv_seq",
-    "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout", "warm",     "scales"};
+inline constexpr std::array<std::string_view, 20> kShapeKeys = {
+    "op",       "dtype",  "b",    "m",    "n",    "k",       "heads",  "kv_heads", "seq",    "kv_seq",
+    "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout", "warm",     "scales", "value_dim"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 

@@ -24,12 +24,15 @@ constexpr std::uint64_t kDraws = 10;
 struct Table {
   std::string_view group, label;
 };
-constexpr std::array kTables = {Table{"titan", "LLaMA 3.1 8B, FSDP and FSDP x TP, 64 and 128 H100, torchtitan"},
-                                Table{"vtrain256", "GPT 18.4B, TP x PP x DP on 256 A100, Megatron-DeepSpeed"},
-                                Table{"vtrain512", "GPT 39.1B, TP x PP x DP on 512 A100, Megatron-DeepSpeed"},
-                                Table{"gpt175b", "GPT-3 175B, TP 4 PP 8 VP 12 on 128 to 2,048 H100, NeMo"},
-                                Table{"llama8b_cp2", "LLaMA 3.1 8B, CP 2 on 8 to 128 H100, NeMo"},
-                                Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"}};
+constexpr std::array kTables = {
+    Table{"titan", "LLaMA 3.1 8B, FSDP and FSDP x TP, 64 and 128 H100, torchtitan"},
+    Table{"vtrain256", "GPT 18.4B, TP x PP x DP on 256 A100, Megatron-DeepSpeed"},
+    Table{"vtrain512", "GPT 39.1B, TP x PP x DP on 512 A100, Megatron-DeepSpeed"},
+    Table{"gpt175b", "GPT-3 175B, TP 4 PP 8 VP 12 on 128 to 2,048 H100, NeMo"},
+    Table{"llama8b_cp2", "LLaMA 3.1 8B, CP 2 on 8 to 128 H100, NeMo"},
+    Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"},
+    Table{"bridge8b", "LLaMA 3 8B in FP8 and MXFP8 on 8 B200, GB200, GB300, Megatron-Bridge"},
+    Table{"bridge70b", "LLaMA 3 70B in FP8, MXFP8 and NVFP4 on 64 GB200, GB300, Megatron-Bridge"}};
 
 /// Rows of the study of training are in groups of its own.
 std::string_view group_of(const MeasuredStep& step) {

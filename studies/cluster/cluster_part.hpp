@@ -39,6 +39,9 @@ class ClusterStepsPart {
   StudySection errors(const PublishedFigures& published, const FirstTable& first) const;
   /// Time on most GPUs over time on fewest, where only replicas are added.
   StudySection scaling(const PublishedFigures& published) const;
+  /// Of rows that differ in their recipe of precision alone, or in what the table changes with it: which is
+  /// faster.
+  StudySection precisions(const PublishedFigures& published) const;
   /// How many rows lie in their intervals, and how wide these are.
   StudySection intervals(const PublishedFigures& published, const FirstTable& first) const;
   /// Every row: its error and what it is made of.

@@ -131,9 +131,31 @@ std::optional<MeasuredStep> dgxc_context_row(const CheckedRow& row) {
                fmt::format("training.context_parallel={}", *context)}};
 }
 
+/// Those by torchao's tensorwise scales; read_measured_steps has the others.
+std::optional<MeasuredStep> titan_fp8_row(const CheckedRow& row) {
+  const bool is_sharded_only = row.whole("tp", kLargest) == 1;
+  if (row.cell("fp8") != "tensorwise" && !(is_sharded_only && row.cell("fp8") == "1")) return std::nullopt;
+  const std::int64_t sequence = row.whole("seq", kLargest), sequences = row.whole("local_batch", kLargest);
+  const auto tokens = static_cast<double>(sequence * sequences * row.whole("fsdp", kLargest));
+  const auto gpus = static_cast<double>(row.whole("gpus", kLargest));
+  const bool is_async = row.cell("async_tp") == "1";
+  MeasuredStep step{
+      .set = is_sharded_only ? "titan128" : "titan_tp",
+      .group = "titan",
+      .measured = Seconds{tokens / gpus / row.above_0("tps_gpu")},
+      .frame = is_sharded_only ? "llama3_8b_fsdp128.toml" : "llama3_8b_fsdp8_tp8.toml",
+      .sets = {fmt::format("training.sequence={}", sequence), fmt::format("training.micro_batch={}", sequences),
+               R"(training.framework="pytorch-compiled")", R"(+training.precision="fp8_tensorwise")",
+               "+training.quantized_parameters=true"}};
+  step.row = fmt::format("{} fp8_tensorwise", is_sharded_only ? "compiled" : is_async ? "async" : "plain");
+  if (is_async) step.sets.emplace_back(R"(+training.tensor_overlap="user_buffers")");
+  return step;
+}
+
 constexpr std::array kTables = {
-    StepTable{kStepTables[3].path, vtrain_row}, StepTable{kStepTables[2].path, simumax_row},
-    StepTable{kClusterTables[0].path, dgxc_row}, StepTable{kClusterTables[0].path, dgxc_context_row}};
+    StepTable{kStepTables[0].path, titan_fp8_row}, StepTable{kStepTables[3].path, vtrain_row},
+    StepTable{kStepTables[2].path, simumax_row}, StepTable{kClusterTables[0].path, dgxc_row},
+    StepTable{kClusterTables[0].path, dgxc_context_row}};
 
 bool is_of_cluster(const MeasuredStep& step) {
   constexpr std::array<std::string_view, 3> kSets = {"titan128", "titan_tp", "vtrain18b"};

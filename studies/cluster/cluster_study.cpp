@@ -1,8 +1,12 @@
 #include "studies/cluster/cluster_study.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "studies/cluster/bridge_steps.hpp"
 #include "studies/cluster/cluster_part.hpp"
 #include "studies/cluster/cluster_steps.hpp"
 
@@ -13,12 +17,14 @@ StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& 
                                const StudyProgress& progress) {
   StudyOutcome outcome;
   const FirstTable first(study_file("cluster", "first.csv"));
-  ClusterStepsPart steps(read_cluster_steps(input.data, outcome.broken));
+  std::vector<MeasuredStep> measured = read_cluster_steps(input.data, outcome.broken);
+  std::ranges::move(read_bridge_steps(input.data, outcome.broken), std::back_inserter(measured));
+  ClusterStepsPart steps(std::move(measured));
   SimulationJobs jobs;
   steps.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  outcome.report = {steps.errors(published, first), steps.scaling(published), steps.intervals(published, first),
-                    steps.rows(published, first)};
+  outcome.report = {steps.errors(published, first), steps.scaling(published), steps.precisions(published),
+                    steps.intervals(published, first), steps.rows(published, first)};
   if (input.wants_rows) outcome.rows_csv = steps.rows_csv();
   return outcome;
 }
@@ -26,6 +32,7 @@ StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& 
 std::vector<StudyFile> files_of_study() {
   std::vector<StudyFile> files(kStepTables.begin(), kStepTables.end());
   files.insert(files.end(), kClusterTables.begin(), kClusterTables.end());
+  files.push_back(kBridgeTable);
   return files;
 }
 

@@ -96,3 +96,11 @@ TEST_CASE("links of pairs and other libraries have no such rule here") {
     CHECK_FALSE(message_channels(load_cluster(system), {0, 1}).has_value());
   }
 }
+
+TEST_CASE("NCCL_NCHANNELS_PER_NET_PEER counts, rounded up to a power of two, however many peers there are") {
+  ClusterSpec cluster = load_cluster({.system = "h100-sxm-8", .nodes = 16, .fabric = "ib-ndr"}, {});
+  cluster.library.net_peer_channels = 3;
+  CHECK(channels_over(cluster, one_of_each(16)).most == 4);
+  cluster.library.net_peer_channels = 1;
+  CHECK(channels_over(cluster, one_of_each(2)).most == 1);
+}

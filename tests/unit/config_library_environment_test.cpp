@@ -67,6 +67,7 @@ TEST_CASE("transports within a node and between nodes are variables, too") {
   CHECK(node_with("NCCL_P2P_DISABLE = 0\n").node.host.p2p == P2pReach::direct);
   CHECK_FALSE(node_with("NCCL_SHM_DISABLE = 1\n").node.host.shm);
   CHECK(node_with("NCCL_IB_QPS_PER_CONNECTION = 4\n").library.qps == 4);
+  CHECK(library_with("[library.env]\nNCCL_NCHANNELS_PER_NET_PEER = 8\n").net_peer_channels == 8);
   CHECK_FALSE(library_with("[library.env]\nNCCL_PXN_DISABLE = 1\n").pxn);
   CHECK(library_with("[library.env]\nNCCL_P2P_LEVEL = \"NVL\"\n") ==
         library_with(""));  // peers by NVLink anyway

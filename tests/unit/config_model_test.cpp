@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "configs/preset_store.hpp"
@@ -86,7 +87,77 @@ TEST_CASE("presets have the published numbers of parameters, to the unit where i
   }
 }
 
+TEST_CASE(
+    "presets with experts have the published numbers of parameters, and of those a token is computed with") {
+  const auto count = [](const std::string& name) { return parameters(transformer(load_model(name))); };
+  // Of the checkpoints (safetensors' index on huggingface.co).
+  CHECK(count("mixtral-8x7b") == 46'702'792'704);
+  CHECK(count("mixtral-8x22b") == 140'620'634'112);
+  CHECK(count("qwen3-30b-a3b") == 30'532'122'624);
+  CHECK(count("qwen3-235b-a22b") == 235'093'634'560);
+  CHECK(count("gpt-oss-20b") == 20'914'757'184);
+  CHECK(count("gpt-oss-120b") == 116'829'156'672);
+  CHECK(count("deepseek-v3") == 671'026'419'200);
+  CHECK(count("kimi-k2") == 1'026'408'232'448);
+  // With one vision tower of both.
+  constexpr std::int64_t kVision = 871'932'416;
+  CHECK(count("llama-4-scout") + kVision == 108'641'793'536);
+  CHECK(count("llama-4-maverick") + kVision == 401'583'781'376);
+  // 64 layers of "314 billion", and words.
+  CHECK(count("grok-1") - 131'072 * 6'144 - 6'144 == 314'879'508'480);
+
+  // A token leaves out all experts of a layer but its own, of three matrices each.
+  const auto active = [](const std::string& name) { return active_parameters(transformer(load_model(name))); };
+  CHECK(active("qwen3-30b-a3b") == 30'532'122'624 - 48LL * (128 - 8) * (3 * 2048 * 768));
+  CHECK(active("deepseek-v3") == 671'026'419'200 - 58LL * (256 - 8) * (3 * 7168 * 2048));
+  CHECK(active("llama-3-8b") == count("llama-3-8b"));
+  // Published to a decimal of a billion; gpt-oss' without the embedding (arXiv 2508.10925, table 1).
+  for (const auto& [name, beside, billions] :
+       {std::tuple("qwen3-30b-a3b", 0LL, 3.3), std::tuple("mixtral-8x7b", 0LL, 12.9),
+        std::tuple("gpt-oss-20b", 201'088LL * 2'880, 3.61), std::tuple("gpt-oss-120b", 201'088LL * 2'880, 5.13),
+        std::tuple("llama-4-scout", 0LL, 17.2)}) {
+    CAPTURE(name);
+    CHECK(std::abs(static_cast<double>(active(name) - beside) / 1e9 - billions) < 0.06);
+  }
+}
+
+TEST_CASE("latent attention has weights of its own, to and from the vectors that it makes of a token") {
+  // Queries from 8 numbers, keys and values from 6; heads of 5 + 3, values of 4; norms of both vectors.
+  const std::string latent =
+      "[latent]\nquery_rank = 8\nkv_rank = 6\nplain_dim = 5\nrotated_dim = 3\nvalue_dim = 4\n";
+  const ModelDimensions model = read(kDense + latent);
+  CHECK(model.head_dim() == 8);
+  const std::int64_t attention = 64 * 8 + 64 * (6 + 3) + 8 + 6 + 8 * 4 * 8 + 6 * 4 * (5 + 4) + 4 * 4 * 64;
+  const std::int64_t layer = attention + 2 * 64 * 256 + 2 * 64;
+  CHECK(parameters(transformer(model)) == 6 * layer + 64);
+  CHECK_FALSE(weight_of(model, "attn.qkv"));
+  CHECK(weight_of(model, "attn.out")->inputs == 4 * 4);
+}
+
+TEST_CASE("experts stand in the layers that the model says: after its first ones, or in every second one") {
+  const auto with = [](const std::string& experts) {
+    return read(kDense + "[experts]\ncount = 4\nper_token = 2\n" + experts).experts.value();
+  };
+  const auto layers_of = [](const ExpertDimensions& experts) {
+    std::string text;
+    for (std::int64_t layer = 0; layer < 6; ++layer)
+      text += experts.are_in(layer) ? 'x' : '.';
+    return text;
+  };
+  CHECK(layers_of(with("")) == "xxxxxx");
+  CHECK(layers_of(with("dense_layers = 2\n")) == "..xxxx");
+  CHECK(layers_of(with("interval = 2\n")) == ".x.x.x");
+}
+
 TEST_CASE("parts of a model that do not fit are refused where they are") {
+  CHECK(refusal(kDense + "[experts]\ncount = 4\nper_token = 5\n") ==
+        "m.toml:10:13: model.experts.per_token: must not exceed the 4 experts (it is 5)");
+  CHECK(refusal(kDense + "[experts]\ncount = 4\ndense_layers = 6\n") ==
+        "m.toml:10:16: model.experts.dense_layers: must be below the model's 6 layers (it is 6)");
+  CHECK(refusal(kDense + "[experts]\ncount = 4\ngroups = 3\n") ==
+        "m.toml:10:10: model.experts.groups: must divide count, which is 4 (it is 3)");
+  CHECK(refusal(kDense + "[experts]\ncount = 4\ngroups = 2\ngroups_per_token = 3\n") ==
+        "m.toml:11:20: model.experts.groups_per_token: must not exceed groups, which is 2 (it is 3)");
   CHECK(refusal(kDense + "[experts]\ncount = 4\ncapacity = 64\ninterval = 4\n") ==
         "m.toml:11:12: model.experts.interval: must divide layers, which is 6");
   CHECK(refusal(kDense + "family = \"gtp2\"\n").starts_with("m.toml:8:10: model.family: "));

@@ -238,7 +238,7 @@ TEST_CASE("context: a rank's products are one GPU's over c, attention's too, wha
   }
 }
 
-TEST_CASE("context: a layer keeps a c-th of its activations; with all-to-alls its output twice") {
+TEST_CASE("context: a layer keeps a c-th of its activations, with all-to-alls its output twice") {
   // Bytes that one layer more keeps when nothing else changes: of s/c tokens.
   const auto kept_by_layer = [](const TrainingSetup& like) {
     TrainingSetup setup = like;

@@ -88,7 +88,7 @@ inline TrainingSetup gpt_setup(std::int64_t layers = 2) {
 }
 
 inline StepBlock embedding_kernels(const TrainingSetup& setup) { return model_blocks(setup).embedding; }
-inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks(setup).layer; }
+inline StepBlock layer_kernels(const TrainingSetup& setup) { return model_blocks(setup).layer(0); }
 inline StepBlock head_kernels(const TrainingSetup& setup) { return model_blocks(setup).head; }
 
 /// Operations of the stream with this name; none where there is no such stream.

@@ -31,7 +31,11 @@ std::string part_text(const Sizes& layers, const Sizes& micro_batches) {
 }
 
 Experiment resized(const Experiment& experiment, const StepSize& size) {
-  Experiment smaller = experiment;
+  Experiment smaller{.name = experiment.name,
+                     .cluster = experiment.cluster,
+                     .program = {},  // that of the whole step is long
+                     .strategies = experiment.strategies,
+                     .measure = experiment.measure};
   set_step(smaller, experiment.family->at(size));
   return smaller;
 }
@@ -41,10 +45,12 @@ bool may_be_shortened(const Experiment& experiment) {
   return layers_of(*experiment.family).is_shortened() || micro_batches_of(*experiment.family).is_shortened();
 }
 
+std::shared_ptr<const ProgramFamily> smallest(const ProgramFamily& family) {
+  return family.at({layers_of(family).first(), micro_batches_of(family).first()});
+}
+
 Experiment smallest(const Experiment& experiment) {
-  const Sizes layers = layers_of(*experiment.family);
-  const Sizes micro_batches = micro_batches_of(*experiment.family);
-  return resized(experiment, {layers.first(), micro_batches.first()});
+  return resized(experiment, smallest(*experiment.family)->size());
 }
 
 std::string abridged_part(const Experiment& experiment) {

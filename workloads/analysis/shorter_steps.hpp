@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "workloads/experiment.hpp"
@@ -35,6 +36,9 @@ Experiment resized(const Experiment& experiment, const StepSize& size);
 
 /// Whether run_step() may take the time of \p experiment from smaller steps.
 bool may_be_shortened(const Experiment& experiment);
+
+/// The smallest of the steps from which the time of \p family's follows where it is shortened.
+std::shared_ptr<const ProgramFamily> smallest(const ProgramFamily& family);
 
 /// The smallest of the steps from which the time of \p experiment follows where it is shortened.
 /// \pre it is a training step

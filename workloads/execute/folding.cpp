@@ -101,16 +101,54 @@ bool has_buffered_messages(const Experiment& experiment) {
   return found;
 }
 
-bool sends_to_itself(const Program& program, const RankPartition& classes) {
-  for (const MessageWay& way : message_ways(program)) {
-    const RankGroups& groups = program.communicators[way.communicator].groups;
-    for (int rank = 0; rank < classes.ranks(); ++rank) {
-      if (way.sends[program.script_number(rank)] &&
-          classes.class_of(peer_of(groups, rank, way.offset)) == classes.class_of(rank))
-        return true;
-    }
+bool sends_to_itself(const Program& program, const RankPartition& classes, const MessageWay& way) {
+  const RankGroups& groups = program.communicators[way.communicator].groups;
+  for (int rank = 0; rank < classes.ranks(); ++rank) {
+    if (way.sends[program.script_number(rank)] &&
+        classes.class_of(peer_of(groups, rank, way.offset)) == classes.class_of(rank))
+      return true;
   }
   return false;
+}
+
+bool sends_to_itself(const Program& program, const RankPartition& classes) {
+  return std::ranges::any_of(message_ways(program),
+                             [&](const MessageWay& way) { return sends_to_itself(program, classes, way); });
+}
+
+/// Whether its messages all stay within a node, or all leave it: else some take longer than those of others.
+bool are_alike(const Program& program, const MessageWay& way, int ranks, int node_gpus) {
+  const RankGroups& groups = program.communicators[way.communicator].groups;
+  int messages = 0, leaving = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (!way.sends[program.script_number(rank)]) continue;
+    ++messages;
+    if (peer_of(groups, rank, way.offset) / node_gpus != rank / node_gpus) ++leaving;
+  }
+  return leaving == 0 || leaving == messages;
+}
+
+/// \p apart, and where a rank would send to one like itself, as in a ring, whose turn it is in its group:
+/// first, second, first, second, and the last of an odd number by itself. One that stands for others then has a
+/// neighbour that stands for others. Not so where messages are not alike.
+std::vector<std::uint32_t> apart_in_turn(const Program& program, const RankPartition& classes, int node_gpus,
+                                         std::vector<std::uint32_t> apart) {
+  constexpr std::uint32_t kTurns = 3;
+  apart.resize(static_cast<std::size_t>(classes.ranks()));
+  std::vector<bool> has_turns(program.communicators.size());
+  for (const MessageWay& way : message_ways(program)) {
+    if (has_turns[way.communicator] || !sends_to_itself(program, classes, way)) continue;
+    if (!are_alike(program, way, classes.ranks(), node_gpus)) continue;
+    has_turns[way.communicator] = true;
+    const RankGroups& groups = program.communicators[way.communicator].groups;
+    for (int rank = 0; rank < classes.ranks(); ++rank) {
+      const int position = rank / groups.stride % groups.size;
+      const bool is_odd_one = groups.size % 2 == 1 && position + 1 == groups.size;
+      std::uint32_t& number = apart[static_cast<std::size_t>(rank)];
+      number = number * kTurns + (is_odd_one ? 2 : static_cast<std::uint32_t>(position % 2));
+    }
+  }
+  return apart;
 }
 
 /// Whether the members of every fused group are one class, so that what each sends comes to one like itself.
@@ -149,8 +187,12 @@ std::shared_ptr<const RankPartition> classes_of(const Experiment& experiment, co
   if (experiment.measure.fold == Fold::none || cluster.nodes == 1 || !cluster.fabric) return nullptr;
   if (experiment.measure.collective_grain == CollectiveGrain::step) return nullptr;
   if (!has_averages(cluster) || !has_classes_of_edges(experiment, strategy)) return nullptr;
-  const std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
+  std::vector<std::uint32_t> told = apart.empty() ? hardware_apart(cluster) : apart;
   RankPartition classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);
+  if (sends_to_itself(experiment.program, classes)) {
+    told = apart_in_turn(experiment.program, classes, cluster.node.gpus, std::move(told));
+    classes = rank_classes(experiment.program, cluster.ranks(), cluster.node.gpus, told);
+  }
   // What each link carries tells ranks apart whose peers are unlike, so that exact folding would undo it. A
   // buffered message is written beside whatever its receiver does.
   if (experiment.measure.fold == Fold::mean && !has_buffered_messages(experiment))

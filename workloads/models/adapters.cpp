@@ -18,24 +18,27 @@ std::optional<Role> adapter_role(const LoraSetup& lora, PartId id) {
   return std::nullopt;
 }
 
-/// Freezes a part. What it makes is kept where an adapter behind it needs it.
+/// Freezes a part.
 struct Freeze {
-  bool feeds_adapter;
+  bool feeds_adapter;  ///< as it is, without dropout
 
   void operator()(parts::Embedding& part) const { part.is_frozen = true; }
-  void operator()(parts::Norm& part) const {
-    part.is_frozen = true;
-    part.output_is_kept = feeds_adapter;
-  }
+  void operator()(parts::Norm& part) const { part.is_frozen = true; }
   void operator()(parts::HeadNorm& part) const { part.is_frozen = true; }
-  void operator()(parts::Projection& part) const { part.is_frozen = true; }
-  void operator()(parts::Activation& part) const { part.output_is_kept = feeds_adapter; }
+  void operator()(parts::Projection& part) const {
+    part.is_frozen = true;
+    part.feeds_adapter = feeds_adapter;
+  }
   template <typename Other>
   void operator()(Other& /*part*/) const {}
 };
 
-parts::Adapter adapter_beside(const parts::Projection& projection, std::int64_t rank, bool separate) {
-  parts::Adapter adapter{.inputs = projection.inputs, .outputs = projection.outputs, .rank = rank};
+parts::Adapter adapter_beside(const parts::Projection& projection, const LoraSetup& lora, bool separate) {
+  parts::Adapter adapter{.inputs = projection.inputs,
+                         .outputs = projection.outputs,
+                         .rank = lora.rank,
+                         .drops = lora.dropout,
+                         .exchanges = lora.all_to_all};
   if (!separate)
     adapter.outputs = {std::accumulate(adapter.outputs.begin(), adapter.outputs.end(), std::int64_t{0})};
   return adapter;
@@ -45,13 +48,11 @@ parts::Adapter adapter_beside(const parts::Projection& projection, std::int64_t 
 
 std::vector<ModelPart> adapted(std::span<const ModelPart> parts, const LoraSetup& lora, bool separate) {
   std::vector<ModelPart> all;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    ModelPart& part = all.emplace_back(parts[i]);
-    const bool feeds_adapter = i + 1 < parts.size() && adapter_role(lora, parts[i + 1].id).has_value();
-    std::visit(Freeze{feeds_adapter}, part.kind);
-    const auto* const projection = std::get_if<parts::Projection>(&parts[i].kind);
-    const auto role = projection == nullptr ? std::nullopt : adapter_role(lora, parts[i].id);
-    if (role) all.push_back({{parts[i].id.block, *role}, adapter_beside(*projection, lora.rank, separate)});
+  for (const ModelPart& part : parts) {
+    const auto* const projection = std::get_if<parts::Projection>(&part.kind);
+    const auto role = projection == nullptr ? std::nullopt : adapter_role(lora, part.id);
+    std::visit(Freeze{role.has_value() && !lora.dropout}, all.emplace_back(part).kind);
+    if (role) all.push_back({{part.id.block, *role}, adapter_beside(*projection, lora, separate)});
   }
   return all;
 }

@@ -110,7 +110,8 @@ void EagerHuggingFace::router(const parts::Router& part) {
 void EagerHuggingFace::experts(const parts::Experts& part) {
   const std::int64_t tokens = tokens_;
   const std::int64_t busy = setup_.busy_experts.value_or(part.count);
-  const std::int64_t taken = std::min(part.capacity * setup_.sequences, (tokens + busy - 1) / busy);
+  const std::int64_t even = (tokens + busy - 1) / busy;
+  const std::int64_t taken = part.capacity > 0 ? std::min(part.capacity * setup_.sequences, even) : even;
   begin(Role::dispatch);
   vector(VectorOp::copy, tokens_of(part.width));  // tokens beyond capacity pass by
   times(busy);

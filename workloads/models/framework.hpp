@@ -90,6 +90,8 @@ struct Framework {
   bool overlaps_tensor = true;        ///< sums over tensor-parallel ranks run beside gradients of weights
   bool one_communicator = true;       ///< FSDP's gathers and reductions run in the order of launch
   Bytes bucket, first_bucket;         ///< of gradients that are reduced together
+  bool experts_apart = false;         ///< a product of several experts is a launch for each, on several streams
+  bool syncs_routing = false;         ///< the host waits for the number of tokens of each expert
   int prefetch = 1;                   ///< layers whose parameters are gathered ahead
   bool flat_parameters = false;       ///< of a unit, views of the buffer into which they are gathered (FSDP 1)
   bool gathers_wait_on_host = false;  ///< the host waits for room before it launches a gather (FSDP 1's

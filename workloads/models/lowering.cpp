@@ -16,7 +16,7 @@ BlockKernels Lowering::lower(std::span<const ModelPart> parts) && {
 
 void Lowering::write(std::span<const ModelPart> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    next_ = i + 1 < parts.size() ? &parts[i + 1] : nullptr;
+    following_ = parts.subspan(i + 1);
     begin(parts[i].id);
     write_part(parts[i]);
   }
@@ -39,10 +39,6 @@ PartKernel& Lowering::push_backward(const Operator& op) {
 
 PartKernel& Lowering::push_backward_first(const Operator& op) {
   return *part_backward_.insert(part_backward_.begin(), PartKernel{.part = part_, .op = op});
-}
-
-void Lowering::drop_gradients() {
-  std::erase_if(part_backward_, [](const PartKernel& kernel) { return kernel.gradient.value > 0.0; });
 }
 
 void Lowering::refuse() const {

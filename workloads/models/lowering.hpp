@@ -18,15 +18,17 @@ namespace c3::inline workloads {
 struct PartKernel {
   PartId part;
   Operator op;
-  std::int64_t count = 1;                   ///< how often it runs, one after another
-  Bytes kept = {};                          ///< forward: that the backward pass of the part needs
-  Bytes kept_input = {};                    ///< of that, what is there before the layer runs
-  bool survives = false;                    ///< Recompute::selective keeps its output and does not run it again
-  Bytes gradient = {};                      ///< backward: of weights that it makes
-  std::optional<Bytes> output = {};         ///< for which it needs memory; absent: all that the operator writes
+  std::int64_t count = 1;            ///< how often it runs, one after another
+  Bytes kept = {};                   ///< forward: that the backward pass of the part needs
+  Bytes kept_input = {};             ///< of that, what is there before the layer runs
+  bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
+  Bytes gradient = {};               ///< backward: of weights that it makes
+  std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
   std::optional<PartTransfer> starts = {};  ///< before it runs, beside it and what follows
-  int needs = 0;    ///< transfers of its part, from the first one on, that must have ended before it runs
-  Bytes held = {};  ///< memory that is there from it on until its part ends
+  int needs = 0;      ///< transfers of its part, from the first one on, that must have ended before it runs
+  Bytes held = {};    ///< memory that is there from it on until its part ends
+  bool once = false;  ///< runs forward in a step's first micro-batch only, as casts of weights do
+  int launches = 1;   ///< that it costs the host, where it stands for several kernels at once
   bool is_frozen = false;  ///< its product's weight gets no gradient
 
   bool operator==(const PartKernel&) const = default;
@@ -69,8 +71,14 @@ class Lowering {
 
   bool part_is(Role role) const { return part_.role == role; }
   bool part_is(PartId part) const { return part_ == part; }
+  /// Behind the part that is being written; nullptr at the end.
+  const ModelPart* next_part() const { return following_.empty() ? nullptr : following_.data(); }
+  const ModelPart* part_after_next() const { return following_.size() < 2 ? nullptr : &following_[1]; }
+  BlockId block() const { return part_.block; }
   /// Whether a norm is right behind the part that is being written.
-  bool is_before_norm() const { return next_ != nullptr && std::holds_alternative<parts::Norm>(next_->kind); }
+  bool is_before_norm() const {
+    return !following_.empty() && std::holds_alternative<parts::Norm>(following_.front().kind);
+  }
 
   /// What follows belongs to \p part.
   void begin(PartId part);
@@ -79,15 +87,11 @@ class Lowering {
   /// Behind, or in front of, the backward kernels that the part has.
   PartKernel& push_backward(const Operator& op);
   PartKernel& push_backward_first(const Operator& op);
-  /// Takes away backward kernels of the part that has been written: those that make gradients of weights, or
-  /// all.
-  void drop_gradients();
-  void drop_backward() { part_backward_.clear(); }
   PartKernel& last_forward() { return block_.forward.back(); }
 
  private:
   PartId part_;
-  const ModelPart* next_ = nullptr;  ///< behind the part that is being written; nullptr at the end
+  std::span<const ModelPart> following_;  ///< the part that is being written
   BlockKernels block_;
   std::vector<PartKernel> part_backward_;  ///< of the part that is being written
 };

@@ -48,13 +48,46 @@ constexpr auto enum_names(EagerFamily) {
                                                {"t5", EagerFamily::t5}});
 }
 
-/// A mixture of experts in place of a feed-forward layer; every token goes to one expert.
+/// What a router makes of its logits, before it chooses.
+enum class RouterScores {
+  softmax,
+  sigmoid,  ///< of each expert by itself (DeepSeek-V3)
+};
+constexpr auto enum_names(RouterScores) {
+  return std::to_array<EnumName<RouterScores>>(
+      {{"softmax", RouterScores::softmax}, {"sigmoid", RouterScores::sigmoid}});
+}
+
+/// A mixture of experts in place of a feed-forward layer.
 struct ExpertDimensions {
   std::int64_t experts = 0;
-  std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes; the others pass by
-  std::int64_t interval = 1;  ///< every how many layers
+  std::int64_t capacity = 0;      ///< tokens of one sequence that an expert takes, the others pass by; 0: all
+  std::int64_t interval = 1;      ///< every how many layers
+  std::int64_t per_token = 1;     ///< experts to which a token goes
+  std::int64_t width = 0;         ///< of one expert; 0: the model's ffn
+  std::int64_t shared_width = 0;  ///< of the experts to which all tokens go, together; 0: none
+  std::int64_t dense_layers = 0;  ///< first layers, which have no experts
+  std::int64_t groups = 1;        ///< of experts, neighbours
+  std::int64_t groups_per_token = 1;  ///< from which a token's experts are chosen
+  RouterScores scores = RouterScores::softmax;
+  bool router_bias = false;  ///< one number for each expert
 
+  /// Whether layer \p layer, counted from 0, has experts.
+  bool are_in(std::int64_t layer) const { return layer >= dense_layers && (layer + 1) % interval == 0; }
   bool operator==(const ExpertDimensions&) const = default;
+};
+
+/// Multi-head latent attention (arXiv 2405.04434, section 2.1): queries are made from one short vector of a
+/// token, keys and values from another. A part of each head's query and key is rotated; that of the key is one
+/// for all heads.
+struct LatentDimensions {
+  std::int64_t query_rank = 0;  ///< 0: queries are made from the token
+  std::int64_t kv_rank = 0;
+  std::int64_t plain_dim = 0;    ///< of a head, not rotated
+  std::int64_t rotated_dim = 0;  ///< of a head
+  std::int64_t value_dim = 0;    ///< of a head
+
+  bool operator==(const LatentDimensions&) const = default;
 };
 
 /// One transformer. What has a default here may be left unsaid in a preset; the defaults are LLaMA's.
@@ -83,9 +116,18 @@ struct ModelDimensions {
   std::optional<EagerFamily> family =
       std::nullopt;  ///< absent: there is no list of operators of the whole model
   std::optional<ExpertDimensions> experts = std::nullopt;
+  std::optional<LatentDimensions> latent = std::nullopt;
+  bool attention_sinks = false;  ///< a weight of each head to which a query may attend instead of a key
+  bool output_norm = false;      ///< of what a block makes, before it is added to what runs past it
 
-  std::int64_t head_dim() const { return own_head_dim > 0 ? own_head_dim : hidden / heads; }
+  /// Of queries and keys.
+  std::int64_t head_dim() const {
+    if (latent) return latent->plain_dim + latent->rotated_dim;
+    return own_head_dim > 0 ? own_head_dim : hidden / heads;
+  }
+  std::int64_t value_dim() const { return latent ? latent->value_dim : head_dim(); }
   std::int64_t attention_width() const { return heads * head_dim(); }  ///< of all queries of a token
+  std::int64_t expert_width() const { return experts && experts->width > 0 ? experts->width : ffn; }
 
   bool operator==(const ModelDimensions&) const = default;
 };

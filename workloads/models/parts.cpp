@@ -27,9 +27,14 @@ struct Weights {
     std::int64_t sum = 0;
     for (const std::int64_t outputs : adapter.outputs)
       sum += (adapter.inputs + outputs) * adapter.rank;
-    return adapter.ranks == 1 ? sum : sum / adapter.ranks;
+    return sum / adapter.ranks;
   }
-  std::int64_t operator()(const parts::Router& router) const { return router.experts * router.width; }
+  std::int64_t operator()(const parts::Attention& attention) const {
+    return attention.has_sinks ? attention.heads : 0;
+  }
+  std::int64_t operator()(const parts::Router& router) const {
+    return router.experts * (router.width + (router.has_bias ? 1 : 0));
+  }
   std::int64_t operator()(const parts::Experts& experts) const {
     return experts.count * parameters(experts.each);
   }
@@ -56,6 +61,22 @@ std::int64_t parameters(std::span<const ModelPart> parts) {
   std::int64_t sum = 0;
   for (const ModelPart& part : parts)
     sum += parameters(part);
+  return sum;
+}
+
+std::int64_t active_parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = parameters(parts);
+  for (const ModelPart& part : parts) {
+    if (const auto* const experts = std::get_if<parts::Experts>(&part.kind))
+      sum -= (experts->count - experts->per_token) * parameters(experts->each);
+  }
+  return sum;
+}
+
+std::int64_t expert_parameters(std::span<const ModelPart> parts) {
+  std::int64_t sum = 0;
+  for (const ModelPart& part : parts)
+    if (std::holds_alternative<parts::Experts>(part.kind)) sum += parameters(part);
   return sum;
 }
 

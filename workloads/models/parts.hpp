@@ -19,6 +19,8 @@ enum class BlockId : std::uint8_t {
   self_attention,
   cross_attention,  ///< of a decoder, to what the encoder makes
   feed_forward,     ///< or experts in its place
+  experts,          ///< kernels of those, under training frameworks
+  shared_experts,   ///< to which all tokens go, beside those
   stack_end,        ///< after the last layer
   head,
   loss,
@@ -28,6 +30,8 @@ constexpr auto enum_names(BlockId) {
                                            {"attn", BlockId::self_attention},
                                            {"cross", BlockId::cross_attention},
                                            {"mlp", BlockId::feed_forward},
+                                           {"experts", BlockId::experts},
+                                           {"shared", BlockId::shared_experts},
                                            {"final", BlockId::stack_end},
                                            {"head", BlockId::head},
                                            {"loss", BlockId::loss}});
@@ -37,10 +41,14 @@ constexpr auto enum_names(BlockId) {
 enum class Role : std::uint8_t {
   whole,  ///< the only part of its block
   norm,
-  bias,       ///< of relative positions
-  qkv,        ///< projections to queries, keys and values
-  head_norm,  ///< of queries and keys
-  rope,       ///< rotates queries and keys by their positions
+  compress,     ///< projections to the latent vectors of queries, and of keys and values
+  latent_norm,  ///< of these
+  expand,       ///< projections from these to heads
+  output_norm,  ///< of what the block makes
+  bias,         ///< of relative positions
+  qkv,          ///< projections to queries, keys and values
+  head_norm,    ///< of queries and keys
+  rope,         ///< rotates queries and keys by their positions
   attention,
   kernel,  ///< all of attention in one kernel
   copy,    ///< heads put where a product can read them
@@ -53,9 +61,11 @@ enum class Role : std::uint8_t {
   router,
   experts,
   dispatch,  ///< tokens brought to their experts
+  arrange,   ///< tokens that have arrived put in the order of their experts
   gate_up,
   activation,
   down,
+  restore,  ///< experts' outputs put back into the order in which their tokens arrived
   combine,  ///< experts' outputs brought back to their tokens
   residual,
   transform,
@@ -69,6 +79,10 @@ enum class Role : std::uint8_t {
 constexpr auto enum_names(Role) {
   return std::to_array<EnumName<Role>>({{"", Role::whole},
                                         {"norm", Role::norm},
+                                        {"compress", Role::compress},
+                                        {"latent_norm", Role::latent_norm},
+                                        {"expand", Role::expand},
+                                        {"output_norm", Role::output_norm},
                                         {"bias", Role::bias},
                                         {"qkv", Role::qkv},
                                         {"head_norm", Role::head_norm},
@@ -85,9 +99,11 @@ constexpr auto enum_names(Role) {
                                         {"router", Role::router},
                                         {"experts", Role::experts},
                                         {"dispatch", Role::dispatch},
+                                        {"arrange", Role::arrange},
                                         {"gate_up", Role::gate_up},
                                         {"activation", Role::activation},
                                         {"down", Role::down},
+                                        {"restore", Role::restore},
                                         {"combine", Role::combine},
                                         {"residual", Role::residual},
                                         {"transform", Role::transform},
@@ -134,7 +150,6 @@ struct Norm {
   std::int64_t width = 0;
   bool is_of_sum = true;  ///< its input is a residual sum, or runs past the blocks like one
   bool is_frozen = false;
-  bool output_is_kept = true;  ///< for gradients of the weights behind it
 };
 
 /// Tokens times a weight, or several weights that have the same input.
@@ -146,6 +161,7 @@ struct Projection {
   bool is_crossed = false;      ///< all but the first read what the encoder makes
   bool output_is_kept = false;  ///< the backward pass of the next part needs it
   bool is_frozen = false;
+  bool feeds_adapter = false;  ///< whose gradients need the input of both
 };
 
 /// LoRA's beside a frozen projection (arXiv 2106.09685): the tokens' product with inputs x rank weights, and
@@ -154,6 +170,8 @@ struct Adapter {
   std::int64_t inputs = 0;
   std::vector<std::int64_t> outputs;  ///< of each pair of weights
   std::int64_t rank = 0;
+  bool drops = false;           ///< inputs, before it multiplies them
+  bool exchanges = false;       ///< all-to-all where outputs would be gathered
   int ranks = 1;                ///< that share it, as they share the projection
   bool splits_outputs = false;  ///< of the projection; else they have a part of its inputs each
 };
@@ -174,20 +192,30 @@ struct Rotation {
   std::int64_t head_dim = 0;
 };
 
+/// The same of queries and keys of which a part is rotated, and the key's part is one for all heads: keys are
+/// put together of both.
+struct LatentRotation {
+  std::int64_t heads = 0;
+  std::int64_t plain_dim = 0;
+  std::int64_t rotated_dim = 0;
+  std::int64_t value_dim = 0;
+};
+
 /// softmax(Q K^T) V.
 struct Attention {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;  ///< a divisor of `heads`
   std::int64_t head_dim = 0;
-  bool is_causal = false;  ///< a token sees those before it; else all
-  bool is_biased = false;  ///< by relative positions
+  bool is_causal = false;      ///< a token sees those before it; else all
+  bool is_biased = false;      ///< by relative positions
+  std::int64_t value_dim = 0;  ///< of a head's values; 0: head_dim
+  bool has_sinks = false;      ///< a weight of each head
 };
 
 struct Activation {
   c3::Activation function = c3::Activation::silu;
   std::int64_t width = 0;
-  bool is_gated = false;       ///< times the other half of what the projection before it makes
-  bool output_is_kept = true;  ///< for gradients of the weights behind it
+  bool is_gated = false;  ///< times the other half of what the projection before it makes
 };
 
 /// What comes through the block is added to what runs past it.
@@ -199,18 +227,23 @@ struct Dropout {
   std::int64_t width = 0;
 };
 
-/// Chooses one expert for every token.
+/// Chooses the experts of every token.
 struct Router {
   std::int64_t width = 0;
   std::int64_t experts = 0;
+  std::int64_t per_token = 1;
+  RouterScores scores = RouterScores::softmax;
+  bool has_bias = false;
+  bool has_groups = false;  ///< of experts, of which the best are chosen first
 };
 
 /// Feed-forward blocks with weights of their own; each runs the tokens that were sent to it.
 struct Experts {
   std::int64_t count = 0;
-  std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes; the others pass by
+  std::int64_t capacity = 0;  ///< tokens of one sequence that an expert takes, the others pass by; 0: all
   std::int64_t width = 0;
   std::vector<ModelPart> each;  ///< parts of one expert
+  std::int64_t per_token = 1;   ///< experts to which a token goes
 };
 
 /// Pools one token of each sequence and classifies it.
@@ -228,8 +261,8 @@ struct Loss {
 
 using PartKind =
     std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection, parts::HeadNorm,
-                 parts::Rotation, parts::Attention, parts::Activation, parts::Residual, parts::Dropout,
-                 parts::Router, parts::Experts, parts::Classes, parts::Loss, parts::Adapter>;
+                 parts::Rotation, parts::LatentRotation, parts::Attention, parts::Activation, parts::Residual,
+                 parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss, parts::Adapter>;
 
 struct ModelPart {
   PartId id;
@@ -239,5 +272,9 @@ struct ModelPart {
 /// Weights and biases, in numbers.
 std::int64_t parameters(const ModelPart& part);
 std::int64_t parameters(std::span<const ModelPart> parts);
+/// Of those the ones with which one token is computed: of experts, as many as it goes to.
+std::int64_t active_parameters(std::span<const ModelPart> parts);
+/// Of experts alone.
+std::int64_t expert_parameters(std::span<const ModelPart> parts);
 
 }  // namespace c3::workloads

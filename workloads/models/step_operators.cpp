@@ -14,6 +14,8 @@ void check(const ModelDimensions& model, const StepSetup& setup) {
   if (!model.family) fail("has no 'family', which decides which kernels its layers launch");
   if (model.vocabulary == 0) fail("has no 'vocabulary', so its head and embedding have no size");
   if (setup.fused && setup.training) fail("fused operators are supported only in inference");
+  if (model.experts && (model.experts->per_token > 1 || model.experts->shared_width > 0))
+    fail("sends tokens to several experts, for which its family has no kernels");
   const std::int64_t experts = model.experts ? model.experts->experts : 1;
   if (setup.busy_experts.value_or(1) < 1 || setup.busy_experts.value_or(1) > experts)
     fail(fmt::format("has {} experts, of which at least one is busy", experts));

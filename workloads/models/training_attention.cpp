@@ -53,6 +53,20 @@ void TrainingLowering::rotation(const parts::Rotation& part) {
   }
 }
 
+// Queries and the key's part are rotated; keys are put together of this part, once for each head, and their
+// own. The gradient of the part is a sum over heads. Values stay where their projection has put them.
+void TrainingLowering::latent_rotation(const parts::LatentRotation& part) {
+  const std::int64_t head = part.plain_dim + part.rotated_dim;
+  const TensorShape keys = tokens_of(part.heads * head);
+  const TensorShape own = tokens_of(part.heads * part.plain_dim);
+  rotate(tokens_of(part.heads * part.rotated_dim), size(keys));  // of queries, which are as wide
+  rotate(tokens_of(part.rotated_dim), {});
+  const TensorShape both_sides = tokens_of((keys.cols + own.cols + part.rotated_dim) / 2);
+  forward(VectorOp::copy, both_sides, size(keys) + size(tokens_of(part.heads * part.value_dim))).output =
+      size(keys);
+  backward(VectorOp::copy, both_sides).output = size(own);
+}
+
 // Complex numbers in fp32 are eager code's; compilers leave them as they are.
 void TrainingLowering::rotate(TensorShape tensor, Bytes kept) {
   widen(tensor);
@@ -81,6 +95,7 @@ AttentionShape TrainingLowering::shape_of(const parts::Attention& part) const {
                        .dtype = batch_.dtype};
   shape.kernel = kernel_of(framework_.attention);
   if (batch_.packed_keys > 0) pack(shape, batch_.packed_keys);
+  if (part.value_dim != part.head_dim) shape.value_dim = part.value_dim;
   return shape;
 }
 
@@ -88,7 +103,7 @@ void TrainingLowering::attention_kernel(const parts::Attention& part) {
   begin(Role::kernel);
   AttentionShape shape = shape_of(part);
   const Bytes sums = wide_size(tokens_of(part.heads));  // of exponentials, a number for each row
-  forward(shape, size(tokens_of(part.heads * part.head_dim)) + sums).survives = true;
+  forward(shape, size(tokens_of(part.heads * shape.value_width())) + sums).survives = true;
   shape.pass = Pass::backward;
   push_backward(shape);
 }
@@ -102,7 +117,8 @@ void TrainingLowering::batched_product(const GemmShape& gemm) {
 void TrainingLowering::scores_and_values(const parts::Attention& part) {
   const std::int64_t batch = batch_.sequences * part.heads;
   const std::int64_t length = batch_.length;
-  const TensorShape heads = tokens_of(part.heads * part.head_dim);
+  const std::int64_t value_dim = part.value_dim > 0 ? part.value_dim : part.head_dim;
+  const TensorShape heads = tokens_of(part.heads * value_dim);
   const TensorShape scores{batch * length, length};
   begin(Role::scores);
   batched_product({.m = length, .n = length, .k = part.head_dim, .dtype = batch_.dtype, .batch = batch});
@@ -115,7 +131,7 @@ void TrainingLowering::scores_and_values(const parts::Attention& part) {
     push_backward_first(vector_shape(VectorOp::mul_scalar, scores, batch_.dtype));
   }
   begin(Role::values);
-  batched_product({.m = length, .n = part.head_dim, .k = length, .dtype = batch_.dtype, .batch = batch});
+  batched_product({.m = length, .n = value_dim, .k = length, .dtype = batch_.dtype, .batch = batch});
   forward(VectorOp::copy, heads, size(heads));  // heads of a token side by side again
   for (int tensor = 0; tensor < 2; ++tensor)
     backward(VectorOp::copy, heads);

@@ -15,6 +15,7 @@ namespace {
 
 struct Tensors {
   bool separate_projections;
+  bool experts_apart;
 
   int operator()(const parts::Embedding& part) const {
     return part.is_shared ? 0 : static_cast<int>(part.rows.size());
@@ -26,6 +27,14 @@ struct Tensors {
     const int weights = separate_projections ? static_cast<int>(part.outputs.size()) : 1;
     return (part.is_tied ? 0 : weights) + (part.has_bias ? weights : 0);
   }
+  int operator()(const parts::Attention& part) const { return part.has_sinks ? 1 : 0; }
+  int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
+  int operator()(const parts::Experts& part) const {
+    int of_one = 0;
+    for (const ModelPart& its : part.each)
+      of_one += std::visit(*this, its.kind);
+    return of_one * (experts_apart ? static_cast<int>(part.count) : 1);
+  }
   template <typename Other>
   int operator()(const Other& /*part*/) const {
     return 0;
@@ -35,7 +44,7 @@ struct Tensors {
 }  // namespace
 
 int parameter_tensors(std::span<const ModelPart> parts, const Framework& framework) {
-  const Tensors tensors{framework.separate_projections};
+  const Tensors tensors{framework.separate_projections, framework.experts_apart};
   int sum = 0;
   for (const ModelPart& part : parts)
     sum += std::visit(tensors, part.kind);

@@ -1,59 +1,41 @@
 #include "workloads/models/training_lowering.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
 namespace c3::inline workloads {
 
 void TrainingLowering::write_part(const ModelPart& part) {
+  const auto* const norm = std::get_if<parts::Norm>(&part.kind);
+  const auto* const sum = std::get_if<parts::Residual>(&part.kind);
+  if (norm != nullptr) norm_is_frozen_ = norm->is_frozen;
+  write_kernels(part);
+  if (norm != nullptr && is_cast(next_part())) {
+    cast_input(past_blocks(norm->width), trains(next_part()), cast_by_norm());
+    input_is_cast_ = true;
+  }
+  if (sum != nullptr && std::exchange(casts_gradient_, false))
+    cast_gradient(past_blocks(sum->width), !product_is_frozen_);
+}
+
+void TrainingLowering::write_kernels(const ModelPart& part) {
   std::visit(ByKind{[this](const parts::Embedding& kind) { embedding(kind); },
                     [this](const parts::Norm& kind) { norm(kind); },
                     [this](const parts::Projection& kind) { projection(kind); },
                     [this](const parts::HeadNorm& kind) { head_norm(kind); },
                     [this](const parts::Rotation& kind) { rotation(kind); },
+                    [this](const parts::LatentRotation& kind) { latent_rotation(kind); },
                     [this](const parts::Attention& kind) { attention(kind); },
                     [this](const parts::Activation& kind) { activation(kind); },
                     [this](const parts::Residual& kind) { residual(kind); },
                     [this](const parts::Dropout& kind) { dropout(kind); },
                     [this](const parts::Loss& kind) { loss(kind); },
+                    [this](const parts::Router& kind) { router(kind); },
+                    [this](const parts::Experts& kind) { experts(kind); },
                     [this](const parts::Adapter& kind) { adapter(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
-  std::visit(ByKind{[this](const parts::Embedding& kind) { freeze(kind); },
-                    [this](const parts::Norm& kind) { freeze(kind); },
-                    [this](const parts::HeadNorm& kind) { freeze(kind); },
-                    [this](const parts::Projection& kind) { freeze(kind); },
-                    [this](const parts::Activation& kind) { freeze(kind); }, [](const auto& /*kind*/) {}},
-             part.kind);
-}
-
-void TrainingLowering::freeze(const parts::Embedding& part) {
-  if (part.is_frozen) drop_backward();
-}
-
-void TrainingLowering::freeze(const parts::Norm& part) {
-  if (part.is_frozen) drop_gradients();
-  if (!part.output_is_kept) forget_output(norm_output(part.width));
-}
-
-void TrainingLowering::freeze(const parts::HeadNorm& part) {
-  if (part.is_frozen) drop_gradients();
-}
-
-void TrainingLowering::freeze(const parts::Projection& part) {
-  if (part.is_frozen) drop_gradients();
-}
-
-void TrainingLowering::freeze(const parts::Activation& part) {
-  if (!part.output_is_kept) forget_output(size(tokens_of(part.width)));
-}
-
-// Compiled code may not keep it anyway.
-void TrainingLowering::forget_output(Bytes output) {
-  Bytes& kept = last_forward().kept;
-  kept = std::max(Bytes{}, kept - output);
 }
 
 Bytes TrainingLowering::size(TensorShape tensor) const {
@@ -125,6 +107,7 @@ void TrainingLowering::embedding(const parts::Embedding& part) {
     const TensorShape weight{part.rows[table], part.width};
     forward(VectorOp::embedding, tensor);
     if (table > 0) forward(VectorOp::add, tensor);
+    if (part.is_frozen) continue;
     if (table == 0)  // zeros, written only: the gradient
       backward(VectorOp::reduce, weight, Pass::backward).output = Bytes{};
     backward(VectorOp::embedding, tensor, Pass::backward).gradient = size(weight);
@@ -139,7 +122,7 @@ void TrainingLowering::dropout(const parts::Dropout& part) {
 }
 
 void TrainingLowering::norm(const parts::Norm& part) {
-  norm_of_rows(part.formula, past_blocks(part.width), norm_output(part.width));
+  norm_of_rows(part.formula, past_blocks(part.width), kept_for_next(norm_output(part.width)));
 }
 
 void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
@@ -148,6 +131,7 @@ void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept
 
 // The rotation behind it, or attention, keeps its own.
 void TrainingLowering::head_norm(const parts::HeadNorm& part) {
+  norm_is_frozen_ = part.is_frozen;
   for (const std::int64_t heads : {part.heads, part.kv_heads})
     norm_of_rows(part.formula, {batch_.tokens() * heads, part.head_dim}, {});
 }
@@ -156,17 +140,33 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
                                   TensorShape backward_tensor, Bytes kept) {
   const bool is_layernorm = formula == Norm::layernorm;
   const VectorOp op = is_layernorm ? VectorOp::layernorm : VectorOp::rmsnorm;
+  const bool is_whole = cast_by_norm() == NormCast::whole;
+  const VectorOp cast = is_layernorm ? VectorOp::layernorm_quantize : VectorOp::rmsnorm_quantize;
   // Its input, and its output for the product after it.
-  PartKernel& kernel = forward(op, forward_tensor, size(tensor) + kept);
+  PartKernel& kernel = forward(is_whole ? cast : op, forward_tensor, size(tensor) + kept);
   if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
   backward(op, backward_tensor, Pass::backward);
+  if (norm_is_frozen_) return;
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
   backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows}).gradient =
       size({is_layernorm ? 2 : 1, tensor.cols});
 }
 
-// What feeds the next part's backward pass is kept as it is.
+// What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others
+// make; so are gradients of their tokens.
 void TrainingLowering::projection(const parts::Projection& part) {
+  projections(part);
+  if (part_is({BlockId::shared_experts, Role::down})) forward(VectorOp::add, past_blocks(part.outputs.front()));
+  if (part_is({BlockId::shared_experts, Role::gate_up})) backward(VectorOp::add, past_blocks(part.inputs));
+}
+
+void TrainingLowering::projections(const parts::Projection& part) {
+  product_is_frozen_ = part.is_frozen;
+  const bool is_cast_before = std::exchange(input_is_cast_, false);
+  if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs), !part.is_frozen);
+  const ModelPart* const next = next_but_adapter();
+  casts_gradient_ =
+      casts() && is_of_layer() && next != nullptr && std::holds_alternative<parts::Residual>(next->kind);
   if (!framework_.separate_projections)
     return linear(part, std::accumulate(part.outputs.begin(), part.outputs.end(), std::int64_t{0}));
   for (const std::int64_t outputs : part.outputs)
@@ -177,16 +177,33 @@ void TrainingLowering::projection(const parts::Projection& part) {
 
 // Autograd's order: the gradient of the input, then that of the weight. A bias' gradient sums over tokens.
 void TrainingLowering::linear(const parts::Projection& part, std::int64_t outputs) {
-  const GemmShape gemm{.m = batch_.tokens(), .n = outputs, .k = part.inputs, .dtype = batch_.dtype};
+  const GemmShape wide{.m = batch_.tokens() / experts_,
+                       .n = outputs,
+                       .k = part.inputs,
+                       .dtype = batch_.dtype,
+                       .batch = experts_};
+  const bool is_narrow = casts() && is_of_layer();
+  const GemmShape gemm = is_narrow ? in_recipe(wide) : wide;
+  const TensorShape weights{experts_ * outputs, part.inputs};
+  const int launches = framework_.experts_apart ? static_cast<int>(experts_) : 1;
+  if (is_narrow) cast_weight(weights);
   const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
-  PartKernel& product = forward(gemm, is_kept ? size(tokens_of(outputs)) : Bytes{});
+  const bool keeps_input = part_is({BlockId::experts, Role::gate_up}) && !(is_narrow && keeps_casts());
+  PartKernel& product = forward(gemm, (is_kept ? size(tokens_of(outputs)) : Bytes{}) +
+                                          (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
   product.survives = ++products_ % 2 == 1;
+  product.launches = launches;
   product.is_frozen = part.is_frozen;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
-  const auto [input, weight] = c3::backward(gemm);
-  push_backward(input);
-  push_backward(weight).gradient = size({outputs, part.inputs});
-  if (part.has_bias) backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({outputs, 1});
+  if (is_narrow && !casts_gradient_) cast_gradient(tokens_of(outputs), !part.is_frozen);
+  if (is_narrow) cast_again(tokens_of(part.inputs), weights, !part.is_frozen);
+  push_backward(c3::backward(gemm)[0]).launches = launches;
+  if (part.is_frozen) return;
+  PartKernel& of_weight = push_backward(c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1]);
+  of_weight.gradient = size(weights);
+  of_weight.launches = launches;
+  if (part.has_bias)
+    backward(VectorOp::reduce, {outputs, batch_.tokens()}).gradient = size({experts_ * outputs, 1});
 }
 
 VectorChain TrainingLowering::sum_kernel() const {
@@ -209,14 +226,14 @@ void TrainingLowering::activation(const parts::Activation& part) {
   const TensorShape wide = tokens_of(part.width);
   const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
   if (part.is_gated) return gated(function, wide);
-  forward(function, wide, size(wide));
+  forward(function, wide, kept_for_next(size(wide)));
   backward(function, wide, Pass::backward);
 }
 
 void TrainingLowering::gated(VectorOp function, TensorShape tensor) {
   VectorChain chain = function;
   chain.append(VectorOp::mul);
-  forward(chain, tensor, size(tensor));
+  forward(chain, tensor, kept_for_next(size(tensor)));
   backward(chain, tensor, Pass::backward);
 }
 

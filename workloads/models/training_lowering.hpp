@@ -3,6 +3,7 @@
 /// those keep for the backward pass, and the gradients that they make.
 
 #include <cstdint>
+#include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/models/framework.hpp"
@@ -46,6 +47,20 @@ class TrainingLowering : public Lowering {
   /// Bytes of a norm's output, as they are kept for the product after it.
   virtual Bytes norm_output(std::int64_t width) const { return size({batch_.tokens(), width}); }
 
+  /// Of what feeds the part behind this one, \p bytes that stay for that: none where it is a product that keeps
+  /// its cast input.
+  Bytes kept_for_next(Bytes bytes) const;
+  /// Casts for products in a recipe's type, in the pass and at the place where they are launched. \p norm: what
+  /// a norm's kernel has done of it.
+  /// \param trained the weight gets a gradient
+  void cast_input(TensorShape tensor, bool trained = true, NormCast norm = NormCast::none);
+  void cast_weight(TensorShape weight);
+  void cast_gradient(TensorShape tensor, bool trained = true);
+  /// Backward, what the forward pass has not left.
+  void cast_again(TensorShape input, TensorShape weight, bool trained = true);
+  /// Of a layer's product \p gemm and its two gradients, the types.
+  GemmShape in_recipe(GemmShape gemm) const;
+
   /// One kernel that drops, where the framework does, and adds.
   VectorChain sum_kernel() const;
 
@@ -61,6 +76,8 @@ class TrainingLowering : public Lowering {
   void widen_back(TensorShape tensor);
   void narrow_back(TensorShape tensor);
 
+  bool norm_is_frozen() const { return norm_is_frozen_; }
+
   const Framework& framework() const { return framework_; }
   TensorShape past_blocks(std::int64_t width) const { return {batch_.between, width}; }
   TensorShape tokens_of(std::int64_t width) const { return {batch_.tokens(), width}; }
@@ -72,22 +89,38 @@ class TrainingLowering : public Lowering {
   void write_part(const ModelPart& part) override;
   void dropout(const parts::Dropout& part);
   void projection(const parts::Projection& part);
+  void projections(const parts::Projection& part);
   void head_norm(const parts::HeadNorm& part);
   void rotation(const parts::Rotation& part);
   void attention(const parts::Attention& part);
   void activation(const parts::Activation& part);
   void loss(const parts::Loss& part);
+  void latent_rotation(const parts::LatentRotation& part);
+  void router(const parts::Router& part);
+  void experts(const parts::Experts& part);
   class AdapterPair;
   void adapter(const parts::Adapter& part);
-  /// Takes away what only gradients of frozen weights are for.
-  void freeze(const parts::Embedding& part);
-  void freeze(const parts::Norm& part);
-  void freeze(const parts::HeadNorm& part);
-  void freeze(const parts::Projection& part);
-  void freeze(const parts::Activation& part);
-  void forget_output(Bytes output);
+  void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
 
+  void write_kernels(const ModelPart& part);
   void linear(const parts::Projection& part, std::int64_t outputs);
+  bool is_of_layer() const { return is_of_layer(block()); }
+  static bool is_of_layer(BlockId block) {
+    return block == BlockId::self_attention || block == BlockId::cross_attention ||
+           block == BlockId::feed_forward || block == BlockId::experts || block == BlockId::shared_experts;
+  }
+  bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
+  /// Behind the part that is being written and the adapter beside it; nullptr at the end.
+  const ModelPart* next_but_adapter() const;
+  /// Whether \p part, nullptr or not, is a product whose weight gets a gradient.
+  static bool trains(const ModelPart* part);
+  /// Whether \p part, nullptr or not, is a product of a layer, which the recipe's type computes.
+  bool is_cast(const ModelPart* part) const;
+  bool keeps_casts() const;  ///< of inputs, for gradients of weights
+  /// How much of the cast behind it the norm that is being written does.
+  NormCast cast_by_norm() const;
+  std::vector<VectorShape> casts_of(const TensorCasts& casts, bool both, TensorShape tensor) const;
+  VectorShape transposed_copy(TensorShape tensor) const;
   void separate_loss(TensorShape logits);
   void fused_loss(TensorShape logits);
   /// Whether the loss keeps the logits as their product makes them.
@@ -107,8 +140,13 @@ class TrainingLowering : public Lowering {
 
   const Framework& framework_;
   TokenBatch batch_;
-  int products_ = 0;  ///< of this layer so far
-  Bytes unmade_;      ///< to be kept by the next kernel: no cast made it
+  int products_ = 0;             ///< of this layer so far
+  Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
+  bool input_is_cast_ = false;   ///< of the next product, behind the norm that made it
+  bool norm_is_frozen_ = false;     ///< the one that is being written
+  bool product_is_frozen_ = false;  ///< the last one
+  bool casts_gradient_ = false;  ///< the next residual sum casts the gradient of the product before it
+  std::int64_t experts_ = 1;     ///< whose products of the part that is being written are one
 };
 
 }  // namespace c3::workloads

@@ -9,9 +9,10 @@
 namespace c3::inline workloads {
 
 std::uint64_t DrawKeys::next(std::string_view stream, std::string_view name) {
-  const int before = occurrences_[{std::string(stream), std::string(name)}]++;
   // A newline is in no name, so that no two triples make one text.
-  return stable_hash(fmt::format("{}\n{}\n{}", stream, name, before));
+  const std::uint64_t names = stable_hash("\n", stable_hash(name, stable_hash("\n", stable_hash(stream))));
+  const fmt::format_int before(occurrences_[names]++);
+  return stable_hash({before.data(), before.size()}, names);
 }
 
 void ProgramBuilder::begin_script(const std::vector<int>& ranks, std::string_view name) {

@@ -24,7 +24,7 @@ class DrawKeys {
   std::uint64_t next(std::string_view stream, std::string_view name);
 
  private:
-  std::map<std::pair<std::string, std::string>, int> occurrences_;
+  std::unordered_map<std::uint64_t, int> occurrences_;  ///< by the hash of both names
 };
 
 /// Streams and names are made at first mention. Where all ranks do the same, the program has one script and

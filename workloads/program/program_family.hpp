@@ -43,6 +43,8 @@ class ProgramFamily {
   /// The same step at another size.
   virtual std::shared_ptr<const ProgramFamily> at(const StepSize& size) const = 0;
   /// \throws std::invalid_argument naming what the author cannot write of this size or for this cluster
+  virtual void check(const ClusterSpec& cluster) const = 0;
+  /// \throws as check()
   virtual WrittenStep write(const ClusterSpec& cluster) const = 0;
   /// Whether \p other writes the same steps.
   virtual bool writes_same(const ProgramFamily& other) const = 0;

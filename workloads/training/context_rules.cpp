@@ -62,6 +62,8 @@ std::optional<BrokenRule> broken_context_rule(const TrainingSetup& setup) {
   if (setup.framework.attention == AttentionCode::products)
     return BrokenRule{"context_parallel",
                       "requires attention in one kernel; framework.attention is \"products\""};
+  if (setup.model.latent)
+    return BrokenRule{"context_parallel", "is not supported with latent attention (model.latent)"};
   const int pieces = 2 * ranks;
   if (setup.sequence % pieces != 0)
     return BrokenRule{"context_parallel",

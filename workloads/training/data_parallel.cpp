@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "workloads/models/styles/style.hpp"
 
 namespace c3::inline workloads {
 
@@ -33,6 +34,27 @@ std::int64_t DataParallel::tensors(std::size_t unit) const {
   return setup_.framework.flat_parameters ? 1 : units_[unit].tensors;
 }
 
+std::int64_t DataParallel::updated_casts(std::size_t unit) const {
+  const ParameterUnit& of = units_[unit];
+  if (of.cast_parameters == 0) return 0;
+  return updated(unit) * of.cast_parameters / of.parameters;
+}
+
+std::int64_t DataParallel::cast_parameters() const {
+  std::int64_t sum = 0;
+  for (const ParameterUnit& unit : units_)
+    sum += unit.cast_parameters;
+  return sum;
+}
+
+Bytes DataParallel::as_gathered(std::size_t unit, std::int64_t count) const {
+  const FrozenParameters& frozen = units_[unit].frozen;
+  const std::int64_t cast = units_[unit].cast_parameters + frozen.cast;
+  const Bytes of_cast{gathered_bytes_of_weight(setup_.precision, element_size(setup_.dtype)) *
+                      static_cast<double>(cast)};
+  return of_parameters(count + frozen.all - cast) + of_cast;
+}
+
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
   const DType dtype = reduces(kind) ? setup_.framework.gradient_dtype : setup_.dtype;
   CollectiveCall call{.kind = kind, .bytes = bytes, .dtype = dtype};
@@ -45,12 +67,6 @@ CollectiveCall DataParallel::sum_over_replicas(std::int64_t count) const {
           .bytes = of_gradients(count),
           .dtype = setup_.framework.gradient_dtype,
           .groups = RankGroups{.size = group_.replicas, .stride = group_.stride * group_.size}};
-}
-
-// What all have of FSDP's is a part of each unit.
-std::int64_t DataParallel::frozen_here(std::size_t unit) const {
-  const std::int64_t all = units_[unit].frozen;
-  return setup_.sharding == Sharding::parameters ? (all + group_.size - 1) / group_.size : all;
 }
 
 Bytes DataParallel::of_parameters(std::int64_t count) const {
@@ -95,25 +111,49 @@ DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
 
+// In the computing type, and the copies that products in the recipe's type read; FSDP's ranks have a share.
+void DataParallel::hold_frozen() {
+  FrozenParameters sum;
+  for (const ParameterUnit& unit : units_) {
+    sum.all += unit.frozen.all;
+    sum.cast += unit.frozen.cast;
+  }
+  if (sum.all == 0) return;
+  const PrecisionSetup& precision = setup_.precision;
+  const bool shares = setup_.sharding == Sharding::parameters;
+  const auto of_cast = [&](double bytes) { return Bytes{bytes * static_cast<double>(sum.cast)}; };
+  Bytes held = of_parameters(precision.parameters ? sum.all - sum.cast : sum.all);
+  if (shares && precision.parameters)
+    held += of_cast(gathered_bytes_of_weight(precision, element_size(setup_.dtype)));
+  else if (!shares && setup_.framework.kernels->keeps_casts)
+    held += of_cast(copied_bytes_of_weight(precision));
+  program_.memory().allocate(compute_, MemoryClass::weights, "frozen parameters",
+                             shares ? held / group_.size : held);
+}
+
 // Moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
 void DataParallel::hold_states() {
-  std::int64_t all = 0, own = 0, frozen = 0;
+  std::int64_t all = 0, own = 0;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     all += units_[unit].parameters;
     own += updated(unit);
-    frozen += frozen_here(unit);
   }
   const Framework& framework = setup_.framework;
   const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
   MemoryLedger& memory = program_.memory();
   hold_moments();
-  if (frozen > 0) memory.allocate(compute_, MemoryClass::weights, "frozen parameters", of_parameters(frozen));
+  hold_frozen();
   if (setup_.sharding == Sharding::parameters) {
     memory.allocate(compute_, MemoryClass::weights, "shards",
                     element_size(framework.parameter_dtype) * count(own));
     return;
   }
-  memory.allocate(compute_, MemoryClass::weights, "parameters", element_size(held_dtype()) * count(all));
+  const std::int64_t cast = framework.kernels->keeps_casts ? cast_parameters() : 0;
+  memory.allocate(compute_, MemoryClass::weights, "parameters",
+                  element_size(held_dtype()) * count(setup_.precision.parameters ? all - cast : all));
+  if (cast > 0)
+    memory.allocate(compute_, MemoryClass::weights, "weights cast",
+                    Bytes{copied_bytes_of_weight(setup_.precision) * count(cast)});
   if (framework.master_copy)
     memory.allocate(compute_, MemoryClass::optimizer, "master copy",
                     element_size(framework.parameter_dtype) * count(own));

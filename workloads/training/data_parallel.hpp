@@ -9,6 +9,12 @@
 
 namespace c3::inline workloads {
 
+/// Numbers that get no gradients, beside those that a unit trains; in the computing type.
+struct FrozenParameters {
+  std::int64_t all = 0;
+  std::int64_t cast = 0;  ///< of those, what products in the recipe's type multiply with
+};
+
 /// Parameters that are gathered and reduced together: unit 0 is what is before and after the layers, unit i
 /// is layer i - 1.
 struct ParameterUnit {
@@ -17,16 +23,18 @@ struct ParameterUnit {
   int tensors = 1;                      ///< that they are in
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
-  std::int64_t frozen = 0;  ///< numbers beside `parameters` that get no gradients, in the computing type
+  std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
+  FrozenParameters frozen = {};
 };
 
 /// Where a collective among data-parallel ranks takes place.
 struct DataParallelGroup {
-  int size = 1;        ///< ranks that share what is sharded
-  int stride = 1;      ///< between their numbers
-  bool is_all = true;  ///< of the ranks that there are
-  int stage = 0;       ///< of the pipeline, of which they are
-  int replicas = 1;    ///< such groups, which sum their shards of gradients
+  int size = 1;              ///< ranks that share what is sharded
+  int stride = 1;            ///< between their numbers
+  bool is_all = true;        ///< of the ranks that there are
+  int stage = 0;             ///< of the pipeline, of which they are
+  int replicas = 1;          ///< such groups, which sum their shards of gradients
+  std::string streams = {};  ///< before the names of the streams of its collectives
 };
 
 /// A chunk of a stage's layers.
@@ -64,6 +72,8 @@ class DataParallel {
   virtual void after_optimizer() {}
   /// Parameters that this rank updates, of \p unit, in numbers.
   virtual std::int64_t updated(std::size_t unit) const = 0;
+  /// Of those, weights that products in the recipe's type multiply with.
+  std::int64_t updated_casts(std::size_t unit) const;
   /// Tensors of \p unit, as the optimizer sees them: this rank updates a share of each.
   std::int64_t tensors(std::size_t unit) const;
 
@@ -71,13 +81,16 @@ class DataParallel {
   DataParallel(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,
                StepProgram& program);
 
-  std::int64_t shard(std::size_t unit) const;        ///< of one rank, padded
-  std::int64_t frozen_here(std::size_t unit) const;  ///< that this rank keeps
+  std::int64_t shard(std::size_t unit) const;  ///< of one rank, padded
   CollectiveCall call(CollectiveKind kind, Bytes bytes) const;
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
   Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
-  Bytes of_gradients(std::int64_t count) const;                ///< as they are kept and reduced
+  /// Of \p count numbers of \p unit that are trained, all that are cast among them, and of those that are frozen:
+  /// as they are gathered.
+  Bytes as_gathered(std::size_t unit, std::int64_t count) const;
+  std::int64_t cast_parameters() const;          ///< of all units
+  Bytes of_gradients(std::int64_t count) const;  ///< as they are kept and reduced
   /// A kernel that goes through \p count numbers of gradients.
   void gradient_kernel(StepProgram::Stream stream, const std::string& name, VectorOp op, std::int64_t count);
   /// A kernel that reads \p count numbers in the type in which layers compute and writes them in \p other, or
@@ -87,6 +100,7 @@ class DataParallel {
   /// One that reads gradients as layers make them and writes them as they are reduced.
   void cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count);
   void hold_states();
+  void hold_frozen();
   void hold_moments();
 
   const TrainingSetup& setup_;

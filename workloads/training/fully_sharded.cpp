@@ -35,7 +35,7 @@ void FullyShardedParameters::gather(std::size_t unit) {
   if (state_[unit].parameters || state_[unit].gathered) return;
   wait_for_room();
   const std::string& name = units_[unit].name;
-  const Bytes bytes = of_parameters(padded(unit) + frozen_here(unit) * group_.size);
+  const Bytes bytes = as_gathered(unit, padded(unit));
   MemoryLedger& memory = program_.memory();
   state_[unit].buffer = is_flat()
                             ? memory.allocate(gathers_, MemoryClass::weights, "gathered parameters", bytes)
@@ -43,16 +43,24 @@ void FullyShardedParameters::gather(std::size_t unit) {
   std::optional<Tensor> narrow_shard;  // FSDP 2 casts into the buffer
   if (setup_.framework.parameter_dtype != setup_.dtype) {
     if (is_flat())
-      narrow_shard = memory.allocate(gathers_, MemoryClass::communication, "shard to be gathered",
-                                     of_parameters(shard(unit) + frozen_here(unit)));
-    if (shard(unit) > 0)
-      program_.kernel(gathers_, name + " cast", cast(shard(unit), setup_.framework.parameter_dtype));
+      narrow_shard =
+          memory.allocate(gathers_, MemoryClass::communication, "shard to be gathered", bytes / group_.size);
+    if (shard(unit) > 0) program_.kernel(gathers_, name + " cast", cast_of_shard(unit));
   }
   follow(gathers_);
   program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
   release(narrow_shard);
   state_[unit].gathered = program_.record(gathers_, name + " gathered");
   last_collective_ = {gathers_, *state_[unit].gathered};
+}
+
+// Numbers of the optimizer's type are read, those of the gathered types written.
+VectorShape FullyShardedParameters::cast_of_shard(std::size_t unit) const {
+  const DType from = setup_.framework.parameter_dtype;
+  if (units_[unit].cast_parameters == 0) return cast(shard(unit), from);
+  const Bytes read = element_size(from) * static_cast<double>(shard(unit));
+  const Bytes written = as_gathered(unit, padded(unit)) / group_.size;
+  return flat(VectorOp::copy, static_cast<std::int64_t>(0.5 * ((read + written) / element_size(from))), from);
 }
 
 // One communicator runs its collectives one after another, whatever their streams.
@@ -100,8 +108,10 @@ void FullyShardedParameters::copy_out(std::size_t unit, int buffers) {
   }
   release_buffers(std::max(buffers - 1, 0));
   state_[unit].parameters = program_.memory().allocate(compute_, MemoryClass::weights, "gathered parameters",
-                                                       of_parameters(numbers(unit)));
-  program_.kernel(compute_, name + " copy out", flat(VectorOp::copy, numbers(unit), setup_.dtype));
+                                                       as_gathered(unit, units_[unit].parameters));
+  const double numbers = as_gathered(unit, units_[unit].parameters) / element_size(setup_.dtype);
+  program_.kernel(compute_, name + " copy out",
+                  flat(VectorOp::copy, static_cast<std::int64_t>(numbers), setup_.dtype));
   copied_out_.push_back({program_.record(compute_, name + " copied out"), *state_[unit].buffer});
   state_[unit].buffer.reset();
   release_buffers(buffers);

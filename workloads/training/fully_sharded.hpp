@@ -61,11 +61,11 @@ class FullyShardedParameters final : public DataParallel {
     std::vector<Tensor> inputs = {};
   };
 
-  std::int64_t numbers(std::size_t unit) const { return units_[unit].parameters + units_[unit].frozen; }
   std::int64_t padded(std::size_t unit) const { return shard(unit) * group_.size; }
   bool is_flat() const { return setup_.framework.flat_parameters; }
   bool stays(std::size_t unit) const;
   void gather(std::size_t unit);
+  VectorShape cast_of_shard(std::size_t unit) const;
   void wait_for_room();
   void follow(StepProgram::Stream stream);
   /// Keeps so many buffers of units that have been copied out for as long as that takes.

@@ -13,7 +13,7 @@ GradientBuckets::GradientBuckets(const TrainingSetup& setup, std::vector<Paramet
                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
                                  StepProgram& program)
     : DataParallel(setup, std::move(units), group, program),
-      reductions_(group.size > 1 ? program.stream("gradients") : compute_),
+      reductions_(group.size > 1 ? program.stream(group.streams + "gradients") : compute_),
       gradients_(units_.size()),
       computed_(units_.size()) {
   if (setup.parameter_gather != ParameterGather::after_optimizer && gathers_parameters())
@@ -34,7 +34,8 @@ void GradientBuckets::overlap_gathers(const std::vector<ChunkUnits>& chunks) {
   }
   gathers_.emplace(
       setup_.parameter_gather == ParameterGather::aligned, group_.stage, gathered,
-      [this](std::int64_t numbers) { return gather_of(numbers); }, program_);
+      [this](std::int64_t numbers) { return gather_of(numbers); }, program_,
+      program_.stream(group_.streams + "all_gather"));
 }
 
 ParameterGathers::Buckets GradientBuckets::buckets_of(int chunk, std::int64_t numbers) const {
@@ -48,8 +49,10 @@ ParameterGathers::Buckets GradientBuckets::buckets_of(int chunk, std::int64_t nu
 }
 
 CollectiveCall GradientBuckets::gather_of(std::int64_t numbers) const {
-  const std::int64_t padded = (numbers + group_.size - 1) / group_.size * group_.size;
-  return call(CollectiveKind::all_gather, element_size(held_dtype()) * static_cast<double>(padded));
+  const auto padded = static_cast<double>((numbers + group_.size - 1) / group_.size * group_.size);
+  const double share = static_cast<double>(cast_parameters()) / static_cast<double>(all());
+  const Bytes cast{gathered_bytes_of_weight(setup_.precision, element_size(held_dtype())) * share * padded};
+  return call(CollectiveKind::all_gather, element_size(held_dtype()) * ((1.0 - share) * padded) + cast);
 }
 
 std::int64_t GradientBuckets::updated(std::size_t unit) const {
@@ -193,7 +196,7 @@ void GradientBuckets::end_backward() {
 
 void GradientBuckets::after_optimizer() {
   if (!gathers_parameters() || gathers_) return;
-  const auto gathers = program_.stream("all_gather");
+  const auto gathers = program_.stream(group_.streams + "all_gather");
   program_.order(compute_, gathers, "parameters updated");
   const std::int64_t most = std::max<std::int64_t>(
       group_.size, static_cast<std::int64_t>(setup_.framework.bucket / element_size(held_dtype())));

@@ -24,6 +24,7 @@ void OptimizerStep::write() {
   list_tensors();
   for (const std::size_t unit : units_)
     update(unit);
+  if (setup_.precision.gathers_cast()) cast_weights();
   data_parallel_.after_optimizer();
 }
 
@@ -39,7 +40,8 @@ void OptimizerStep::unscale() {
 void OptimizerStep::sum_squares() {
   for (const std::size_t unit : units_)
     program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
-  const bool is_sharded = setup_.sharding != Sharding::none && grid_.replicas().size > 1;
+  const bool is_sharded = (setup_.sharding != Sharding::none && grid_.replicas().size > 1) ||
+                          (setup_.has_expert_grid() && setup_.experts.ranks > 1);
   const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
   std::vector<CollectiveCall> sums;
   if (is_sharded) sums.push_back(all);
@@ -96,6 +98,40 @@ void OptimizerStep::update(std::size_t unit) {
   if (setup_.framework.master_copy) program_.kernel(compute_, "parameters", cast(unit));
 }
 
+// What is sharded whole is cast before it is gathered. A rank's part of a block of numbers that share a scale
+// is not all of it (TransformerEngine @d0067d0d, pytorch/tensor/utils.py, cast_master_weights_to_fp8; torchao,
+// precompute_float8_dynamic_scale_for_fsdp).
+void OptimizerStep::cast_weights() {
+  const RecipeEntry& recipe = *setup_.precision.recipe.operator->();
+  const bool searches = recipe.weights.searches || recipe.scales_by_direction;
+  const DType from = setup_.framework.parameter_dtype;
+  std::int64_t tensors = 0;
+  for (const std::size_t unit : units_) {
+    const std::int64_t count = data_parallel_.updated_casts(unit);
+    if (count > 0) tensors += data_parallel_.tensors(unit);
+    if (count > 0 && searches)
+      program_.kernel(compute_, "largest weights", flat(VectorOp::reduce, count, from));
+  }
+  if (tensors > 0 && grid_.size(GridAxis::data) > 1) {
+    const auto stream = program_.stream("norm");
+    program_.order(compute_, stream, "largest weights found");
+    program_.collective(
+        stream, "largest weights",
+        grid_.along(GridAxis::data, {.kind = CollectiveKind::all_reduce,
+                                     .bytes = element_size(DType::fp32) * static_cast<double>(tensors),
+                                     .dtype = DType::fp32}));
+    program_.order(stream, compute_, "scales known");
+  }
+  if (setup_.sharding == Sharding::parameters) return;
+  for (const std::size_t unit : units_) {
+    const auto count = static_cast<double>(data_parallel_.updated_casts(unit));
+    const double read_and_written = element_size(from).value + bytes_of_number(recipe.weights.rows);
+    const double as_copy = count * 0.5 * read_and_written / element_size(from).value;
+    if (count > 0.0)
+      program_.kernel(compute_, "weights cast", flat(VectorOp::copy, static_cast<std::int64_t>(as_copy), from));
+  }
+}
+
 VectorShape OptimizerStep::of_gradients(VectorOp op, std::size_t unit) const {
   return flat(op, data_parallel_.updated(unit), gradient_dtype());
 }
@@ -106,7 +142,9 @@ DType OptimizerStep::gradient_dtype() const {
 
 // Half of the copy has either size.
 VectorShape OptimizerStep::cast(std::size_t unit) const {
-  return fp32_copy(data_parallel_.updated(unit), setup_.dtype);
+  const bool are_cast = setup_.precision.gathers_cast();
+  return fp32_copy(data_parallel_.updated(unit) - (are_cast ? data_parallel_.updated_casts(unit) : 0),
+                   setup_.dtype);
 }
 
 }  // namespace c3::workloads

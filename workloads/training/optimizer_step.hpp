@@ -33,6 +33,8 @@ class OptimizerStep {
   void scale();
   void list_tensors();
   void update(std::size_t unit);
+  /// Weights that are kept in a recipe's type: their scales, on which all ranks agree, and their casts.
+  void cast_weights();
   /// \p op on the gradients of \p unit that this rank updates.
   VectorShape of_gradients(VectorOp op, std::size_t unit) const;
   /// Numbers of \p unit in the computing type and in fp32, one read and the other written.

@@ -6,13 +6,13 @@
 namespace c3::inline workloads {
 
 ParameterGathers::ParameterGathers(bool aligned, int stage, const std::vector<Chunk>& chunks, CallOf call,
-                                   StepProgram& program)
+                                   StepProgram& program, StepProgram::Stream gathers)
     : aligned_(aligned),
       stage_(static_cast<std::size_t>(stage)),
       call_(std::move(call)),
       program_(program),
       compute_(program.stream("compute")),
-      gathers_(program.stream("all_gather")) {
+      gathers_(gathers) {
   for (const Chunk& chunk : chunks)
     add(chunk);
 }

@@ -29,9 +29,9 @@ class ParameterGathers {
   };
   using CallOf = std::function<CollectiveCall(std::int64_t numbers)>;
 
-  /// \p program must outlive it.
-  ParameterGathers(bool aligned, int stage, const std::vector<Chunk>& chunks, CallOf call,
-                   StepProgram& program);
+  /// \p program must outlive it. \param gathers the stream of its collectives
+  ParameterGathers(bool aligned, int stage, const std::vector<Chunk>& chunks, CallOf call, StepProgram& program,
+                   StepProgram::Stream gathers);
 
   void begin_step();
   void begin_forward(std::size_t number);

@@ -10,6 +10,8 @@
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
+#include "workloads/models/precision/precision_setup.hpp"
+#include "workloads/training/expert_setup.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
@@ -73,6 +75,17 @@ constexpr auto enum_names(TensorOverlap) {
                                                  {"fused", TensorOverlap::fused}});
 }
 
+/// What is recorded once and launched whole (CUDA graphs).
+enum class StepGraphs : std::uint8_t {
+  none,
+  layers,  ///< each layer's forward and backward pass of each micro-batch in flight, whose memory stays
+  step,    ///< all passes of all micro-batches; the optimizer is launched kernel by kernel
+};
+constexpr auto enum_names(StepGraphs) {
+  return std::to_array<EnumName<StepGraphs>>(
+      {{"none", StepGraphs::none}, {"layers", StepGraphs::layers}, {"step", StepGraphs::step}});
+}
+
 struct TrainingSetup {
   ModelDimensions model;
   Framework framework;
@@ -98,6 +111,9 @@ struct TrainingSetup {
   LoraSetup lora = {};        ///< what is trained instead of the model's weights
   /// That a query sees on average in sequences packed of shorter ones; 0: all that a whole sequence has.
   std::int64_t packed_keys = 0;
+  PrecisionSetup precision = {};
+  StepGraphs graphs = StepGraphs::none;
+  ExpertSetup experts = {};
 
   /// Of a micro-batch, that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }
@@ -105,6 +121,16 @@ struct TrainingSetup {
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;
     return tensor_chunks > 0 ? tensor_chunks : tensor_parallel;
+  }
+
+  /// Of a micro-batch, those that run past the blocks on one rank.
+  std::int64_t tokens_between() const { return sequence_parallel ? tokens() / tensor_parallel : tokens(); }
+  /// Ranks that share each weight of an expert.
+  int expert_tensor_parallel() const { return experts.tensor > 0 ? experts.tensor : tensor_parallel; }
+
+  /// Whether experts have other replicas than all else.
+  bool has_expert_grid() const {
+    return model.experts && (experts.ranks > 1 || expert_tensor_parallel() != tensor_parallel);
   }
 
   bool operator==(const TrainingSetup&) const = default;

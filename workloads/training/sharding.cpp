@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "workloads/training/expert_data_parallel.hpp"
 #include "workloads/training/fully_sharded.hpp"
 #include "workloads/training/gradient_buckets.hpp"
 
@@ -13,6 +14,22 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
   if (setup.sharding == Sharding::parameters && group.size > 1)
     return std::make_unique<FullyShardedParameters>(setup, std::move(units), group, program);
   return std::make_unique<GradientBuckets>(setup, std::move(units), chunks, group, program);
+}
+
+std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                                 const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
+                                                 const ExpertReplicas& experts, StepProgram& program) {
+  std::vector<ParameterUnit> others = units;
+  for (std::size_t unit = 0; unit < units.size(); ++unit) {
+    others[unit].parameters -= experts.units[unit].parameters;
+    others[unit].tensors -= experts.units[unit].tensors;
+    others[unit].product_parameters -= experts.units[unit].product_parameters;
+    others[unit].product_tensors -= experts.units[unit].product_tensors;
+  }
+  return std::make_unique<ExpertDataParallel>(
+      setup, std::move(units), experts.units,
+      make_data_parallel(setup, std::move(others), chunks, std::move(group), program),
+      make_data_parallel(setup, experts.units, chunks, experts.group, program), program);
 }
 
 }  // namespace c3::workloads

@@ -13,4 +13,14 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
                                                  const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
                                                  StepProgram& program);
 
+/// Of what a rank has of experts, and the ranks that have the same.
+struct ExpertReplicas {
+  std::vector<ParameterUnit> units;
+  DataParallelGroup group;
+};
+/// The same where \p experts, whose numbers are among \p units, have replicas of their own.
+std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std::vector<ParameterUnit> units,
+                                                 const std::vector<ChunkUnits>& chunks, DataParallelGroup group,
+                                                 const ExpertReplicas& experts, StepProgram& program);
+
 }  // namespace c3::workloads

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/styles/style.hpp"
 #include "workloads/training/optimizer_step.hpp"
@@ -16,12 +17,18 @@ namespace {
 
 bool makes_gradient(const PartKernel& kernel) { return kernel.gradient.value > 0.0; }
 
+/// Of a product's output's gradient, as the gradient of its weight reads it.
+Bytes gradient_bytes(const Operator& product) {
+  const auto* const gemm = product.as<GemmShape>();
+  return gemm == nullptr ? output_bytes(product)
+                         : output_bytes(product) * (element_size(gemm->dtype) / result_size(gemm->dtype));
+}
+
 }  // namespace
 
 void StepComposer::forward_block(const BlockKernels& block, BlockState& state, bool recomputed) {
   if (recomputed && setup_.recompute != Recompute::attention) {
-    state.input =
-        program_.memory().allocate(compute_, MemoryClass::activations, "layer inputs", stream_bytes());
+    state.input = keep("layer inputs", stream_bytes());
   }
   for (const PartKernel& kernel : block.forward)
     model_flops_ += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
@@ -63,8 +70,9 @@ void StepComposer::weights_block(const BlockKernels& block, BlockState& state, S
     const auto count = static_cast<std::size_t>(end - rest.begin());
     if (splits(split, part) && std::ranges::any_of(rest.first(count), makes_gradient)) {
       const bool gathers = collectives_of(setup_, part, Pass::backward).gathers_input;
-      const auto buffer = gathers ? std::optional(gather_buffer()) : std::nullopt;
-      gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1) : Arrivals{});
+      const Bytes bytes = gathered_bytes(rest.first(count), Pass::forward);
+      const auto buffer = gathers ? std::optional(gather_buffer(bytes)) : std::nullopt;
+      gradients_of_weights(rest.first(count), gathers ? gather_tokens(part, 1, bytes) : Arrivals{});
       if (buffer) program_.memory().release(*buffer);
       release_part(state, part);
     }
@@ -86,7 +94,7 @@ void StepComposer::keep_output_gradients(const BlockKernels& block, PartId part,
   for (const PartKernel& kernel : block.forward) {
     if (kernel.part != part || matrix_flops(kernel.op).value <= 0.0) continue;
     state.kept.push_back({part, program_.memory().allocate(compute_, MemoryClass::activations,
-                                                           "gradients of outputs", output_bytes(kernel.op))});
+                                                           "gradients of outputs", gradient_bytes(kernel.op))});
   }
 }
 
@@ -109,8 +117,10 @@ bool StepComposer::is_recomputed(std::int64_t layer) const {
 bool StepComposer::runs_again(const PartKernel& kernel) const {
   const Framework& framework = setup_.framework;
   const Role role = kernel.part.role;
-  const bool is_last =
-      kernel.part.block == BlockId::feed_forward && (role == Role::down || role == Role::residual);
+  const bool is_of_experts = kernel.part.block == BlockId::experts;
+  const bool is_last = ((is_of_experts || kernel.part.block == BlockId::feed_forward) &&
+                        (role == Role::down || role == Role::residual)) ||
+                       (is_of_experts && (role == Role::restore || role == Role::combine));
   const bool is_needed = framework.dropout || !is_last;
   switch (setup_.recompute) {
     case Recompute::none:
@@ -161,27 +171,30 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
                             bool makes_weights) {
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
+  if (exchange_) exchange_->before(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
   // Where the framework does not gather again, the backward pass' copy is what was gathered.
   const bool is_kept =
       pass == Pass::forward && keeping != Keeping::survivors && !setup_.framework.kernels->gathers_again;
   std::vector<Tensor> buffers;
-  if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer());
+  const Bytes gathered_size = gathered_bytes(kernels, pass);
+  const Bytes input_size = gathered_bytes(kernels, Pass::forward);
+  if (collectives.gathers && !is_kept) buffers.push_back(gather_buffer(gathered_size));
   const bool gathers_input = collectives.gathers_input && makes_weights;
-  if (gathers_input) buffers.push_back(gather_buffer());
+  if (gathers_input) buffers.push_back(gather_buffer(input_size));
   const bool in_ring = runs_in_ring(part, pass, collectives);
   const Arrivals gathered = !collectives.gathers ? Arrivals{}
-                            : in_ring            ? gather_in_ring(part)
-                                                 : gather_tokens(part, chunks);
-  const Arrivals inputs = gathers_input ? gather_tokens(part, 1) : Arrivals{};
+                            : in_ring            ? gather_in_ring(part, gathered_size)
+                                                 : gather_tokens(part, chunks, gathered_size);
+  const Arrivals inputs = gathers_input ? gather_tokens(part, 1, input_size) : Arrivals{};
   const bool defers = collectives.reduces && setup_.framework.overlaps_tensor;
   if (makes_weights && collectives.reduces && !defers) gradients_of_weights(kernels, inputs);
   for (int chunk = 0; chunk < chunks; ++chunk) {
     if (!gathered.empty() && gathered[static_cast<std::size_t>(chunk)])
       program_.wait(compute_, *gathered[static_cast<std::size_t>(chunk)]);
     for (const PartKernel& kernel : kernels) {
-      if (makes_gradient(kernel)) continue;
+      if (makes_gradient(kernel) || (kernel.once && !casts_weights_)) continue;
       if (chunk == 0) run_kernel(kernel, pass, keeping, state, chunks);
       if (chunk > 0) run_chunk(kernel, chunks);
     }
@@ -197,6 +210,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   end_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
+  if (exchange_) exchange_->after(part, pass);
 }
 
 /// \param inputs after which a rank has all tokens of what it kept a part of
@@ -212,9 +226,12 @@ void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keepi
                               int chunks) {
   before_kernel(kernel);
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
+  const bool is_again = keeping == Keeping::rest;
   if (kept.value > 0.0) {
-    state->kept.push_back({kernel.part, program_.memory().allocate(compute_, MemoryClass::activations,
-                                                                   name_of(kernel.part), kept)});
+    state->kept.push_back(
+        {kernel.part,
+         is_again ? program_.memory().allocate(compute_, MemoryClass::activations, name_of(kernel.part), kept)
+                  : keep(name_of(kernel.part), kept)});
     if (!holds_outputs_) release_outputs();
   } else if (kernel.gradient.value <= 0.0) {
     hold_output(kernel);
@@ -225,6 +242,7 @@ void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keepi
 void StepComposer::run_chunk(const PartKernel& kernel, int chunks) {
   const Operator op = part_of(kernel.op, chunks);
   hardware_flops_ += matrix_flops(op);
+  program_.host_launches(kernel.launches - 1);
   program_.kernel(compute_, name_of(kernel.part), op);
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/expert_exchange.hpp"
 #include "workloads/training/model_blocks.hpp"
 #include "workloads/training/rank_grid.hpp"
 #include "workloads/training/stage_layers.hpp"
@@ -74,6 +76,8 @@ class StepComposer {
   void begin_gradients(const PipelineTask& task);
   void end_gradients(const PipelineTask& task);
   DataParallelGroup data_parallel_group() const;
+  std::unique_ptr<DataParallel> data_parallelism();
+  std::vector<ParameterUnit> expert_units() const;
   std::vector<ChunkUnits> chunk_units() const;
   bool defers_head(const PipelineTask& task) const;
   void make_deferred_gradients();
@@ -88,6 +92,12 @@ class StepComposer {
   void sum_opposite();
   void sum_with(const std::string& what, CommunicatorId over, int offset, std::int64_t count);
   std::vector<ParameterUnit> units_of_stage() const;
+  void hold_graphs();
+  void begin_layer_graph();
+  void end_layer_graph();
+  /// Of a layer between its passes.
+  Bytes kept_bytes(const BlockKernels& block, bool recomputed) const;
+  Tensor keep(const std::string& name, Bytes bytes);
   std::size_t unit_of(int chunk, std::int64_t layer) const;
   const std::vector<PipelineTask>& tasks() const {
     return schedule_.tasks[static_cast<std::size_t>(stage_.number)];
@@ -112,16 +122,19 @@ class StepComposer {
   using Arrivals = std::vector<std::optional<EventId>>;
   void gradients_of_weights(std::span<const PartKernel> kernels, const Arrivals& inputs);
   void keep_output_gradients(const BlockKernels& block, PartId part, BlockState& state);
-  Arrivals gather_tokens(PartId part, int chunks);
-  Arrivals gather_in_ring(PartId part);
+  Arrivals gather_tokens(PartId part, int chunks, Bytes bytes);
+  Arrivals gather_in_ring(PartId part, Bytes bytes);
   /// Into which the tokens of all tensor-parallel ranks are gathered.
-  Tensor gather_buffer();
+  Tensor gather_buffer(Bytes bytes);
+  /// Of all tokens as \p kernels, a part's, take them: what a recipe casts is cast before it is gathered, an
+  /// output's gradient for both of its products.
+  Bytes gathered_bytes(std::span<const PartKernel> kernels, Pass pass) const;
   /// Into how many parts a part's products and collectives are cut.
   int chunks_of(PartId part, Pass pass, const PartCollectives& collectives) const;
   /// Whether a part's tokens, or its sums, go from rank to rank beside its product.
   bool runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const;
   void pass_on(PartId part, int chunk);
-  Exchange passed_on() const;
+  Exchange passed_on(Bytes bytes) const;
   /// Whether partial sums of so many parts are copied, for a kernel that adds them.
   bool copies_sums(PartId part, int chunks) const;
   StepProgram::Stream stream_of_sums(PartId part, bool copies);
@@ -160,10 +173,14 @@ class StepComposer {
   std::vector<ParameterUnit> units_;
   std::vector<std::size_t> owned_;  ///< units that have parameters
   std::unique_ptr<DataParallel> data_parallel_;
+  std::optional<ExpertExchange> exchange_;
   std::string micro_batch_;                              ///< "micro-batch 3, ", or nothing where there is one
   std::map<std::pair<int, int>, ChunkState> in_flight_;  ///< by chunk and micro-batch
   std::vector<int> done_;                                ///< by chunk: micro-batches whose gradients are made
-  std::size_t forward_passes_ = 0;                       ///< that have begun
+  std::set<int> cast_chunks_;                            ///< whose weights have been cast in this step
+  bool casts_weights_ = false;                           ///< in this pass
+  bool is_in_layer_graph_ = false;
+  std::size_t forward_passes_ = 0;   ///< that have begun
   std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
   int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;

@@ -21,7 +21,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       program_(program),
       compute_(program_.stream("compute")),
       units_(units_of_stage()),
-      data_parallel_(make_data_parallel(setup, units_, chunk_units(), data_parallel_group(), program_)),
+      data_parallel_(data_parallelism()),
       done_(stage_.chunks.size()),
       messages_(setup.pipeline, schedule, stage_.number,
                 {.bytes = stream_bytes(),
@@ -30,6 +30,8 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
                 over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
+  if (setup.model.experts)
+    exchange_.emplace(setup, expert_calls(setup, ExpertGrid(setup, grid.ranks())), program_);
 }
 
 std::vector<ParameterUnit> StepComposer::units_of_stage() const {
@@ -39,22 +41,51 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
     root.tensors += block.parameter_tensors;
     root.product_parameters += block.product_parameters;
     root.product_tensors += block.product_tensors;
-    root.frozen += block.frozen;
+    root.frozen.all += block.frozen.all;
   };
   if (stage_.has_embedding()) add(blocks_.embedding);
   if (stage_.has_head()) add(blocks_.head);
   if (stage_.has_head() && stage_.sums_embedding) {
     const bool is_frozen = setup_.lora.rank > 0;
-    (is_frozen ? root.frozen : root.parameters) += table_parameters();
+    (is_frozen ? root.frozen.all : root.parameters) += table_parameters();
     if (!is_frozen) ++root.tensors;
   }
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
-    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i)
-      units.push_back({fmt::format("layer {}", i), blocks_.layer.parameters, blocks_.layer.parameter_tensors,
-                       blocks_.layer.product_parameters, blocks_.layer.product_tensors, blocks_.layer.frozen});
+    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
+      const StepBlock& layer = blocks_.layer(i);
+      units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors,
+                       layer.product_parameters, layer.product_tensors, layer.cast_parameters, layer.frozen});
+    }
   }
   return units;
+}
+
+// Of units_ the part that has a grid of its own.
+std::vector<ParameterUnit> StepComposer::expert_units() const {
+  std::vector<ParameterUnit> units{{.name = "root experts", .tensors = 0}};
+  for (const StageChunk& chunk : stage_.chunks) {
+    for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
+      ParameterUnit its = blocks_.layer(i).experts;
+      its.name = fmt::format("layer {} experts", i);
+      if (its.parameters == 0) its.tensors = 0;
+      units.push_back(std::move(its));
+    }
+  }
+  return units;
+}
+
+std::unique_ptr<DataParallel> StepComposer::data_parallelism() {
+  if (!setup_.has_expert_grid())
+    return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), program_);
+  const ExpertGrid experts(setup_, grid_.ranks());
+  const ExpertReplicas replicas{.units = expert_units(),
+                                .group = {.size = experts.data(),
+                                          .stride = experts.data_groups().stride,
+                                          .is_all = experts.data() == experts.ranks(),
+                                          .stage = stage_.number,
+                                          .streams = "expert_"}};
+  return make_data_parallel(setup_, units_, chunk_units(), data_parallel_group(), replicas, program_);
 }
 
 DataParallelGroup StepComposer::data_parallel_group() const {
@@ -103,7 +134,9 @@ std::size_t StepComposer::unit_of(int chunk, std::int64_t layer) const {
 StepStageFacts StepComposer::compose() {
   begin("start", HostPass::forward);
   data_parallel_->begin_step();
+  if (setup_.graphs == StepGraphs::layers) hold_graphs();
   program_.memory().begin_step();
+  if (setup_.graphs == StepGraphs::step) program_.begin_graph();
   for (std::size_t number = 0; number < tasks().size(); ++number) {
     const PipelineTask& task = tasks()[number];
     if (setup_.micro_batches > 1) micro_batch_ = fmt::format("micro-batch {}, ", task.micro_batch);
@@ -117,6 +150,7 @@ StepStageFacts StepComposer::compose() {
   if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   micro_batch_.clear();
+  program_.end_graph();
   optimizer();
   program_.finish();
   return {model_flops_, hardware_flops_, program_.memory().peak()};
@@ -183,6 +217,7 @@ void StepComposer::forward_pass(const PipelineTask& task) {
   const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
   ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
   state.layers.resize(static_cast<std::size_t>(chunk.layers));
+  casts_weights_ = cast_chunks_.insert(task.chunk).second;
   if (chunk.embedding) {
     begin("forward, embedding", HostPass::forward);
     data_parallel_->before_forward(0);
@@ -193,9 +228,12 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     begin(fmt::format("forward, layer {}", layer), HostPass::forward);
     program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(unit_of(task.chunk, i));
-    forward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    begin_layer_graph();
+    forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
+    end_layer_graph();
     data_parallel_->after_forward(unit_of(task.chunk, i));
   }
+  casts_weights_ = false;
   if (!chunk.head) return;
   begin("forward, head", HostPass::forward);
   if (!stage_.has_embedding()) data_parallel_->before_forward(0);
@@ -226,8 +264,10 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     begin(fmt::format("backward, layer {}", layer), HostPass::backward);
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
-    backward_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
+    begin_layer_graph();
+    backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());
+    end_layer_graph();
     gradients_done(unit_of(task.chunk, i));
   }
   if (chunk.embedding) {
@@ -281,7 +321,7 @@ void StepComposer::weights_pass(const PipelineTask& task) {
   }
   for (std::int64_t i = chunk.layers; i-- > 0;) {
     begin(fmt::format("weights, layer {}", chunk.first + i), HostPass::backward);
-    weights_block(blocks_.layer, state.layers[static_cast<std::size_t>(i)], Split::all);
+    weights_block(blocks_.layer(chunk.first + i), state.layers[static_cast<std::size_t>(i)], Split::all);
     data_parallel_->after_backward(unit_of(task.chunk, i));
   }
   if (!chunk.embedding) return;

@@ -14,16 +14,20 @@ void StepProgram::begin_range(std::string name, HostPass pass) {
   memory_.set_moment(range_);
 }
 
+void StepProgram::begin_graph() { graph_ = costs_.forward_launch; }
+
 void StepProgram::launch(OperationPlace place, Seconds cost) {
+  if (graph_) cost = std::exchange(*graph_, Seconds{});
   host_.steps.push_back({.launches = place, .cost = cost});
   launched_.resize(std::max(launched_.size(), place.stream + 1));
   launched_[place.stream] = place.operation + 1;
 }
 
 void StepProgram::kernel(Stream stream, const std::string& name, const Operator& op) {
-  launch(builder_.kernel(stream, name, op),
-         pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch);
+  launch(builder_.kernel(stream, name, op), kernel_cost());
 }
+
+void StepProgram::host_launches(int count) { host_work(kernel_cost() * static_cast<double>(count)); }
 
 void StepProgram::collective(Stream stream, const std::string& name, CollectiveCall call) {
   launch(builder_.collective(stream, name, std::move(call)), costs_.collective_launch);
@@ -44,7 +48,7 @@ void StepProgram::wait(Stream stream, EventId event) { launch(builder_.wait(stre
 void StepProgram::host_wait(EventId event) { host_.steps.push_back({.waits_for = event}); }
 
 void StepProgram::host_work(Seconds time) {
-  if (time.value > 0.0) host_.steps.push_back({.cost = time});
+  if (time.value > 0.0 && !graph_) host_.steps.push_back({.cost = time});
 }
 
 void StepProgram::finish() {

@@ -2,6 +2,7 @@
 /// A step of one rank as its host launches it: operations of several streams in one order, and the memory they
 /// need.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,14 @@ class StepProgram {
   EventId record(Stream stream, const std::string& name);
   void wait(Stream stream, EventId event);
   void host_wait(EventId event);
+  /// The host launches as many kernels more, which run with the next one.
+  void host_launches(int count);
   /// The host does something for \p time before it goes on.
   void host_work(Seconds time);
+  /// What follows, up to end_graph(), is launched by one call, which takes as long as that of a kernel, and
+  /// the host does nothing else for it.
+  void begin_graph();
+  void end_graph() { graph_.reset(); }
   /// What the host takes for each thing.
   const HostCosts& costs() const { return costs_; }
   /// \p later begins what follows when all that \p earlier has so far has ended.
@@ -54,6 +61,9 @@ class StepProgram {
 
  private:
   void launch(OperationPlace place, Seconds cost);
+  Seconds kernel_cost() const {
+    return pass_ == HostPass::forward ? costs_.forward_launch : costs_.backward_launch;
+  }
 
   const Framework& framework_;
   const HostCosts costs_;
@@ -63,6 +73,8 @@ class StepProgram {
   MemoryLedger memory_;
   std::string range_;
   HostPass pass_ = HostPass::forward;
+  /// Cost of the launch of the graph that is being written, until something has it.
+  std::optional<Seconds> graph_;
   std::size_t events_ = 0;
   std::vector<std::size_t> launched_;  ///< by stream
 };

@@ -2,35 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "workloads/training/step_composer.hpp"
 
 namespace c3::inline workloads {
 
-StepComposer::Arrivals StepComposer::gather_tokens(PartId part, int chunks) {
+StepComposer::Arrivals StepComposer::gather_tokens(PartId part, int chunks, Bytes bytes) {
   const auto stream = program_.stream(part.block == BlockId::embedding ? "vocabulary" : "tensor_gather");
   program_.order(compute_, stream, name_of(part) + " ready");
   Arrivals events;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     program_.collective(stream, name_of(part) + " all_gather",
-                        tensor_call(CollectiveKind::all_gather, hidden_bytes() / chunks));
+                        tensor_call(CollectiveKind::all_gather, bytes / chunks));
     events.push_back(program_.record(stream, name_of(part) + " gathered"));
   }
   return events;
 }
 
-StepComposer::Tensor StepComposer::gather_buffer() {
-  return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", hidden_bytes());
+StepComposer::Tensor StepComposer::gather_buffer(Bytes bytes) {
+  return program_.memory().allocate(compute_, MemoryClass::communication, "gathered tokens", bytes);
+}
+
+Bytes StepComposer::gathered_bytes(std::span<const PartKernel> kernels, Pass pass) const {
+  const PrecisionSetup& precision = setup_.precision;
+  const bool is_cast = precision.recipe->dtype && std::ranges::any_of(kernels, [&](const PartKernel& kernel) {
+                         const auto* const gemm = kernel.op.as<GemmShape>();
+                         return gemm != nullptr && gemm->dtype == *precision.recipe->dtype;
+                       });
+  if (!is_cast) return hidden_bytes();
+  const RecipeEntry& recipe = *precision.recipe.operator->();
+  const bool both = pass == Pass::backward && recipe.scales_by_direction && precision.weight_gradients;
+  const TensorCasts& casts = pass == Pass::forward ? recipe.inputs : recipe.gradients;
+  const auto numbers = static_cast<double>(setup_.tokens() * setup_.model.hidden);
+  return Bytes{bytes_of_number(both ? casts.both : casts.rows) * numbers};
 }
 
 // The part that this rank has first, then what the rank before it passes on, while products run.
-StepComposer::Arrivals StepComposer::gather_in_ring(PartId part) {
+StepComposer::Arrivals StepComposer::gather_in_ring(PartId part, Bytes bytes) {
   const auto stream = program_.stream("tensor_gather");
   program_.order(compute_, stream, name_of(part) + " ready");
   Arrivals arrivals{std::nullopt};
   for (int step = 1; step < setup_.tensor_parallel; ++step) {
-    program_.exchange(stream, name_of(part) + " passed on", passed_on());
+    program_.exchange(stream, name_of(part) + " passed on", passed_on(bytes / setup_.tensor_parallel));
     arrivals.push_back(program_.record(stream, name_of(part) + " arrived"));
   }
   return arrivals;
@@ -46,13 +62,12 @@ void StepComposer::pass_on(PartId part, int chunk) {
   if (chunk + 1 == setup_.tensor_parallel) return;
   const auto stream = program_.stream("tensor");
   program_.order(compute_, stream, name_of(part) + " ready");
-  program_.exchange(stream, name_of(part) + " passed on", passed_on());
+  program_.exchange(stream, name_of(part) + " passed on", passed_on(hidden_bytes() / setup_.tensor_parallel));
   passed_on_ = program_.record(stream, name_of(part) + " arrived");
 }
 
 // To the next rank, while as much comes from the one before.
-Exchange StepComposer::passed_on() const {
-  const Bytes bytes = hidden_bytes() / setup_.tensor_parallel;
+Exchange StepComposer::passed_on(Bytes bytes) const {
   return {.communicator = over_.tensor,
           .messages = {{.offset = 1, .bytes = bytes, .sends = true},
                        {.offset = -1, .bytes = bytes, .sends = false}}};

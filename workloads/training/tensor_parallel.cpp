@@ -52,6 +52,17 @@ bool splits_outputs(PartId part) {
   return part.role == Role::qkv || part.role == Role::gate_up || part.role == Role::logits;
 }
 
+std::vector<ModelPart> share_of_experts(std::span<const ModelPart> parts, int ranks, int sharers) {
+  std::vector<ModelPart> share(parts.begin(), parts.end());
+  for (ModelPart& part : share) {
+    auto* const experts = std::get_if<parts::Experts>(&part.kind);
+    if (experts == nullptr) continue;
+    experts->count /= ranks;
+    experts->each = share_of(experts->each, sharers);
+  }
+  return share;
+}
+
 std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks) {
   std::vector<ModelPart> share(parts.begin(), parts.end());
   for (ModelPart& part : share)
@@ -60,7 +71,7 @@ std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks) {
 }
 
 PartCollectives collectives_of(const TrainingSetup& setup, PartId part, Pass pass) {
-  if (setup.tensor_parallel == 1) return {};
+  if (setup.tensor_parallel == 1 || part.block == BlockId::experts) return {};
   const bool split = setup.sequence_parallel;
   const bool is_embedding = part == PartId{BlockId::embedding};
   if (pass == Pass::forward)

@@ -20,6 +20,10 @@ bool splits_outputs(PartId part);
 /// ranks divides heads, kv_heads and ffn.
 std::vector<ModelPart> share_of(std::span<const ModelPart> parts, int ranks);
 
+/// What one of \p ranks among which experts are divided, and of \p sharers that share each weight of these, has
+/// of \p parts. All but experts it has whole. \pre \p ranks divides them, \p sharers their width
+std::vector<ModelPart> share_of_experts(std::span<const ModelPart> parts, int ranks, int sharers);
+
 /// Collectives of one part of a layer in one pass. All are of every token of a micro-batch times the hidden
 /// width.
 struct PartCollectives {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/context_rules.hpp"
+#include "workloads/training/expert_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -35,8 +37,8 @@ void check(const TrainingSetup& setup, int ranks) {
     divides(setup.tokens(), share, fmt::format("{} tokens of a micro-batch", setup.tokens()));
   divides(setup.tokens(), setup.product_parts(), fmt::format("{} tokens of a micro-batch", setup.tokens()));
   if (model.vocabulary == 0) throw std::invalid_argument("the model has no 'vocabulary'");
-  if (model.experts)
-    throw std::invalid_argument("mixture-of-experts models are not supported in training steps");
+  if (const auto broken = broken_expert_rule(setup, ranks))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
   if (model.norm_after)
@@ -133,9 +135,12 @@ class TrainingFamily : public ProgramFamily {
   /// Stages that have unlike numbers of layers cannot have fewer alike.
   std::int64_t layer_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
-    if (pipeline.stages == 1) return setup_.recompute_every;
-    const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0;
-    return is_even ? setup_.recompute_every * pipeline.stages * pipeline.virtual_stages : setup_.model.layers;
+    const std::int64_t alike =
+        std::lcm(setup_.recompute_every, setup_.model.experts ? setup_.model.experts->interval : 1);
+    if (pipeline.stages == 1) return with_ends(alike);
+    const bool is_even = pipeline.layout.empty() && pipeline.first_layers == 0 && pipeline.last_layers == 0 &&
+                         dense_layers() == 0;
+    return is_even ? with_ends(alike * pipeline.stages * pipeline.virtual_stages) : setup_.model.layers;
   }
   /// From then on every stage does one forward and one backward pass in turn.
   std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
@@ -153,8 +158,12 @@ class TrainingFamily : public ProgramFamily {
     return std::make_shared<const TrainingFamily>(std::move(setup));
   }
 
+  void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
-    WrittenStep step = training_step(setup_, cluster.ranks());
+    TrainingSetup setup = setup_;
+    if (const auto dtype = setup.precision.recipe->dtype)
+      setup.precision.takes_any_layout = takes_any_layout(cluster.gpu, *dtype);
+    WrittenStep step = training_step(setup, cluster.ranks());
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
@@ -166,6 +175,14 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
+  std::int64_t dense_layers() const { return setup_.model.experts ? setup_.model.experts->dense_layers : 0; }
+  /// \p period as often as it takes to have as many layers as are unlike the others at both ends.
+  std::int64_t with_ends(std::int64_t period) const {
+    const std::int64_t ends =
+        std::max(dense_layers(), setup_.precision.first_layers) + setup_.precision.last_layers;
+    return period * std::max<std::int64_t>(1, (ends + period - 1) / period);
+  }
+
   TrainingSetup setup_;
 };
 
@@ -184,8 +201,12 @@ WrittenStep training_step(const TrainingSetup& setup, int ranks) {
   return StagesWriter(setup, ranks).write();
 }
 
+std::shared_ptr<const ProgramFamily> training_family(TrainingSetup setup) {
+  return std::make_shared<const TrainingFamily>(std::move(setup));
+}
+
 void set_training(Experiment& experiment, TrainingSetup setup) {
-  set_step(experiment, std::make_shared<const TrainingFamily>(std::move(setup)));
+  set_step(experiment, training_family(std::move(setup)));
 }
 
 const TrainingSetup& training_of(const Experiment& experiment) {

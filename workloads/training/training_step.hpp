@@ -3,6 +3,7 @@
 /// what it needs of memory.
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "workloads/experiment.hpp"
@@ -21,6 +22,9 @@ WrittenStep training_step(const TrainingSetup& setup, int ranks);
 
 /// How streams of the step run where a strategy does not say so: what TrainingSetup::tensor_overlap implies.
 std::map<std::string, StreamPolicy> usual_policies(const TrainingSetup& setup);
+
+/// The author of \p setup and of the same step at other sizes.
+std::shared_ptr<const ProgramFamily> training_family(TrainingSetup setup);
 
 /// Makes \p experiment, whose cluster is set, the training step \p setup: its program, facts and family.
 /// \throws as training_step

@@ -37,9 +37,11 @@ Operator read(const ShapeWords& words) {
                        .kernel = kernel_of(words[op])};
   shape.kv_heads = extent_or(words, kv_heads, shape.heads);
   shape.keys = extent_or(words, kv_seq, shape.queries);
+  shape.value_dim = extent_or(words, value_dim, 0);
+  if (shape.value_dim == shape.head_dim) shape.value_dim = 0;
   if (shape.heads % shape.kv_heads != 0)
     refuse(kv_heads, fmt::format("{} does not divide the {} heads", shape.kv_heads, shape.heads));
-  const double in_a_row = product(shape.batch, shape.heads, shape.head_dim);
+  const double in_a_row = product(shape.batch, shape.heads, std::max(shape.head_dim, shape.value_width()));
   refuse_absurd(seq,
                 element_size(shape.dtype).value * kMostTensors * in_a_row *
                     static_cast<double>(std::max(shape.queries, shape.keys)),
@@ -49,9 +51,12 @@ Operator read(const ShapeWords& words) {
 
 std::vector<ShapeField> fields(const AttentionShape& shape) {
   using enum ShapeKey;
-  return {{dtype, name_of(shape.dtype)}, {b, shape.batch},       {heads, shape.heads},
-          {kv_heads, shape.kv_heads},    {seq, shape.queries},   {kv_seq, shape.keys},
-          {head_dim, shape.head_dim},    {causal, shape.causal}, {pass, name_of(shape.pass)}};
+  std::vector<ShapeField> fields = {
+      {dtype, name_of(shape.dtype)}, {b, shape.batch},       {heads, shape.heads},
+      {kv_heads, shape.kv_heads},    {seq, shape.queries},   {kv_seq, shape.keys},
+      {head_dim, shape.head_dim},    {causal, shape.causal}, {pass, name_of(shape.pass)}};
+  if (shape.value_dim > 0) fields.push_back({value_dim, shape.value_dim});
+  return fields;
 }
 
 std::string name_of_kernel(const AttentionShape& shape) {
@@ -59,16 +64,18 @@ std::string name_of_kernel(const AttentionShape& shape) {
 }
 
 std::string shape_text(const AttentionShape& shape) {
-  return fmt::format("{} of {}/{} heads, {}{} x {} x {} {}{}", shape.batch, shape.heads, shape.kv_heads,
-                     shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim,
+  const std::string values = shape.value_dim > 0 ? fmt::format("/{}", shape.value_dim) : "";
+  return fmt::format("{} of {}/{} heads, {}{} x {} x {}{} {}{}", shape.batch, shape.heads, shape.kv_heads,
+                     shape.causal ? "causal " : "", shape.queries, shape.keys, shape.head_dim, values,
                      name_of(shape.dtype), shape.pass == Pass::backward ? " backward" : "");
 }
 
 Bytes output(const AttentionShape& shape) {
-  const auto width = static_cast<double>(shape.batch * shape.head_dim);
-  const double queries = width * static_cast<double>(shape.heads * shape.queries);
-  const double keys = width * static_cast<double>(shape.kv_heads * shape.keys);
-  return element_size(shape.dtype) * (shape.pass == Pass::forward ? queries : queries + 2.0 * keys);
+  const double queries = product(shape.batch, shape.heads, shape.queries);
+  const double keys = product(shape.batch, shape.kv_heads, shape.keys);
+  const auto head = static_cast<double>(shape.head_dim), value = static_cast<double>(shape.value_width());
+  return element_size(shape.dtype) *
+         (shape.pass == Pass::forward ? queries * value : queries * head + keys * (head + value));
 }
 
 // Masked scores do not count. The last query sees all keys, each one before it one less.
@@ -76,9 +83,7 @@ Flops matrix_flops(const AttentionShape& shape) {
   const auto queries = static_cast<double>(shape.queries);
   const auto keys = static_cast<double>(shape.keys);
   const double pairs = queries * (shape.causal ? keys - 0.5 * (queries - 1.0) : keys);
-  const double products = shape.pass == Pass::forward ? 2.0 : 5.0;
-  return Flops{products * 2.0 * pairs * static_cast<double>(shape.batch * shape.heads) *
-               static_cast<double>(shape.head_dim)};
+  return Flops{2.0 * pairs * static_cast<double>(shape.batch * shape.heads) * products_of_pair(shape)};
 }
 
 std::string_view coefficients(const AttentionShape&) { return "attention"; }
@@ -98,5 +103,10 @@ extern constexpr OperatorClass kAttentionClass = {.name = "attention",
                                                   .coefficients = on_shape<&coefficients>};
 
 const OperatorClass& operator_class(const AttentionShape&) { return kAttentionClass; }
+
+double products_of_pair(const AttentionShape& shape) {
+  const auto head = static_cast<double>(shape.head_dim), value = static_cast<double>(shape.value_width());
+  return shape.pass == Pass::forward ? head + value : 3.0 * head + 2.0 * value;
+}
 
 }  // namespace c3::gpu

@@ -87,13 +87,18 @@ double rate_of_kernel(const AttentionShape& shape, const AttentionCoefficients& 
 
 /// A query with a key on one CU: its products, then its exponential. Vector units have no share of their own
 /// for attention: they do no better than in a large GEMM.
-Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const GpuSpec& gpu, double products) {
+Seconds time_of_pair(const AttentionShape& shape, const MatrixRate& rate, const GpuSpec& gpu) {
   const AttentionCoefficients& of = gpu.kernels.attention;
-  const Flops flops{products * 2.0 * static_cast<double>(shape.head_dim)};
+  const Flops flops{2.0 * products_of_pair(shape)};
   const double exponentials = kExponentialsPerClock * gpu.compute.boost_clock.value * of.exp_share;  // 1/s
   const Seconds pair =
       flops / (product_rate(shape, rate, gpu) / gpu.compute.cus()) + Seconds{1.0 / exponentials};
   return pair / rate_of_kernel(shape, of);
+}
+
+/// Of queries and results, and of keys and values.
+double mean_dim(const AttentionShape& shape) {
+  return 0.5 * static_cast<double>(shape.head_dim + shape.value_width());
 }
 
 /// Keys and values stream through L2, once for the query heads that share them when they run together.
@@ -119,7 +124,8 @@ void check(const std::string& name, const AttentionShape& shape) {
                        {"kv_heads", shape.kv_heads},
                        {"seq", shape.queries},
                        {"kv_seq", shape.keys},
-                       {"head_dim", shape.head_dim}});
+                       {"head_dim", shape.head_dim},
+                       {"value_dim", shape.value_width()}});
   if (shape.heads % shape.kv_heads != 0) {
     throw InfeasibleError(
         fmt::format("'{}': kv_heads {} must divide heads {}", name, shape.kv_heads, shape.heads));
@@ -146,13 +152,15 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   const auto kv_heads = static_cast<double>(shape.kv_heads);
   const auto head_dim = static_cast<double>(shape.head_dim);
   const auto tile_pairs = static_cast<double>(tile.queries * tile.keys);
-  const double products = forward ? 2.0 : 5.0;  // Q K', P V; backward also dP, dV, dQ, dK, and Q K' again
-  const Seconds step = time_of_pair(shape, rate, gpu, products) * tile_pairs;
+  const double products = products_of_pair(shape) / head_dim;
+  const Seconds step = time_of_pair(shape, rate, gpu) * tile_pairs;
 
-  // One head's queries of all sequences, and its keys.
+  // One head's queries of all sequences, and its keys: of results and values where those have another width, as
+  // many bytes on average, since there is one of the latter for each of the former.
   const Bytes element = element_size(shape.dtype);
-  const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * head_dim);
-  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * head_dim);
+  const double mean = mean_dim(shape);
+  const Bytes query_head = element * (static_cast<double>(shape.batch * shape.queries) * mean);
+  const Bytes key_head = element * (static_cast<double>(shape.batch * shape.keys) * mean);
   const double q_tensors = forward ? 1.0 : 3.0;   // backward: Q, O and its gradient
   const double kv_written = forward ? 0.0 : 2.0;  // gradients of K and V; of Q there is one, as there is one O
 
@@ -173,16 +181,19 @@ KernelDescription describe_attention(std::string name, const AttentionShape& sha
   kernel.overlap = kOverlap;
   kernel.hbm_share = coefficients.hbm_share;
   kernel.flops = Flops{products * 2.0 * head_dim * tile_pairs * steps.mean};
-  kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * head_dim);
-  kernel.output = (query_head * heads + key_head * (kv_written * kv_heads)) / work_groups;
+  kernel.outstanding = element * (2.0 * static_cast<double>(tile.keys) * mean);
+  const Bytes written = forward ? element * (static_cast<double>(shape.batch * shape.queries) *
+                                             static_cast<double>(shape.value_width()))
+                                : element * (static_cast<double>(shape.batch * shape.queries) * head_dim);
+  kernel.output = (written * heads + key_head * (kv_written * kv_heads)) / work_groups;
   kernel.call = CallKind::attention;
   kernel.peak = rate.peak;
   const double seen =
       shape.causal ? 1.0 - 0.5 * static_cast<double>(shape.queries - 1) / static_cast<double>(shape.keys) : 1.0;
-  kernel.useful_flops =
-      Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen * (query_head / element)};
+  kernel.useful_flops = Flops{products * 2.0 * heads * static_cast<double>(shape.keys) * seen *
+                              (static_cast<double>(shape.batch * shape.queries) * head_dim)};
   kernel.compulsory = query_head * ((q_tensors + 1.0) * heads) + key_head * ((2.0 + kv_written) * kv_heads);
-  const Bytes streamed = element * (2.0 * static_cast<double>(tile.keys) * head_dim * steps.mean);
+  const Bytes streamed = element * (2.0 * static_cast<double>(tile.keys) * mean * steps.mean);
   kernel.traffic = std::make_shared<AttentionTraffic>(query_head * (q_tensors * heads) / work_groups, streamed,
                                                       key_head * (2.0 * kv_heads) / work_groups);
   check_fits(kernel, gpu);

@@ -29,10 +29,17 @@ struct AttentionShape {
   DType dtype = DType::bf16;
   Pass pass = Pass::forward;
   AttentionKernel kernel = AttentionKernel::newest;
+  std::int64_t value_dim = 0;  ///< elements of a head's values and results; 0: head_dim
 
+  std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   bool operator==(const AttentionShape&) const = default;
 };
 
 const OperatorClass& operator_class(const AttentionShape& shape);
+
+/// Multiply-adds of a query with a key, of one head: scores by `head_dim` and results by the values' width.
+/// Backward computes scores again, and makes gradients of values and of probabilities by the latter, of queries
+/// and keys by the former.
+double products_of_pair(const AttentionShape& shape);
 
 }  // namespace c3::gpu

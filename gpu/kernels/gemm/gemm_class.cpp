@@ -30,7 +30,9 @@ Operator read(const ShapeWords& words) {
                         .layout = chosen_or(words, layout, GemmLayout::tn),
                         .warm = chosen_or(words, warm, WarmOperands::none),
                         .scales = chosen_or(words, scales, GemmScales::tensor)};
-  if (shape.scales != GemmScales::tensor && shape.dtype != DType::fp8)
+  const bool is_fp4 = shape.dtype == DType::fp4;
+  if (is_fp4 != (shape.scales == GemmScales::nv)) refuse(scales, "'nv' and dtype fp4 require each other");
+  if (shape.scales != GemmScales::tensor && shape.dtype != DType::fp8 && !is_fp4)
     refuse(scales, fmt::format("'{}' requires dtype fp8", name_of(shape.scales)));
   const double elements = product(shape.m, shape.k) + product(shape.k, shape.n) + product(shape.m, shape.n);
   refuse_absurd(m, element_size(shape.dtype).value * static_cast<double>(shape.batch) * elements,
@@ -104,6 +106,8 @@ std::int64_t scaled_together(GemmScales scales) {
       return 128;
     case GemmScales::mx:
       return 32;
+    case GemmScales::nv:
+      return 16;
   }
   throw std::logic_error("scaled_together: unknown scales");
 }
@@ -112,15 +116,15 @@ OperandSizes operand_sizes(const GemmShape& shape) {
   const Bytes element = element_size(shape.dtype);
   if (shape.scales == GemmScales::tensor) return {element, element};
   constexpr std::int64_t kColumnsOfBlock = 128;
-  const bool mx = shape.scales == GemmScales::mx;
-  const Bytes scale = mx ? Bytes{1.0} : element_size(DType::fp32);
+  const bool of_columns = shape.scales != GemmScales::block;
+  const Bytes scale = of_columns ? Bytes{1.0} : element_size(DType::fp32);
   const std::int64_t along_k = ceil_div(shape.k, scaled_together(shape.scales));
-  const std::int64_t along_n = mx ? shape.n : ceil_div(shape.n, kColumnsOfBlock);
+  const std::int64_t along_n = of_columns ? shape.n : ceil_div(shape.n, kColumnsOfBlock);
   const double in_b = product(along_k, along_n) / product(shape.k, shape.n);
   return {element + scale * (product(along_k) / product(shape.k)), element + scale * in_b};
 }
 
-Bytes result_size(DType dtype) { return element_size(dtype == DType::fp8 ? DType::bf16 : dtype); }
+Bytes result_size(DType dtype) { return std::max(element_size(dtype), element_size(DType::bf16)); }
 
 std::array<GemmShape, 2> backward(const GemmShape& forward) {
   GemmShape of_a = forward;

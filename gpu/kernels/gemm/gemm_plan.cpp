@@ -29,10 +29,14 @@ constexpr double kPairReferenceProducts = 4096;   // the same of two CUs' tensor
 constexpr double kStepsOfK = 64;                  // of `step_cycles`
 constexpr double kAccumulator = 4;                // bytes
 
-/// Fused multiply-adds of one CU and clock that the data sheet's peak stands for.
+/// Fused multiply-adds of one CU and clock that the data sheet's peak stands for: a power of two, or three
+/// halves of one (fp4 of Blackwell Ultra).
 double products_per_clock(const MatrixRate& rate, const GpuSpec& gpu) {
   const double at_boost = rate.peak.value / (2.0 * gpu.compute.cus() * gpu.compute.boost_clock.value);
-  return std::exp2(std::round(std::log2(at_boost)));
+  const double power = std::exp2(std::round(std::log2(at_boost)));
+  const double three_halves = 1.5 * std::exp2(std::round(std::log2(at_boost / 1.5)));
+  const auto distance = [&](double products) { return std::abs(std::log2(products / at_boost)); };
+  return distance(power) <= distance(three_halves) ? power : three_halves;
 }
 
 /// The clock at which the peak holds, often below boost.
@@ -92,7 +96,8 @@ std::span<const GemmTile> tiles_for(DType dtype, bool batched, const GpuSpec& gp
 /// Bytes that one load instruction can move of rows that begin every \p pitch elements: a vector load needs
 /// rows of whole 16 B.
 double load_width(std::int64_t pitch, double element) {
-  return static_cast<double>(std::gcd(pitch * static_cast<std::int64_t>(element), std::int64_t{16}));
+  const auto bytes = static_cast<std::int64_t>(static_cast<double>(pitch) * element);
+  return static_cast<double>(std::gcd(bytes, std::int64_t{16}));
 }
 
 /// Of 16 B, what loads and stores of \p shape move at a time. Which operand has which pitch follows from the
@@ -117,7 +122,7 @@ double scaling_share(const GemmShape& shape, const MatrixRate& rate, const GpuSp
   const std::int64_t together = scaled_together(shape.scales);
   if (together == 0) return 0.0;
   const GemmCoefficients& of = gpu.kernels.matrix_gemm;
-  const double ops = shape.scales == GemmScales::mx ? of.mx_ops : of.scale_ops;
+  const double ops = shape.scales == GemmScales::block ? of.scale_ops : of.mx_ops;
   return ops * (rate.peak / matrix_rate(gpu, DType::fp32).peak) / static_cast<double>(together);
 }
 
@@ -262,7 +267,8 @@ class Planner {
     plan.arithmetic = Seconds{norm(candidate.multiplying, loading) * chosen_ * layout_};
     const double lanes = on_vectors() ? products_per_clock(rate_, gpu_) / kReferenceLanes : 1.0;
     const double alone = plan.arithmetic.value * coefficients_.saturating_waves * lanes / tile.waves;
-    plan.least = Seconds{std::max(alone, k / kStepsOfK * coefficients_.step_cycles / clock_)};
+    const double steps = k * std::min(1.0, element_) / kStepsOfK;  // two of fp4 are a byte
+    plan.least = Seconds{std::max(alone, steps * coefficients_.step_cycles / clock_)};
     if (split > 1) plan.reduction = reduction(static_cast<double>(split));
     return plan;
   }

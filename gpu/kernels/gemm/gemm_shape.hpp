@@ -43,15 +43,18 @@ constexpr auto enum_names(WarmOperands) {
       {{"none", WarmOperands::none}, {"activations", WarmOperands::activations}, {"all", WarmOperands::all}});
 }
 
-/// What shares a scale among the operands of an fp8 product.
+/// What shares a scale among the operands of an fp8 or fp4 product.
 enum class GemmScales : std::uint8_t {
   tensor,  ///< a whole operand, or a row of A and a column of B: applied once to each result
   block,   ///< 128 of k: fp32, of one row of A, and of 128 columns of B
   mx,      ///< 32 of k: 8-bit exponents, of one row of A and of one column of B
+  nv,      ///< 16 of k: 8-bit numbers, likewise, on fp4; with one more scale for a whole operand
 };
 constexpr auto enum_names(GemmScales) {
-  return std::to_array<EnumName<GemmScales>>(
-      {{"tensor", GemmScales::tensor}, {"block", GemmScales::block}, {"mx", GemmScales::mx}});
+  return std::to_array<EnumName<GemmScales>>({{"tensor", GemmScales::tensor},
+                                              {"block", GemmScales::block},
+                                              {"mx", GemmScales::mx},
+                                              {"nv", GemmScales::nv}});
 }
 
 /// C[m,n] = A[m,k] B[k,n], per GPU; `batch` of them, each with operands of its own.
@@ -77,7 +80,8 @@ struct OperandSizes {
 };
 OperandSizes operand_sizes(const GemmShape& shape);
 
-/// Bytes of an element of C: products of fp8 give 16-bit results, as the libraries' kernels do by default.
+/// Bytes of an element of C: products of fp8 and fp4 give 16-bit results, as the libraries' kernels do by
+/// default.
 Bytes result_size(DType dtype);
 
 /// Elements of k that share a scale inside the loop over k; 0: none do.

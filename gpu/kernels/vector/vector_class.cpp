@@ -106,6 +106,8 @@ std::string_view group(const VectorShape& shape) {
       return "softmax";
     case VectorOp::layernorm:
     case VectorOp::rmsnorm:
+    case VectorOp::layernorm_quantize:
+    case VectorOp::rmsnorm_quantize:
       return "norm";
     case VectorOp::embedding:
       return "embedding";

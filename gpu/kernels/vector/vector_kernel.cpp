@@ -82,6 +82,9 @@ struct Work {
 
 double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
   if (op == VectorOp::pow || op == VectorOp::pow_scalar) return coefficients.power_ops;
+  // Each of two copies is scaled and cast by itself.
+  const bool casts_twice = op >= VectorOp::quantize_both && op <= VectorOp::quantize_nv_both;
+  if (casts_twice) return 2.0 * coefficients.element_ops;
   return op == VectorOp::embedding ? coefficients.lookup_ops : coefficients.element_ops;
 }
 
@@ -240,7 +243,7 @@ KernelDescription describe_vector(std::string name, const VectorShape& shape, co
   if (traits(first).row_passes < 2) {
     describe_stream(kernel, shape, gpu);
     if (first == VectorOp::absmax) as_maximum(kernel, gpu);
-    if (first >= VectorOp::absmax && first <= VectorOp::quantize_mx) kernel.measured_launch = kGraphLaunch;
+    if (first >= VectorOp::absmax && first <= VectorOp::quantize_nv_both) kernel.measured_launch = kGraphLaunch;
   } else if (first == VectorOp::softmax) {
     shape.cols <= kLongestInRegisters ? describe_short_softmax(kernel, shape, gpu)
                                       : describe_long_softmax(kernel, shape, gpu);

@@ -25,7 +25,8 @@ std::optional<VectorOp> vector_op(std::string_view name) {
 Bytes scale_bytes(const VectorShape& shape) {
   const ScaledBlock& block = traits(shape.chain.first()).block;
   if (block.rows == 0) return Bytes{};
-  const std::int64_t blocks = ceil_div(shape.rows, block.rows) * ceil_div(shape.cols, block.cols);
+  std::int64_t blocks = ceil_div(shape.rows, block.rows) * ceil_div(shape.cols, block.cols);
+  if (block.is_both_ways) blocks += ceil_div(shape.rows, block.cols) * ceil_div(shape.cols, block.rows);
   return Bytes{block.scale * static_cast<double>(blocks)};
 }
 

@@ -35,6 +35,8 @@ enum class VectorOp : std::uint8_t {
   softmax,
   layernorm,
   rmsnorm,
+  layernorm_quantize,  ///< a norm that scales its output and casts it to fp8
+  rmsnorm_quantize,
   reduce,  ///< a row to one number
   // tables
   embedding,        ///< looks up a row for each of `rows` tokens; backward adds into the table's gradient
@@ -43,15 +45,23 @@ enum class VectorOp : std::uint8_t {
   quantize_rows,    ///< the same, with a scale for each 128 elements of a row, which it finds itself
   quantize_blocks,  ///< the same of each 128 x 128 elements
   quantize_mx,      ///< the same of each 32 elements of a row, an exponent of 8 bits
-  sgd,              ///< optimizer step with momentum, fp32 state
-  adam,             ///< optimizer step, two fp32 moments
+  quantize_nv,      ///< the same of each 16 elements of a row, to fp4
+  // the same, with a copy for products that go along the columns
+  quantize_both,
+  quantize_rows_both,
+  quantize_blocks_both,
+  quantize_mx_both,
+  quantize_nv_both,
+  sgd,   ///< optimizer step with momentum, fp32 state
+  adam,  ///< optimizer step, two fp32 moments
 };
 
 /// What shares a scale that an operator writes beside its tensor.
 struct ScaledBlock {
   std::int64_t rows = 0;  ///< 0: it writes none
   std::int64_t cols = 0;
-  double scale = 0;  ///< bytes
+  double scale = 0;           ///< bytes
+  bool is_both_ways = false;  ///< and the same of the transposed tensor
 };
 
 /// What one element of an operator costs. "Tensors" are counted in tensors of rows x cols.
@@ -89,6 +99,8 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::softmax, "softmax", 1, 1, 2, 1, 5, 3},
     VectorOpTraits{VectorOp::layernorm, "layernorm", 1, 1, 2, 1, 6, 2},
     VectorOpTraits{VectorOp::rmsnorm, "rmsnorm", 1, 1, 2, 1, 4, 2},
+    VectorOpTraits{VectorOp::layernorm_quantize, "layernorm_quantize", 1, 0.5, 2, 1, 7, 2},
+    VectorOpTraits{VectorOp::rmsnorm_quantize, "rmsnorm_quantize", 1, 0.5, 2, 1, 5, 2},
     VectorOpTraits{VectorOp::reduce, "reduce", 1, 0, 0, 1, 1, 1},
     VectorOpTraits{VectorOp::embedding, "embedding", 1, 1, 2, 1, 0, 0},
     VectorOpTraits{VectorOp::absmax, "absmax", 1, 0, 1, 0, 1, 0},
@@ -96,6 +108,13 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::quantize_rows, "quantize_1x128", 1, 0.5, 1, 0.5, 2, 0, {1, 128, 4}},
     VectorOpTraits{VectorOp::quantize_blocks, "quantize_128x128", 1, 0.5, 1, 0.5, 2, 0, {128, 128, 4}},
     VectorOpTraits{VectorOp::quantize_mx, "quantize_mx", 1, 0.5, 1, 0.5, 2, 0, {1, 32, 1}},
+    VectorOpTraits{VectorOp::quantize_nv, "quantize_nv", 1, 0.25, 1, 0.25, 2, 0, {1, 16, 1}},
+    VectorOpTraits{VectorOp::quantize_both, "quantize_both", 1, 1, 1, 1, 1, 0},
+    VectorOpTraits{VectorOp::quantize_rows_both, "quantize_1x128_both", 1, 1, 1, 1, 4, 0, {1, 128, 4, true}},
+    VectorOpTraits{
+        VectorOp::quantize_blocks_both, "quantize_128x128_both", 1, 1, 1, 1, 2, 0, {128, 128, 4, true}},
+    VectorOpTraits{VectorOp::quantize_mx_both, "quantize_mx_both", 1, 1, 1, 1, 4, 0, {1, 32, 1, true}},
+    VectorOpTraits{VectorOp::quantize_nv_both, "quantize_nv_both", 1, 0.5, 1, 0.5, 4, 0, {1, 16, 1, true}},
     VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
     VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
 };

@@ -26,7 +26,7 @@ void Compiled::norm(const parts::Norm& part) {
   if (!std::exchange(is_after_sum_, false)) return TrainingLowering::norm(part);
   const TensorShape tensor = past_blocks(part.width);
   fused_norm(part.formula, tensor, {tensor.rows, 2 * tensor.cols}, {tensor.rows, tensor.cols * 4 / 3},
-             norm_output(part.width));
+             kept_for_next(norm_output(part.width)));
 }
 
 // The norm's backward kernel adds the gradients.
@@ -56,6 +56,7 @@ void Compiled::wide_loss(TensorShape logits) {
 
 }  // namespace
 
-extern constexpr StyleEntry kCompiledStyle = {.name = "compiled", .lowering = make_style<Compiled>};
+extern constexpr StyleEntry kCompiledStyle = {
+    .name = "compiled", .lowering = make_style<Compiled>, .norm_cast = NormCast::scale};
 
 }  // namespace c3::workloads

@@ -30,8 +30,10 @@ void Eager::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
   forward(VectorOp::mul_scalar, tensor, kept);
 
   backward(VectorOp::mul_scalar, tensor);  // by the weight; its own gradient is a product and a sum
-  backward(VectorOp::mul, tensor);
-  backward(VectorOp::reduce, {tensor.cols, tensor.rows}).gradient = size({1, tensor.cols});
+  if (!norm_is_frozen()) {
+    backward(VectorOp::mul, tensor);
+    backward(VectorOp::reduce, {tensor.cols, tensor.rows}).gradient = size({1, tensor.cols});
+  }
   widen_back(tensor);
   backward_wide(VectorOp::mul_scalar, tensor);  // by the root; of the root a product and a sum
   backward_wide(VectorOp::mul, tensor);
@@ -60,7 +62,7 @@ void Eager::before_softmax(TensorShape scores) {
 
 void Eager::gated(VectorOp function, TensorShape tensor) {
   forward(function, tensor, size(tensor));
-  forward(VectorOp::mul, tensor, size(tensor));
+  forward(VectorOp::mul, tensor, kept_for_next(size(tensor)));
   backward(VectorOp::mul, tensor);
   backward(VectorOp::mul, tensor);
   backward(function, tensor, Pass::backward);

@@ -68,7 +68,11 @@ void Megatron::wide_loss(TensorShape logits) {
 
 }  // namespace
 
-extern constexpr StyleEntry kMegatronStyle = {
-    .name = "megatron", .lowering = make_style<Megatron>, .recomputes_to_end = true, .gathers_again = true};
+extern constexpr StyleEntry kMegatronStyle = {.name = "megatron",
+                                              .lowering = make_style<Megatron>,
+                                              .recomputes_to_end = true,
+                                              .gathers_again = true,
+                                              .keeps_casts = true,
+                                              .norm_cast = NormCast::whole};
 
 }  // namespace c3::workloads

@@ -18,6 +18,11 @@ struct StyleEntry {
   /// With sequence parallelism, gathered inputs of products are not kept but gathered again (arXiv 2205.05198,
   /// section 4.2.2).
   bool gathers_again = false;
+  /// Backward passes use casts of inputs and weights that forward passes have made and kept
+  /// (TransformerEngine); else they keep 16 bits and cast again (torchao).
+  bool keeps_casts = false;
+  /// The most that its norms do for a cast.
+  NormCast norm_cast = NormCast::none;
 };
 
 /// Makes a lowering of class \p Style.

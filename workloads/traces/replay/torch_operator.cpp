@@ -59,6 +59,8 @@ std::string_view torch_type(DType dtype) {
       return "c10::Half";
     case DType::fp8:
       return "c10::Float8_e4m3fn";
+    case DType::fp4:
+      return "c10::Float4_e2m1fn_x2";
     case DType::fp32:
       return "float";
   }

@@ -1,0 +1,97 @@
+#include "workloads/training/expert_exchange.hpp"
+
+#include <utility>
+
+#include "workloads/training/routing.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+/// Of a token: FP8 with an fp32 scale for each 128 numbers, as DeepEP sends it.
+Bytes token_bytes(const TrainingSetup& setup, bool fp8) {
+  constexpr double kNumbersOfAScale = 128.0;
+  const Bytes number =
+      fp8 ? element_size(DType::fp8) + element_size(DType::fp32) / kNumbersOfAScale : element_size(setup.dtype);
+  return number * static_cast<double>(setup.model.hidden);
+}
+
+CollectiveCall all_to_all(const ExpertGrid& grid, Bytes of_a_rank, DType dtype) {
+  return grid.along(grid.expert_groups(),
+                    {.kind = CollectiveKind::all_to_all, .bytes = of_a_rank, .dtype = dtype});
+}
+
+}  // namespace
+
+ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid) {
+  const RoutedTokens routed = balanced_tokens(setup);
+  const auto tokens = static_cast<double>(setup.tokens_between());
+  const bool once = setup.experts.dispatch == Dispatch::deepep;
+  const double copies =
+      once ? tokens * destinations(*setup.model.experts, grid.expert()) : static_cast<double>(routed.sent);
+  const auto gathered = [&](CollectiveKind kind, RankGroups groups, double of_a_rank, bool fp8) {
+    return grid.along(groups, {.kind = kind,
+                               .bytes = token_bytes(setup, fp8) * (of_a_rank * groups.size),
+                               .dtype = fp8 ? DType::fp8 : setup.dtype});
+  };
+  const auto out = [&](bool fp8) {
+    std::vector<CollectiveCall> calls;
+    if (setup.experts.dispatch == Dispatch::allgather) {
+      if (grid.token_groups().size > 1)
+        calls.push_back(gathered(CollectiveKind::all_gather, grid.token_groups(), tokens, fp8));
+      return calls;
+    }
+    if (grid.expert() > 1)
+      calls.push_back(all_to_all(grid, token_bytes(setup, fp8) * copies, fp8 ? DType::fp8 : setup.dtype));
+    if (grid.tensor() > 1)
+      calls.push_back(gathered(CollectiveKind::all_gather, grid.tensor_groups(), copies, fp8));
+    return calls;
+  };
+  ExpertCalls calls{.out = out(setup.experts.fp8_dispatch), .back = out(false), .gradients_out = out(false)};
+  for (CollectiveCall& call : calls.back)
+    if (call.kind == CollectiveKind::all_gather) call.kind = CollectiveKind::reduce_scatter;
+  if (calls.back.size() > 1) std::swap(calls.back.front(), calls.back.back());
+  return calls;
+}
+
+ExpertExchange::ExpertExchange(const TrainingSetup& setup, ExpertCalls calls, StepProgram& program)
+    : setup_(setup), calls_(std::move(calls)), program_(program), compute_(program.stream("compute")) {}
+
+// The end of an exchange is recorded when somebody waits for it: in a shared hardware queue an event holds up
+// what is behind it.
+void ExpertExchange::before(PartId part) {
+  if (!under_way_ || part.block == BlockId::shared_experts) return;
+  program_.order(program_.stream("dispatch"), compute_, under_way_->name + " arrived");
+  read_ = std::exchange(under_way_, std::nullopt)->buffer;
+}
+
+void ExpertExchange::after(PartId part, Pass pass) {
+  if (read_) program_.memory().release(*std::exchange(read_, std::nullopt));
+  if (part.block != BlockId::experts) return;
+  const bool forward = pass == Pass::forward;
+  const RoutedTokens routed = balanced_tokens(setup_);
+  const auto bytes = [&](std::int64_t tokens, bool fp8) {
+    return token_bytes(setup_, fp8) * static_cast<double>(tokens);
+  };
+  const std::int64_t own =
+      setup_.experts.dispatch == Dispatch::alltoall ? routed.sent : setup_.tokens_between();
+  if (forward && part.role == Role::dispatch)
+    launch("dispatch", calls_.out, bytes(routed.received, setup_.experts.fp8_dispatch));
+  if (forward && part.role == Role::restore) launch("combine", calls_.back, bytes(own, false));
+  if (!forward && part.role == Role::combine)
+    launch("combine backward", calls_.gradients_out, bytes(routed.received, false));
+  if (!forward && part.role == Role::arrange) launch("dispatch backward", calls_.back, bytes(own, false));
+}
+
+void ExpertExchange::launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives) {
+  if (setup_.framework.syncs_routing && name == "dispatch" && setup_.experts.capacity_factor == 0.0)
+    program_.host_wait(program_.record(compute_, "tokens of experts counted"));
+  if (calls.empty()) return;
+  const auto stream = program_.stream("dispatch");
+  program_.order(compute_, stream, name + " ready");
+  for (const CollectiveCall& call : calls)
+    program_.collective(stream, name + " " + std::string(name_of(call.kind)), call);
+  under_way_ = UnderWay{
+      .name = name, .buffer = program_.memory().allocate(compute_, MemoryClass::communication, name, arrives)};
+}
+
+}  // namespace c3::workloads

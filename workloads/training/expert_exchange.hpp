@@ -1,0 +1,53 @@
+#pragma once
+/// Tokens brought to the ranks that have their experts, and back, forward and backward.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/models/parts.hpp"
+#include "workloads/training/expert_grid.hpp"
+#include "workloads/training/step_program.hpp"
+
+namespace c3::inline workloads {
+
+/// The collectives of a micro-batch's tokens in one layer.
+struct ExpertCalls {
+  std::vector<CollectiveCall> out;            ///< to the experts
+  std::vector<CollectiveCall> back;           ///< always in the type in which layers compute
+  std::vector<CollectiveCall> gradients_out;  ///< backward of `back`, in that type
+};
+/// alltoall: over expert-parallel ranks, then gathered among those that share experts; back their sums are
+/// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep:
+/// each token once to each rank that has one of its experts. \pre the model has experts
+ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid);
+
+/// Told of a rank's parts as they are launched, on the stream `dispatch`. Forward, tokens leave when they are
+/// in order, and what experts have made leaves when it is in order again; backward, gradients take these ways
+/// in reverse. Kernels of experts and of the block around them wait for what is under way, others do not:
+/// shared experts run beside it. Where the framework needs to know how many tokens come, the host waits before
+/// they leave. Wrong when: gradients of experts' weights are made after those of tokens have left.
+class ExpertExchange {
+ public:
+  /// All references must outlive it.
+  ExpertExchange(const TrainingSetup& setup, ExpertCalls calls, StepProgram& program);
+
+  void before(PartId part);
+  void after(PartId part, Pass pass);
+
+ private:
+  struct UnderWay {
+    std::string name;
+    MemoryLedger::Tensor buffer = 0;
+  };
+  void launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives);
+
+  const TrainingSetup& setup_;
+  ExpertCalls calls_;
+  StepProgram& program_;
+  StepProgram::Stream compute_;
+  std::optional<UnderWay> under_way_;
+  std::optional<MemoryLedger::Tensor> read_;  ///< by the part that is being launched
+};
+
+}  // namespace c3::workloads

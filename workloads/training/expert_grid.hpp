@@ -1,0 +1,42 @@
+#pragma once
+/// The grid in which ranks are arranged for experts, beside RankGrid, which all other weights have.
+
+#include "collectives/call.hpp"
+#include "workloads/training/setup.hpp"
+
+namespace c3::inline workloads {
+
+/// Ranks of a pipeline stage are tensor x expert x data for experts, the first one fastest (Megatron-Core,
+/// parallel_state.py: expert tensor, expert, expert data). Groups of an axis of one rank are not to be asked
+/// for.
+class ExpertGrid {
+ public:
+  /// \pre expert and expert-tensor parallel ranks times stages divide \p ranks
+  ExpertGrid(const TrainingSetup& setup, int ranks)
+      : ranks_(ranks),
+        tensor_(setup.expert_tensor_parallel()),
+        expert_(setup.experts.ranks),
+        data_(ranks / (tensor_ * expert_ * setup.pipeline.stages)) {}
+
+  int tensor() const { return tensor_; }
+  int expert() const { return expert_; }
+  int data() const { return data_; }  ///< replicas of each expert
+  int ranks() const { return ranks_; }
+
+  RankGroups tensor_groups() const { return {.size = tensor_, .stride = 1}; }
+  RankGroups expert_groups() const { return {.size = expert_, .stride = tensor_}; }
+  RankGroups data_groups() const { return {.size = data_, .stride = tensor_ * expert_}; }
+  /// All ranks that have parts of one set of experts.
+  RankGroups token_groups() const { return {.size = tensor_ * expert_, .stride = 1}; }
+
+  /// Makes \p call one of each of \p groups.
+  CollectiveCall along(RankGroups groups, CollectiveCall call) const {
+    if (groups.size < ranks_) call.groups = groups;
+    return call;
+  }
+
+ private:
+  int ranks_, tensor_, expert_, data_;
+};
+
+}  // namespace c3::workloads

@@ -1,0 +1,67 @@
+#include "workloads/training/expert_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "workloads/training/stage_layers.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+using Broken = std::optional<BrokenRule>;
+
+Broken rule_of_grid(const TrainingSetup& setup, int ranks) {
+  const ExpertDimensions& model = *setup.model.experts;
+  const int experts = setup.experts.ranks, sharers = setup.expert_tensor_parallel();
+  if (model.experts % experts != 0)
+    return BrokenRule{"expert_parallel",
+                      fmt::format("{} does not divide the model's {} experts", experts, model.experts)};
+  const int stages = setup.pipeline.stages;
+  if (ranks % (experts * sharers * stages) != 0)
+    return BrokenRule{
+        "expert_parallel",
+        fmt::format("{} expert-parallel ranks times {} expert-tensor-parallel ones do not divide the "
+                    "{} ranks of a stage",
+                    experts, sharers, ranks / stages)};
+  if (setup.model.expert_width() % sharers != 0)
+    return BrokenRule{"expert_tensor_parallel",
+                      fmt::format("{} does not divide the width of an expert, which is {}", sharers,
+                                  setup.model.expert_width())};
+  return std::nullopt;
+}
+
+Broken rule_of_tensor_parallel(const TrainingSetup& setup) {
+  if (setup.tensor_parallel == 1) return std::nullopt;
+  if (!setup.sequence_parallel)
+    return BrokenRule{"tensor_parallel",
+                      "with experts requires sequence_parallel = true, so that no token is routed twice"};
+  if (setup.model.experts->shared_width % setup.tensor_parallel != 0)
+    return BrokenRule{"tensor_parallel",
+                      fmt::format("{} does not divide the width of shared experts, which is {}",
+                                  setup.tensor_parallel, setup.model.experts->shared_width)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ranks) {
+  if (setup.model.latent && setup.tensor_parallel > 1)
+    return BrokenRule{"tensor_parallel", "of a model with latent attention must be 1"};
+  if (!setup.model.experts) {
+    if (setup.experts != ExpertSetup{})
+      return BrokenRule{"expert_parallel", "and other keys of experts require a model with experts"};
+    return std::nullopt;
+  }
+  if (auto broken = rule_of_grid(setup, ranks)) return broken;
+  if (auto broken = rule_of_tensor_parallel(setup)) return broken;
+  if (setup.sharding == Sharding::parameters && setup.has_expert_grid())
+    return BrokenRule{"sharding",
+                      "fsdp cannot be combined with expert_parallel > 1 or another "
+                      "expert_tensor_parallel than tensor_parallel"};
+  if (setup.experts.shared_overlap && setup.model.experts->shared_width == 0)
+    return BrokenRule{"shared_expert_overlap", "requires a model with shared experts"};
+  return std::nullopt;
+}
+
+}  // namespace c3::workloads
