@@ -231,6 +231,23 @@ std::vector<std::string> read_pipeline_table(Section& section, std::string_view 
   section.fail(key, "must be a list of texts, one for each stage");
 }
 
+std::vector<double> read_shares(Section& section, std::string_view key) {
+  const Node& written = section.node(key, {ListRule{std::make_shared<Rule>(Rule{FractionRule{.high = 1e18}})}});
+  std::vector<double> shares;
+  if (const Array* const numbers = written.array()) {
+    for (const Node& number : *numbers) {
+      if (const auto* const whole = std::get_if<std::int64_t>(&number.value))
+        shares.push_back(static_cast<double>(*whole));
+      else if (const auto* const real = std::get_if<double>(&number.value))
+        shares.push_back(*real);
+    }
+    const bool is_sound = shares.size() == numbers->size() && !shares.empty() &&
+                          std::ranges::min(shares) >= 0.0 && std::ranges::max(shares) > 0.0;
+    if (is_sound) return shares;
+  }
+  section.fail(key, "must be a list of numbers from 0 on, one for each expert, not all 0");
+}
+
 TrainingSetup read_training(Section& root, const Sampling& sampling, const ClusterSpec& cluster) {
   const int ranks = cluster.ranks();
   Section section = root.table("training", sampling);

@@ -73,6 +73,8 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
 });
 static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "all but what the GPU says");
 
+std::vector<double> read_shares(Section& section, std::string_view key);
+
 /// Of the same table.
 inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>({
     number<&ExpertSetup::ranks>("expert_parallel", {1, 4096}, "ranks among which experts are divided")
@@ -90,6 +92,13 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
                                              "whether shared experts run beside dispatch")
         .optional(),
     number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
+    choice<&ExpertSetup::routing>("routing", "how tokens are spread over experts").optional(),
+    number<&ExpertSetup::concentration>("routing_concentration", {0.01, 1e6},
+                                        "of the Dirichlet distribution of experts' shares")
+        .optional(),
+    number<&ExpertSetup::routing_seed>("routing_seed", {0, 1e9}, "of what is drawn of routing").optional(),
+    read_by<&ExpertSetup::shares, read_shares>("routing_shares", "share of each expert, with histogram")
+        .by_others(),
 });
 static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size());
 

@@ -10,7 +10,6 @@
 #include "workloads/models/adapters.hpp"
 #include "workloads/models/training_kernels.hpp"
 #include "workloads/models/transformer.hpp"
-#include "workloads/training/routing.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
 namespace c3::inline workloads {
@@ -65,6 +64,9 @@ class BlockMaker {
     if (setup.model.experts) batch_.routed = balanced_tokens(setup);
   }
 
+  /// Of layers that follow, the tokens that go to this rank's experts.
+  void set_routed(const RoutedTokens& routed) { batch_.routed = routed; }
+
   /// \param precision of products of layers
   StepBlock block(const std::vector<ModelPart>& parts, const PrecisionSetup& precision = {}) const {
     const std::vector<ModelPart> all =
@@ -75,8 +77,9 @@ class BlockMaker {
     batch.precision = precision;
     StepBlock block{lower(share, setup_.framework, batch)};
     count(block, share);
-    if (setup_.lora.rank > 0) freeze(block, share, precision);
-    else if (precision.recipe->dtype) {
+    if (setup_.lora.rank > 0) {
+      freeze(block, share, precision);
+    } else if (precision.recipe->dtype) {
       block.cast_parameters = block.product_parameters;
       block.experts.cast_parameters = block.experts.product_parameters;
     }
@@ -117,23 +120,30 @@ class BlockMaker {
 
 }  // namespace
 
-ModelBlocks model_blocks(const TrainingSetup& setup) {
+ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
   const Model model = transformer(setup.model);
   const Stack& stack = model.stacks.front();
-  const BlockMaker maker(setup);
+  BlockMaker maker(setup);
   std::vector<ModelPart> head = stack.end;
   head.insert(head.end(), model.head.begin(), model.head.end());
   ModelBlocks blocks{
       .embedding = maker.block(stack.start), .kinds = {}, .kind_of = {}, .head = maker.block(head)};
-  std::map<std::vector<bool>, std::size_t>
-      known;  // by the blocks that a layer has, and whether it is in 16 bits
+  // By the blocks that a layer has, whether it is in 16 bits and, where experts are not equally busy, the rows of
+  // this rank's.
+  std::map<std::pair<std::vector<bool>, std::int64_t>, std::size_t> known;
   for (std::int64_t layer = 0; layer < stack.layers; ++layer) {
     std::vector<bool> has;
     for (const Block& block : stack.blocks)
       has.push_back(std::ranges::binary_search(block.layers, layer));
     const bool is_narrow = setup.precision.casts_layer(layer, stack.layers);
     has.push_back(is_narrow);
-    const auto [kind, is_new] = known.try_emplace(has, blocks.kinds.size());
+    std::int64_t rows = 0;
+    if (at.loads != nullptr) {
+      const RoutedTokens routed = routed_tokens(setup, at, layer);
+      rows = routed.rows;
+      maker.set_routed(routed);
+    }
+    const auto [kind, is_new] = known.try_emplace({has, rows}, blocks.kinds.size());
     if (is_new)
       blocks.kinds.push_back(
           maker.block(layer_of(stack, layer), is_narrow ? setup.precision : PrecisionSetup{}));

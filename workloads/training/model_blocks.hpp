@@ -7,6 +7,7 @@
 
 #include "workloads/models/lowering.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/routing.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
@@ -35,6 +36,6 @@ struct ModelBlocks {
 
 /// \pre the model is one stack of layers.
 /// \throws std::invalid_argument naming a part for which the framework has no kernels.
-ModelBlocks model_blocks(const TrainingSetup& setup);
+ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at = {});
 
 }  // namespace c3::workloads

@@ -30,6 +30,7 @@ struct StepStage {
   int number = 0;
   std::vector<StageChunk> chunks;  ///< in the order of their numbers
   bool sums_embedding = false;     ///< with the other end of the pipeline, which has the same weights
+  ExpertPosition experts = {};     ///< of its ranks, where experts are not equally busy
 
   bool has_embedding() const { return std::ranges::any_of(chunks, &StageChunk::embedding); }
   bool has_head() const { return std::ranges::any_of(chunks, &StageChunk::head); }

@@ -17,7 +17,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       schedule_(schedule),
       stage_(std::move(stage)),
       over_(over),
-      blocks_(model_blocks(setup)),
+      blocks_(model_blocks(setup, stage_.experts)),
       program_(program),
       compute_(program_.stream("compute")),
       units_(units_of_stage()),
@@ -30,8 +30,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
                 over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
-  if (setup.model.experts)
-    exchange_.emplace(setup, expert_calls(setup, ExpertGrid(setup, grid.ranks())), program_);
+  if (setup.model.experts) exchange_.emplace(setup, ExpertGrid(setup, grid.ranks()), stage_.experts, program_);
 }
 
 std::vector<ParameterUnit> StepComposer::units_of_stage() const {
@@ -228,6 +227,7 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     begin(fmt::format("forward, layer {}", layer), HostPass::forward);
     program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(unit_of(task.chunk, i));
+    if (exchange_) exchange_->begin_layer(layer);
     begin_layer_graph();
     forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
     end_layer_graph();
@@ -264,6 +264,7 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     begin(fmt::format("backward, layer {}", layer), HostPass::backward);
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
+    if (exchange_) exchange_->begin_layer(layer);
     begin_layer_graph();
     backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());
