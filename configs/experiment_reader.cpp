@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -81,6 +82,21 @@ std::optional<LayerInput> read_layer(Section& root, const Sampling& sampling) {
   return layer;
 }
 
+/// Puts the mean number of keys that a query sees into \p setup, of one epoch's lengths.
+void pack(Section& root, const SequenceLengths& lengths, TrainingSetup& setup) {
+  const bool is_causal = setup.model.structure == Structure::decoder;
+  constexpr std::uint64_t kSeed = 0;
+  setup.packed_keys =
+      std::max(1LL, std::llround(keys_of_query(draw_lengths(lengths, kSeed), setup.sequence, is_causal)));
+  if (setup.context.key_ranks() > 1)
+    root.fail("workload", fmt::format("document_mask requires context_exchange = \"ulysses\" where ranks share "
+                                      "sequences (it is \"{}\")",
+                                      name_of(setup.context.exchange)));
+  if (setup.framework.attention == AttentionCode::products)
+    root.fail("workload",
+              "document_mask requires attention in one kernel; framework.attention is \"products\"");
+}
+
 /// How much of a training step is written.
 enum class StepExtent {
   whole,
@@ -105,7 +121,8 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
       root.fail(root.has("stream") ? "stream" : "ranks",
                 "cannot be combined with [training], which makes the streams of its step");
     TrainingSetup setup = read_training(root, sampling, experiment.cluster);
-    read_lengths(root, setup.sequence);
+    const auto lengths = read_lengths(root, setup.sequence);
+    if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
     if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }
   if (!trains && root.holds("workload"))

@@ -28,6 +28,7 @@ constexpr auto kKeys = std::to_array<KeyText>({
     {"batches",
      "padded: in any order, as long as the longest of an iteration; sorted: by length; packed: joined",
      std::string_view("padded")},
+    {"document_mask", "packed: whether tokens see only their own sequence", false},
 });
 
 std::int64_t whole_number(const Node& node, std::int64_t most, const std::string& key) {
@@ -103,6 +104,10 @@ SequenceLengths read_job(Section& section, std::int64_t sequence) {
   if (section.has("longest")) job.longest = section.integer("longest", 1, kMostTokens);
   if (section.has("multiple")) job.multiple = section.integer("multiple", 1, kMostTokens);
   if (section.has("batches")) job.batches = section.choice<LengthBatches>("batches");
+  if (section.has("document_mask")) job.document_mask = section.flag("document_mask");
+  if (job.document_mask && job.batches != LengthBatches::packed)
+    section.refuse("document_mask",
+                   fmt::format("requires batches = \"packed\" (it is \"{}\")", name_of(job.batches)));
   if (job.longest > sequence)
     section.refuse("longest", fmt::format("must not exceed training.sequence, which is {}", sequence));
   if (job.shortest > job.longest)

@@ -187,6 +187,28 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
     model.refuse("norm_after", "models with norms after their blocks are not supported in training steps");
 }
 
+LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
+  const bool is_there = training.has("lora");
+  training.explain("lora", "fine-tuning: frozen weights, and adapters that are trained");
+  if (!is_there) return {};
+  Section section = training.table("lora");
+  LoraSetup lora;
+  read_fields(section, lora, kLoraFields);
+  const int tensor_parallel = setup.tensor_parallel;
+  const bool is_divided = setup.sequence_parallel && tensor_parallel > 1;
+  if (setup.model.experts || setup.model.latent)
+    training.refuse("lora", "is not supported with [model.experts] or [model.latent]");
+  if (lora.rank % tensor_parallel != 0)
+    section.fail("rank", fmt::format("must be a multiple of tensor_parallel, which is {} (it is {})",
+                                     tensor_parallel, lora.rank));
+  if (lora.all_to_all && !is_divided)
+    section.refuse("all_to_all", "requires training.sequence_parallel = true and tensor_parallel above 1");
+  if (!lora.qkv && !lora.out && !lora.gate_up && !lora.down)
+    section.refuse("rank", "requires one of qkv, out, gate_up and down to be true");
+  section.finish();
+  return lora;
+}
+
 }  // namespace
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key) {
@@ -207,6 +229,23 @@ std::vector<std::string> read_pipeline_table(Section& section, std::string_view 
     if (table.size() == lines->size()) return table;
   }
   section.fail(key, "must be a list of texts, one for each stage");
+}
+
+std::vector<double> read_shares(Section& section, std::string_view key) {
+  const Node& written = section.node(key, {ListRule{std::make_shared<Rule>(Rule{FractionRule{.high = 1e18}})}});
+  std::vector<double> shares;
+  if (const Array* const numbers = written.array()) {
+    for (const Node& number : *numbers) {
+      if (const auto* const whole = std::get_if<std::int64_t>(&number.value))
+        shares.push_back(static_cast<double>(*whole));
+      else if (const auto* const real = std::get_if<double>(&number.value))
+        shares.push_back(*real);
+    }
+    const bool is_sound = shares.size() == numbers->size() && !shares.empty() &&
+                          std::ranges::min(shares) >= 0.0 && std::ranges::max(shares) > 0.0;
+    if (is_sound) return shares;
+  }
+  section.fail(key, "must be a list of numbers from 0 on, one for each expert, not all 0");
 }
 
 TrainingSetup read_training(Section& root, const Sampling& sampling, const ClusterSpec& cluster) {
@@ -234,6 +273,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   read_fields(section, setup, kTrainingFields);
   read_fields(section, setup.pipeline, kPipelineFields);
   read_fields(section, setup.context, kContextFields);
+  setup.lora = read_lora(section, setup);
   read_fields(section, setup.precision, kPrecisionFields);
   read_fields(section, setup.experts, kExpertParallelFields);
   complete_pipeline(section, setup.pipeline);

@@ -50,8 +50,8 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
         .optional(),
     choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 8,
-              "all but model, framework, host, dtype, pipeline, context, precision and experts");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 10,
+              "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, experts");
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key);
 
@@ -73,6 +73,8 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
 });
 static_assert(member_count<PrecisionSetup>() == kPrecisionFields.size() + 1, "all but what the GPU says");
 
+std::vector<double> read_shares(Section& section, std::string_view key);
+
 /// Of the same table.
 inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>({
     number<&ExpertSetup::ranks>("expert_parallel", {1, 4096}, "ranks among which experts are divided")
@@ -90,6 +92,13 @@ inline constexpr auto kExpertParallelFields = std::to_array<Field<ExpertSetup>>(
                                              "whether shared experts run beside dispatch")
         .optional(),
     number<&ExpertSetup::padding>("expert_padding", {1, 65'536}, "multiple of an expert's tokens").optional(),
+    choice<&ExpertSetup::routing>("routing", "how tokens are spread over experts").optional(),
+    number<&ExpertSetup::concentration>("routing_concentration", {0.01, 1e6},
+                                        "of the Dirichlet distribution of experts' shares")
+        .optional(),
+    number<&ExpertSetup::routing_seed>("routing_seed", {0, 1e9}, "of what is drawn of routing").optional(),
+    read_by<&ExpertSetup::shares, read_shares>("routing_shares", "share of each expert, with histogram")
+        .by_others(),
 });
 static_assert(member_count<ExpertSetup>() == kExpertParallelFields.size());
 
@@ -149,5 +158,21 @@ inline constexpr auto kContextFields = std::to_array<Field<ContextSplit>>({
         .by_others(),
 });
 static_assert(member_count<ContextSplit>() == kContextFields.size());
+
+/// Of [training.lora].
+inline constexpr auto kLoraFields = std::to_array<Field<LoraSetup>>({
+    number<&LoraSetup::rank>("rank", {1, 65'536}, "of adapters"),
+    plain_flag<&LoraSetup::qkv>("qkv", "whether the projections to queries, keys and values have adapters")
+        .optional(),
+    plain_flag<&LoraSetup::out>("out", "whether attention's projection has one").optional(),
+    plain_flag<&LoraSetup::gate_up>("gate_up", "whether the feed-forward layer's first projections have them")
+        .optional(),
+    plain_flag<&LoraSetup::down>("down", "whether its second one has one").optional(),
+    plain_flag<&LoraSetup::dropout>("dropout", "whether what adapters multiply is dropped out").optional(),
+    plain_flag<&LoraSetup::all_to_all>(
+        "all_to_all", "with sequence_parallel, whether tokens of outputs are exchanged, not gathered")
+        .optional(),
+});
+static_assert(member_count<LoraSetup>() == kLoraFields.size());
 
 }  // namespace c3::configs

@@ -326,6 +326,25 @@ TEST_CASE("context: a million tokens over 64 ranks are written in no more than 2
   CHECK(ring_of(step, "forward, layer 0").size() == 63);
 }
 
+TEST_CASE("packed: attention has the pairs that a mask leaves, all else is as of whole sequences") {
+  // Keys of a query under a causal mask: (128 + 1) / 2 of a whole sequence.
+  for (const ContextSplit& split :
+       {ContextSplit{}, ContextSplit{.ranks = 4, .exchange = ContextExchange::ulysses, .inner = 0}}) {
+    TrainingSetup setup = shared(split.ranks, split.exchange);
+    const WrittenStep whole = training_step(setup, 4);
+    setup.packed_keys = 20;
+    const WrittenStep packed = training_step(setup, 4);
+    for (const char* const pass : {"forward", "backward"}) {
+      const Products all = products_of(whole, pass), fewer = products_of(packed, pass);
+      CHECK(fewer.others == all.others);
+      CHECK(fewer.attention == near(all.attention * 20.0 / 64.5, 1e-12));
+    }
+    CHECK(bytes_of(calls_of(packed, "context", CollectiveKind::all_to_all)) ==
+          bytes_of(calls_of(whole, "context", CollectiveKind::all_to_all)));
+    CHECK(packed.facts.tokens == whole.facts.tokens);
+  }
+}
+
 TEST_CASE("context: rules of exchanges name their key and what is allowed") {
   const auto key_of = [](const TrainingSetup& setup) {
     const auto broken = broken_context_rule(setup);

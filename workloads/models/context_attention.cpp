@@ -49,7 +49,7 @@ class TrainingLowering::ContextAttention {
   }
 
  private:
-  using Way = ContextTransfer::Way;
+  using Way = PartTransfer::Way;
   enum class Kind { whole, ring, gather };
   Kind kind() const {
     if (split_.key_ranks() == 1) return Kind::whole;
@@ -63,7 +63,8 @@ class TrainingLowering::ContextAttention {
     const int ranks = split_.head_ranks();
     shape.heads /= ranks;
     shape.kv_heads = std::max<std::int64_t>(1, shape.kv_heads / ranks);
-    shape.queries = shape.keys = all_.queries * ranks;
+    shape.queries = all_.queries * ranks;
+    if (lowering_.batch_.packed_keys == 0) shape.keys = shape.queries;
     return shape;
   }
   std::int64_t steps() const { return split_.key_ranks(); }
@@ -100,7 +101,7 @@ class TrainingLowering::ContextAttention {
   }
   /// Before the next kernel.
   void start(Way way, Bytes bytes) {
-    pending_ = ContextTransfer{way, bytes};
+    pending_ = PartTransfer{way, bytes};
     ++started_;
   }
 
@@ -265,7 +266,7 @@ class TrainingLowering::ContextAttention {
   const parts::Attention& part_;
   AttentionShape all_;  ///< of this rank's tokens and all heads
   AttentionShape own_;  ///< after all-to-alls
-  std::optional<ContextTransfer> pending_ = {};
+  std::optional<PartTransfer> pending_ = {};
   int started_ = 0;  ///< transfers of this pass
 };
 

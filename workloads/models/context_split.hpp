@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "base/enum_names.hpp"
-#include "engine/units.hpp"
 
 namespace c3::inline workloads {
 
@@ -38,15 +37,6 @@ struct ContextSplit {
   int key_ranks() const { return ranks / head_ranks(); }
 
   bool operator==(const ContextSplit&) const = default;
-};
-
-/// One exchange among context-parallel ranks beside kernels of attention.
-struct ContextTransfer {
-  enum class Way : std::uint8_t { ring, all_to_all, all_gather, reduce_scatter };
-  Way way = Way::ring;
-  Bytes bytes;  ///< ring: to the next rank; others: as CollectiveCall counts them
-
-  bool operator==(const ContextTransfer&) const = default;
 };
 
 }  // namespace c3::workloads

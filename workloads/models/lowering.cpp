@@ -16,7 +16,7 @@ BlockKernels Lowering::lower(std::span<const ModelPart> parts) && {
 
 void Lowering::write(std::span<const ModelPart> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    next_ = i + 1 < parts.size() ? &parts[i + 1] : nullptr;
+    following_ = parts.subspan(i + 1);
     begin(parts[i].id);
     write_part(parts[i]);
   }

@@ -8,7 +8,7 @@
 
 #include "gpu/kernels/operator.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
-#include "workloads/models/context_split.hpp"
+#include "workloads/models/part_transfer.hpp"
 #include "workloads/models/parts.hpp"
 
 namespace c3::inline workloads {
@@ -24,11 +24,12 @@ struct PartKernel {
   bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
   Bytes gradient = {};               ///< backward: of weights that it makes
   std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
-  std::optional<ContextTransfer> starts = {};  ///< before it runs, beside it and what follows
+  std::optional<PartTransfer> starts = {};  ///< before it runs, beside it and what follows
   int needs = 0;      ///< transfers of its part, from the first one on, that must have ended before it runs
   Bytes held = {};    ///< memory that is there from it on until its part ends
   bool once = false;  ///< runs forward in a step's first micro-batch only, as casts of weights do
   int launches = 1;   ///< that it costs the host, where it stands for several kernels at once
+  bool is_frozen = false;  ///< its product's weight gets no gradient
 
   bool operator==(const PartKernel&) const = default;
 };
@@ -71,10 +72,13 @@ class Lowering {
   bool part_is(Role role) const { return part_.role == role; }
   bool part_is(PartId part) const { return part_ == part; }
   /// Behind the part that is being written; nullptr at the end.
-  const ModelPart* next_part() const { return next_; }
+  const ModelPart* next_part() const { return following_.empty() ? nullptr : following_.data(); }
+  const ModelPart* part_after_next() const { return following_.size() < 2 ? nullptr : &following_[1]; }
   BlockId block() const { return part_.block; }
   /// Whether a norm is right behind the part that is being written.
-  bool is_before_norm() const { return next_ != nullptr && std::holds_alternative<parts::Norm>(next_->kind); }
+  bool is_before_norm() const {
+    return !following_.empty() && std::holds_alternative<parts::Norm>(following_.front().kind);
+  }
 
   /// What follows belongs to \p part.
   void begin(PartId part);
@@ -87,7 +91,7 @@ class Lowering {
 
  private:
   PartId part_;
-  const ModelPart* next_ = nullptr;  ///< behind the part that is being written; nullptr at the end
+  std::span<const ModelPart> following_;  ///< the part that is being written
   BlockKernels block_;
   std::vector<PartKernel> part_backward_;  ///< of the part that is being written
 };

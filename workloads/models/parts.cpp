@@ -23,6 +23,12 @@ struct Weights {
         std::accumulate(projection.outputs.begin(), projection.outputs.end(), std::int64_t{0});
     return (projection.is_tied ? 0 : outputs * projection.inputs) + (projection.has_bias ? outputs : 0);
   }
+  std::int64_t operator()(const parts::Adapter& adapter) const {
+    std::int64_t sum = 0;
+    for (const std::int64_t outputs : adapter.outputs)
+      sum += (adapter.inputs + outputs) * adapter.rank;
+    return sum / adapter.ranks;
+  }
   std::int64_t operator()(const parts::Attention& attention) const {
     return attention.has_sinks ? attention.heads : 0;
   }

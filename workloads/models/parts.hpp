@@ -71,6 +71,10 @@ enum class Role : std::uint8_t {
   transform,
   classes,
   logits,
+  qkv_adapter,  ///< LoRA's, beside the projection of that role
+  out_adapter,
+  gate_up_adapter,
+  down_adapter,
 };
 constexpr auto enum_names(Role) {
   return std::to_array<EnumName<Role>>({{"", Role::whole},
@@ -104,7 +108,11 @@ constexpr auto enum_names(Role) {
                                         {"residual", Role::residual},
                                         {"transform", Role::transform},
                                         {"classes", Role::classes},
-                                        {"logits", Role::logits}});
+                                        {"logits", Role::logits},
+                                        {"qkv_adapter", Role::qkv_adapter},
+                                        {"out_adapter", Role::out_adapter},
+                                        {"gate_up_adapter", Role::gate_up_adapter},
+                                        {"down_adapter", Role::down_adapter}});
 }
 
 struct PartId {
@@ -128,6 +136,7 @@ struct Embedding {
   std::int64_t width = 0;
   bool is_shared = false;   ///< the tables are another stack's
   bool is_divided = false;  ///< of the first table, this rank has a part
+  bool is_frozen = false;   ///< its weights get no gradients
 };
 
 /// T5's: a bias for each head and pair of tokens, which all layers of a stack add to their scores.
@@ -140,6 +149,7 @@ struct Norm {
   c3::Norm formula = c3::Norm::rmsnorm;
   std::int64_t width = 0;
   bool is_of_sum = true;  ///< its input is a residual sum, or runs past the blocks like one
+  bool is_frozen = false;
 };
 
 /// Tokens times a weight, or several weights that have the same input.
@@ -150,6 +160,20 @@ struct Projection {
   bool is_tied = false;         ///< its weight is the embedding's
   bool is_crossed = false;      ///< all but the first read what the encoder makes
   bool output_is_kept = false;  ///< the backward pass of the next part needs it
+  bool is_frozen = false;
+  bool feeds_adapter = false;  ///< whose gradients need the input of both
+};
+
+/// LoRA's beside a frozen projection (arXiv 2106.09685): the tokens' product with inputs x rank weights, and
+/// that product's with rank x outputs weights, are added to the projection's outputs.
+struct Adapter {
+  std::int64_t inputs = 0;
+  std::vector<std::int64_t> outputs;  ///< of each pair of weights
+  std::int64_t rank = 0;
+  bool drops = false;           ///< inputs, before it multiplies them
+  bool exchanges = false;       ///< all-to-all where outputs would be gathered
+  int ranks = 1;                ///< that share it, as they share the projection
+  bool splits_outputs = false;  ///< of the projection; else they have a part of its inputs each
 };
 
 /// Queries and keys, each head by itself; all heads have the same weights.
@@ -158,6 +182,7 @@ struct HeadNorm {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
+  bool is_frozen = false;
 };
 
 /// RoPE: queries and keys are rotated, values are not.
@@ -237,7 +262,7 @@ struct Loss {
 using PartKind =
     std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection, parts::HeadNorm,
                  parts::Rotation, parts::LatentRotation, parts::Attention, parts::Activation, parts::Residual,
-                 parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss>;
+                 parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss, parts::Adapter>;
 
 struct ModelPart {
   PartId id;

@@ -36,6 +36,7 @@ struct TokenBatch {
   std::int64_t between = 0;  ///< tokens that run past the blocks here: all, or this GPU's part of them
   DType dtype = DType::bf16;
   ContextSplit context = {};
+  std::int64_t packed_keys = 0;  ///< that a query sees on average; 0: those of its whole sequence
   PrecisionSetup precision = {};
   bool weights_stay = true;  ///< between passes: else they are gathered for each, and cast for each
   RoutedTokens routed = {};  ///< of a model with experts

@@ -26,6 +26,13 @@ AttentionKernel kernel_of(AttentionCode code) {
   throw std::logic_error("kernel_of: no attention kernel");
 }
 
+// As many pairs of queries and keys as a mask over documents leaves. Wrong when: memory traffic of keys and
+// values matters, which is counted for the keys that a query sees.
+void pack(AttentionShape& shape, std::int64_t keys) {
+  shape.keys = keys;
+  shape.causal = false;
+}
+
 }  // namespace
 
 // Values are not rotated.
@@ -87,6 +94,7 @@ AttentionShape TrainingLowering::shape_of(const parts::Attention& part) const {
                        .causal = part.is_causal,
                        .dtype = batch_.dtype};
   shape.kernel = kernel_of(framework_.attention);
+  if (batch_.packed_keys > 0) pack(shape, batch_.packed_keys);
   if (part.value_dim != part.head_dim) shape.value_dim = part.value_dim;
   return shape;
 }

@@ -24,11 +24,24 @@ bool TrainingLowering::is_cast(const ModelPart* part) const {
          std::holds_alternative<parts::Projection>(part->kind);
 }
 
+const ModelPart* TrainingLowering::next_but_adapter() const {
+  const ModelPart* const next = next_part();
+  return next != nullptr && std::holds_alternative<parts::Adapter>(next->kind) ? part_after_next() : next;
+}
+
+bool TrainingLowering::trains(const ModelPart* part) {
+  const auto* const product = part == nullptr ? nullptr : std::get_if<parts::Projection>(&part->kind);
+  return product != nullptr && !product->is_frozen;
+}
+
 bool TrainingLowering::keeps_casts() const {
   return framework_.kernels->keeps_casts && batch_.precision.weight_gradients;
 }
 
 Bytes TrainingLowering::kept_for_next(Bytes bytes) const {
+  const auto* const product = next_part() == nullptr ? nullptr : std::get_if<parts::Projection>(&next_part()->kind);
+  if (product != nullptr && product->feeds_adapter) return bytes;
+  if (product != nullptr && product->is_frozen) return {};
   return is_cast(next_part()) && keeps_casts() ? Bytes{} : bytes;
 }
 
@@ -56,14 +69,15 @@ VectorShape TrainingLowering::transposed_copy(TensorShape tensor) const {
 }
 
 // Kept is the copy that the weight's gradient reads.
-void TrainingLowering::cast_input(TensorShape tensor, NormCast norm) {
+void TrainingLowering::cast_input(TensorShape tensor, bool trained, NormCast norm) {
   const PrecisionSetup& precision = batch_.precision;
   TensorCasts casts = precision.recipe->inputs;
   casts.searches = casts.searches && norm == NormCast::none;
-  const bool both = keeps_casts() && precision.needs_two_copies();
+  const bool keeps = trained && keeps_casts();
+  const bool both = keeps && precision.needs_two_copies();
   const Bytes along_rows = output_bytes(casts_of(casts, false, tensor).back());
   const Bytes all = output_bytes(casts_of(casts, both, tensor).back());
-  const Bytes kept = !keeps_casts() ? Bytes{} : both ? all - along_rows : all;
+  const Bytes kept = !keeps         ? Bytes{} : both ? all - along_rows : all;
   if (norm == NormCast::whole) {
     if (!both) last_forward().kept += kept;
     if (both) forward(transposed_copy(tensor), kept);
@@ -91,14 +105,14 @@ void TrainingLowering::cast_weight(TensorShape weight) {
   }
 }
 
-void TrainingLowering::cast_gradient(TensorShape tensor) {
+void TrainingLowering::cast_gradient(TensorShape tensor, bool trained) {
   const PrecisionSetup& precision = batch_.precision;
-  const bool both = precision.weight_gradients && precision.needs_two_copies();
+  const bool both = trained && precision.weight_gradients && precision.needs_two_copies();
   for (const VectorShape& kernel : casts_of(precision.recipe->gradients, both, tensor))
     push_backward(kernel);
 }
 
-void TrainingLowering::cast_again(TensorShape input, TensorShape weight) {
+void TrainingLowering::cast_again(TensorShape input, TensorShape weight, bool trained) {
   const PrecisionSetup& precision = batch_.precision;
   const bool stays = batch_.weights_stay && framework_.kernels->keeps_casts;
   std::vector<VectorShape> kernels;
@@ -107,7 +121,7 @@ void TrainingLowering::cast_again(TensorShape input, TensorShape weight) {
   } else if (!stays && precision.needs_two_copies()) {
     kernels = {transposed_copy(weight)};
   }
-  if (!framework_.kernels->keeps_casts && precision.weight_gradients)
+  if (trained && !framework_.kernels->keeps_casts && precision.weight_gradients)
     std::ranges::copy(casts_of(precision.recipe->inputs, false, input), std::back_inserter(kernels));
   for (const VectorShape& kernel : kernels)
     push_backward(kernel);

@@ -22,6 +22,7 @@ struct Tensors {
   }
   int operator()(const parts::Norm& part) const { return part.formula == Norm::layernorm ? 2 : 1; }
   int operator()(const parts::HeadNorm& part) const { return part.formula == Norm::layernorm ? 4 : 2; }
+  int operator()(const parts::Adapter& part) const { return 2 * static_cast<int>(part.outputs.size()); }
   int operator()(const parts::Projection& part) const {
     const int weights = separate_projections ? static_cast<int>(part.outputs.size()) : 1;
     return (part.is_tied ? 0 : weights) + (part.has_bias ? weights : 0);

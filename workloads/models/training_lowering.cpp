@@ -8,12 +8,14 @@ namespace c3::inline workloads {
 void TrainingLowering::write_part(const ModelPart& part) {
   const auto* const norm = std::get_if<parts::Norm>(&part.kind);
   const auto* const sum = std::get_if<parts::Residual>(&part.kind);
+  if (norm != nullptr) norm_is_frozen_ = norm->is_frozen;
   write_kernels(part);
   if (norm != nullptr && is_cast(next_part())) {
-    cast_input(past_blocks(norm->width), cast_by_norm());
+    cast_input(past_blocks(norm->width), trains(next_part()), cast_by_norm());
     input_is_cast_ = true;
   }
-  if (sum != nullptr && std::exchange(casts_gradient_, false)) cast_gradient(past_blocks(sum->width));
+  if (sum != nullptr && std::exchange(casts_gradient_, false))
+    cast_gradient(past_blocks(sum->width), !product_is_frozen_);
 }
 
 void TrainingLowering::write_kernels(const ModelPart& part) {
@@ -30,6 +32,7 @@ void TrainingLowering::write_kernels(const ModelPart& part) {
                     [this](const parts::Loss& kind) { loss(kind); },
                     [this](const parts::Router& kind) { router(kind); },
                     [this](const parts::Experts& kind) { experts(kind); },
+                    [this](const parts::Adapter& kind) { adapter(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
@@ -104,6 +107,7 @@ void TrainingLowering::embedding(const parts::Embedding& part) {
     const TensorShape weight{part.rows[table], part.width};
     forward(VectorOp::embedding, tensor);
     if (table > 0) forward(VectorOp::add, tensor);
+    if (part.is_frozen) continue;
     if (table == 0)  // zeros, written only: the gradient
       backward(VectorOp::reduce, weight, Pass::backward).output = Bytes{};
     backward(VectorOp::embedding, tensor, Pass::backward).gradient = size(weight);
@@ -127,6 +131,7 @@ void TrainingLowering::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept
 
 // The rotation behind it, or attention, keeps its own.
 void TrainingLowering::head_norm(const parts::HeadNorm& part) {
+  norm_is_frozen_ = part.is_frozen;
   for (const std::int64_t heads : {part.heads, part.kv_heads})
     norm_of_rows(part.formula, {batch_.tokens() * heads, part.head_dim}, {});
 }
@@ -141,6 +146,7 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
   PartKernel& kernel = forward(is_whole ? cast : op, forward_tensor, size(tensor) + kept);
   if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
   backward(op, backward_tensor, Pass::backward);
+  if (norm_is_frozen_) return;
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
   backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows}).gradient =
       size({is_layernorm ? 2 : 1, tensor.cols});
@@ -155,10 +161,12 @@ void TrainingLowering::projection(const parts::Projection& part) {
 }
 
 void TrainingLowering::projections(const parts::Projection& part) {
+  product_is_frozen_ = part.is_frozen;
   const bool is_cast_before = std::exchange(input_is_cast_, false);
-  if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs));
-  casts_gradient_ = casts() && is_of_layer() && next_part() != nullptr &&
-                    std::holds_alternative<parts::Residual>(next_part()->kind);
+  if (casts() && is_of_layer() && !is_cast_before) cast_input(tokens_of(part.inputs), !part.is_frozen);
+  const ModelPart* const next = next_but_adapter();
+  casts_gradient_ =
+      casts() && is_of_layer() && next != nullptr && std::holds_alternative<parts::Residual>(next->kind);
   if (!framework_.separate_projections)
     return linear(part, std::accumulate(part.outputs.begin(), part.outputs.end(), std::int64_t{0}));
   for (const std::int64_t outputs : part.outputs)
@@ -185,10 +193,12 @@ void TrainingLowering::linear(const parts::Projection& part, std::int64_t output
                                           (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
   product.survives = ++products_ % 2 == 1;
   product.launches = launches;
+  product.is_frozen = part.is_frozen;
   if (part.has_bias && adds_bias()) forward(VectorOp::add_scalar, tokens_of(outputs));
-  if (is_narrow && !casts_gradient_) cast_gradient(tokens_of(outputs));
-  if (is_narrow) cast_again(tokens_of(part.inputs), weights);
+  if (is_narrow && !casts_gradient_) cast_gradient(tokens_of(outputs), !part.is_frozen);
+  if (is_narrow) cast_again(tokens_of(part.inputs), weights, !part.is_frozen);
   push_backward(c3::backward(gemm)[0]).launches = launches;
+  if (part.is_frozen) return;
   PartKernel& of_weight = push_backward(c3::backward(batch_.precision.weight_gradients ? gemm : wide)[1]);
   of_weight.gradient = size(weights);
   of_weight.launches = launches;

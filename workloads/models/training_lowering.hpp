@@ -52,11 +52,12 @@ class TrainingLowering : public Lowering {
   Bytes kept_for_next(Bytes bytes) const;
   /// Casts for products in a recipe's type, in the pass and at the place where they are launched. \p norm: what
   /// a norm's kernel has done of it.
-  void cast_input(TensorShape tensor, NormCast norm = NormCast::none);
+  /// \param trained the weight gets a gradient
+  void cast_input(TensorShape tensor, bool trained = true, NormCast norm = NormCast::none);
   void cast_weight(TensorShape weight);
-  void cast_gradient(TensorShape tensor);
+  void cast_gradient(TensorShape tensor, bool trained = true);
   /// Backward, what the forward pass has not left.
-  void cast_again(TensorShape input, TensorShape weight);
+  void cast_again(TensorShape input, TensorShape weight, bool trained = true);
   /// Of a layer's product \p gemm and its two gradients, the types.
   GemmShape in_recipe(GemmShape gemm) const;
 
@@ -74,6 +75,8 @@ class TrainingLowering : public Lowering {
   void narrow(TensorShape tensor, Bytes kept = {});
   void widen_back(TensorShape tensor);
   void narrow_back(TensorShape tensor);
+
+  bool norm_is_frozen() const { return norm_is_frozen_; }
 
   const Framework& framework() const { return framework_; }
   TensorShape past_blocks(std::int64_t width) const { return {batch_.between, width}; }
@@ -95,6 +98,8 @@ class TrainingLowering : public Lowering {
   void latent_rotation(const parts::LatentRotation& part);
   void router(const parts::Router& part);
   void experts(const parts::Experts& part);
+  class AdapterPair;
+  void adapter(const parts::Adapter& part);
   void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
 
   void write_kernels(const ModelPart& part);
@@ -105,6 +110,10 @@ class TrainingLowering : public Lowering {
            block == BlockId::feed_forward || block == BlockId::experts || block == BlockId::shared_experts;
   }
   bool casts() const { return batch_.precision.recipe->dtype.has_value(); }
+  /// Behind the part that is being written and the adapter beside it; nullptr at the end.
+  const ModelPart* next_but_adapter() const;
+  /// Whether \p part, nullptr or not, is a product whose weight gets a gradient.
+  static bool trains(const ModelPart* part);
   /// Whether \p part, nullptr or not, is a product of a layer, which the recipe's type computes.
   bool is_cast(const ModelPart* part) const;
   bool keeps_casts() const;  ///< of inputs, for gradients of weights
@@ -134,6 +143,8 @@ class TrainingLowering : public Lowering {
   int products_ = 0;             ///< of this layer so far
   Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
   bool input_is_cast_ = false;   ///< of the next product, behind the norm that made it
+  bool norm_is_frozen_ = false;     ///< the one that is being written
+  bool product_is_frozen_ = false;  ///< the last one
   bool casts_gradient_ = false;  ///< the next residual sum casts the gradient of the product before it
   std::int64_t experts_ = 1;     ///< whose products of the part that is being written are one
 };

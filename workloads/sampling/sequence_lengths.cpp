@@ -54,6 +54,22 @@ std::vector<std::int64_t> draw_lengths(const SequenceLengths& job, std::uint64_t
   return lengths;
 }
 
+double keys_of_query(const std::vector<std::int64_t>& lengths, std::int64_t full, bool is_causal) {
+  double pairs = 0.0, tokens = 0.0;
+  std::int64_t room = full;
+  for (const std::int64_t length : lengths) {
+    for (std::int64_t left = length; left > 0;) {
+      const auto piece = static_cast<double>(std::min(left, room));
+      pairs += is_causal ? 0.5 * piece * (piece + 1.0) : piece * piece;
+      tokens += piece;
+      left -= std::min(left, room);
+      room -= static_cast<std::int64_t>(piece);
+      if (room == 0) room = full;
+    }
+  }
+  return pairs / tokens;
+}
+
 std::vector<std::int64_t> iteration_lengths(const SequenceLengths& job, std::vector<std::int64_t> lengths,
                                             std::int64_t batch, std::int64_t full) {
   if (job.batches == LengthBatches::packed) {

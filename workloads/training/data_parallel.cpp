@@ -48,10 +48,11 @@ std::int64_t DataParallel::cast_parameters() const {
 }
 
 Bytes DataParallel::as_gathered(std::size_t unit, std::int64_t count) const {
-  const std::int64_t cast = units_[unit].cast_parameters;
+  const FrozenParameters& frozen = units_[unit].frozen;
+  const std::int64_t cast = units_[unit].cast_parameters + frozen.cast;
   const Bytes of_cast{gathered_bytes_of_weight(setup_.precision, element_size(setup_.dtype)) *
                       static_cast<double>(cast)};
-  return of_parameters(count - cast) + of_cast;
+  return of_parameters(count + frozen.all - cast) + of_cast;
 }
 
 CollectiveCall DataParallel::call(CollectiveKind kind, Bytes bytes) const {
@@ -110,6 +111,26 @@ DType DataParallel::held_dtype() const {
   return setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype;
 }
 
+// In the computing type, and the copies that products in the recipe's type read; FSDP's ranks have a share.
+void DataParallel::hold_frozen() {
+  FrozenParameters sum;
+  for (const ParameterUnit& unit : units_) {
+    sum.all += unit.frozen.all;
+    sum.cast += unit.frozen.cast;
+  }
+  if (sum.all == 0) return;
+  const PrecisionSetup& precision = setup_.precision;
+  const bool shares = setup_.sharding == Sharding::parameters;
+  const auto of_cast = [&](double bytes) { return Bytes{bytes * static_cast<double>(sum.cast)}; };
+  Bytes held = of_parameters(precision.parameters ? sum.all - sum.cast : sum.all);
+  if (shares && precision.parameters)
+    held += of_cast(gathered_bytes_of_weight(precision, element_size(setup_.dtype)));
+  else if (!shares && setup_.framework.kernels->keeps_casts)
+    held += of_cast(copied_bytes_of_weight(precision));
+  program_.memory().allocate(compute_, MemoryClass::weights, "frozen parameters",
+                             shares ? held / group_.size : held);
+}
+
 // Moments, twice; what the optimizer updates, and what layers compute with where that is another copy.
 void DataParallel::hold_states() {
   std::int64_t all = 0, own = 0;
@@ -121,6 +142,7 @@ void DataParallel::hold_states() {
   const auto count = [](std::int64_t numbers) { return static_cast<double>(numbers); };
   MemoryLedger& memory = program_.memory();
   hold_moments();
+  hold_frozen();
   if (setup_.sharding == Sharding::parameters) {
     memory.allocate(compute_, MemoryClass::weights, "shards",
                     element_size(framework.parameter_dtype) * count(own));

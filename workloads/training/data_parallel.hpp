@@ -9,6 +9,12 @@
 
 namespace c3::inline workloads {
 
+/// Numbers that get no gradients, beside those that a unit trains; in the computing type.
+struct FrozenParameters {
+  std::int64_t all = 0;
+  std::int64_t cast = 0;  ///< of those, what products in the recipe's type multiply with
+};
+
 /// Parameters that are gathered and reduced together: unit 0 is what is before and after the layers, unit i
 /// is layer i - 1.
 struct ParameterUnit {
@@ -18,6 +24,7 @@ struct ParameterUnit {
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
   std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
+  FrozenParameters frozen = {};
 };
 
 /// Where a collective among data-parallel ranks takes place.
@@ -79,7 +86,8 @@ class DataParallel {
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
   Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
-  /// Of \p count numbers of \p unit as they are gathered, all that are cast among them.
+  /// Of \p count numbers of \p unit that are trained, all that are cast among them, and of those that are frozen:
+  /// as they are gathered.
   Bytes as_gathered(std::size_t unit, std::int64_t count) const;
   std::int64_t cast_parameters() const;          ///< of all units
   Bytes of_gradients(std::int64_t count) const;  ///< as they are kept and reduced
@@ -92,6 +100,7 @@ class DataParallel {
   /// One that reads gradients as layers make them and writes them as they are reduced.
   void cast_gradients(StepProgram::Stream stream, const std::string& name, std::int64_t count);
   void hold_states();
+  void hold_frozen();
   void hold_moments();
 
   const TrainingSetup& setup_;

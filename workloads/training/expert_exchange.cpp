@@ -15,6 +15,16 @@ Bytes token_bytes(const TrainingSetup& setup, bool fp8) {
   return number * static_cast<double>(setup.model.hidden);
 }
 
+/// What each member sends to each, of \p of_a_rank: a share to those that have the experts, or what these have
+/// of it back.
+std::vector<Bytes> sends_of(const ExpertLoads& loads, std::int64_t layer, Bytes of_a_rank, bool back) {
+  std::vector<Bytes> sends;
+  for (int from = 0; from < loads.positions(); ++from)
+    for (int to = 0; to < loads.positions(); ++to)
+      sends.push_back(of_a_rank * loads.share(layer, back ? from : to));
+  return sends;
+}
+
 CollectiveCall all_to_all(const ExpertGrid& grid, Bytes of_a_rank, DType dtype) {
   return grid.along(grid.expert_groups(),
                     {.kind = CollectiveKind::all_to_all, .bytes = of_a_rank, .dtype = dtype});
@@ -22,7 +32,8 @@ CollectiveCall all_to_all(const ExpertGrid& grid, Bytes of_a_rank, DType dtype) 
 
 }  // namespace
 
-ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid) {
+ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, const ExpertLoads* loads,
+                         std::int64_t layer) {
   const RoutedTokens routed = balanced_tokens(setup);
   const auto tokens = static_cast<double>(setup.tokens_between());
   const bool once = setup.experts.dispatch == Dispatch::deepep;
@@ -33,28 +44,52 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid) {
                                .bytes = token_bytes(setup, fp8) * (of_a_rank * groups.size),
                                .dtype = fp8 ? DType::fp8 : setup.dtype});
   };
-  const auto out = [&](bool fp8) {
+  const bool is_uneven = loads != nullptr && setup.experts.capacity_factor == 0.0;
+  const auto exchange = [&](bool fp8, bool back) {
+    const Bytes of_a_rank = token_bytes(setup, fp8) * copies;
+    CollectiveCall call = all_to_all(grid, of_a_rank, fp8 ? DType::fp8 : setup.dtype);
+    if (!is_uneven) return call;
+    call.kind = CollectiveKind::all_to_all_v;
+    call.bytes = {};
+    call.sends = sends_of(*loads, layer, of_a_rank, back);
+    return call;
+  };
+  const auto way = [&](bool fp8, bool back) {
     std::vector<CollectiveCall> calls;
     if (setup.experts.dispatch == Dispatch::allgather) {
       if (grid.token_groups().size > 1)
         calls.push_back(gathered(CollectiveKind::all_gather, grid.token_groups(), tokens, fp8));
       return calls;
     }
-    if (grid.expert() > 1)
-      calls.push_back(all_to_all(grid, token_bytes(setup, fp8) * copies, fp8 ? DType::fp8 : setup.dtype));
+    if (grid.expert() > 1) calls.push_back(exchange(fp8, back));
     if (grid.tensor() > 1)
       calls.push_back(gathered(CollectiveKind::all_gather, grid.tensor_groups(), copies, fp8));
     return calls;
   };
-  ExpertCalls calls{.out = out(setup.experts.fp8_dispatch), .back = out(false), .gradients_out = out(false)};
+  ExpertCalls calls{.out = way(setup.experts.fp8_dispatch, false),
+                    .back = way(false, true),
+                    .gradients_out = way(false, false)};
   for (CollectiveCall& call : calls.back)
     if (call.kind == CollectiveKind::all_gather) call.kind = CollectiveKind::reduce_scatter;
   if (calls.back.size() > 1) std::swap(calls.back.front(), calls.back.back());
   return calls;
 }
 
-ExpertExchange::ExpertExchange(const TrainingSetup& setup, ExpertCalls calls, StepProgram& program)
-    : setup_(setup), calls_(std::move(calls)), program_(program), compute_(program.stream("compute")) {}
+ExpertExchange::ExpertExchange(const TrainingSetup& setup, const ExpertGrid& grid, ExpertPosition at,
+                               StepProgram& program)
+    : setup_(setup),
+      grid_(grid),
+      at_(at),
+      calls_(expert_calls(setup, grid)),
+      routed_(balanced_tokens(setup)),
+      program_(program),
+      compute_(program.stream("compute")) {}
+
+void ExpertExchange::begin_layer(std::int64_t layer) {
+  if (at_.loads == nullptr) return;
+  calls_ = expert_calls(setup_, grid_, at_.loads, layer);
+  routed_ = routed_tokens(setup_, at_, layer);
+}
 
 // The end of an exchange is recorded when somebody waits for it: in a shared hardware queue an event holds up
 // what is behind it.
@@ -68,17 +103,16 @@ void ExpertExchange::after(PartId part, Pass pass) {
   if (read_) program_.memory().release(*std::exchange(read_, std::nullopt));
   if (part.block != BlockId::experts) return;
   const bool forward = pass == Pass::forward;
-  const RoutedTokens routed = balanced_tokens(setup_);
   const auto bytes = [&](std::int64_t tokens, bool fp8) {
     return token_bytes(setup_, fp8) * static_cast<double>(tokens);
   };
   const std::int64_t own =
-      setup_.experts.dispatch == Dispatch::alltoall ? routed.sent : setup_.tokens_between();
+      setup_.experts.dispatch == Dispatch::alltoall ? routed_.sent : setup_.tokens_between();
   if (forward && part.role == Role::dispatch)
-    launch("dispatch", calls_.out, bytes(routed.received, setup_.experts.fp8_dispatch));
+    launch("dispatch", calls_.out, bytes(routed_.received, setup_.experts.fp8_dispatch));
   if (forward && part.role == Role::restore) launch("combine", calls_.back, bytes(own, false));
   if (!forward && part.role == Role::combine)
-    launch("combine backward", calls_.gradients_out, bytes(routed.received, false));
+    launch("combine backward", calls_.gradients_out, bytes(routed_.received, false));
   if (!forward && part.role == Role::arrange) launch("dispatch backward", calls_.back, bytes(own, false));
 }
 

@@ -7,6 +7,7 @@
 
 #include "workloads/models/parts.hpp"
 #include "workloads/training/expert_grid.hpp"
+#include "workloads/training/routing.hpp"
 #include "workloads/training/step_program.hpp"
 
 namespace c3::inline workloads {
@@ -18,9 +19,12 @@ struct ExpertCalls {
   std::vector<CollectiveCall> gradients_out;  ///< backward of `back`, in that type
 };
 /// alltoall: over expert-parallel ranks, then gathered among those that share experts; back their sums are
-/// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep:
-/// each token once to each rank that has one of its experts. \pre the model has experts
-ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid);
+/// scattered first. allgather: all tokens of all these ranks are gathered, and sums scattered. deepep: each
+/// token once to each rank that has one of its experts. Where experts are not equally busy,
+/// every rank sends most to the busiest (all_to_all_v). \param loads nullptr: all are equally busy. \pre the
+/// model has experts
+ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid, const ExpertLoads* loads = nullptr,
+                         std::int64_t layer = 0);
 
 /// Told of a rank's parts as they are launched, on the stream `dispatch`. Forward, tokens leave when they are
 /// in order, and what experts have made leaves when it is in order again; backward, gradients take these ways
@@ -30,8 +34,10 @@ ExpertCalls expert_calls(const TrainingSetup& setup, const ExpertGrid& grid);
 class ExpertExchange {
  public:
   /// All references must outlive it.
-  ExpertExchange(const TrainingSetup& setup, ExpertCalls calls, StepProgram& program);
+  ExpertExchange(const TrainingSetup& setup, const ExpertGrid& grid, ExpertPosition at, StepProgram& program);
 
+  /// What follows is of \p layer.
+  void begin_layer(std::int64_t layer);
   void before(PartId part);
   void after(PartId part, Pass pass);
 
@@ -43,7 +49,10 @@ class ExpertExchange {
   void launch(const std::string& name, const std::vector<CollectiveCall>& calls, Bytes arrives);
 
   const TrainingSetup& setup_;
+  ExpertGrid grid_;
+  ExpertPosition at_;
   ExpertCalls calls_;
+  RoutedTokens routed_;
   StepProgram& program_;
   StepProgram::Stream compute_;
   std::optional<UnderWay> under_way_;

@@ -1,6 +1,8 @@
 #pragma once
 /// The grid in which ranks are arranged for experts, beside RankGrid, which all other weights have.
 
+#include <vector>
+
 #include "collectives/call.hpp"
 #include "workloads/training/setup.hpp"
 
@@ -28,6 +30,14 @@ class ExpertGrid {
   RankGroups data_groups() const { return {.size = data_, .stride = tensor_ * expert_}; }
   /// All ranks that have parts of one set of experts.
   RankGroups token_groups() const { return {.size = tensor_ * expert_, .stride = 1}; }
+
+  /// Of those of a pipeline stage, ranks \p first to \p last, the ones at \p position of their expert group.
+  std::vector<int> ranks_at(int position, const std::vector<int>& of_stage) const {
+    std::vector<int> ranks;
+    for (const int rank : of_stage)
+      if (rank / tensor_ % expert_ == position) ranks.push_back(rank);
+    return ranks;
+  }
 
   /// Makes \p call one of each of \p groups.
   CollectiveCall along(RankGroups groups, CollectiveCall call) const {

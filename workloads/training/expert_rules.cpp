@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
 #include "workloads/training/stage_layers.hpp"
@@ -59,6 +60,16 @@ std::optional<BrokenRule> broken_expert_rule(const TrainingSetup& setup, int ran
     return BrokenRule{"sharding",
                       "fsdp cannot be combined with expert_parallel > 1 or another "
                       "expert_tensor_parallel than tensor_parallel"};
+  if (setup.experts.routing != Routing::balanced && setup.experts.ranks == 1)
+    return BrokenRule{"routing", fmt::format("\"{}\" requires expert_parallel > 1 (it is 1)",
+                                             name_of(setup.experts.routing))};
+  if (setup.experts.routing != Routing::balanced && setup.expert_tensor_parallel() > 1)
+    return BrokenRule{"routing", fmt::format("\"{}\" requires expert_tensor_parallel = 1 (it is {})",
+                                             name_of(setup.experts.routing), setup.expert_tensor_parallel())};
+  if (setup.experts.routing == Routing::histogram &&
+      std::ssize(setup.experts.shares) != setup.model.experts->experts)
+    return BrokenRule{"routing_shares", fmt::format("must have a number for each of the {} experts (it has {})",
+                                                    setup.model.experts->experts, setup.experts.shares.size())};
   if (setup.experts.shared_overlap && setup.model.experts->shared_width == 0)
     return BrokenRule{"shared_expert_overlap", "requires a model with shared experts"};
   return std::nullopt;

@@ -2,10 +2,24 @@
 /// How the experts of a model are spread over ranks, and how tokens come to them.
 
 #include <cstdint>
+#include <vector>
+
+#include "base/enum_names.hpp"
 
 #include "workloads/models/token_batch.hpp"
 
 namespace c3::inline workloads {
+
+/// How tokens are spread over experts.
+enum class Routing : std::uint8_t {
+  balanced,   ///< each gets as many
+  dirichlet,  ///< shares are drawn, of each layer and replica by themselves
+  histogram,  ///< shares are given, as somebody measured them
+};
+constexpr auto enum_names(Routing) {
+  return std::to_array<EnumName<Routing>>(
+      {{"balanced", Routing::balanced}, {"dirichlet", Routing::dirichlet}, {"histogram", Routing::histogram}});
+}
 
 struct ExpertSetup {
   int ranks = 1;   ///< among which experts are divided (EP)
@@ -15,6 +29,10 @@ struct ExpertSetup {
   double capacity_factor = 0.0;  ///< tokens of an expert over an even share, the others pass by; 0: all
   bool shared_overlap = false;   ///< shared experts run beside tokens that travel
   std::int64_t padding = 1;      ///< to a multiple of which the tokens of each expert are filled up
+  Routing routing = Routing::balanced;
+  double concentration = 10.0;      ///< of Routing::dirichlet, of each expert: the smaller, the less even
+  std::int64_t routing_seed = 1;    ///< of Routing::dirichlet
+  std::vector<double> shares = {};  ///< of Routing::histogram: of each expert, in any unit
 
   bool operator==(const ExpertSetup&) const = default;
 };

@@ -45,7 +45,7 @@ void FullyShardedParameters::gather(std::size_t unit) {
     if (is_flat())
       narrow_shard =
           memory.allocate(gathers_, MemoryClass::communication, "shard to be gathered", bytes / group_.size);
-    program_.kernel(gathers_, name + " cast", cast_of_shard(unit));
+    if (shard(unit) > 0) program_.kernel(gathers_, name + " cast", cast_of_shard(unit));
   }
   follow(gathers_);
   program_.collective(gathers_, name + " all_gather", call(CollectiveKind::all_gather, bytes));
@@ -142,12 +142,14 @@ void FullyShardedParameters::before_backward(std::size_t unit) {
   for (std::size_t ahead = 1; ahead <= static_cast<std::size_t>(setup_.framework.prefetch); ++ahead) {
     if (unit > ahead) gather(unit - ahead);
   }
+  if (units_[unit].parameters == 0) return;
   state_[unit].gradients = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
                                                       of_parameters(units_[unit].parameters));
 }
 
 void FullyShardedParameters::after_backward(std::size_t unit) {
   finish_reduction(!is_flat());
+  if (units_[unit].parameters == 0) return;  // all frozen
   const std::string& name = units_[unit].name;
   const Bytes bytes = of_gradients(padded(unit));
   std::vector<Tensor> inputs = is_flat() ? flat_inputs(unit) : copied_inputs(unit);

@@ -28,7 +28,7 @@ namespace c3::inline workloads {
 /// With replicas (HSDP) a shard of gradients is summed over them on a stream of its own, behind its reduction
 /// and beside the next one; the optimizer waits for the sums.
 ///
-/// Wrong when: a unit has frozen parameters; gradients are reduced only once for several micro-batches.
+/// Wrong when: gradients are reduced only once for several micro-batches.
 class FullyShardedParameters final : public DataParallel {
  public:
   FullyShardedParameters(const TrainingSetup& setup, std::vector<ParameterUnit> units, DataParallelGroup group,

@@ -82,15 +82,15 @@ void GradientBuckets::begin_forward(std::size_t number) {
 
 void GradientBuckets::before_forward(std::size_t unit) {
   if (gathers_) gathers_->before_forward(unit);
-  if (!casts_parameters()) return;
   const std::int64_t count = units_[unit].parameters;
+  if (!casts_parameters() || count == 0) return;
   computed_[unit].push_back(program_.memory().allocate(compute_, MemoryClass::weights,
                                                        "parameters that compute", of_parameters(count)));
   program_.kernel(compute_, units_[unit].name + " cast", cast(count, held_dtype()));
 }
 
 void GradientBuckets::before_backward(std::size_t unit) {
-  if (keeps_all_gradients()) return;
+  if (keeps_all_gradients() || units_[unit].parameters == 0) return;
   gradients_[unit] = program_.memory().allocate(compute_, MemoryClass::gradients, "of layers",
                                                 of_gradients(units_[unit].parameters));
 }
@@ -98,6 +98,7 @@ void GradientBuckets::before_backward(std::size_t unit) {
 void GradientBuckets::after_backward(std::size_t unit) {
   const std::string& name = units_[unit].name;
   const std::int64_t count = units_[unit].parameters;
+  if (count == 0) return;                     // all frozen
   if (setup_.framework.fused_accumulation) {  // each time, also to zeros
     accumulate(unit, count - units_[unit].product_parameters,
                units_[unit].tensors - units_[unit].product_tensors);

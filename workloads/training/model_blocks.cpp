@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "workloads/models/adapters.hpp"
 #include "workloads/models/training_kernels.hpp"
 #include "workloads/models/transformer.hpp"
-#include "workloads/training/routing.hpp"
 #include "workloads/training/tensor_parallel.hpp"
 
 namespace c3::inline workloads {
@@ -23,7 +23,7 @@ std::vector<ModelPart> weights_of_products(const std::vector<ModelPart>& parts) 
       product->has_bias = false;
     } else if (auto* const experts = std::get_if<parts::Experts>(&part.kind)) {
       experts->each = weights_of_products(experts->each);
-    } else {
+    } else if (!std::holds_alternative<parts::Adapter>(part.kind)) {
       continue;
     }
     weights.push_back(std::move(part));
@@ -59,19 +59,27 @@ class BlockMaker {
                .between = setup.tokens_between(),
                .dtype = setup.dtype,
                .context = setup.context,
+               .packed_keys = setup.packed_keys,
                .weights_stay = setup.sharding != Sharding::parameters} {
     if (setup.model.experts) batch_.routed = balanced_tokens(setup);
   }
 
+  /// Of layers that follow, the tokens that go to this rank's experts.
+  void set_routed(const RoutedTokens& routed) { batch_.routed = routed; }
+
   /// \param precision of products of layers
   StepBlock block(const std::vector<ModelPart>& parts, const PrecisionSetup& precision = {}) const {
+    const std::vector<ModelPart> all =
+        setup_.lora.rank > 0 ? adapted(parts, setup_.lora, setup_.framework.separate_projections) : parts;
     const std::vector<ModelPart> share = share_of_experts(
-        share_of(parts, setup_.tensor_parallel), setup_.experts.ranks, setup_.expert_tensor_parallel());
+        share_of(all, setup_.tensor_parallel), setup_.experts.ranks, setup_.expert_tensor_parallel());
     TokenBatch batch = batch_;
     batch.precision = precision;
     StepBlock block{lower(share, setup_.framework, batch)};
     count(block, share);
-    if (precision.recipe->dtype) {
+    if (setup_.lora.rank > 0) {
+      freeze(block, share, precision);
+    } else if (precision.recipe->dtype) {
       block.cast_parameters = block.product_parameters;
       block.experts.cast_parameters = block.experts.product_parameters;
     }
@@ -83,6 +91,14 @@ class BlockMaker {
   }
 
  private:
+  /// Leaves adapters as what is trained.
+  void freeze(StepBlock& block, const std::vector<ModelPart>& share, const PrecisionSetup& precision) const {
+    block.frozen = {.all = block.parameters, .cast = precision.recipe->dtype ? block.product_parameters : 0};
+    count(block, adapters_of(share));
+    block.frozen.all -= block.parameters;
+    if (block.frozen.cast > 0) block.frozen.cast -= block.product_parameters;
+  }
+
   void count(StepBlock& block, const std::vector<ModelPart>& share) const {
     const std::vector<ModelPart> products = weights_of_products(share);
     block.parameters = parameters(share);
@@ -104,23 +120,30 @@ class BlockMaker {
 
 }  // namespace
 
-ModelBlocks model_blocks(const TrainingSetup& setup) {
+ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
   const Model model = transformer(setup.model);
   const Stack& stack = model.stacks.front();
-  const BlockMaker maker(setup);
+  BlockMaker maker(setup);
   std::vector<ModelPart> head = stack.end;
   head.insert(head.end(), model.head.begin(), model.head.end());
   ModelBlocks blocks{
       .embedding = maker.block(stack.start), .kinds = {}, .kind_of = {}, .head = maker.block(head)};
-  std::map<std::vector<bool>, std::size_t>
-      known;  // by the blocks that a layer has, and whether it is in 16 bits
+  // By the blocks that a layer has, whether it is in 16 bits and, where experts are not equally busy, the rows of
+  // this rank's.
+  std::map<std::pair<std::vector<bool>, std::int64_t>, std::size_t> known;
   for (std::int64_t layer = 0; layer < stack.layers; ++layer) {
     std::vector<bool> has;
     for (const Block& block : stack.blocks)
       has.push_back(std::ranges::binary_search(block.layers, layer));
     const bool is_narrow = setup.precision.casts_layer(layer, stack.layers);
     has.push_back(is_narrow);
-    const auto [kind, is_new] = known.try_emplace(has, blocks.kinds.size());
+    std::int64_t rows = 0;
+    if (at.loads != nullptr) {
+      const RoutedTokens routed = routed_tokens(setup, at, layer);
+      rows = routed.rows;
+      maker.set_routed(routed);
+    }
+    const auto [kind, is_new] = known.try_emplace({has, rows}, blocks.kinds.size());
     if (is_new)
       blocks.kinds.push_back(
           maker.block(layer_of(stack, layer), is_narrow ? setup.precision : PrecisionSetup{}));

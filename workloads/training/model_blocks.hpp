@@ -7,6 +7,7 @@
 
 #include "workloads/models/lowering.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/routing.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
@@ -17,6 +18,7 @@ struct StepBlock : BlockKernels {
   std::int64_t product_parameters = 0;  ///< of those, weights whose gradients are products
   int product_tensors = 0;
   std::int64_t cast_parameters = 0;  ///< of those, what products in the recipe's type multiply with
+  FrozenParameters frozen = {};      ///< beside them
   ParameterUnit experts = {};        ///< of those, experts' that have a grid of their own
 };
 
@@ -34,6 +36,6 @@ struct ModelBlocks {
 
 /// \pre the model is one stack of layers.
 /// \throws std::invalid_argument naming a part for which the framework has no kernels.
-ModelBlocks model_blocks(const TrainingSetup& setup);
+ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at = {});
 
 }  // namespace c3::workloads

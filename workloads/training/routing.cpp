@@ -48,4 +48,16 @@ RoutedTokens balanced_tokens(const TrainingSetup& setup) {
   return routed;
 }
 
+RoutedTokens routed_tokens(const TrainingSetup& setup, ExpertPosition at, std::int64_t layer) {
+  RoutedTokens routed = balanced_tokens(setup);
+  if (at.loads == nullptr || setup.experts.capacity_factor > 0.0) return routed;
+  const double busy = at.loads->share(layer, at.number) * setup.experts.ranks;
+  const auto scaled = [&](std::int64_t count) {
+    return std::max<std::int64_t>(1, std::llround(static_cast<double>(count) * busy));
+  };
+  routed.rows = scaled(routed.rows);
+  if (setup.experts.dispatch != Dispatch::allgather) routed.received = scaled(routed.received);
+  return routed;
+}
+
 }  // namespace c3::workloads

@@ -5,6 +5,7 @@
 
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
+#include "workloads/models/adapters.hpp"
 #include "workloads/models/context_split.hpp"
 #include "workloads/models/framework.hpp"
 #include "workloads/models/host.hpp"
@@ -107,6 +108,9 @@ struct TrainingSetup {
   std::int64_t recompute_every = 1;  ///< of so many layers one is recomputed
   PipelineSetup pipeline = {};
   ContextSplit context = {};  ///< ranks that have a part of every sequence each
+  LoraSetup lora = {};        ///< what is trained instead of the model's weights
+  /// That a query sees on average in sequences packed of shorter ones; 0: all that a whole sequence has.
+  std::int64_t packed_keys = 0;
   PrecisionSetup precision = {};
   StepGraphs graphs = StepGraphs::none;
   ExpertSetup experts = {};

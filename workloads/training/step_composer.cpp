@@ -31,7 +31,7 @@ void StepComposer::forward_block(const BlockKernels& block, BlockState& state, b
     state.input = keep("layer inputs", stream_bytes());
   }
   for (const PartKernel& kernel : block.forward)
-    model_flops_ += 3.0 * matrix_flops(kernel.op);
+    model_flops_ += (kernel.is_frozen ? 2.0 : 3.0) * matrix_flops(kernel.op);
   run_parts(block.forward, Pass::forward, recomputed ? Keeping::survivors : Keeping::all, &state);
 }
 
@@ -207,7 +207,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (makes_weights && (!collectives.reduces || defers)) gradients_of_weights(kernels, inputs);
   for (const Tensor buffer : buffers)
     program_.memory().release(buffer);
-  end_context_part();
+  end_part();
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
   if (exchange_) exchange_->after(part, pass);
@@ -224,7 +224,7 @@ void StepComposer::gradients_of_weights(std::span<const PartKernel> kernels, con
 
 void StepComposer::run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state,
                               int chunks) {
-  before_context_kernel(kernel);
+  before_kernel(kernel);
   const Bytes kept = pass == Pass::forward ? kept_bytes(kernel, keeping) : Bytes{};
   const bool is_again = keeping == Keeping::rest;
   if (kept.value > 0.0) {

@@ -30,6 +30,7 @@ struct StepStage {
   int number = 0;
   std::vector<StageChunk> chunks;  ///< in the order of their numbers
   bool sums_embedding = false;     ///< with the other end of the pipeline, which has the same weights
+  ExpertPosition experts = {};     ///< of its ranks, where experts are not equally busy
 
   bool has_embedding() const { return std::ranges::any_of(chunks, &StageChunk::embedding); }
   bool has_head() const { return std::ranges::any_of(chunks, &StageChunk::head); }
@@ -142,13 +143,13 @@ class StepComposer {
   void end_reduction(PartId part, bool copied);
   void run_kernel(const PartKernel& kernel, Pass pass, Keeping keeping, BlockState* state, int chunks);
   void run_chunk(const PartKernel& kernel, int chunks);
-  /// Launches and awaits what context-parallel ranks exchange beside \p kernel.
-  void before_context_kernel(const PartKernel& kernel);
+  /// Launches and awaits what ranks exchange beside \p kernel.
+  void before_kernel(const PartKernel& kernel);
   /// Waits for what has been started, unless the first \p needed have been waited for.
   void await_transfers(int needed);
-  void start_transfer(const ContextTransfer& transfer);
-  CollectiveCall context_call(const ContextTransfer& transfer) const;
-  void end_context_part();
+  void start_transfer(const PartTransfer& transfer);
+  CollectiveCall call_of(const PartTransfer& transfer) const;
+  void end_part();
   void loss_sums();
   void hold_output(const PartKernel& kernel);
   void release_outputs();
@@ -184,7 +185,8 @@ class StepComposer {
   std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
   int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;
-  int started_transfers_ = 0, awaited_transfers_ = 0;  ///< of context-parallel ranks, in the part that runs
+  int started_transfers_ = 0, awaited_transfers_ = 0;  ///< in the part that runs
+  StepProgram::Stream transfers_ = 0;                  ///< of the last one
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
   EventId passed_on_ = 0;        ///< of a ring of sums: what the rank before has sent is there
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now

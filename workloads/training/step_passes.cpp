@@ -17,7 +17,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
       schedule_(schedule),
       stage_(std::move(stage)),
       over_(over),
-      blocks_(model_blocks(setup)),
+      blocks_(model_blocks(setup, stage_.experts)),
       program_(program),
       compute_(program_.stream("compute")),
       units_(units_of_stage()),
@@ -30,8 +30,7 @@ StepComposer::StepComposer(const TrainingSetup& setup, const RankGrid& grid, con
                 over, program_) {
   for (std::size_t unit = 0; unit < units_.size(); ++unit)
     if (units_[unit].parameters > 0) owned_.push_back(unit);
-  if (setup.model.experts)
-    exchange_.emplace(setup, expert_calls(setup, ExpertGrid(setup, grid.ranks())), program_);
+  if (setup.model.experts) exchange_.emplace(setup, ExpertGrid(setup, grid.ranks()), stage_.experts, program_);
 }
 
 std::vector<ParameterUnit> StepComposer::units_of_stage() const {
@@ -41,19 +40,21 @@ std::vector<ParameterUnit> StepComposer::units_of_stage() const {
     root.tensors += block.parameter_tensors;
     root.product_parameters += block.product_parameters;
     root.product_tensors += block.product_tensors;
+    root.frozen.all += block.frozen.all;
   };
   if (stage_.has_embedding()) add(blocks_.embedding);
   if (stage_.has_head()) add(blocks_.head);
   if (stage_.has_head() && stage_.sums_embedding) {
-    root.parameters += table_parameters();
-    ++root.tensors;
+    const bool is_frozen = setup_.lora.rank > 0;
+    (is_frozen ? root.frozen.all : root.parameters) += table_parameters();
+    if (!is_frozen) ++root.tensors;
   }
   std::vector<ParameterUnit> units{root};
   for (const StageChunk& chunk : stage_.chunks) {
     for (std::int64_t i = chunk.first; i < chunk.first + chunk.layers; ++i) {
       const StepBlock& layer = blocks_.layer(i);
       units.push_back({fmt::format("layer {}", i), layer.parameters, layer.parameter_tensors,
-                       layer.product_parameters, layer.product_tensors, layer.cast_parameters});
+                       layer.product_parameters, layer.product_tensors, layer.cast_parameters, layer.frozen});
     }
   }
   return units;
@@ -145,7 +146,7 @@ StepStageFacts StepComposer::compose() {
   make_deferred_gradients();
   if (setup_.pipeline.stages > 1) data_parallel_->end_backward();  // the stage before waits for no reduction
   messages_.end();
-  if (stage_.sums_embedding) sum_embedding();
+  if (stage_.sums_embedding && setup_.lora.rank == 0) sum_embedding();
   if (schedule_.path == ChunkPath::both) sum_opposite();
   micro_batch_.clear();
   program_.end_graph();
@@ -226,6 +227,7 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     begin(fmt::format("forward, layer {}", layer), HostPass::forward);
     program_.host_work(program_.costs().layer_forward);
     data_parallel_->before_forward(unit_of(task.chunk, i));
+    if (exchange_) exchange_->begin_layer(layer);
     begin_layer_graph();
     forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
     end_layer_graph();
@@ -262,6 +264,7 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     begin(fmt::format("backward, layer {}", layer), HostPass::backward);
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
+    if (exchange_) exchange_->begin_layer(layer);
     begin_layer_graph();
     backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());

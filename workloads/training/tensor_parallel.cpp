@@ -26,6 +26,10 @@ class Share {
   void operator()(parts::Rotation& part) const { divide_heads(part); }
   void operator()(parts::Attention& part) const { divide_heads(part); }
   void operator()(parts::Activation& part) const { part.width /= ranks_; }
+  void operator()(parts::Adapter& part) const {
+    part.ranks = static_cast<int>(ranks_);
+    part.splits_outputs = part_.role == Role::qkv_adapter || part_.role == Role::gate_up_adapter;
+  }
   void operator()(parts::Loss& part) const { part.words = rounded_up(part.words); }
   template <typename Other>
   void operator()(Other& /*part*/) const {}

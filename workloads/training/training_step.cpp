@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -52,19 +53,29 @@ class StagesWriter {
       : setup_(setup),
         grid_(ranks, setup.tensor_parallel, setup.pipeline.stages, setup.context.ranks),
         schedule_(schedule_of(setup)),
-        chunks_(stage_layers(setup.pipeline, setup.model.layers)) {}
+        chunks_(stage_layers(setup.pipeline, setup.model.layers)) {
+    if (setup.model.experts && setup.experts.routing != Routing::balanced)
+      loads_ = draw_loads(setup, ExpertGrid(setup, ranks).data());
+  }
 
   WrittenStep write() {
     const int stages = setup_.pipeline.stages;
     WrittenStep step;
     step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.replicas().size;
     const StepCommunicators over = communicators();
+    const int positions = loads_ ? loads_->positions() : 1;
+    const bool has_scripts = stages * positions > 1;
     for (int stage = 0; stage < stages; ++stage) {
-      if (stages > 1) builder_.begin_script(grid_.ranks_of_stage(stage), fmt::format("stage {}", stage));
-      StepProgram program(setup_, builder_);
-      add(step.facts, StepComposer(setup_, grid_, schedule_, stage_of(stage), over, program).compose());
+      for (int position = 0; position < positions; ++position) {
+        if (has_scripts) begin_script(stage, position);
+        StepProgram program(setup_, builder_);
+        StepStage its = stage_of(stage);
+        if (loads_) its.experts = {&*loads_, position};
+        add(step.facts, StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose(),
+            stages * positions);
+      }
     }
-    step.program = builder_.take(stages > 1 ? grid_.ranks() : 0);
+    step.program = builder_.take(has_scripts ? grid_.ranks() : 0);
     if (stages > 1) step.facts.pipeline = pipeline_facts();
     return step;
   }
@@ -86,6 +97,15 @@ class StagesWriter {
     return over;
   }
 
+  void begin_script(int stage, int position) {
+    const std::vector<int> ranks = grid_.ranks_of_stage(stage);
+    const bool has_stages = setup_.pipeline.stages > 1;
+    if (!loads_) return builder_.begin_script(ranks, fmt::format("stage {}", stage));
+    builder_.begin_script(ExpertGrid(setup_, grid_.ranks()).ranks_at(position, ranks),
+                          has_stages ? fmt::format("stage {}, experts {}", stage, position)
+                                     : fmt::format("experts {}", position));
+  }
+
   /// Whether the first and the last word table are one, on different stages.
   bool ties_ends() const {
     return setup_.model.tied_embedding && !std::ranges::any_of(chunks_.front(), &StageChunk::head);
@@ -97,13 +117,15 @@ class StagesWriter {
     return stage;
   }
 
-  /// Flops are of an average GPU, memory of the stage that takes most.
-  void add(StepFacts& facts, StepStageFacts stage) const {
-    const double stages = setup_.pipeline.stages;
-    facts.model_flops += stage.model_flops / stages;
-    facts.hardware_flops += stage.hardware_flops / stages;
-    if (setup_.pipeline.stages > 1) {
-      stage.memory.moment = fmt::format("stage {}, {}", facts.reserved.size(), stage.memory.moment);
+  /// Flops are of an average GPU, memory of the ranks that need most. \param scripts of as many ranks
+  void add(StepFacts& facts, StepStageFacts stage, int scripts) const {
+    facts.model_flops += stage.model_flops / static_cast<double>(scripts);
+    facts.hardware_flops += stage.hardware_flops / static_cast<double>(scripts);
+    if (scripts > 1) {
+      const std::size_t before =
+          facts.reserved.size() / static_cast<std::size_t>(loads_ ? loads_->positions() : 1);
+      if (setup_.pipeline.stages > 1)
+        stage.memory.moment = fmt::format("stage {}, {}", before, stage.memory.moment);
       facts.reserved.push_back(stage.memory.reserved);
     }
     const auto needs = [](const MemoryPeak& peak) { return std::pair(peak.held, peak.bytes); };
@@ -123,6 +145,7 @@ class StagesWriter {
   RankGrid grid_;
   PipelineSchedule schedule_;
   std::vector<std::vector<StageChunk>> chunks_;
+  std::optional<ExpertLoads> loads_;
   ProgramBuilder builder_;
 };
 

@@ -30,8 +30,10 @@ void Eager::norm_of_rows(Norm formula, TensorShape tensor, Bytes kept) {
   forward(VectorOp::mul_scalar, tensor, kept);
 
   backward(VectorOp::mul_scalar, tensor);  // by the weight; its own gradient is a product and a sum
-  backward(VectorOp::mul, tensor);
-  backward(VectorOp::reduce, {tensor.cols, tensor.rows}).gradient = size({1, tensor.cols});
+  if (!norm_is_frozen()) {
+    backward(VectorOp::mul, tensor);
+    backward(VectorOp::reduce, {tensor.cols, tensor.rows}).gradient = size({1, tensor.cols});
+  }
   widen_back(tensor);
   backward_wide(VectorOp::mul_scalar, tensor);  // by the root; of the root a product and a sum
   backward_wide(VectorOp::mul, tensor);
