@@ -50,8 +50,9 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
         .optional(),
     choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 10,
-              "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, experts");
+static_assert(
+    member_count<TrainingSetup>() == kTrainingFields.size() + 10,
+    "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, experts");
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key);
 

@@ -8,9 +8,9 @@
 namespace c3::inline workloads {
 
 /// One pair of weights, A of inputs x rank and B of rank x outputs, as NeMo's ParallelLinearAdapter has them
-/// (nemo/collections/nlp/modules/common/megatron/adapters/parallel_adapters.py), in the layer's 16 bits whatever
-/// the recipe. Beside a projection whose outputs are divided, both weights are divided by outputs and the
-/// product with A is gathered; beside one whose inputs are divided, A is divided by inputs, its product is
+/// (nemo/collections/nlp/modules/common/megatron/adapters/parallel_adapters.py), in the layer's 16 bits
+/// whatever the recipe. Beside a projection whose outputs are divided, both weights are divided by outputs and
+/// the product with A is gathered; beside one whose inputs are divided, A is divided by inputs, its product is
 /// summed, and B's outputs are gathered, of which with sequence parallelism each rank takes its tokens
 /// (a2a_experimental: an all-to-all instead of both). What is added is scaled first, by a kernel of its own.
 ///

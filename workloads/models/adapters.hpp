@@ -16,8 +16,9 @@ struct LoraSetup {
   bool out = true;
   bool gate_up = false;
   bool down = false;
-  bool dropout = false;     ///< of what adapters multiply
-  bool all_to_all = false;  ///< with sequence parallelism, where outputs would be gathered (NeMo's a2a_experimental)
+  bool dropout = false;  ///< of what adapters multiply
+  bool all_to_all =
+      false;  ///< with sequence parallelism, where outputs would be gathered (NeMo's a2a_experimental)
 
   bool operator==(const LoraSetup&) const = default;
 };

@@ -18,12 +18,12 @@ namespace c3::inline workloads {
 struct PartKernel {
   PartId part;
   Operator op;
-  std::int64_t count = 1;            ///< how often it runs, one after another
-  Bytes kept = {};                   ///< forward: that the backward pass of the part needs
-  Bytes kept_input = {};             ///< of that, what is there before the layer runs
-  bool survives = false;             ///< Recompute::selective keeps its output and does not run it again
-  Bytes gradient = {};               ///< backward: of weights that it makes
-  std::optional<Bytes> output = {};  ///< for which it needs memory; absent: all that the operator writes
+  std::int64_t count = 1;                   ///< how often it runs, one after another
+  Bytes kept = {};                          ///< forward: that the backward pass of the part needs
+  Bytes kept_input = {};                    ///< of that, what is there before the layer runs
+  bool survives = false;                    ///< Recompute::selective keeps its output and does not run it again
+  Bytes gradient = {};                      ///< backward: of weights that it makes
+  std::optional<Bytes> output = {};         ///< for which it needs memory; absent: all that the operator writes
   std::optional<PartTransfer> starts = {};  ///< before it runs, beside it and what follows
   int needs = 0;      ///< transfers of its part, from the first one on, that must have ended before it runs
   Bytes held = {};    ///< memory that is there from it on until its part ends

@@ -39,7 +39,8 @@ bool TrainingLowering::keeps_casts() const {
 }
 
 Bytes TrainingLowering::kept_for_next(Bytes bytes) const {
-  const auto* const product = next_part() == nullptr ? nullptr : std::get_if<parts::Projection>(&next_part()->kind);
+  const auto* const product =
+      next_part() == nullptr ? nullptr : std::get_if<parts::Projection>(&next_part()->kind);
   if (product != nullptr && product->feeds_adapter) return bytes;
   if (product != nullptr && product->is_frozen) return {};
   return is_cast(next_part()) && keeps_casts() ? Bytes{} : bytes;
@@ -77,7 +78,7 @@ void TrainingLowering::cast_input(TensorShape tensor, bool trained, NormCast nor
   const bool both = keeps && precision.needs_two_copies();
   const Bytes along_rows = output_bytes(casts_of(casts, false, tensor).back());
   const Bytes all = output_bytes(casts_of(casts, both, tensor).back());
-  const Bytes kept = !keeps         ? Bytes{} : both ? all - along_rows : all;
+  const Bytes kept = !keeps ? Bytes{} : both ? all - along_rows : all;
   if (norm == NormCast::whole) {
     if (!both) last_forward().kept += kept;
     if (both) forward(transposed_copy(tensor), kept);

@@ -140,13 +140,13 @@ class TrainingLowering : public Lowering {
 
   const Framework& framework_;
   TokenBatch batch_;
-  int products_ = 0;             ///< of this layer so far
-  Bytes unmade_;                 ///< to be kept by the next kernel: no cast made it
-  bool input_is_cast_ = false;   ///< of the next product, behind the norm that made it
+  int products_ = 0;                ///< of this layer so far
+  Bytes unmade_;                    ///< to be kept by the next kernel: no cast made it
+  bool input_is_cast_ = false;      ///< of the next product, behind the norm that made it
   bool norm_is_frozen_ = false;     ///< the one that is being written
   bool product_is_frozen_ = false;  ///< the last one
-  bool casts_gradient_ = false;  ///< the next residual sum casts the gradient of the product before it
-  std::int64_t experts_ = 1;     ///< whose products of the part that is being written are one
+  bool casts_gradient_ = false;     ///< the next residual sum casts the gradient of the product before it
+  std::int64_t experts_ = 1;        ///< whose products of the part that is being written are one
 };
 
 }  // namespace c3::workloads

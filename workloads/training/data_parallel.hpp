@@ -86,8 +86,8 @@ class DataParallel {
   bool has_replicas() const { return group_.replicas > 1; }
   CollectiveCall sum_over_replicas(std::int64_t count) const;  ///< of gradients
   Bytes of_parameters(std::int64_t count) const;               ///< in the type in which layers compute
-  /// Of \p count numbers of \p unit that are trained, all that are cast among them, and of those that are frozen:
-  /// as they are gathered.
+  /// Of \p count numbers of \p unit that are trained, all that are cast among them, and of those that are
+  /// frozen: as they are gathered.
   Bytes as_gathered(std::size_t unit, std::int64_t count) const;
   std::int64_t cast_parameters() const;          ///< of all units
   Bytes of_gradients(std::int64_t count) const;  ///< as they are kept and reduced

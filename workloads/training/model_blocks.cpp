@@ -128,8 +128,8 @@ ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
   head.insert(head.end(), model.head.begin(), model.head.end());
   ModelBlocks blocks{
       .embedding = maker.block(stack.start), .kinds = {}, .kind_of = {}, .head = maker.block(head)};
-  // By the blocks that a layer has, whether it is in 16 bits and, where experts are not equally busy, the rows of
-  // this rank's.
+  // By the blocks that a layer has, whether it is in 16 bits and, where experts are not equally busy, the rows
+  // of this rank's.
   std::map<std::pair<std::vector<bool>, std::int64_t>, std::size_t> known;
   for (std::int64_t layer = 0; layer < stack.layers; ++layer) {
     std::vector<bool> has;
