@@ -60,6 +60,24 @@ void check_tensor_overlap(Section& section, const TrainingSetup& setup) {
     section.refuse("tensor_chunks", "requires tensor_overlap = \"chunks\" or \"user_buffers\"");
 }
 
+void check_quantized_attention(Section& section, const TrainingSetup& setup) {
+  if (!setup.precision.attention) return;
+  const PrecisionRecipe recipe = setup.precision.recipe;
+  if (recipe->dtype != DType::fp8 || recipe->scales_by_direction)
+    section.refuse("quantized_attention",
+                   fmt::format("requires a precision of 8 bits with one scale a tensor: \"fp8_delayed\" or "
+                               "\"fp8_tensorwise\" (it is \"{}\")",
+                               name_of(recipe)));
+  const AttentionCode code = setup.framework.attention;
+  if (code != AttentionCode::cudnn && code != AttentionCode::newest)
+    section.refuse("quantized_attention",
+                   fmt::format("requires framework.attention = \"cudnn\" or \"newest\" (it is \"{}\")",
+                               name_of(setup.framework.attention)));
+  if (setup.context.ranks > 1)
+    section.refuse("quantized_attention",
+                   fmt::format("is not supported with context_parallel > 1 (it is {})", setup.context.ranks));
+}
+
 /// What a recipe requires of the step and of \p gpu.
 void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec& gpu) {
   const PrecisionSetup& precision = setup.precision;
@@ -69,6 +87,8 @@ void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec
     };
     needs(precision.parameters, "quantized_parameters");
     needs(!precision.weight_gradients, "quantized_wgrad");
+    needs(precision.attention, "quantized_attention");
+    needs(precision.activations, "quantized_activations");
     needs(precision.first_layers > 0, "first_layers_16bit");
     needs(precision.last_layers > 0, "last_layers_16bit");
     return;
@@ -83,6 +103,7 @@ void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec
     section.refuse(section.has("last_layers_16bit") ? "last_layers_16bit" : "first_layers_16bit",
                    fmt::format("{} layers at both ends exceed the model's {}",
                                precision.first_layers + precision.last_layers, setup.model.layers));
+  check_quantized_attention(section, setup);
   if (runs_on(precision.recipe, gpu)) return;
   const bool has_rate = std::ranges::find(gpu.compute.matrix, *precision.recipe->dtype, &MatrixRate::dtype) !=
                         gpu.compute.matrix.end();

@@ -67,6 +67,12 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
     plain_flag<&PrecisionSetup::weight_gradients>("quantized_wgrad",
                                                   "whether gradients of weights are such products, too")
         .optional(),
+    plain_flag<&PrecisionSetup::attention>("quantized_attention", "whether attention reads and writes 8 bits")
+        .optional(),
+    plain_flag<&PrecisionSetup::activations>(
+        "quantized_activations",
+        "whether inputs of activation functions are kept in 8 bits for their backward pass")
+        .optional(),
     number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
         .optional(),
     number<&PrecisionSetup::last_layers>("last_layers_16bit", {0, 4096}, "last layers that stay in 16 bits")

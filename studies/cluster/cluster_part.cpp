@@ -30,9 +30,13 @@ constexpr std::array kTables = {
     Table{"vtrain512", "GPT 39.1B, TP x PP x DP on 512 A100, Megatron-DeepSpeed"},
     Table{"gpt175b", "GPT-3 175B, TP 4 PP 8 VP 12 on 128 to 2,048 H100, NeMo"},
     Table{"llama8b_cp2", "LLaMA 3.1 8B, CP 2 on 8 to 128 H100, NeMo"},
+    Table{"llama8b_cp2_fp8", "the same in FP8"},
     Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"},
     Table{"bridge8b", "LLaMA 3 8B in FP8 and MXFP8 on 8 B200, GB200, GB300, Megatron-Bridge"},
-    Table{"bridge70b", "LLaMA 3 70B in FP8, MXFP8 and NVFP4 on 64 GB200, GB300, Megatron-Bridge"}};
+    Table{"bridge70b", "LLaMA 3 70B in FP8, MXFP8 and NVFP4 on 64 GB200, GB300, Megatron-Bridge"},
+    Table{"lora_nvidia", "Llama 2 70B fine-tuned by LoRA on 8 H100 to GB300, MLPerf"},
+    Table{"lora_amd", "the same on 8 MI300X to MI355X, MLPerf: the only measured steps of AMD GPUs"},
+    Table{"lora_other", "layouts that a submission names after another GPU"}};
 
 /// Rows of the study of training are in groups of its own.
 std::string_view group_of(const MeasuredStep& step) {
@@ -44,6 +48,7 @@ std::string_view group_of(const MeasuredStep& step) {
 std::optional<std::string_view> scaling_of(std::string_view set) {
   if (set == "gpt175b") return "scaling.weak";
   if (set == "llama8b_cp2") return "scaling.weak.llama8b_cp2";
+  if (set == "llama8b_cp2_fp8") return "scaling.weak.llama8b_cp2_fp8";
   return std::nullopt;
 }
 
@@ -223,7 +228,7 @@ StudySection ClusterStepsPart::errors(const PublishedFigures& published, const F
   const auto of_group = [&](std::string_view group) {
     Errors errors;
     for (const Row& row : rows_) {
-      if (!group.empty() && group_of(row.of) != group) continue;
+      if (group.empty() ? row.of.set == "lora_other" : group_of(row.of) != group) continue;
       if (row.here)
         errors.add(row.of.measured, row.here->time, first.find(row.of.set, row.of.row));
       else

@@ -116,19 +116,21 @@ std::optional<MeasuredStep> dgxc_row(const CheckedRow& row) {
 std::optional<MeasuredStep> dgxc_context_row(const CheckedRow& row) {
   const std::string recipe = row.text("workload");
   const auto context = number_in(recipe, "CP"), sequences = number_in(recipe, "MBS");
-  if (!context || !sequences || number_in(recipe, "TP") != 1 || number_in(recipe, "PP") != 1 ||
-      recipe.find("BF16") == std::string::npos)
+  if (!context || !sequences || number_in(recipe, "TP") != 1 || number_in(recipe, "PP") != 1)
     return std::nullopt;
   const std::int64_t gpus = row.whole("gpus", kLargest);
-  return MeasuredStep{
-      .set = "llama8b_cp2",
-      .group = "llama8b_cp2",
+  const bool is_fp8 = recipe.find("FP8") != std::string::npos;
+  MeasuredStep step{
+      .set = is_fp8 ? "llama8b_cp2_fp8" : "llama8b_cp2",
+      .group = is_fp8 ? "llama8b_cp2_fp8" : "llama8b_cp2",
       .row = fmt::format("{} {} GPUs", row.text("release"), gpus),
       .measured = row.above_0("value") * Seconds{1.0},
       .frame = "llama3_8b_cp2_h100.toml",
       .sets = {fmt::format("nodes={}", gpus / 8), fmt::format("training.micro_batch={}", *sequences),
                fmt::format("training.global_batch={}", static_cast<std::int64_t>(row.above_0("gbs"))),
                fmt::format("training.context_parallel={}", *context)}};
+  if (is_fp8) step.sets.emplace_back(R"(+training.precision="fp8_delayed")");
+  return step;
 }
 
 /// Those by torchao's tensorwise scales; read_measured_steps has the others.

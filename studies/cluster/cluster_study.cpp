@@ -9,6 +9,7 @@
 #include "studies/cluster/bridge_steps.hpp"
 #include "studies/cluster/cluster_part.hpp"
 #include "studies/cluster/cluster_steps.hpp"
+#include "studies/cluster/lora_steps.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -19,6 +20,7 @@ StudyOutcome reproduce_cluster(const StudyInput& input, const PublishedFigures& 
   const FirstTable first(study_file("cluster", "first.csv"));
   std::vector<MeasuredStep> measured = read_cluster_steps(input.data, outcome.broken);
   std::ranges::move(read_bridge_steps(input.data, outcome.broken), std::back_inserter(measured));
+  std::ranges::move(read_lora_steps(input.data, outcome.broken), std::back_inserter(measured));
   ClusterStepsPart steps(std::move(measured));
   SimulationJobs jobs;
   steps.plan(jobs);
@@ -33,6 +35,7 @@ std::vector<StudyFile> files_of_study() {
   std::vector<StudyFile> files(kStepTables.begin(), kStepTables.end());
   files.insert(files.end(), kClusterTables.begin(), kClusterTables.end());
   files.push_back(kBridgeTable);
+  files.push_back(kLoraTable);
   return files;
 }
 

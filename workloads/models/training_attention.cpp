@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/training_lowering.hpp"
 
 namespace c3::inline workloads {
@@ -40,15 +41,16 @@ void TrainingLowering::rotation(const parts::Rotation& part) {
   const TensorShape queries = tokens_of(part.heads * part.head_dim);
   const TensorShape keys = tokens_of(part.kv_heads * part.head_dim);
   const bool repeats = repeats_heads(part.heads, part.kv_heads);
-  rotate(queries, size(queries));
-  rotate(keys, repeats ? Bytes{} : size(keys));
+  const bool keeps = !quantizes_attention();
+  rotate(queries, keeps ? size(queries) : Bytes{});
+  rotate(keys, repeats || !keeps ? Bytes{} : size(keys));
   if (!repeats) {
-    last_forward().kept += size(keys);  // the values
+    if (keeps) last_forward().kept += size(keys);  // the values
     return;
   }
   for (int tensor = 0; tensor < 2; ++tensor) {  // keys and values, once for each query head
     const TensorShape both_sides = tokens_of((queries.cols + keys.cols) / 2);
-    forward(VectorOp::copy, both_sides, size(queries));
+    forward(VectorOp::copy, both_sides, keeps ? size(queries) : Bytes{});
     backward(VectorOp::copy, both_sides);
   }
 }
@@ -81,6 +83,7 @@ void TrainingLowering::attention(const parts::Attention& part) {
   if (part.is_biased) refuse();
   if (framework_.attention == AttentionCode::products) return scores_and_values(part);
   if (batch_.context.ranks > 1) return context_attention(part);
+  if (quantizes_attention()) return quantized_attention(part);
   attention_kernel(part);
 }
 
@@ -106,6 +109,30 @@ void TrainingLowering::attention_kernel(const parts::Attention& part) {
   forward(shape, size(tokens_of(part.heads * shape.value_width())) + sums).survives = true;
   shape.pass = Pass::backward;
   push_backward(shape);
+}
+
+// TransformerEngine's fp8_dpa without fp8_mha (@d0067d0d, pytorch/attention, FusedAttnFunc): queries, keys and
+// values are cast together, and what comes out is cast back; backward the same with gradients. Kept are the
+// casts. Products run at the type's rate, exponentials as before.
+void TrainingLowering::quantized_attention(const parts::Attention& part) {
+  begin(Role::kernel);
+  AttentionShape shape = shape_of(part);
+  shape.dtype = *batch_.precision.recipe->dtype;
+  const TensorShape result = tokens_of(part.heads * shape.value_width());
+  const TensorShape operands =
+      tokens_of(part.heads * part.head_dim + shape.kv_heads * (part.head_dim + shape.value_width()));
+  for (const VectorShape& kernel : casts_of(batch_.precision.recipe->inputs, false, operands))
+    forward(kernel).survives = true;
+  last_forward().kept = output_bytes(vector_shape(VectorOp::quantize, operands, batch_.dtype));
+  const Bytes cast_result = output_bytes(vector_shape(VectorOp::quantize, result, batch_.dtype));
+  forward(shape, cast_result + wide_size(tokens_of(part.heads))).survives = true;
+  forward(dequantized(result)).survives = true;
+
+  for (const VectorShape& kernel : casts_of(batch_.precision.recipe->gradients, false, result))
+    push_backward(kernel);
+  shape.pass = Pass::backward;
+  push_backward(shape);
+  push_backward(dequantized(operands)).output = size(operands);
 }
 
 void TrainingLowering::batched_product(const GemmShape& gemm) {

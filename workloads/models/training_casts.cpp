@@ -69,6 +69,20 @@ VectorShape TrainingLowering::transposed_copy(TensorShape tensor) const {
   return vector_shape(VectorOp::copy, tensor, *batch_.precision.recipe->dtype);
 }
 
+// Three bytes a number, as that share of a copy of 16 bits.
+VectorShape TrainingLowering::dequantized(TensorShape tensor) const {
+  return vector_shape(VectorOp::copy, {tensor.rows, std::max<std::int64_t>(1, tensor.cols * 3 / 4)},
+                      batch_.dtype);
+}
+
+// Megatron-Core's activation_func_fp8_input_store (@0cb4a9c8, core/fusions/fused_bias_swiglu.py): a cast
+// without a scale, and one back before the backward kernel.
+void TrainingLowering::keep_quantized(TensorShape tensor) {
+  PartKernel& cast = forward(VectorOp::quantize, tensor);
+  cast.kept = output_bytes(vector_shape(VectorOp::quantize, tensor, batch_.dtype));
+  push_backward(dequantized(tensor)).output = size(tensor);
+}
+
 // Kept is the copy that the weight's gradient reads.
 void TrainingLowering::cast_input(TensorShape tensor, bool trained, NormCast norm) {
   const PrecisionSetup& precision = batch_.precision;

@@ -187,7 +187,10 @@ void TrainingLowering::linear(const parts::Projection& part, std::int64_t output
   const TensorShape weights{experts_ * outputs, part.inputs};
   const int launches = framework_.experts_apart ? static_cast<int>(experts_) : 1;
   if (is_narrow) cast_weight(weights);
-  const bool is_kept = part.output_is_kept || (part_is({BlockId::head, Role::logits}) && keeps_logits());
+  const bool is_recast =
+      (part_is(Role::qkv) && quantizes_attention()) || (part_is(Role::gate_up) && quantizes_activations());
+  const bool is_kept =
+      (part.output_is_kept && !is_recast) || (part_is({BlockId::head, Role::logits}) && keeps_logits());
   const bool keeps_input = part_is({BlockId::experts, Role::gate_up}) && !(is_narrow && keeps_casts());
   PartKernel& product = forward(gemm, (is_kept ? size(tokens_of(outputs)) : Bytes{}) +
                                           (keeps_input ? size(tokens_of(part.inputs)) : Bytes{}));
@@ -225,6 +228,7 @@ void TrainingLowering::residual(const parts::Residual& part) {
 void TrainingLowering::activation(const parts::Activation& part) {
   const TensorShape wide = tokens_of(part.width);
   const VectorOp function = part.function == Activation::relu ? VectorOp::relu : VectorOp::gelu;
+  if (quantizes_activations()) keep_quantized(tokens_of(part.is_gated ? 2 * part.width : part.width));
   if (part.is_gated) return gated(function, wide);
   forward(function, wide, kept_for_next(size(wide)));
   backward(function, wide, Pass::backward);

@@ -128,6 +128,13 @@ class TrainingLowering : public Lowering {
   bool widens_logits() const { return framework_.loss_dtype == DType::fp32 && batch_.dtype != DType::fp32; }
   AttentionShape shape_of(const parts::Attention& part) const;
   void attention_kernel(const parts::Attention& part);
+  void quantized_attention(const parts::Attention& part);
+  /// Whether attention of this layer reads 8 bits, and nobody keeps what it casts.
+  bool quantizes_attention() const { return casts() && batch_.precision.attention; }
+  bool quantizes_activations() const { return casts() && batch_.precision.activations && is_of_layer(); }
+  /// From 8 bits to the layer's type.
+  VectorShape dequantized(TensorShape tensor) const;
+  void keep_quantized(TensorShape tensor);
   class ContextAttention;
   /// Of ranks that share sequences, with what they exchange (context_attention.cpp).
   void context_attention(const parts::Attention& part);

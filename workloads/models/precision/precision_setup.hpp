@@ -9,8 +9,10 @@ namespace c3::inline workloads {
 
 struct PrecisionSetup {
   PrecisionRecipe recipe = PrecisionRecipe::in_16_bits;
-  bool parameters = false;        ///< weights of these products are kept, and gathered, in its type alone
-  bool weight_gradients = true;   ///< gradients of weights are products of its type, too; else of 16 bits
+  bool parameters = false;       ///< weights of these products are kept, and gathered, in its type alone
+  bool weight_gradients = true;  ///< gradients of weights are products of its type, too; else of 16 bits
+  bool attention = false;        ///< attention reads and writes 8 bits, cast before and behind it
+  bool activations = false;      ///< inputs of activation functions are kept in 8 bits, for their backward pass
   std::int64_t first_layers = 0;  ///< of the model, whose products stay in 16 bits
   std::int64_t last_layers = 0;   ///< the same
   bool takes_any_layout = false;  ///< of the GPU: takes_any_layout(gpu, recipe->dtype)
