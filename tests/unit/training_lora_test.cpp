@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
+#include "gpu/kernels/vector/vector_shape.hpp"
 #include "tests/support/near.hpp"
 #include "tests/support/print_units.hpp"
 #include "tests/unit/training_pipelines.hpp"
@@ -147,9 +150,10 @@ TEST_CASE("LoRA: tensor-parallel ranks gather or sum what adapters make, and its
       return bytes_of(calls_of(step, "adapters", kind)).value / kLayers;
     };
     // qkv and gate_up gather the product with A; out and down sum it and gather their outputs, with sequence
-    // parallelism also the outputs' gradients. Backward all four sum the product's gradient.
+    // parallelism also the outputs' gradients. Backward all four sum the product's gradient; without sequence
+    // parallelism qkv and gate_up also their input's.
     CHECK(sum(CollectiveKind::all_gather) == 2.0 * narrow + 2.0 * wide * (sequence ? 2.0 : 1.0));
-    CHECK(sum(CollectiveKind::all_reduce) == 2.0 * narrow + 4.0 * narrow);
+    CHECK(sum(CollectiveKind::all_reduce) == 2.0 * narrow + 4.0 * narrow + (sequence ? 0.0 : 2.0 * wide));
     for (const CollectiveCall& call : calls_of(step, "adapters", CollectiveKind::all_reduce))
       CHECK(call.groups.value() == RankGroups{.size = 4, .stride = 1});
     // A rank has a quarter of each adapter.
@@ -177,5 +181,68 @@ TEST_CASE("LoRA: stages of a pipeline and every kind of sharding are written wit
     const WrittenStep step = training_step(setup, 6);
     CHECK(waiting_cycle(step.program, Strategy{}, 6, nullptr).empty());
     CHECK(step.facts.memory.bytes < training_step(pipelined(whole(), 3, 4), 6).facts.memory.bytes);
+  }
+}
+
+TEST_CASE("LoRA: with all-to-alls each rank gets its tokens of all outputs, and nothing wide is gathered") {
+  TrainingSetup setup = tuned(true, true);
+  setup.tensor_parallel = 4;
+  setup.sequence_parallel = true;
+  setup.lora.all_to_all = true;
+  const WrittenStep step = training_step(setup, 8);
+  const auto sum = [&](CollectiveKind kind) {
+    return bytes_of(calls_of(step, "adapters", kind)).value / kLayers;
+  };
+  const double narrow = 2.0 * kTokens * kRank, wide = 2.0 * kTokens * kHidden;
+  CHECK(sum(CollectiveKind::all_gather) == 2.0 * narrow);            // of qkv and gate_up
+  CHECK(sum(CollectiveKind::all_to_all) == 2.0 * 2.0 * wide / 4.0);  // of out and down, in both passes
+  CHECK(waiting_cycle(step.program, Strategy{}, 8, nullptr).empty());
+}
+
+TEST_CASE("LoRA: dropout keeps what it makes and a mask, and not what it reads") {
+  const auto kept_by_layer = [](TrainingSetup setup) {
+    const auto activations = [&](std::int64_t layers) {
+      setup.model.layers = layers;
+      return held(training_step(setup, 2), MemoryClass::activations);
+    };
+    return activations(9) - activations(8);
+  };
+  TrainingSetup dropping = tuned();
+  dropping.lora.dropout = true;
+  // Of qkv's input the mask comes on top; attention keeps out's input for itself.
+  CHECK(kept_by_layer(dropping) == kept_by_layer(tuned()) + kTokens * kHidden + 3.0 * kTokens * kHidden);
+}
+
+TEST_CASE("LoRA in FP8: frozen weights are held as casts alone, and no input of theirs is kept or transposed") {
+  TrainingSetup setup = tuned();
+  setup.precision.recipe = *std::ranges::find(kPrecisionRecipes, "fp8_delayed",
+                                              [](PrecisionRecipe recipe) { return name_of(recipe); });
+  setup.precision.parameters = true;
+  const double all = static_cast<double>(parameters(transformer(llama_like())));
+  const double products = kHidden * kQkv + kHidden * kHidden + 3 * kHidden * kFfn;
+  const double trained = kLayers * adapters(setup.lora);
+  for (const bool any_layout : {false, true}) {
+    CAPTURE(any_layout);
+    setup.precision.takes_any_layout = any_layout;
+    const WrittenStep step = training_step(setup, 2);
+    const double copies = any_layout ? 1.0 : 2.0;  // a copy along rows, and one along columns
+    CHECK(held(step, MemoryClass::weights) ==
+          2.0 * (all - kLayers * products) + copies * kLayers * products + 2.0 * trained);
+    // Adapters are in 16 bits; of the others two products, no gradient of a weight, are in 8.
+    for (const char* const pass : {"forward", "backward"}) {
+      double narrow = 0.0;
+      for (const Operation& operation : operations_of(step, "compute")) {
+        const Operator* op = kernel_of(operation);
+        const auto* const gemm = op == nullptr ? nullptr : op->as<GemmShape>();
+        if (gemm != nullptr && gemm->dtype == DType::fp8 && step.program.range_of(operation).starts_with(pass))
+          narrow += matrix_flops(*op).value;
+      }
+      CHECK(narrow == 2.0 * kTokens * kLayers * products);
+    }
+  }
+  const StepBlock layer = layer_kernels(setup);
+  for (const PartKernel& kernel : layer.backward) {
+    const auto* const shape = kernel.op.as<VectorShape>();
+    CHECK((shape == nullptr || shape->chain.first() != VectorOp::quantize_both));
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -19,7 +20,7 @@ using namespace c3::test;
 
 namespace {
 
-constexpr double kTokens = 256, kWidth = 512, kFfn = 1536, kQkv = 1024;              // of llama_like
+constexpr double kTokens = 256, kWidth = 512, kFfn = 1536, kQkv = 1024;           // of llama_like
 constexpr double kWeights = kWidth * kQkv + kWidth * kWidth + 3 * kWidth * kFfn;  // of a layer's products
 
 PrecisionRecipe recipe(const std::string& name) {
@@ -340,4 +341,44 @@ TEST_CASE("without its casts a recipe of bf16 launches what 16 bits launch") {
     CHECK(casts(wide.forward).empty());
     CHECK_FALSE(casts(same.forward).empty());
   }
+}
+
+TEST_CASE(
+    "attention in 8 bits casts its operands and results, keeps the casts, and has products of that type") {
+  TrainingSetup setup = engine_setup("fp8_delayed");
+  setup.framework.attention = AttentionCode::cudnn;
+  const StepBlock before = layer_kernels(setup);
+  setup.precision.attention = true;
+  const StepBlock after = layer_kernels(setup);
+  const auto attention = [](const std::vector<PartKernel>& kernels) {
+    std::vector<AttentionShape> found;
+    for (const PartKernel& kernel : kernels)
+      if (const auto* const shape = kernel.op.as<AttentionShape>()) found.push_back(*shape);
+    return found;
+  };
+  for (const auto& pass : {&StepBlock::forward, &StepBlock::backward}) {
+    const auto here = attention(after.*pass), wide = attention(before.*pass);
+    REQUIRE(here.size() == 1);
+    CHECK(here.front().dtype == DType::fp8);
+    CHECK(wide.front().dtype == DType::bf16);
+    CHECK((after.*pass).size() == (before.*pass).size() + 2);  // a cast before, and one behind
+  }
+  // Queries, keys and values, forward; the gradient of the result, backward.
+  const auto extra = [&](const std::vector<PartKernel>& here, const std::vector<PartKernel>& there) {
+    return casts(here)["quantize"].second - casts(there)["quantize"].second;
+  };
+  CHECK(extra(after.forward, before.forward) == kTokens * kQkv);
+  CHECK(extra(after.backward, before.backward) == kTokens * kWidth);
+  // Of all that attention keeps but its sums, a byte a number in place of two.
+  CHECK(kept(before) - kept(after) == kTokens * (kQkv + kWidth));
+}
+
+TEST_CASE("inputs of activations kept in 8 bits halve their bytes, for a cast in each pass") {
+  TrainingSetup setup = engine_setup("fp8_delayed");
+  const StepBlock before = layer_kernels(setup);
+  setup.precision.activations = true;
+  const StepBlock after = layer_kernels(setup);
+  CHECK(kept(before) - kept(after) == kTokens * 2 * kFfn);
+  CHECK(after.forward.size() == before.forward.size() + 1);
+  CHECK(after.backward.size() == before.backward.size() + 1);
 }
