@@ -19,7 +19,16 @@ struct System {
 };
 constexpr std::array kSystems = {System{"DGX-B200", "b200-sxm-8", "", "xeon-8570"},
                                  System{"DGX-GB200", "gb200-nvl8", "gb200-nvl72", "grace"},
-                                 System{"DGX-GB300", "gb300-nvl8", "gb300-nvl72", "grace"}};
+                                 System{"DGX-GB300", "gb300-nvl8", "gb300-nvl72", "grace"},
+                                 System{"DGX-B300", "b300-sxm-8", "", "xeon-8570"}};
+
+struct BridgeModel {
+  std::string_view published, set, frame;
+  bool is_of_rack = false;
+};
+constexpr std::array kModels = {BridgeModel{"LLAMA3_8B", "bridge8b", "llama3_8b_bridge.toml"},
+                                BridgeModel{"LLAMA3_70B", "bridge70b", "llama3_70b_bridge.toml", true},
+                                BridgeModel{"Qwen3_30B_a3B", "qwen30b", "qwen3_30b_bridge.toml"}};
 
 struct Precision {
   std::string_view published, recipe;
@@ -48,7 +57,7 @@ class BridgeRow {
   explicit BridgeRow(const CheckedRow& row)
       : row_(row),
         system_(kSystems.at(row.one_of("system", names(kSystems)))),
-        is_small_(row.text("model") == "LLAMA3_8B"),
+        model_(kModels.at(row.one_of("model", names(kModels)))),
         gpus_(row.whole("gpus", kLargest)),
         share_(row.whole("tp", kLargest)),
         is_fsdp_(whole_or(row, "fsdp", 0) > 0) {}
@@ -93,21 +102,26 @@ class BridgeRow {
     const std::string container = row_.text("container").substr(0, 5);
     const std::int64_t sequence = row_.whole("seq", kLargest), batch = row_.whole("gbs", kLargest);
     const auto tokens = static_cast<double>(sequence * batch) / static_cast<double>(gpus_);
-    MeasuredStep step{.set = is_small_ ? "bridge8b" : "bridge70b",
+    MeasuredStep step{.set = std::string(model_.set),
                       .row = fmt::format("{} {} {}", container, system_.published.substr(4), recipe),
                       .measured = Seconds{tokens / tokens_per_second},
-                      .frame = is_small_ ? "llama3_8b_bridge.toml" : "llama3_70b_bridge.toml"};
+                      .frame = std::string(model_.frame)};
     step.group = step.set;
-    step.sets = {fmt::format("system=\"{}\"", is_small_ ? system_.of_eight : system_.of_rack),
+    step.sets = {fmt::format("system=\"{}\"", model_.is_of_rack ? system_.of_rack : system_.of_eight),
                  fmt::format("training.host=\"{}\"", system_.host),
                  fmt::format("training.sequence={}", sequence),
                  fmt::format("training.micro_batch={}", row_.whole("mbs", kLargest)),
                  fmt::format("training.global_batch={}", batch),
                  fmt::format("training.precision=\"{}\"", recipe)};
-    const std::vector<std::string> layout = is_small_ ? std::vector<std::string>{} : layout_of(recipe);
+    const std::vector<std::string> layout = model_.is_of_rack ? layout_of(recipe) : std::vector<std::string>{};
     step.sets.insert(step.sets.end(), layout.begin(), layout.end());
+    if (model_.set == "qwen30b") step.sets.push_back(fmt::format("training.dispatch=\"{}\"", dispatch()));
     return step;
   }
+
+  /// Recipes for B200 with one sequence a micro-batch are of the time before HybridEP, which is simulated as
+  /// DeepEP.
+  std::string_view dispatch() const { return row_.whole("mbs", kLargest) == 1 ? "alltoall" : "deepep"; }
 
   /// Megatron-FSDP has parameters as views of the buffers into which it gathers them, and adds gradients
   /// itself. Of tensor parallelism, MXFP8 overlaps its products with collectives by user buffers and NVFP4
@@ -131,7 +145,7 @@ class BridgeRow {
 
   const CheckedRow& row_;
   const System& system_;
-  bool is_small_;
+  const BridgeModel& model_;
   std::int64_t gpus_, share_;
   bool is_fsdp_;
 };
@@ -145,7 +159,6 @@ std::vector<MeasuredStep> read_bridge_steps(const std::filesystem::path& data,
   for (const HeadedTable::Row& cells : table.rows()) {
     try {
       const CheckedRow row(table, cells, "of every step");
-      if (!row.text("model").starts_with("LLAMA3_")) continue;  // experts
       for (MeasuredStep& step : BridgeRow(row).steps())
         steps.push_back(std::move(step));
     } catch (const ConfigError& error) {

@@ -11,9 +11,9 @@ namespace c3::inline studies {
 
 inline constexpr StudyFile kBridgeTable = {
     "training/nemo_megatron_bridge_llama_qwen30b.csv",
-    "LLaMA 3 8B and 70B on 8 and 64 B200, GB200 and GB300, Megatron-Bridge"};
+    "LLaMA 3 8B and 70B and Qwen3 30B-A3B on 8 and 64 B200 to GB300, Megatron-Bridge"};
 
-/// Rows of dense models; a row of two precisions is two steps. What is wrong with others is added to \p broken.
+/// A row of two precisions is two steps. What is wrong with others is added to \p broken.
 /// \throws ConfigError for a table without a column, IoError
 std::vector<MeasuredStep> read_bridge_steps(const std::filesystem::path& data,
                                             std::vector<std::string>& broken);

@@ -34,6 +34,7 @@ constexpr std::array kTables = {
     Table{"simumax", "LLaMA 3 70B, 12 layers, PP 2 on 8 B200, Megatron-LM"},
     Table{"bridge8b", "LLaMA 3 8B in FP8 and MXFP8 on 8 B200, GB200, GB300, Megatron-Bridge"},
     Table{"bridge70b", "LLaMA 3 70B in FP8, MXFP8 and NVFP4 on 64 GB200, GB300, Megatron-Bridge"},
+    Table{"qwen30b", "Qwen3 30B-A3B in MXFP8 on 8 B200 to GB300, Megatron-Bridge"},
     Table{"lora_nvidia", "Llama 2 70B fine-tuned by LoRA on 8 H100 to GB300, MLPerf"},
     Table{"lora_amd", "the same on 8 MI300X to MI355X, MLPerf: the only measured steps of AMD GPUs"},
     Table{"lora_other", "layouts that a submission names after another GPU"}};
