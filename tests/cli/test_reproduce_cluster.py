@@ -7,7 +7,7 @@ import unittest
 from command import c3sim
 from small_steps import VTRAIN_COLUMNS, SmallStepsTest
 
-# A row or two of each table; those with experts, of context parallelism in FP8, or without a layout are left out.
+# A row or two of each table; those of other benchmarks or without a layout are left out.
 TABLES = {
     "torchtitan_8b_128gpu_and_async_tp.csv":
         "model,gpus,fsdp,tp,seq,local_batch,compile,fp8,async_tp,tps_gpu,mem_gib\n8B,16,16,1,256,1,0,0,0,9000,1.5\n8B,16,16,1,256,1,1,1,0,9900,1.5\n",
@@ -24,9 +24,15 @@ TABLES = {
         "container,kind,system,model,task,gpus,precision,gbs,mbs,seq,fsdp,tp,pp,cp,vp,ep,ga,tokens_s_gpu,tflops_gpu,source\n"
         "25.11 NeMo,P,DGX-B200,LLAMA3_8B,,8,FP8-CS (FP8-MX),16,1,256,0,1,1,1,,1.0,2,90000 (80000),1,s\n"
         "26.02 NeMo,P,DGX-GB300,LLAMA3_70B,,64,NVFP4,128,1,256,0,1,2,1,2,,,90000,1,s\n"
-        "26.02 NeMo,P,DGX-GB300,Qwen3_30B_a3B,,8,MXFP8,512,8,256,0,1,1,1,,8.0,,30376,1,s\n"}
+        "26.02 NeMo,P,DGX-GB300,Qwen3_30B_a3B,,8,MXFP8,512,8,256,0,1,1,1,,8.0,,30376,1,s\n",
+    "mlperf_lora_8gpu_gpt3_512.csv":
+        "round,org,system,accelerator,benchmark,gpus,global_batch,median_step_s,n_steps,median_throughput,run_s,tp,pp,cp,vp,config_candidates,source\n"
+        "v3.1,NVIDIA,e,NVIDIA H100-SXM5-80GB,gpt3,512,2048,,0,345645,3494,,,,,config_DGXH100_64x8x192x4x8_mbs1.sh,s\n"
+        "v4.0,NVIDIA,h,NVIDIA H200-SXM5-141GB,llama2_70b_lora,8,8.0,,0,900,1,,,,,config_DGXH100_1x8x4xtp4pp1cp1.sh config_DGXH200_1x8x2xtp2pp1cp1.sh,s\n"
+        "v5.1,AMD,m,AMD Instinct MI300X 192GB HBM3,llama2_70b_lora,8,8.0,0.01,5,,1,,,,,config_MI300X_1x8x1.sh config_MI325X_1x8x1.sh,s\n"}
 FRAMES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "llama3_70b_b200.toml": 1, "gpt3_175b_h100.toml": 2,
-          "llama3_8b_cp2_h100.toml": 1, "llama3_8b_bridge.toml": None, "llama3_70b_bridge.toml": None}
+          "llama3_8b_cp2_h100.toml": 1, "llama3_8b_bridge.toml": None, "llama3_70b_bridge.toml": None,
+          "qwen3_30b_bridge.toml": None, "llama2_70b_lora_h200.toml": None, "llama2_70b_lora_mi300x.toml": None}
 
 
 class ReproduceCluster(SmallStepsTest):
@@ -46,11 +52,13 @@ class ReproduceCluster(SmallStepsTest):
         names = [(row["set"], row["row"]) for row in rows]
         self.assertEqual(names,
                          [("titan128", "eager"), ("vtrain18b", "tp8 mb1"), ("titan128", "compiled fp8_tensorwise"), ("vtrain16", "tp2 pp2 dp4 mb1"), ("simumax", "tp1 pp2 m4"), ("gpt175b", "v1 16 GPUs"),
-                          ("gpt175b", "v1 32 GPUs"), ("llama8b_cp2", "v1 8 GPUs"), ("llama8b_cp2", "v1 16 GPUs"), ("bridge8b", "25.11 B200 fp8_tensorwise"),
-                          ("bridge8b", "25.11 B200 mxfp8"), ("bridge70b", "26.02 GB300 nvfp4")])
+                          ("gpt175b", "v1 32 GPUs"), ("llama8b_cp2", "v1 8 GPUs"), ("llama8b_cp2", "v1 16 GPUs"), ("llama8b_cp2_fp8", "v1 8 GPUs"), ("bridge8b", "25.11 B200 fp8_tensorwise"),
+                          ("bridge8b", "25.11 B200 mxfp8"), ("bridge70b", "26.02 GB300 nvfp4"), ("qwen30b", "26.02 GB300 mxfp8"), ("lora_other", "4.0 H200 tp4 cp1"), ("lora_nvidia", "4.0 H200 tp2 cp1"),
+                          ("lora_amd", "5.1 MI300X")])
         error = {name: 100 * (float(row["here_ms"]) / float(row["measured_ms"]) - 1) for name, row in zip(names, rows)}
-        self.assertAlmostEqual(sum(map(abs, error.values())) / len(error), figures["steps.mean"]["simulated"], places=2)
-        self.assertAlmostEqual(sum(error.values()) / len(error), figures["steps.signed"]["simulated"], places=2)
+        judged = [its for name, its in error.items() if name[0] != "lora_other"]  # another GPU's layout
+        self.assertAlmostEqual(sum(map(abs, judged)) / len(judged), figures["steps.mean"]["simulated"], places=2)
+        self.assertAlmostEqual(sum(judged) / len(judged), figures["steps.signed"]["simulated"], places=2)
         self.assertAlmostEqual(error["simumax", "tp1 pp2 m4"], figures["steps.row.simumax.tp1-pp2-m4"]["simulated"], places=2)
         times = [float(row["here_ms"]) for name, row in zip(names, rows) if name[0] == "gpt175b"]
         self.assertAlmostEqual(100 * (times[1] / times[0] / 1.2 - 1), figures["scaling.weak"]["simulated"], places=2)
@@ -68,7 +76,7 @@ class ReproduceCluster(SmallStepsTest):
         # The one pair of precisions: measured, current scaling is the faster.
         eight = {row["row"].split()[-1]: float(row["here_ms"]) for row in rows if row["set"] == "bridge8b"}
         self.assertEqual(figures["precision.ranked"]["simulated"], 100 if eight["fp8_tensorwise"] < eight["mxfp8"] else 0)
-        held = [float(row["p5_ms"]) <= float(row["measured_ms"]) <= float(row["p95_ms"]) for row in rows]
+        held = [float(row["p5_ms"]) <= float(row["measured_ms"]) <= float(row["p95_ms"]) for row in rows if row["set"] != "lora_other"]
         self.assertAlmostEqual(100 * sum(held) / len(held), figures["intervals.held"]["simulated"], places=2)
         row = rows[names.index(("simumax", "tp1 pp2 m4"))]
         for bound in ("p5", "p95"):
