@@ -113,10 +113,10 @@ TEST_CASE("of packed sequences one length is simulated") {
 
 TEST_CASE("packed sequences: a query sees the keys of its piece, and cuts make pieces") {
   // 3 + 5 + 2 tokens, cut every 4: pieces of 3, 1 | 4 | 2.
-  CHECK(sampling::keys_of_query({3, 5, 2}, 4, true) == (6.0 + 1.0 + 10.0 + 3.0) / 10.0);
-  CHECK(sampling::keys_of_query({3, 5, 2}, 4, false) == (9.0 + 1.0 + 16.0 + 4.0) / 10.0);
+  CHECK(c3::sampling::keys_of_query({3, 5, 2}, 4, true) == (6.0 + 1.0 + 10.0 + 3.0) / 10.0);
+  CHECK(c3::sampling::keys_of_query({3, 5, 2}, 4, false) == (9.0 + 1.0 + 16.0 + 4.0) / 10.0);
   // Equal lengths that divide the whole: (l + 1) / 2.
-  CHECK(sampling::keys_of_query(std::vector<std::int64_t>(64, 128), 1024, true) == 64.5);
+  CHECK(c3::sampling::keys_of_query(std::vector<std::int64_t>(64, 128), 1024, true) == 64.5);
   // A sequence longer than the whole is cut into whole ones.
-  CHECK(sampling::keys_of_query({4096}, 1024, false) == 1024.0);
+  CHECK(c3::sampling::keys_of_query({4096}, 1024, false) == 1024.0);
 }
