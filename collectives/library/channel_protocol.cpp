@@ -323,6 +323,19 @@ std::optional<LocalCopy> ChannelProtocol::local_copy() const {
   return channels_.protocol == Protocol::ll ? last_turn() : std::nullopt;
 }
 
+namespace {
+
+/// What a rank of the group keeps of its own data; of all_to_all_v the most that one keeps.
+Bytes own_shard(const CollectiveCall& call, int members) {
+  if (call.kind != CollectiveKind::all_to_all_v) return call.bytes / members;
+  Bytes most;
+  for (std::size_t i = 0; i < call.sends.size(); i += static_cast<std::size_t>(members) + 1)
+    most = std::max(most, call.sends[i]);
+  return most;
+}
+
+}  // namespace
+
 std::optional<LocalCopy> ChannelProtocol::copy_of_shard() const {
   const CollectiveCall& call = channels_.call;
   const std::optional<BytesPerSecond>& local_rate = channels_.library().local_rate;
@@ -330,12 +343,13 @@ std::optional<LocalCopy> ChannelProtocol::copy_of_shard() const {
       call.kind == CollectiveKind::all_reduce && use_of(channels_.algorithm) == ChannelUse::rings;
   const bool gathers_elsewhere = call.kind == CollectiveKind::all_gather && !call.in_place;
   const bool has_shard = is_ring_sum || gathers_elsewhere || call.kind == CollectiveKind::reduce_scatter ||
-                         call.kind == CollectiveKind::all_to_all;
+                         call.kind == CollectiveKind::all_to_all || call.kind == CollectiveKind::all_to_all_v;
   // As one more peer's, by channels of its own or by all.
   const bool by_the_way =
       use_of(channels_.algorithm) == ChannelUse::windows || channels_.places > channels_.graph.lanes;
   if (!has_shard || !local_rate || by_the_way) return std::nullopt;
-  Bytes shard = call.bytes / channels_.graph.ranks();
+  Bytes shard = own_shard(call, channels_.graph.ranks());
+  if (shard.value <= 0.0) return std::nullopt;
   // NICs leave channels idle, which copy meanwhile all but what they take up last.
   const Bytes last = channels_.library().ring_chunk * channels_.width;
   if (channels_.nodes > 1 && last.value > 0.0) shard = std::min(shard, last);

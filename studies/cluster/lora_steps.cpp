@@ -35,9 +35,10 @@ constexpr std::array kSystems = {System{"H100", "DGXH100", "h100-sxm-8", "xeon-8
                                  System{"MI350X", "MI350X", "mi350x-8", "epyc-9005", kAmd},
                                  System{"MI355X", "MI355X", "mi355x-8", "epyc-9005", kAmd}};
 
-/// What a configuration's name says: nodes x GPUs x micro-batches, and ranks that share weights and sequences.
+/// What a configuration's name says of ranks that share weights and sequences; micro-batches follow from the
+/// batch.
 struct Layout {
-  std::int64_t micro_batches = 1, tensor = 1, context = 1;
+  std::int64_t tensor = 1, context = 1;
   bool is_fp4 = false;
 
   bool operator==(const Layout&) const = default;
@@ -54,12 +55,9 @@ std::int64_t number_behind(std::string_view text, std::string_view name) {
 
 /// Of "config_DGXH100_1x8x4xtp4pp1cp1.sh".
 std::optional<Layout> layout_of(std::string_view name) {
-  const std::size_t first = name.find('x', name.find("_", name.find('_') + 1));
-  if (first == std::string_view::npos) return std::nullopt;
-  const std::size_t second = name.find('x', first + 1);
-  if (second == std::string_view::npos) return std::nullopt;
-  return Layout{.micro_batches = number_behind(name.substr(second), "x"),
-                .tensor = number_behind(name, "tp"),
+  const std::size_t sizes = name.find('_', name.find('_') + 1);
+  if (sizes == std::string_view::npos || name.find('x', sizes) == std::string_view::npos) return std::nullopt;
+  return Layout{.tensor = number_behind(name, "tp"),
                 .context = number_behind(name, "cp"),
                 .is_fp4 = name.find("fp4") != std::string_view::npos};
 }
@@ -129,7 +127,6 @@ class LoraRow {
     if (!is_amd) step.row += fmt::format(" tp{} cp{}", layout.tensor, layout.context);
     step.sets = {fmt::format("system=\"{}\"", system_.preset),
                  fmt::format("training.host=\"{}\"", system_.host),
-                 fmt::format("training.micro_batches={}", layout.micro_batches),
                  fmt::format("training.global_batch={}", row_.whole("global_batch", kLargest))};
     const std::vector<std::string> its = is_amd ? of_amd() : of_nvidia(layout, round);
     step.sets.insert(step.sets.end(), its.begin(), its.end());

@@ -278,6 +278,28 @@ TEST_CASE("a rank's own shard is copied by its channels where the library says a
   CHECK(ring.channels.local_copy()->time.value == near(268435456.0 / (56 * 40e9)));
 }
 
+TEST_CASE("what a rank keeps of an all-to-all is copied, with sizes of pairs or one size for all") {
+  ClusterSpec cluster = two_protocols();
+  cluster.library.local_rate = 40.0_GBps;
+  const auto copied = [&](const CollectiveCall& call) {
+    const TransferGraph graph = make_transfer_graph(call, Algorithm::direct, cluster);
+    const ChannelProtocol protocol(cluster, call, {Algorithm::direct, Protocol::simple}, graph);
+    return protocol.local_copy() ? protocol.local_copy()->bytes : Bytes{};
+  };
+  const std::size_t ranks = static_cast<std::size_t>(cluster.ranks());
+  CollectiveCall sizes{.kind = CollectiveKind::all_to_all_v};
+  sizes.sends.assign(ranks * ranks, 16.0_MiB);
+  const Bytes alike =
+      copied({.kind = CollectiveKind::all_to_all, .bytes = 16.0_MiB * static_cast<double>(ranks)});
+  CHECK(alike == 16.0_MiB);
+  CHECK(copied(sizes) == alike);
+  sizes.sends[ranks + 1] = 48.0_MiB;  // the second rank keeps most
+  CHECK(copied(sizes) == 48.0_MiB);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    sizes.sends[rank * (ranks + 1)] = Bytes{};
+  CHECK(copied(sizes) == Bytes{});
+}
+
 TEST_CASE("a ring in ll ends with a turn that sends nothing, in place or not") {
   // Four ranks, 64 MiB: 16 MiB of a shard on 56 channels of 5 GB/s are 59.9 us. A chain has no such turn.
   ClusterSpec cluster = two_protocols();

@@ -93,7 +93,7 @@ TEST_CASE("LoRA: gradients of frozen weights fall away, and small products come 
   }
 }
 
-TEST_CASE("LoRA: adapters alone have gradients, moments and sums over ranks; frozen weights are there once") {
+TEST_CASE("LoRA: adapters alone have gradients, moments and sums over ranks, and frozen weights are there once") {
   const double all = static_cast<double>(parameters(transformer(llama_like())));
   for (const bool feed_forward : {false, true}) {
     const TrainingSetup setup = tuned(feed_forward, feed_forward);

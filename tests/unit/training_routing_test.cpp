@@ -141,7 +141,8 @@ TEST_CASE("balanced routing written as a histogram is the balanced step: rows, b
   for (std::size_t position = 0; position < kRouted; ++position)
     CHECK(rows_at(written, position) == rows_at(balanced, 0));
   const CollectiveCall one = calls_of(balanced, "dispatch", CollectiveKind::all_to_all).front();
-  for (const Bytes sent : calls_of(written, "dispatch", CollectiveKind::all_to_all_v).front().sends)
+  const CollectiveCall uneven = calls_of(written, "dispatch", CollectiveKind::all_to_all_v).front();
+  for (const Bytes sent : uneven.sends)
     CHECK(sent.value == near(one.bytes.value / kRouted, 1e-12));
   CHECK(written.facts.model_flops.value == near(balanced.facts.model_flops.value, 1e-12));
   CHECK(written.facts.memory.bytes.value == near(balanced.facts.memory.bytes.value, 1e-12));
