@@ -23,14 +23,15 @@ struct System {
   std::string_view in_names;     ///< of configurations
   std::string_view preset, host, frame;
 };
-constexpr std::string_view kNvidia = "llama2_70b_lora_h200.toml", kAmd = "llama2_70b_lora_mi300x.toml";
+constexpr std::string_view kNvidia = "llama2_70b_lora_h200.toml", kAmd = "llama2_70b_lora_mi325x.toml",
+                           kRecomputing = "llama2_70b_lora_mi300x.toml";
 // "GB200" before "B200", whose name it holds.
 constexpr std::array kSystems = {System{"H100", "DGXH100", "h100-sxm-8", "xeon-8480c", kNvidia},
                                  System{"H200", "DGXH200", "h200-sxm-8", "xeon-8480c", kNvidia},
                                  System{"GB200", "GB200", "gb200-nvl8", "grace", kNvidia},
                                  System{"GB300", "GB300", "gb300-nvl8", "grace", kNvidia},
                                  System{"B200", "DGXB200", "b200-sxm-8", "xeon-8570", kNvidia},
-                                 System{"MI300X", "MI300X", "mi300x-8", "epyc-9005", kAmd},
+                                 System{"MI300X", "MI300X", "mi300x-8", "epyc-9005", kRecomputing},
                                  System{"MI325X", "MI325X", "mi325x-8", "epyc-9005", kAmd},
                                  System{"MI350X", "MI350X", "mi350x-8", "epyc-9005", kAmd},
                                  System{"MI355X", "MI355X", "mi355x-8", "epyc-9005", kAmd}};
@@ -115,7 +116,7 @@ class LoraRow {
   }
 
   MeasuredStep step(const Layout& layout, bool is_own) const {
-    const bool is_amd = system_.frame == kAmd;
+    const bool is_amd = system_.frame != kNvidia;
     const std::string round = row_.text("round");
     MeasuredStep step{.set = !is_own  ? "lora_other"
                              : is_amd ? "lora_amd"
@@ -128,15 +129,9 @@ class LoraRow {
     step.sets = {fmt::format("system=\"{}\"", system_.preset),
                  fmt::format("training.host=\"{}\"", system_.host),
                  fmt::format("training.global_batch={}", row_.whole("global_batch", kLargest))};
-    const std::vector<std::string> its = is_amd ? of_amd() : of_nvidia(layout, round);
+    const std::vector<std::string> its = is_amd ? std::vector<std::string>{} : of_nvidia(layout, round);
     step.sets.insert(step.sets.end(), its.begin(), its.end());
     return step;
-  }
-
-  /// What others than MI300X have memory for is not computed again.
-  std::vector<std::string> of_amd() const {
-    if (system_.accelerator == "MI300X") return {};
-    return {"training.recompute=\"none\"", "training.recompute_every=1"};
   }
 
   static std::vector<std::string> of_nvidia(const Layout& layout, std::string_view round) {

@@ -32,7 +32,8 @@ TABLES = {
         "v5.1,AMD,m,AMD Instinct MI300X 192GB HBM3,llama2_70b_lora,8,8.0,0.01,5,,1,,,,,config_MI300X_1x8x1.sh config_MI325X_1x8x1.sh,s\n"}
 FRAMES = {"llama3_8b_fsdp128.toml": 2, "llama3_8b_fsdp8_tp8.toml": 2, "gpt_18b_a100.toml": 2, "llama3_70b_b200.toml": 1, "gpt3_175b_h100.toml": 2,
           "llama3_8b_cp2_h100.toml": 1, "llama3_8b_bridge.toml": None, "llama3_70b_bridge.toml": None,
-          "qwen3_30b_bridge.toml": None, "llama2_70b_lora_h200.toml": None, "llama2_70b_lora_mi300x.toml": None}
+          "qwen3_30b_bridge.toml": None, "llama2_70b_lora_h200.toml": None, "llama2_70b_lora_mi325x.toml": None,
+          "llama2_70b_lora_mi300x.toml": None}
 
 
 class ReproduceCluster(SmallStepsTest):
