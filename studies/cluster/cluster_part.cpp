@@ -57,8 +57,10 @@ std::optional<std::string_view> scaling_of(std::string_view set) {
 }
 
 StepTraffic traffic_of(std::string_view stream) {
-  if (stream.starts_with("tensor") || stream == "vocabulary") return StepTraffic::tensor;
+  if (stream.starts_with("tensor") || stream == "vocabulary" || stream == "adapters")
+    return StepTraffic::tensor;
   if (stream == "context") return StepTraffic::context;
+  if (stream == "dispatch") return StepTraffic::experts;
   const bool is_between = stream.starts_with("pipeline") || stream == "embedding" || stream == "opposite stage";
   return is_between ? StepTraffic::pipeline : StepTraffic::data;
 }
@@ -333,6 +335,7 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
                                            {"tensor", exposed(StepTraffic::tensor)},
                                            {"pipeline", exposed(StepTraffic::pipeline)},
                                            {"context", exposed(StepTraffic::context)},
+                                           {"experts", exposed(StepTraffic::experts)},
                                            {"data", exposed(StepTraffic::data)},
                                            {"reserved [GiB]", here.reserved.value / kGiB}});
     if (row.of.in_use) {
@@ -347,21 +350,22 @@ StudySection ClusterStepsPart::rows(const PublishedFigures& published, const Fir
       fmt::format("p5..p95: over {} draws of everything that is a range, in proportion to steps "
                   "of fewer layers and micro-batches.",
                   kDraws));
-  section.notes.insert(section.notes.begin(),
-                       "bubble; tensor, pipeline, context, data: exposed communication for that, in which no "
-                       "kernel runs, with waiting "
-                       "for others. Shares of the step in %, of an average GPU.");
+  section.notes.insert(
+      section.notes.begin(),
+      "bubble; tensor, pipeline, context, experts, data: exposed communication for that, in which no "
+      "kernel runs, with waiting "
+      "for others. Shares of the step in %, of an average GPU.");
   return section;
 }
 
 std::string ClusterStepsPart::rows_csv() const {
   std::string text =
       "set,row,measured_ms,here_ms,p5_ms,p95_ms,tokens_per_s_per_gpu,mfu,reserved_gib,bubble_ms,"
-      "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms,exposed_context_ms\n";
+      "exposed_tensor_ms,exposed_pipeline_ms,exposed_data_ms,exposed_context_ms,exposed_experts_ms\n";
   for (const Row& row : rows_) {
     text += fmt::format("{},{},{:.3f}", row.of.set, row.of.row, row.of.measured / 1.0_ms);
     if (!row.here) {
-      text += ",,,,,,,,,,,\n";
+      text += ",,,,,,,,,,,,\n";
       continue;
     }
     const ClusterStep& here = *row.here;

@@ -16,8 +16,8 @@
 namespace c3::inline studies {
 
 /// What a step's communication is for, by the stream that it is on.
-enum class StepTraffic { tensor, pipeline, data, context };
-inline constexpr std::size_t kStepTraffics = 4;
+enum class StepTraffic { tensor, pipeline, data, context, experts };
+inline constexpr std::size_t kStepTraffics = 5;
 
 /// A simulated step, of an average GPU.
 struct ClusterStep {

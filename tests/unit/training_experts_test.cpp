@@ -232,6 +232,23 @@ TEST_CASE("a rank holds its part of the experts, and shards their states among t
   CHECK(peak.of(MemoryClass::optimizer).value >= states);
 }
 
+TEST_CASE("weights of experts that are kept cast are held once in their type, and no others twice") {
+  TrainingSetup setup = setup_with();
+  setup.sharding = Sharding::optimizer;
+  setup.precision.recipe = *std::ranges::find(kPrecisionRecipes, "fp8_tensorwise",
+                                              [](PrecisionRecipe recipe) { return name_of(recipe); });
+  setup.precision.takes_any_layout = true;
+  const double experts = kMoeStepLayers * 2.0 * 3 * kMoeStepHidden * kMoeStepWidth;
+  const double products = kMoeStepLayers * 3.0 * kMoeStepHidden * kMoeStepHidden;
+  const double narrow = experts + products;  // a layer's products are attention's and the experts'
+  const double wide = kMoeStepLayers * (2.0 * kMoeStepHidden + kMoeStepHidden * kMoeStepExperts) +
+                      2.0 * 1000 * kMoeStepHidden + kMoeStepHidden;
+  CHECK(training_step(setup, kMoeStepRanks).facts.memory.of(MemoryClass::weights) ==
+        Bytes{2 * (narrow + wide) + narrow});
+  setup.precision.parameters = true;
+  CHECK(training_step(setup, kMoeStepRanks).facts.memory.of(MemoryClass::weights) == Bytes{2 * wide + narrow});
+}
+
 TEST_CASE("one rank has all experts, sends nothing and has no replicas of its own") {
   TrainingSetup setup = setup_with();
   setup.experts.ranks = 1;

@@ -25,6 +25,7 @@ std::unique_ptr<DataParallel> make_data_parallel(const TrainingSetup& setup, std
     others[unit].tensors -= experts.units[unit].tensors;
     others[unit].product_parameters -= experts.units[unit].product_parameters;
     others[unit].product_tensors -= experts.units[unit].product_tensors;
+    others[unit].cast_parameters -= experts.units[unit].cast_parameters;
   }
   return std::make_unique<ExpertDataParallel>(
       setup, std::move(units), experts.units,
