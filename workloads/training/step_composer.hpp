@@ -135,7 +135,7 @@ class StepComposer {
   /// Whether a part's tokens, or its sums, go from rank to rank beside its product.
   bool runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const;
   void pass_on(PartId part, int chunk);
-  Exchange passed_on(Bytes bytes) const;
+  Exchange passed_on(Bytes bytes, int places) const;
   /// Whether partial sums of so many parts are copied, for a kernel that adds them.
   bool copies_sums(PartId part, int chunks) const;
   StepProgram::Stream stream_of_sums(PartId part, bool copies);
@@ -188,7 +188,6 @@ class StepComposer {
   int started_transfers_ = 0, awaited_transfers_ = 0;  ///< in the part that runs
   StepProgram::Stream transfers_ = 0;                  ///< of the last one
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
-  EventId passed_on_ = 0;        ///< of a ring of sums: what the rank before has sent is there
   std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
   bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;

@@ -42,39 +42,42 @@ Bytes StepComposer::gathered_bytes(std::span<const PartKernel> kernels, Pass pas
 
 // The part that this rank has first, then what the rank before it passes on, while products run.
 StepComposer::Arrivals StepComposer::gather_in_ring(PartId part, Bytes bytes) {
-  const auto stream = program_.stream("tensor_gather");
+  const auto stream = program_.stream("tensor_ring");
   program_.order(compute_, stream, name_of(part) + " ready");
   Arrivals arrivals{std::nullopt};
   for (int step = 1; step < setup_.tensor_parallel; ++step) {
-    program_.exchange(stream, name_of(part) + " passed on", passed_on(bytes / setup_.tensor_parallel));
+    program_.exchange(stream, name_of(part) + " passed on", passed_on(bytes / setup_.tensor_parallel, 1));
     arrivals.push_back(program_.record(stream, name_of(part) + " arrived"));
   }
   return arrivals;
 }
 
-// A rank adds its part of a sum to what the rank before it has passed on; the last part stays.
+// Each part of a sum goes to the rank that keeps it, the last part stays; one kernel adds what has come. It
+// reads a tensor of each rank and writes one, where an addition goes through three.
 void StepComposer::pass_on(PartId part, int chunk) {
-  if (chunk > 0) {
-    program_.wait(compute_, passed_on_);
-    const std::int64_t numbers = setup_.tokens() * setup_.model.hidden / setup_.tensor_parallel;
-    program_.kernel(compute_, name_of(part) + " sum", flat(VectorOp::add, numbers, setup_.dtype));
+  const auto stream = program_.stream("tensor_ring");
+  const int ranks = setup_.tensor_parallel;
+  if (chunk + 1 < ranks) {
+    program_.order(compute_, stream, name_of(part) + " ready");
+    program_.exchange(stream, name_of(part) + " passed on", passed_on(hidden_bytes() / ranks, chunk + 1));
+    return;
   }
-  if (chunk + 1 == setup_.tensor_parallel) return;
-  const auto stream = program_.stream("tensor");
-  program_.order(compute_, stream, name_of(part) + " ready");
-  program_.exchange(stream, name_of(part) + " passed on", passed_on(hidden_bytes() / setup_.tensor_parallel));
-  passed_on_ = program_.record(stream, name_of(part) + " arrived");
+  program_.order(stream, compute_, name_of(part) + " arrived");
+  const std::int64_t numbers = setup_.tokens() * setup_.model.hidden / ranks;
+  program_.kernel(compute_, name_of(part) + " sum",
+                  flat(VectorOp::add, numbers * (ranks + 1) / 3, setup_.dtype));
 }
 
-// To the next rank, while as much comes from the one before.
-Exchange StepComposer::passed_on(Bytes bytes) const {
+// To the rank so many places on, while as much comes from the one as many before.
+Exchange StepComposer::passed_on(Bytes bytes, int places) const {
   return {.communicator = over_.tensor,
-          .messages = {{.offset = 1, .bytes = bytes, .sends = true},
-                       {.offset = -1, .bytes = bytes, .sends = false}}};
+          .messages = {{.offset = places, .bytes = bytes, .sends = true},
+                       {.offset = -places, .bytes = bytes, .sends = false}}};
 }
 
-// TransformerEngine's of a layer's four products: gathers before them, and sums behind the second product of
-// each block. What comes before gradients of weights is in bulk.
+// TransformerEngine's of a layer's four products (common/comm_gemm_overlap/comm_gemm_overlap.cpp,
+// split_overlap_ag and split_overlap_rs of CommOverlapP2PBase): gathers before them, and sums behind the second
+// product of each block. What comes before gradients of weights is in bulk.
 bool StepComposer::runs_in_ring(PartId part, Pass pass, const PartCollectives& collectives) const {
   if (setup_.tensor_overlap != TensorOverlap::ring) return false;
   const bool is_of_layer = part.block == BlockId::self_attention || part.block == BlockId::feed_forward;

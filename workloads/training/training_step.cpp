@@ -215,6 +215,7 @@ std::map<std::string, StreamPolicy> usual_policies(const TrainingSetup& setup) {
   std::map<std::string, StreamPolicy> policies;
   if (setup.tensor_overlap == TensorOverlap::user_buffers)
     policies["tensor_gather"].backend = policies["tensor_copy"].backend = Backend::dma;
+  if (setup.tensor_overlap == TensorOverlap::ring) policies["tensor_ring"].backend = Backend::dma;
   if (setup.tensor_overlap == TensorOverlap::fused) policies["tensor"].backend = Backend::fused;
   return policies;
 }
