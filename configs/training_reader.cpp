@@ -87,6 +87,7 @@ void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec
     };
     needs(precision.parameters, "quantized_parameters");
     needs(!precision.weight_gradients, "quantized_wgrad");
+    needs(!precision.transposes, "kept_transposes");
     needs(precision.attention, "quantized_attention");
     needs(precision.activations, "quantized_activations");
     needs(precision.first_layers > 0, "first_layers_16bit");
@@ -103,6 +104,10 @@ void check_precision(Section& section, const TrainingSetup& setup, const GpuSpec
     section.refuse(section.has("last_layers_16bit") ? "last_layers_16bit" : "first_layers_16bit",
                    fmt::format("{} layers at both ends exceed the model's {}",
                                precision.first_layers + precision.last_layers, setup.model.layers));
+  if (!precision.transposes && precision.recipe->scales_by_direction)
+    section.refuse("kept_transposes", fmt::format("false requires one scale a tensor: \"fp8_delayed\" or "
+                                                  "\"fp8_tensorwise\" (precision is \"{}\")",
+                                                  name_of(precision.recipe)));
   check_quantized_attention(section, setup);
   if (runs_on(precision.recipe, gpu)) return;
   const bool has_rate = std::ranges::find(gpu.compute.matrix, *precision.recipe->dtype, &MatrixRate::dtype) !=

@@ -67,6 +67,9 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
     plain_flag<&PrecisionSetup::weight_gradients>("quantized_wgrad",
                                                   "whether gradients of weights are such products, too")
         .optional(),
+    plain_flag<&PrecisionSetup::transposes>(
+        "kept_transposes", "whether copies of these weights along their columns stay between passes")
+        .optional(),
     plain_flag<&PrecisionSetup::attention>("quantized_attention", "whether attention reads and writes 8 bits")
         .optional(),
     plain_flag<&PrecisionSetup::activations>(

@@ -144,7 +144,8 @@ class LoraRow {
     if (layout.context > 1) sets.push_back(fmt::format("+training.context_parallel={}", layout.context));
     // FP8 attention with ranks that share sequences, or beside FP4, is not simulated.
     if (layout.context > 1 || layout.is_fp4) sets.emplace_back("training.quantized_attention=false");
-    if (layout.is_fp4) sets.emplace_back("training.precision=\"nvfp4\"");
+    if (layout.is_fp4)
+      sets.insert(sets.end(), {"training.precision=\"nvfp4\"", "training.kept_transposes=true"});
     if (round == "v4.0" && layout.tensor == 4) sets.emplace_back("training.quantized_activations=false");
     return sets;
   }

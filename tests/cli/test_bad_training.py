@@ -159,6 +159,7 @@ MISTAKES = {
     "no_recipe_of_activations": (training("quantized_activations = true"), "10:25", "training.quantized_activations", "requires a precision of 8 or 4 bits"),
     "recipe_of_attention": (training('precision = "fp8_blockwise"\nquantized_attention = true'), "11:23", "training.quantized_attention",
                             'one scale a tensor: "fp8_delayed" or "fp8_tensorwise" (it is "fp8_blockwise")'),
+    "transposes_of_blocks": (training('precision = "fp8_blockwise"\nkept_transposes = false'), "11:19", "training.kept_transposes", 'false requires one scale a tensor: "fp8_delayed" or "fp8_tensorwise" (precision is "fp8_blockwise")'),
     "ends": (training('precision = "fp8_tensorwise"\nfirst_layers_16bit = 20\nlast_layers_16bit = 20'), "12:21", "training.last_layers_16bit",
              "40 layers at both ends exceed the model's 32"),
     "graphs": (training('graphs = "step"') + "[framework]\nsyncs_passes = true\n", "10:10", "training.graphs", "requires framework.syncs_passes = false"),

@@ -247,6 +247,16 @@ TEST_CASE("weights are held in 16 bits and in copies, or in copies alone") {
   CHECK(held("fp8_tensorwise", false, true) == Pair{2 * kOther, 2 * 2 * kWeights});
   CHECK(held("mxfp8", true, true) == Pair{2 * kOther, 2 * 2 * kWeights * (1 + 1.0 / 32)});
   CHECK(held("fp8_blockwise", true, true) == Pair{2 * kOther, 2 * 2 * kWeights * (1 + 4.0 / 16384)});
+  TrainingSetup again = engine_setup("fp8_delayed");  // transposed for each backward pass
+  again.precision.parameters = true;
+  const StepBlock kept_both = layer_kernels(again);
+  again.precision.transposes = false;
+  CHECK(tenant(training_step(again, 1), "weights cast") == 2 * kWeights);
+  const StepBlock layer = layer_kernels(again);
+  CHECK(count_of(layer.forward, VectorOp::copy, DType::fp8) ==
+        count_of(kept_both.forward, VectorOp::copy, DType::fp8) - 4);
+  CHECK(count_of(layer.backward, VectorOp::copy, DType::fp8) ==
+        count_of(kept_both.backward, VectorOp::copy, DType::fp8) + 4);
   CHECK(held("nvfp4", false, true) == Pair{2 * kOther, 2 * 2 * kWeights * (0.5 + 1.0 / 16)});
 }
 

@@ -107,7 +107,7 @@ void TrainingLowering::cast_weight(TensorShape weight) {
   const PrecisionSetup& precision = batch_.precision;
   const TensorCasts& casts = precision.recipe->weights;
   const bool stays = batch_.weights_stay && framework_.kernels->keeps_casts;
-  const bool both = stays && precision.needs_two_copies();
+  const bool both = stays && precision.keeps_two_copies();
   std::vector<VectorShape> kernels;
   if (!precision.gathers_cast())
     kernels = casts_of(casts, both, weight);
@@ -133,7 +133,7 @@ void TrainingLowering::cast_again(TensorShape input, TensorShape weight, bool tr
   std::vector<VectorShape> kernels;
   if (!stays && !precision.gathers_cast()) {
     kernels = casts_of(precision.recipe->weights, false, weight);
-  } else if (!stays && precision.needs_two_copies()) {
+  } else if ((!stays || !precision.transposes) && precision.needs_two_copies()) {
     kernels = {transposed_copy(weight)};
   }
   if (trained && !framework_.kernels->keeps_casts && precision.weight_gradients)

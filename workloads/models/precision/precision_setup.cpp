@@ -12,7 +12,7 @@ double bytes_of_number(VectorOp cast) {
 
 double copied_bytes_of_weight(const PrecisionSetup& precision) {
   const TensorCasts& casts = precision.recipe->weights;
-  return bytes_of_number(precision.needs_two_copies() ? casts.both : casts.rows);
+  return bytes_of_number(precision.keeps_two_copies() ? casts.both : casts.rows);
 }
 
 double gathered_bytes_of_weight(const PrecisionSetup& precision, Bytes in_16_bits) {

@@ -11,8 +11,9 @@ struct PrecisionSetup {
   PrecisionRecipe recipe = PrecisionRecipe::in_16_bits;
   bool parameters = false;       ///< weights of these products are kept, and gathered, in its type alone
   bool weight_gradients = true;  ///< gradients of weights are products of its type, too; else of 16 bits
-  bool attention = false;        ///< attention reads and writes 8 bits, cast before and behind it
-  bool activations = false;      ///< inputs of activation functions are kept in 8 bits, for their backward pass
+  bool transposes = true;    ///< copies of weights along their columns stay; else each backward pass makes them
+  bool attention = false;    ///< attention reads and writes 8 bits, cast before and behind it
+  bool activations = false;  ///< inputs of activation functions are kept in 8 bits, for their backward pass
   std::int64_t first_layers = 0;  ///< of the model, whose products stay in 16 bits
   std::int64_t last_layers = 0;   ///< the same
   bool takes_any_layout = false;  ///< of the GPU: takes_any_layout(gpu, recipe->dtype)
@@ -23,6 +24,8 @@ struct PrecisionSetup {
   }
   /// Whether a tensor has a copy for products along its rows and another for those along its columns.
   bool needs_two_copies() const { return recipe->scales_by_direction || !takes_any_layout; }
+  /// Whether a weight has both between passes.
+  bool keeps_two_copies() const { return needs_two_copies() && transposes; }
   /// Whether what a layer needs of other ranks' parameters is gathered in the recipe's type.
   bool gathers_cast() const { return recipe->dtype && parameters && !recipe->gathers_16_bits; }
 
