@@ -26,6 +26,8 @@ WrittenMeasure read_measure(Section& root) {
   read_fields(section, measure, kMeasureFields);
   written.has_seeds = section.has("seeds");
   if (!section.has("vector_grain")) measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);
+  if (!measure.alone && measure.loss_split)
+    section.refuse("alone", "false requires loss_split = false, which needs the sides alone");
   section.finish();
   return written;
 }

@@ -155,10 +155,12 @@ StudyCells time_cells(const StudyResult& study) {
   for (const auto& s : study.strategies) {
     auto& row = cells.rows.emplace_back(std::vector{s.name, unit.format(s.time)});
     add_columns(row, is_repeated, {format_spread(s.spread, unit)});
-    add_columns(
-        row, true,
-        {unit.format(s.lower_bound), fmt::format("{:.3f}", s.speedup), fmt::format("{:.3f}", s.ideal_speedup),
-         s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell});
+    const auto ratio = [](std::optional<double> value) {
+      return value ? fmt::format("{:.3f}", *value) : kAbsentCell;
+    };
+    add_columns(row, true,
+                {unit.format(s.lower_bound), ratio(s.speedup), ratio(s.ideal_speedup),
+                 s.share_of_ideal ? fmt::format("{:.1f}%", 100 * *s.share_of_ideal) : kAbsentCell});
     add_columns(row, has_sides, {format_side(s.kernel, unit), format_side(s.collective, unit)});
     add_columns(row, has_partitions, {s.best_cus ? fmt::format("{}", *s.best_cus) : kAbsentCell});
   }

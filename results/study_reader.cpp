@@ -116,8 +116,8 @@ StrategyResult read_strategy(const ResultReader& file, const std::string& name) 
     result.spread = TimeSpread{time(summary, "time_p5"), time(summary, "time_p95")};
   }
   result.lower_bound = time(summary, "lower_bound");
-  result.speedup = ratio(summary, "speedup");
-  result.ideal_speedup = ratio(summary, "ideal_speedup");
+  if (summary.has("speedup")) result.speedup = ratio(summary, "speedup");
+  if (summary.has("ideal_speedup")) result.ideal_speedup = ratio(summary, "ideal_speedup");
   if (summary.has("share_of_ideal")) result.share_of_ideal = ratio(summary, "share_of_ideal");
   result.kernel = side(summary, "kernel");
   result.collective = side(summary, "collective");

@@ -62,9 +62,12 @@ std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result) {
     append(numbers, {time_of("time_p5", "5th percentile of time over seeds and draws", result.spread->p5),
                      time_of("time_p95", "95th percentile of time over seeds and draws", result.spread->p95)});
   }
-  append(numbers, {time_of("lower_bound", "what physics leaves at least", result.lower_bound),
-                   ratio_of("speedup", "serial time over time", result.speedup),
-                   ratio_of("ideal_speedup", "sum over maximum of the two sides alone", result.ideal_speedup)});
+  numbers.push_back(time_of("lower_bound", "what physics leaves at least", result.lower_bound));
+  if (result.speedup) numbers.push_back(ratio_of("speedup", "serial time over time", *result.speedup));
+  if (result.ideal_speedup) {
+    numbers.push_back(
+        ratio_of("ideal_speedup", "sum over maximum of the two sides alone", *result.ideal_speedup));
+  }
   if (result.share_of_ideal) {
     numbers.push_back(
         ratio_of("share_of_ideal", "(speedup - 1) / (ideal_speedup - 1)", *result.share_of_ideal));

@@ -69,6 +69,7 @@ struct Measure {
   int draws = 0;  ///< draws of every parameter given as a range; 0 = nominal values only
   std::uint64_t seed = 1;
   bool loss_split = true;
+  bool alone = true;  ///< simulate kernels and collectives by themselves, too: what ideal and speedups refer to
   KernelGrain kernel_grain = KernelGrain::cohort;
   KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;

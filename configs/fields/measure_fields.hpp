@@ -20,6 +20,8 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
     plain_flag<&Measure::loss_split>(
         "loss_split", "whether to compute the loss split; default: true, and false for training steps")
         .by_others(),
+    plain_flag<&Measure::alone>("alone", "whether kernels and collectives run alone, too, which ideal needs")
+        .optional(),
     choice<&Measure::kernel_grain>("kernel_grain", "how finely kernels are simulated").optional(),
     choice<&Measure::vector_grain>("vector_grain",
                                    "the same of other kernels; default: kernel_grain, fluid for steps")

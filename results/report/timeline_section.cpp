@@ -162,7 +162,7 @@ std::string caption(const ReportScope& scope, const Panel& panel) {
   if (panel.timeline.recorded_end)
     text += fmt::format(" <span>recorded {} {}</span>", panel.axis.text(*panel.timeline.recorded_end),
                         panel.axis.unit.name);
-  text += fmt::format(" <span>speedup {:.3f}</span>", s.speedup);
+  if (s.speedup) text += fmt::format(" <span>speedup {:.3f}</span>", *s.speedup);
   if (s.share_of_ideal) text += fmt::format(" <span>{:.1f}% of ideal</span>", 100 * *s.share_of_ideal);
   if (s.best_cus) {
     text += fmt::format(" <span>{} of {:.0f} CUs reserved</span>", *s.best_cus,

@@ -198,7 +198,7 @@ TEST_CASE(
   const ExperimentFile again = ExperimentFile::load(folder.write("resolved.toml", text));
   CHECK(again.resolved_toml() == text);
   CHECK(text ==
-        Part{"[measure]\nseeds = 8\ndraws = 3\nseed = 11\nloss_split = true\nkernel_grain = \"cohort\"\n"});
+        Part{"[measure]\nseeds = 8\ndraws = 3\nseed = 11\nloss_split = true\nalone = true\nkernel_grain = \"cohort\"\n"});
   CHECK(again.make(std::nullopt) == file.make(std::nullopt));
   CHECK(again.make(2) == file.make(2));
   CHECK(file.make(2) != file.make(std::nullopt));

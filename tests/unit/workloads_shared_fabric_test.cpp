@@ -85,8 +85,8 @@ TEST_CASE("a study of jobs says what each takes alone, and that shared links cos
   // Below its leaf the third job is alone on its links, however full the uplinks are.
   CHECK(together.streams[2].times.together == together.streams[2].times.alone);
   const Seconds sum = alone + together.streams[1].times.alone + together.streams[2].times.alone;
-  CHECK(together.ideal_speedup == near(sum / alone));
-  CHECK(together.speedup == near(sum / together.time));
+  CHECK(*together.ideal_speedup == near(sum / alone));
+  CHECK(*together.speedup == near(sum / together.time));
   REQUIRE(together.loss);
   CHECK(together.loss->links.value == near(40e-3));
   CHECK(std::abs(together.loss->interaction.value) < 1e-9);

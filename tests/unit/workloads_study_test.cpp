@@ -102,11 +102,11 @@ TEST_CASE("speedup is over serial, ideal is both sides alone over the longer, sh
   const double serial = result.strategies[0].time.value;
   const StrategyResult& concurrent = result.strategies[1];
   CHECK(serial == near(tg + tc + kGap - kLaunch));
-  CHECK(result.strategies[0].speedup == near(1.0));
-  CHECK(concurrent.speedup == near(serial / concurrent.time.value));
-  CHECK(concurrent.ideal_speedup == near((tg + tc) / std::max(tg, tc)));
+  CHECK(*result.strategies[0].speedup == near(1.0));
+  CHECK(*concurrent.speedup == near(serial / concurrent.time.value));
+  CHECK(*concurrent.ideal_speedup == near((tg + tc) / std::max(tg, tc)));
   REQUIRE(concurrent.share_of_ideal);
-  CHECK(*concurrent.share_of_ideal == near((concurrent.speedup - 1) / (concurrent.ideal_speedup - 1)));
+  CHECK(*concurrent.share_of_ideal == near((*concurrent.speedup - 1) / (*concurrent.ideal_speedup - 1)));
   REQUIRE(concurrent.kernel);
   REQUIRE(concurrent.collective);
   CHECK(concurrent.kernel->alone.value == tg);
@@ -118,7 +118,22 @@ TEST_CASE("without a serial strategy, speedup is over both sides alone in turn")
   WrittenExperiment experiment = drawn_pair(1);
   experiment.strategies.erase(experiment.strategies.begin());
   const StrategyResult result = study(experiment).strategies.front();
-  CHECK(result.speedup == near((result.kernel->alone + result.collective->alone) / result.time));
+  CHECK(*result.speedup == near((result.kernel->alone + result.collective->alone) / result.time));
+}
+
+TEST_CASE("without sides alone there is what strategies take, and a speedup over a serial one") {
+  WrittenExperiment experiment = drawn_pair(1);
+  const StudyResult whole = study(experiment);
+  experiment.measure.alone = experiment.measure.loss_split = false;
+  const StudyResult result = study(experiment);
+  for (std::size_t i = 0; i < result.strategies.size(); ++i) {
+    const StrategyResult& strategy = result.strategies[i];
+    CHECK(strategy.time == whole.strategies[i].time);
+    CHECK(strategy.speedup == whole.strategies[i].speedup);
+    CHECK_FALSE((strategy.ideal_speedup || strategy.share_of_ideal || strategy.kernel || strategy.collective));
+  }
+  experiment.strategies.erase(experiment.strategies.begin());
+  CHECK_FALSE(study(experiment).strategies.front().speedup);
 }
 
 TEST_CASE("with one side only there is no share of ideal, and the other side is absent") {

@@ -10,7 +10,6 @@
 
 #include "engine/errors.hpp"
 #include "engine/interrupt.hpp"
-#include "gpu/clock/governor.hpp"
 #include "workloads/analysis/average_bubble.hpp"
 #include "workloads/analysis/loss_split.hpp"
 #include "workloads/analysis/nearest_rank.hpp"
@@ -86,12 +85,14 @@ class Study {
     for (const auto& first : {serial, other}) {
       if (first != experiment.strategies.end()) extend(pilots_.emplace_back(series_of(*first).front()));
     }
-    measure_alone(alone);
+    if (!alone.empty()) measure_alone(alone);
 
     // Every speedup needs the first serial strategy, or without one the isolated runs in turn.
     std::optional<Best> serial_best;
     if (serial != experiment.strategies.end()) serial_best = best_of(*serial);
-    const Seconds serial_time = serial_best ? percentile(serial_best->samples, 50).time() : alone_sum_;
+    std::optional<Seconds> serial_time;
+    if (!alone.empty()) serial_time = alone_sum_;
+    if (serial_best) serial_time = percentile(serial_best->samples, 50).time();
 
     StudyResult result{experiment.name, experiment.measure.seed, conditions_of(experiment), {}};
     for (const Strategy& strategy : experiment.strategies) {
@@ -137,7 +138,8 @@ class Study {
 
   StudyCost plan() const {
     const Experiment& experiment = experiments_.front();
-    const std::size_t sides = 2 + (compares_streams(experiment) ? experiment.program.streams.size() : 0);
+    const std::size_t streams = compares_streams(experiment) ? experiment.program.streams.size() : 0;
+    const std::size_t sides = experiment.measure.alone ? 2 + streams : 0;
     std::size_t partitions = 0, subsets = 0, recorded = 0;
     for (const Strategy& strategy : experiment.strategies) {
       partitions += cu_choices(experiment, strategy).size();
@@ -172,10 +174,12 @@ class Study {
     if (watch_.progress) watch_.progress(cost_);
   }
 
-  /// Kernels, collectives, and where streams are compared each of them. The first strategy's bound holds for
-  /// them, too: all that a strategy changes of it is what collectives of a fused backend need not read.
+  /// Kernels, collectives, and where streams are compared each of them; none without Measure::alone. The first
+  /// strategy's bound holds for them, too: all that a strategy changes of it is what collectives of a fused
+  /// backend need not read.
   std::vector<Series> alone_series() {
     const Experiment& experiment = experiments_.front();
+    if (!experiment.measure.alone) return {};
     const LowerBound bound = bounds_.if_known(experiment.strategies.front());
     std::vector<Series> series = {
         {&alone_, {.filter = OperationFilter::kernels}, StudyPart::alone, bound.kernels},
@@ -293,7 +297,7 @@ class Study {
   }
 
   StrategyResult evaluate(const Strategy& strategy, const std::vector<Sample>& samples, const CuChoice& cus,
-                          Seconds serial) {
+                          std::optional<Seconds> serial) {
     const Sample& middle = percentile(samples, 50);
     const Experiment& experiment = experiments_[middle.draw];
     StrategyResult result;
@@ -317,14 +321,9 @@ class Study {
       bounds_.check(strategy, sample.draw, sample.time());
     if (result.estimate) result.estimate->low = std::max(result.estimate->low, result.lower_bound);
 
-    result.speedup = serial / result.time;
-    result.ideal_speedup = alone_sum_ / alone_longest_;
-    if (result.ideal_speedup > 1.0 && sides_may_overlap(experiment.program))
-      result.share_of_ideal = (result.speedup - 1.0) / (result.ideal_speedup - 1.0);
+    if (serial) result.speedup = *serial / result.time;
     result.clock = clock_of(middle.run);
-    if (has_kernels_) result.kernel_clock = alone_clock_;
-    if (has_kernels_) result.kernel = {alone_kernels_, middle.run.kernels.duration()};
-    if (has_collectives_) result.collective = {alone_collectives_, middle.run.collectives.duration()};
+    if (experiment.measure.alone) add_sides(result, middle.run, experiment);
     for (std::size_t i = 0; i < alone_streams_.size(); ++i)
       result.streams.push_back(
           {experiment.program.streams[i], {alone_streams_[i], middle.run.streams[i].duration()}});
@@ -334,6 +333,17 @@ class Study {
     }
     if (has_loss_split(strategy)) result.loss = loss(strategy, samples, cus);
     return result;
+  }
+
+  /// What the isolated runs say of \p run.
+  void add_sides(StrategyResult& result, const RunResult& run, const Experiment& experiment) const {
+    const double ideal = alone_sum_ / alone_longest_;
+    result.ideal_speedup = ideal;
+    if (ideal > 1.0 && sides_may_overlap(experiment.program))
+      result.share_of_ideal = (result.speedup.value() - 1.0) / (ideal - 1.0);
+    if (has_kernels_) result.kernel_clock = alone_clock_;
+    if (has_kernels_) result.kernel = {alone_kernels_, run.kernels.duration()};
+    if (has_collectives_) result.collective = {alone_collectives_, run.collectives.duration()};
   }
 
   static StepResult step_result(const Experiment& experiment, const Sample& sample) {
@@ -379,18 +389,6 @@ class Study {
 };
 
 }  // namespace
-
-StudyConditions conditions_of(const Experiment& experiment) {
-  const GpuSpec& gpu = experiment.cluster.gpu;
-  return {.system = title_of(experiment.cluster),
-          .gpu = gpu.name,
-          .hbm_arbitration = gpu.hbm.arbitration,
-          .dispatch_policy = gpu.dispatch.policy,
-          .clock_state = is_governed(gpu) ? std::optional(gpu.governor.state) : std::nullopt,
-          .level = sustained_level(gpu),
-          .seeds = experiment.measure.seeds,
-          .draws = experiment.measure.draws};
-}
 
 StudyResult run_study(const ExperimentFactory& make, const StudyWatch& watch) {
   return Study(make, watch).run();

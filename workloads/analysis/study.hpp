@@ -65,8 +65,9 @@ struct StrategyResult {
   Seconds time;                      ///< median over seeds and draws, by nearest rank
   std::optional<TimeSpread> spread;  ///< over the same runs; absent for a single one
   Seconds lower_bound;
-  double speedup = 0;        ///< serial median / time
-  double ideal_speedup = 0;  ///< (kernel + collective) / max of the two, both alone; see streams
+  std::optional<double> speedup;  ///< serial median / time; absent without a serial strategy and sides alone
+  std::optional<double> ideal_speedup;  ///< (kernel + collective) / max of the two, both alone; see streams.
+                                        ///< Absent, as the two, without Measure::alone
   std::optional<double>
       share_of_ideal;               ///< (S-1)/(S_ideal-1); absent when S_ideal is 1, or see sides_may_overlap
   std::optional<SideTimes> kernel;  ///< absent when the experiment has no compute kernel
