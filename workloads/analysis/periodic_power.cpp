@@ -54,7 +54,7 @@ std::optional<RunResult> run_of_end(const Experiment& step, const Strategy& stra
   if (!step.family || step.measure.exact) return std::nullopt;
   const ProgramFamily& family = *step.family;
   const std::int64_t whole = family.size().micro_batches, period = family.micro_batch_period();
-  const double stages = static_cast<double>(family.fewest_micro_batches()) / 2.0;
+  const double stages = static_cast<double>(family.stages());
   const auto at_least = [&](double fewest) {  // whole periods are left out
     const double left_out = std::max(0.0, static_cast<double>(whole) - std::ceil(fewest));
     return whole - static_cast<std::int64_t>(left_out / static_cast<double>(period)) * period;

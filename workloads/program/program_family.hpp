@@ -1,6 +1,7 @@
 #pragma once
 /// Programs of one author that differ in size only: the same step with fewer layers or micro-batches.
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -37,8 +38,10 @@ class ProgramFamily {
   virtual StepSize size() const = 0;
   /// Layers after which the pattern of layers repeats, 1 or more: 4 where every fourth is recomputed.
   virtual std::int64_t layer_period() const = 0;
-  /// Micro-batches from which on each period of them adds the same, and how many are a period.
-  virtual std::int64_t fewest_micro_batches() const { return 2; }
+  /// That a micro-batch passes one after another.
+  virtual std::int64_t stages() const { return 1; }
+  /// Micro-batches from which on each period of them adds the same: all stages are busy. And how many are a period.
+  std::int64_t fewest_micro_batches() const { return std::max<std::int64_t>(2, stages()); }
   virtual std::int64_t micro_batch_period() const { return 1; }
   /// The same step at another size.
   virtual std::shared_ptr<const ProgramFamily> at(const StepSize& size) const = 0;

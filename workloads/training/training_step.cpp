@@ -165,8 +165,7 @@ class TrainingFamily : public ProgramFamily {
                          dense_layers() == 0;
     return is_even ? with_ends(alike * pipeline.stages * pipeline.virtual_stages) : setup_.model.layers;
   }
-  /// From then on every stage does one forward and one backward pass in turn.
-  std::int64_t fewest_micro_batches() const override { return std::max(2, 2 * setup_.pipeline.stages); }
+  std::int64_t stages() const override { return setup_.pipeline.stages; }
   std::int64_t micro_batch_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
     if (pipeline.schedule == ScheduleKind::table) return setup_.micro_batches;
