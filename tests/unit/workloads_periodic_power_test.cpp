@@ -40,13 +40,13 @@ Experiment governed_pair(double limit, ClockState state = ClockState::sustained)
 
 const Strategy kSerial{.name = "serial", .serial = true, .order = {}, .streams = {}};
 
-/// Four micro-batches through two stages, some ms each; the mean of a board of \p limit is that of \p averaging.
+/// Six micro-batches through two stages, some ms each; the mean of a board of \p limit is that of \p averaging.
 Experiment governed_pipeline(double limit, Seconds averaging, bool exact = false) {
   TrainingSetup setup = llama_setup(2);
   setup.model.hidden = 4096;
   setup.model.ffn = 12288;
   setup.sequence = 2048;
-  setup.micro_batches = 4;  // as many as are always simulated
+  setup.micro_batches = 6;  // as many as are always simulated
   setup.pipeline.stages = 2;
   Experiment experiment = fluid_step(setup, 2, exact);
   experiment.cluster.gpu.governor = governed_pair(limit).cluster.gpu.governor;
