@@ -184,6 +184,24 @@ TEST_CASE("LoRA: stages of a pipeline and every kind of sharding are written wit
   }
 }
 
+TEST_CASE("LoRA: what divides outputs gathers its product with A, what divides inputs sums it and gathers outputs") {
+  const double narrow = 2.0 * kTokens * kRank, wide = 2.0 * kTokens * kHidden;
+  for (const bool divides_outputs : {true, false}) {
+    CAPTURE(divides_outputs);
+    TrainingSetup setup = tuned();
+    setup.lora.qkv = divides_outputs;
+    setup.lora.out = !divides_outputs;
+    setup.tensor_parallel = 4;
+    setup.sequence_parallel = true;
+    const WrittenStep step = training_step(setup, 8);
+    const auto sum = [&](CollectiveKind kind) {
+      return bytes_of(calls_of(step, "adapters", kind)).value / kLayers;
+    };
+    CHECK(sum(CollectiveKind::all_gather) == (divides_outputs ? narrow : 2.0 * wide));
+    CHECK(sum(CollectiveKind::all_reduce) == (divides_outputs ? narrow : 2.0 * narrow));
+  }
+}
+
 TEST_CASE("LoRA: with all-to-alls each rank gets its tokens of all outputs, and nothing wide is gathered") {
   TrainingSetup setup = tuned(true, true);
   setup.tensor_parallel = 4;
