@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/nearest_name.hpp"
+#include "engine/errors.hpp"
 
 namespace c3::inline studies {
 
@@ -37,6 +38,18 @@ std::int64_t CheckedRow::whole(std::string_view column, std::int64_t largest) co
 
 void CheckedRow::fail(std::string_view column, const std::string& reason) const {
   throw table_.error(row_, cell(column), column, reason);
+}
+
+void read_rows(const std::filesystem::path& file, std::string_view what, std::vector<std::string>& broken,
+               const std::function<void(const CheckedRow&)>& read) {
+  const HeadedTable table(file);
+  for (const HeadedTable::Row& cells : table.rows()) {
+    try {
+      read(CheckedRow(table, cells, what));
+    } catch (const ConfigError& error) {
+      broken.emplace_back(error.what());
+    }
+  }
 }
 
 }  // namespace c3::studies

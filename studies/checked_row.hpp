@@ -2,9 +2,12 @@
 /// One line of a table of scenarios, read with its place in every complaint.
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "studies/collectives/headed_table.hpp"
 
@@ -34,5 +37,10 @@ class CheckedRow {
   const HeadedTable::Row& row_;
   std::string_view what_;
 };
+
+/// Calls \p read for each row of the table \p file; what is wrong with a row is added to \p broken.
+/// \throws ConfigError for a table without a column, IoError
+void read_rows(const std::filesystem::path& file, std::string_view what, std::vector<std::string>& broken,
+               const std::function<void(const CheckedRow&)>& read);
 
 }  // namespace c3::studies

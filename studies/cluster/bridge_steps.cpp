@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -155,16 +157,9 @@ class BridgeRow {
 std::vector<MeasuredStep> read_bridge_steps(const std::filesystem::path& data,
                                             std::vector<std::string>& broken) {
   std::vector<MeasuredStep> steps;
-  const HeadedTable table(data / kBridgeTable.path);
-  for (const HeadedTable::Row& cells : table.rows()) {
-    try {
-      const CheckedRow row(table, cells, "of every step");
-      for (MeasuredStep& step : BridgeRow(row).steps())
-        steps.push_back(std::move(step));
-    } catch (const ConfigError& error) {
-      broken.emplace_back(error.what());
-    }
-  }
+  read_rows(data / kBridgeTable.path, "of every step", broken, [&](const CheckedRow& row) {
+    std::ranges::move(BridgeRow(row).steps(), std::back_inserter(steps));
+  });
   return steps;
 }
 

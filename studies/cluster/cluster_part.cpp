@@ -45,9 +45,6 @@ std::string_view group_of(const MeasuredStep& step) {
   return step.set == "vtrain18b" ? "vtrain256" : std::string_view(step.group);
 }
 
-/// Of a GPU that the layout is not named after: printed, not judged.
-bool is_other_layout(const MeasuredStep& step) { return step.set == "lora_other"; }
-
 /// The figure of a set whose rows differ by nothing but replicas; nullopt: they differ by more.
 std::optional<std::string_view> scaling_of(std::string_view set) {
   if (set == "gpt175b") return "scaling.weak";
@@ -234,7 +231,7 @@ StudySection ClusterStepsPart::errors(const PublishedFigures& published, const F
   const auto of_group = [&](std::string_view group) {
     Errors errors;
     for (const Row& row : rows_) {
-      if (group.empty() ? is_other_layout(row.of) : group_of(row.of) != group) continue;
+      if (group.empty() ? !row.of.is_judged : group_of(row.of) != group) continue;
       if (row.here)
         errors.add(row.of.measured, row.here->time, first.find(row.of.set, row.of.row));
       else
@@ -287,7 +284,7 @@ StudySection ClusterStepsPart::scaling(const PublishedFigures& published) const 
 StudySection ClusterStepsPart::intervals(const PublishedFigures& published, const FirstTable& first) const {
   std::vector<SimulatedStep> steps;
   for (const Row& row : rows_) {
-    if (is_other_layout(row.of)) continue;
+    if (!row.of.is_judged) continue;
     SimulatedStep step{.set = std::string(group_of(row.of)),
                        .group = row.of.group,
                        .row = row.of.row,

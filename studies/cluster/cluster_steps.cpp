@@ -171,14 +171,9 @@ std::vector<MeasuredStep> read_cluster_steps(const std::filesystem::path& data,
   std::vector<MeasuredStep> steps;
   std::ranges::copy_if(read_measured_steps(data, broken), std::back_inserter(steps), is_of_cluster);
   for (const StepTable& its : kTables) {
-    const HeadedTable table(data / its.path);
-    for (const HeadedTable::Row& cells : table.rows()) {
-      try {
-        if (auto step = its.read(CheckedRow(table, cells, "of every step"))) steps.push_back(std::move(*step));
-      } catch (const ConfigError& error) {
-        broken.emplace_back(error.what());
-      }
-    }
+    read_rows(data / its.path, "of every step", broken, [&](const CheckedRow& row) {
+      if (auto step = its.read(row)) steps.push_back(std::move(*step));
+    });
   }
   return steps;
 }

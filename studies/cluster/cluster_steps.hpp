@@ -15,8 +15,8 @@ inline constexpr std::array kClusterTables = {
     StudyFile{"training/dgxc_h100_8b_cp2_175b_bf16.csv",
               "GPT-3 175B on 128 to 2,048 H100, LLaMA 3.1 8B on 8 to 128, NeMo and Megatron-Core"}};
 
-/// All rows over several nodes, with a pipeline or with context parallelism, without expert parallelism and
-/// without fp8, whose layout is given. What is wrong with others is added to \p broken.
+/// All rows over several nodes, with a pipeline or with context parallelism, whose layout is given, and
+/// torchtitan's in fp8. What is wrong with others is added to \p broken.
 /// \throws ConfigError for a table without a column, IoError
 std::vector<MeasuredStep> read_cluster_steps(const std::filesystem::path& data,
                                              std::vector<std::string>& broken);

@@ -44,8 +44,8 @@ std::vector<StudyFile> files_of_study() {
 Study cluster_study() {
   return {.name = "cluster",
           .about =
-              "Training steps on 8 to 2,048 GPUs with pipelines, tensor and data parallelism beside "
-              "measured ones",
+              "Training steps on 8 to 2,048 GPUs beside measured ones: pipelines, context parallelism, "
+              "experts, 8 and 4 bits, LoRA",
           .files = files_of_study(),
           .run = reproduce_cluster,
           .has_rows = true};

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -125,6 +126,7 @@ class LoraRow {
                       .measured = measured(),
                       .frame = std::string(system_.frame)};
     step.group = step.set;
+    step.is_judged = is_own;
     if (!is_amd) step.row += fmt::format(" tp{} cp{}", layout.tensor, layout.context);
     step.sets = {fmt::format("system=\"{}\"", system_.preset),
                  fmt::format("training.host=\"{}\"", system_.host),
@@ -158,17 +160,10 @@ class LoraRow {
 
 std::vector<MeasuredStep> read_lora_steps(const std::filesystem::path& data, std::vector<std::string>& broken) {
   std::vector<MeasuredStep> steps;
-  const HeadedTable table(data / kLoraTable.path);
-  for (const HeadedTable::Row& cells : table.rows()) {
-    try {
-      const CheckedRow row(table, cells, "of every step");
-      if (row.text("benchmark") != "llama2_70b_lora") continue;
-      for (MeasuredStep& step : LoraRow(row).steps())
-        steps.push_back(std::move(step));
-    } catch (const ConfigError& error) {
-      broken.emplace_back(error.what());
-    }
-  }
+  read_rows(data / kLoraTable.path, "of every step", broken, [&](const CheckedRow& row) {
+    if (row.text("benchmark") != "llama2_70b_lora") return;
+    std::ranges::move(LoraRow(row).steps(), std::back_inserter(steps));
+  });
   return steps;
 }
 

@@ -140,7 +140,9 @@ StudySection GathersPart::section(const PublishedFigures& published) const {
          "dma_prioritized");
   section.notes = {
       "ConCCL's order (c3sim reproduce conccl): collectives on engines leave more to computation than channels "
-      "do."};
+      "do.",
+      "No step of these GPUs was measured like this: measured steps of AMD GPUs are only those of LoRA (c3sim "
+      "reproduce cluster)."};
   return section;
 }
 

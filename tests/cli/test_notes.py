@@ -81,6 +81,15 @@ class Notes(ScratchTest):
         for row in rows:
             self.assertRegex(row["purpose"], r"^[A-Z].{20,}[.?:]?$", row["file"])
 
+    def test_experiments_of_studies_are_sound(self):
+        presets = {"systolic_gemm", "vector_machine"}  # of GPUs
+        files = sorted(file for file in (SOURCE / "studies").rglob("*.toml") if file.stem not in presets)
+        self.assertIn(SOURCE / "studies/cluster/experts.toml", files)
+        for file in files:
+            with self.subTest(file.name):
+                done = c3sim("config", "check", file)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_bandwidths_are_listed_in_gigabytes_a_second(self):
         rows = json.loads(c3sim("list", "fabrics", "ib-ndr", "--json").stdout)
         self.assertEqual(rows["schema_version"], 3)

@@ -69,20 +69,6 @@ double sum_of(const std::vector<double>& numbers) {
   return sum;
 }
 
-/// Products of one rank's attention kernels in ranges that begin with \p range, and of all other kernels.
-struct Products {
-  double attention = 0.0, others = 0.0;
-};
-Products products_of(const WrittenStep& step, const std::string& range) {
-  Products products;
-  for (const Operation& operation : operations_of(step, "compute")) {
-    const Operator* op = kernel_of(operation);
-    if (op == nullptr || !step.program.range_of(operation).starts_with(range)) continue;
-    (op->as<AttentionShape>() != nullptr ? products.attention : products.others) += matrix_flops(*op).value;
-  }
-  return products;
-}
-
 /// What ranks that share sequences have beyond one that does not, by way of exchange.
 struct Way {
   ContextExchange exchange;

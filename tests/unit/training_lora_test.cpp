@@ -56,19 +56,6 @@ double adapters(const LoraSetup& lora) {
   return kRank * sum;
 }
 
-struct Products {
-  double attention = 0.0, others = 0.0;
-};
-Products products_of(const WrittenStep& step, const std::string& range) {
-  Products products;
-  for (const Operation& operation : operations_of(step, "compute")) {
-    const Operator* op = kernel_of(operation);
-    if (op == nullptr || !step.program.range_of(operation).starts_with(range)) continue;
-    (op->as<AttentionShape>() != nullptr ? products.attention : products.others) += matrix_flops(*op).value;
-  }
-  return products;
-}
-
 double held(const WrittenStep& step, MemoryClass of) {
   return step.facts.memory.by_class[static_cast<std::size_t>(of)].value;
 }
@@ -93,7 +80,8 @@ TEST_CASE("LoRA: gradients of frozen weights fall away, and small products come 
   }
 }
 
-TEST_CASE("LoRA: adapters alone have gradients, moments and sums over ranks, and frozen weights are there once") {
+TEST_CASE(
+    "LoRA: adapters alone have gradients, moments and sums over ranks, and frozen weights are there once") {
   const double all = static_cast<double>(parameters(transformer(llama_like())));
   for (const bool feed_forward : {false, true}) {
     const TrainingSetup setup = tuned(feed_forward, feed_forward);
@@ -184,7 +172,8 @@ TEST_CASE("LoRA: stages of a pipeline and every kind of sharding are written wit
   }
 }
 
-TEST_CASE("LoRA: what divides outputs gathers its product with A, what divides inputs sums it and gathers outputs") {
+TEST_CASE(
+    "LoRA: what divides outputs gathers its product with A, what divides inputs sums it and gathers outputs") {
   const double narrow = 2.0 * kTokens * kRank, wide = 2.0 * kTokens * kHidden;
   for (const bool divides_outputs : {true, false}) {
     CAPTURE(divides_outputs);

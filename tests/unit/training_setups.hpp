@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "workloads/models/transformer.hpp"
 #include "workloads/training/model_blocks.hpp"
 #include "workloads/training/training_step.hpp"
@@ -107,6 +109,20 @@ inline std::vector<CollectiveCall> calls_of(const WrittenStep& step, const std::
     if (call != nullptr && call->kind == kind) calls.push_back(*call);
   }
   return calls;
+}
+
+/// Flops of one rank's attention kernels in ranges that begin with \p range, and of all its other products.
+struct Products {
+  double attention = 0.0, others = 0.0;
+};
+inline Products products_of(const WrittenStep& step, const std::string& range) {
+  Products products;
+  for (const Operation& operation : operations_of(step, "compute")) {
+    const Operator* op = kernel_of(operation);
+    if (op == nullptr || !step.program.range_of(operation).starts_with(range)) continue;
+    (op->as<AttentionShape>() != nullptr ? products.attention : products.others) += matrix_flops(*op).value;
+  }
+  return products;
 }
 
 inline const HostThread& host_of(const WrittenStep& step) {

@@ -53,11 +53,11 @@ class TrainingLowering : public Lowering {
   /// Casts for products in a recipe's type, in the pass and at the place where they are launched. \p norm: what
   /// a norm's kernel has done of it.
   /// \param trained the weight gets a gradient
-  void cast_input(TensorShape tensor, bool trained = true, NormCast norm = NormCast::none);
+  void cast_input(TensorShape tensor, bool trained, NormCast norm = NormCast::none);
   void cast_weight(TensorShape weight);
-  void cast_gradient(TensorShape tensor, bool trained = true);
+  void cast_gradient(TensorShape tensor, bool trained);
   /// Backward, what the forward pass has not left.
-  void cast_again(TensorShape input, TensorShape weight, bool trained = true);
+  void cast_again(TensorShape input, TensorShape weight, bool trained);
   /// Of a layer's product \p gemm and its two gradients, the types.
   GemmShape in_recipe(GemmShape gemm) const;
 
