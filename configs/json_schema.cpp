@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/json.hpp"
@@ -85,6 +86,9 @@ class SharedParts {
  private:
   static constexpr std::size_t kWorthSharing = 60;  // characters; a reference takes about 40
 
+  /// References to so many equal keys are shorter than their meanings.
+  static constexpr int kWorthNaming = 3;
+
   /// Calls \p visit(name, part) for the schemas of which \p schema is made. \p name: of the key that they
   /// describe.
   template <class Visit>
@@ -124,6 +128,7 @@ class SharedParts {
   void count(const Json& schema) {
     rebuilt(schema, "", [&](const std::string&, const Json& part) {
       const Json bare = unexplained(part);
+      if (bare.size() < part.size()) ++uses_[part.dump()];
       if (++uses_[bare.dump()] == 1) count(bare);
       return Json();
     });
@@ -133,18 +138,31 @@ class SharedParts {
     return rebuilt(schema, name, [&](const std::string& of, const Json& part) { return shared(of, part); });
   }
 
+  /// A key that means the same in several tables is shared with its meaning.
   Json shared(const std::string& name, const Json& part) {
-    Json out = shared_bare(name, unexplained(part));
-    for (const auto& [key, value] : part.members()) {
-      if (explains(key)) out[key] = value;
-    }
-    return out;
+    const Json bare = unexplained(part);
+    if (bare.size() == part.size()) return shared_bare(name, bare);
+    const auto explained = [&] {
+      Json out = shared_bare(name, bare);
+      for (const auto& [key, value] : part.members()) {
+        if (explains(key)) out[key] = value;
+      }
+      return out;
+    };
+    const std::string text = part.dump();
+    return text.size() >= kWorthSharing && uses_[text] >= kWorthNaming ? defined(name, text, explained)
+                                                                       : explained();
   }
 
   Json shared_bare(const std::string& name, const Json& part) {
     const std::string text = part.dump();
     const bool is_shared = text.size() >= kWorthSharing && uses_[text] > 1 && !part.contains("$ref");
-    if (!is_shared) return inside(part, name);
+    const auto written = [&] { return inside(part, name); };
+    return is_shared ? defined(name, text, written) : written();
+  }
+
+  /// A reference to the definition of \p text, which is \p written if there is none yet.
+  Json defined(const std::string& name, const std::string& text, const std::function<Json()>& written) {
     const auto known = names_.find(text);
     if (known != names_.end()) return reference_to(known->second);
     std::string own = name;
@@ -152,8 +170,8 @@ class SharedParts {
       own = fmt::format("{} {}", name, number);
     names_[text] = own;
     definitions_[own] = nullptr;  // taken
-    Json written = inside(part, name);
-    definitions_[own] = std::move(written);
+    Json definition = written();
+    definitions_[own] = std::move(definition);
     return reference_to(own);
   }
 
@@ -215,18 +233,39 @@ class SchemaWriter {
   Json value(const Rule& rule) {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
-    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})}};
-    if (is_number(rule)) {  // value, or low, nominal and high: all but kind and source, said shortly
-      sourced["patternProperties"] = {{"^[^ks]", plain}};
-    } else {
-      sourced["properties"] = {{"value", plain}};
-    }
     const bool required = *rule.provenance == Provenance::required;
-    Json either = required ? std::move(sourced) : Json{{"anyOf", Json::array({plain, std::move(sourced)})}};
-    if (!is_number(rule)) return either;
-    const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
-    definitions_[name] = std::move(either);
-    return reference_to(name);
+    if (is_number(rule)) {
+      const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
+      if (!definitions_.contains(name)) definitions_[name] = number(rule, plain);
+      return reference_to(name);
+    }
+    return with_table({{"properties", {{"value", plain}}}}, plain, rule);
+  }
+
+  /// \p plain, or the table that holds it with its source as \p of_table says.
+  Json with_table(Json of_table, const Json& plain, const Rule& rule) {
+    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})}};
+    sourced.update(of_table);
+    if (*rule.provenance == Provenance::required) return sourced;
+    return {{"anyOf", Json::array({plain, std::move(sourced)})}};
+  }
+
+  /// Value, or low, nominal and high: all keys of a number's table but kind and source, said shortly.
+  static Json numbers_of_table(const Json& plain) { return {{"patternProperties", {{"^[^ks]", plain}}}}; }
+
+  Json number(const Rule& rule, const Json& plain) {
+    const bool has_limits = !std::holds_alternative<QuantityRule>(rule.form);
+    if (*rule.provenance == Provenance::required || !has_limits)
+      return with_table(numbers_of_table(plain), plain, rule);
+    // Limits of numbers say nothing of tables, so that one definition of number or table serves all limits.
+    const Json type = {{"type", plain["type"]}};
+    const std::string any = "any " + type["type"].text();
+    if (!definitions_.contains(any)) definitions_[any] = with_table(numbers_of_table(type), type, rule);
+    const Json limits = {{"minimum", plain["minimum"]}, {"maximum", plain["maximum"]}};
+    Json out = {{"allOf", Json::array({reference_to(any)})}};
+    out.update(limits);
+    out.update(numbers_of_table(limits));
+    return out;
   }
 
   /// "integer 1 to 64", "bandwidth above 0"; a name with ! has its source, one with ? may have it.

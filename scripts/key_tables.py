@@ -80,10 +80,16 @@ class Schema:
 
     def keys(self, table):
         """(name, schema) of each key; of names that the file chooses, the part that it chooses is NAME."""
-        yield from table.get("properties", {}).items()
+        for name, part in table.get("properties", {}).items():
+            yield name, self.explained(part)
         for pattern, part in table.get("patternProperties", {}).items():
             prefix = re.sub(r"^\^\((\(\?!.*?\)\$\))?", "", pattern).removesuffix(f"{SLUG})$")
-            yield f"{prefix}NAME", part
+            yield f"{prefix}NAME", self.explained(part)
+
+    def explained(self, part):
+        """`part` with its meaning, which stands in the definition that it refers to where several keys have it."""
+        definition = self.root["$defs"].get(part.get("$ref", "").removeprefix("#/$defs/"), {})
+        return definition if "description" in definition else part
 
     def tables(self, part=None, needs=None, path=()):
         """(path, table, requirements) of every table, the file's own first."""
