@@ -105,6 +105,16 @@ TEST_CASE(
   CHECK(abridged(experiment).family->size() == StepSize{8, 1});
 }
 
+TEST_CASE("where the first layers are unlike the later ones, larger steps tell how the later ones repeat") {
+  // The first bucket takes three layers, so that of four nearly all reductions wait for the last one's
+  // gradients.
+  TrainingSetup setup = llama_setup(40);
+  setup.sharding = Sharding::none;
+  setup.framework.first_bucket = Bytes{4.0 * 3 * 3'146'752};
+  setup.framework.bucket = Bytes{4.0 * 3'146'752};
+  check_alike(setup, "10 of 40 layers");
+}
+
 TEST_CASE("layers that do not repeat in equal times are all simulated, and a note says so") {
   // Buckets of three and a half layers: a reduction is exposed or not, as it comes.
   TrainingSetup setup = llama_setup(16);

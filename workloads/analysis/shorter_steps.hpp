@@ -18,6 +18,8 @@ struct Sizes {
   bool is_shortened() const { return whole > of.back(); }
   std::int64_t first() const { return is_shortened() ? of[0] : whole; }
   std::int64_t last() const { return is_shortened() ? of[2] : whole; }
+  /// The same distance apart, each that much larger.
+  Sizes larger() const { return {{of[1], of[2], of[2] + (of[2] - of[1])}, whole}; }
   /// What lies beyond the last, in distances between two.
   double beyond() const {
     return is_shortened() ? static_cast<double>(whole - of[2]) / static_cast<double>(of[2] - of[1]) : 0.0;

@@ -13,6 +13,7 @@ namespace c3::inline workloads {
 namespace {
 
 constexpr double kSteady = 0.01;  // of a period, by which the next may differ
+constexpr int kLargerSteps = 3;   // that are tried after the smallest three
 
 /// a + factor (a - b), of every time and count.
 class Extrapolation {
@@ -78,16 +79,26 @@ class SteadyState {
 
  private:
   bool is_steady() {
-    const std::int64_t last_layers = layers_.last();
-    const std::int64_t last_batches = micro_batches_.last();
-    const auto steady = [&](const Sizes& sizes, auto time_of) {
-      if (!sizes.is_shortened()) return true;
+    return finds_steady(layers_, [&](std::int64_t n) { return simulated(n, micro_batches_.last()).time; }) &&
+           finds_steady(micro_batches_, [&](std::int64_t n) { return simulated(layers_.last(), n).time; });
+  }
+
+  /// Makes \p sizes larger until two periods take equal times. The first layers and the first micro-batches may
+  /// fill what later ones find full.
+  template <class TimeOf>
+  static bool finds_steady(Sizes& sizes, TimeOf time_of) {
+    const auto is_steady = [&] {
       const Seconds first = time_of(sizes.of[1]) - time_of(sizes.of[0]);
       const Seconds second = time_of(sizes.of[2]) - time_of(sizes.of[1]);
       return std::abs((second - first).value) <= kSteady * second.value;
     };
-    return steady(layers_, [&](std::int64_t n) { return simulated(n, last_batches).time; }) &&
-           steady(micro_batches_, [&](std::int64_t n) { return simulated(last_layers, n).time; });
+    for (int tried = 0; sizes.is_shortened(); ++tried) {
+      if (is_steady()) return true;
+      // A step of half of the whole costs, with those before it, as much as the whole.
+      if (tried == kLargerSteps || 2 * sizes.larger().last() > sizes.whole) return false;
+      sizes = sizes.larger();
+    }
+    return true;
   }
 
   RunResult of_micro_batches(std::int64_t count) {

@@ -307,6 +307,8 @@ class Study {
       result.spread = TimeSpread{percentile(samples, 5).time(), percentile(samples, 95).time()};
     }
     result.recorded_seed = middle.seed;
+    for (const BoardPower& its : middle.run.power)
+      result.recorded_power.push_back(its.begin);
     result.notes = middle.run.notes;
     if (experiment.measure.draws > 0) result.recorded_draw = middle.draw;
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/observer.hpp"
+#include "gpu/clock/power_state.hpp"
 #include "gpu/clock/sustained_level.hpp"
 #include "workloads/analysis/loss.hpp"
 #include "workloads/analysis/study_cost.hpp"
@@ -79,6 +80,7 @@ struct StrategyResult {
   std::optional<int> best_cus;       ///< the chosen value of a swept partition
   std::vector<int> cus;              ///< CUs reserved for each stream in these runs; 0 = none
   std::uint64_t recorded_seed = 0;   ///< the run whose time is the median; its timeline is recorded
+  std::vector<PowerState> recorded_power = {};      ///< where the governors of its GPUs stood when it began
   std::optional<std::uint64_t> recorded_draw;       ///< likewise; absent when nothing is drawn
   std::vector<std::string> notes = {};              ///< what a user should know of how it ran
   std::optional<StepResult> step = std::nullopt;    ///< of a training step

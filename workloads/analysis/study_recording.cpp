@@ -2,7 +2,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "workloads/analysis/periodic_power.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/analysis/study.hpp"
 #include "workloads/execute/run.hpp"
@@ -18,7 +17,7 @@ std::vector<CollectiveRecord> record_run(const Experiment& experiment, const Str
   setup.seed = result.recorded_seed;
   setup.observer = &observer;
   setup.launches = launches;
-  setup.power = periodic_start(experiment, *strategy, setup);
+  setup.power = result.recorded_power;
   return run_once(recorded_part(experiment, result), *strategy, setup).records;
 }
 
