@@ -176,6 +176,8 @@ TEST_CASE("a heuristic's regret is the time of its pick over the best, less one"
   put(Rung::sp, 2.4);
   CHECK(regret_of(times, true).sp == 0.0);
   CHECK(regret_of(times, true).best_cus == 0);
+  CHECK(regret_of(times, true).rp == near(2.8 / 2.4 - 1.0));
+  CHECK(regret_of(times, true).rp_masks == near(0.12));  // among masks 2.5 stays the best
 }
 
 TEST_CASE("mechanisms are put in or taken away one by one and together, and are never judged") {

@@ -94,6 +94,9 @@ TEST_CASE("the rules pick a strategy by its order and a partition by isolated ti
 }
 
 TEST_CASE("without a strategy that a rule could pick it picks none") {
+  Strategy serial = named("serial", {"fsdp", "compute"});
+  serial.serial = true;
+  CHECK(picks(with_strategies({serial})).empty());
   CHECK(picks(with_strategies({named("base", {"compute", "fsdp"}),
                                named("dma", {"fsdp", "compute"}, {.cus = {}, .backend = Backend::dma})}))
             .empty());
