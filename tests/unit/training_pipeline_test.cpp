@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "tests/support/print_units.hpp"
+#include "tests/unit/training_experiments.hpp"
 #include "tests/unit/training_pipelines.hpp"
+#include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
 #include "workloads/program/check_messages.hpp"
 #include "workloads/training/pipeline_rules.hpp"
@@ -239,6 +241,18 @@ TEST_CASE("DualPipe has the layers of two stages on each, and adds the gradients
   setup.sharding = Sharding::optimizer;  // then what this rank updates
   CHECK(sent_by(training_step(setup, 8), 1, "opposite stages") == Bytes{4.0 * layers / 2.0});
   CHECK(waiting_cycle(step.program, Strategy{}, 8, nullptr).empty());
+}
+
+TEST_CASE("every size of a step from which its time may follow is one that its schedule allows") {
+  for (const ScheduleKind schedule : {ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved,
+                                      ScheduleKind::zb_h1, ScheduleKind::zb_v, ScheduleKind::dualpipe}) {
+    CAPTURE(name_of(schedule));
+    const Experiment step = fluid_step(pipelined(llama_setup(8), 4, 40, schedule), 8, false);
+    const Sizes sizes = micro_batches_of(*step.family);
+    REQUIRE(sizes.is_shortened());
+    for (const std::int64_t micro_batches : {sizes.of[0], sizes.of[1], sizes.of[2], sizes.larger().of[2]})
+      CHECK_NOTHROW(step.family->at({8, micro_batches})->check(step.cluster));
+  }
 }
 
 TEST_CASE("stages keep activations of as many micro-batches as 1F1B leaves in flight") {

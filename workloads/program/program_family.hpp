@@ -41,7 +41,7 @@ class ProgramFamily {
   virtual std::int64_t stages() const { return 1; }
   /// Micro-batches from which on each period of them adds the same: all stages are busy, and the first and the last
   /// micro-batch are not neighbours. And how many are a period.
-  std::int64_t fewest_micro_batches() const { return stages() == 1 ? 2 : stages() + 2; }
+  virtual std::int64_t fewest_micro_batches() const { return stages() == 1 ? 2 : stages() + 2; }
   virtual std::int64_t micro_batch_period() const { return 1; }
   /// The same step at another size.
   virtual std::shared_ptr<const ProgramFamily> at(const StepSize& size) const = 0;

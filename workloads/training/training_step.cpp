@@ -166,9 +166,14 @@ class TrainingFamily : public ProgramFamily {
     return is_even ? with_ends(alike * pipeline.stages * pipeline.virtual_stages) : setup_.model.layers;
   }
   std::int64_t stages() const override { return setup_.pipeline.stages; }
+  std::int64_t fewest_micro_batches() const override {
+    const std::int64_t of_schedule = has_two_directions() ? 2 * stages() : 1;
+    return std::max(of_schedule, ProgramFamily::fewest_micro_batches());
+  }
   std::int64_t micro_batch_period() const override {
     const PipelineSetup& pipeline = setup_.pipeline;
     if (pipeline.schedule == ScheduleKind::table) return setup_.micro_batches;
+    if (has_two_directions()) return 2;  // one each way
     const bool is_grouped = pipeline.schedule == ScheduleKind::interleaved;
     return is_grouped ? std::max(pipeline.group, pipeline.stages) : 1;
   }
@@ -197,6 +202,8 @@ class TrainingFamily : public ProgramFamily {
   }
 
  private:
+  /// Half of the micro-batches go through the stages from the last to the first.
+  bool has_two_directions() const { return setup_.pipeline.schedule == ScheduleKind::dualpipe; }
   std::int64_t dense_layers() const { return setup_.model.experts ? setup_.model.experts->dense_layers : 0; }
   /// \p period as often as it takes to have as many layers as are unlike the others at both ends.
   std::int64_t with_ends(std::int64_t period) const {
