@@ -160,9 +160,9 @@ void add_project_verb(Command& app, VerbAction& action) {
       "and\n"
       "fall with peak rates. A projection knows no interference between operators, which a simulation adds.\n"
       "\nExamples:\n"
-      "  c3sim project configs/experiments/scaling_laws/layer.toml --from "
-      "configs/experiments/scaling_laws/layer.toml \\\n"
-      "      --set model.hidden=8192 --set model.ffn=32768 --set model.heads=64 --check");
+      "  c3sim project configs/experiments/bert/bert_large_a100.toml --from "
+      "configs/experiments/bert/bert_large_mi100.toml\n"
+      "  c3sim project large.toml --from small.toml --check");
   verb.when_parsed([&app, &action, request] {
     request->quiet = app.was_given("--quiet");
     action = [request] { return project(*request); };

@@ -62,7 +62,8 @@ Optimizer read_optimizer(Section& section, std::string_view key);
 
 /// Of the same table.
 inline constexpr auto kOptimizerFields = std::to_array<Field<OptimizerSetup>>({
-    read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters").optional(),
+    read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters; default: adam")
+        .optional(),
     number<&OptimizerSetup::near_memory>("near_memory", {0, 1000},
                                          "the optimizer runs in memory, at so many times HBM's bandwidth")
         .optional(),

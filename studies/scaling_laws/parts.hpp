@@ -26,6 +26,13 @@ struct LawPoint {
 /// Three layers of \p point with two data-parallel replicas.
 Experiment experiment_of(const LawPoint& point);
 
+/// Whether memory requires so high a degree of tensor parallelism.
+enum class Need {
+  none,
+  required,
+  capped,  ///< it would require more, which no node has GPUs for
+};
+
 /// Where the time of a step goes, by operators that take turns.
 struct LawShares {
   Seconds compute;     ///< kernels of the passes: without the optimizer
@@ -49,7 +56,8 @@ LawDeviations deviations_of(const LawPoint& point, const Experiment& step);
 /// Points, projected and simulated.
 class PointsPart {
  public:
-  /// \param file of columns hidden, sequence, batch, tensor_parallel. \throws ConfigError, IoError
+  /// \param file of columns hidden, sequence, batch, tensor_parallel, needed (0, 1, 2: see Need). \throws
+  /// ConfigError, IoError
   explicit PointsPart(const std::filesystem::path& file);
 
   void plan(SimulationJobs& jobs);
@@ -59,12 +67,15 @@ class PointsPart {
  private:
   struct Row {
     LawPoint point;
+    Need need = Need::none;
     Seconds simulated, alone, projected, from_large;
     LawShares shares;                                     ///< of operators alone
     double exposed_alone = 0.0, exposed_simulated = 0.0;  ///< shares of the step
     LawDeviations off;
     double operators = 0.0;
+    std::vector<double> errors;  ///< of the projection, by rule, against operators alone
   };
+  struct Range;
   static std::vector<double> values_of(const LawPoint& point);
   static void take(Row& row, const std::vector<double>& values);
   StudySection projections(const PublishedFigures& published) const;

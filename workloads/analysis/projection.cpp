@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -94,16 +95,27 @@ Baseline::Baseline(const Experiment& step) {
   Turns turns(step);
   for (const TimedOperatorOfStep& its : profiled.operators) {
     const Entry entry{its.what.work, its.time, rate_of(its.what, step.cluster)};
-    std::vector<Entry>& known = entries_[its.what.range + '|' + name_and_group(its.what)];
+    if (its.what.is_collective()) {
+      collectives_[name_and_group(its.what)].push_back(entry);
+      continue;
+    }
+    std::vector<Entry>& known = kernels_[its.what.range + '|' + name_and_group(its.what)];
     if (turns.next(its.what) == known.size()) known.push_back(entry);
-    by_name_.try_emplace(name_and_group(its.what), entry);
   }
 }
 
 const Baseline::Entry& Baseline::entry_of(const ProfiledOperator& its, std::size_t turn) const {
-  if (const auto found = entries_.find(its.range + '|' + name_and_group(its)); found != entries_.end())
-    return found->second[std::min(turn, found->second.size() - 1)];
-  if (const auto found = by_name_.find(name_and_group(its)); found != by_name_.end()) return found->second;
+  if (its.is_collective()) {
+    if (const auto found = collectives_.find(name_and_group(its)); found != collectives_.end())
+      return *std::ranges::min_element(
+          found->second, {}, [&](const Entry& entry) { return std::abs(std::log(its.work / entry.work)); });
+  } else {
+    const std::string name = '|' + name_and_group(its);
+    if (const auto found = kernels_.find(its.range + name); found != kernels_.end())
+      return found->second[std::min(turn, found->second.size() - 1)];
+    for (const auto& [key, entries] : kernels_)  // as copies into buckets, wherever these become full
+      if (key.ends_with(name)) return entries.front();
+  }
   throw std::invalid_argument(
       fmt::format("the baseline has no operator '{}' ({}) as in '{}'; profile a step that has it", its.name,
                   its.group, its.range));

@@ -51,8 +51,8 @@ class Baseline {
   };
   const Entry& entry_of(const ProfiledOperator& its, std::size_t turn) const;
 
-  std::map<std::string, std::vector<Entry>> entries_;  ///< by range and name, then by turn
-  std::map<std::string, Entry> by_name_;               ///< whatever its range
+  std::map<std::string, std::vector<Entry>> kernels_;      ///< by range and name, then by turn
+  std::map<std::string, std::vector<Entry>> collectives_;  ///< by name
   std::size_t profiled_ = 0;
 };
 
