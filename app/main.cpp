@@ -110,6 +110,7 @@ int run_command(int argc, char** argv) {
   add_diff_verb(app, action);
   add_report_verb(app, action);
   add_import_verb(app, action);
+  add_project_verb(app, action);
   add_reproduce_verb(app, action);
   add_sample_verb(app, action);
   add_bench_verb(app, action);

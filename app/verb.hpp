@@ -28,6 +28,7 @@ void add_inspect_verb(Command& app, VerbAction& action);
 void add_diff_verb(Command& app, VerbAction& action);
 void add_report_verb(Command& app, VerbAction& action);
 void add_import_verb(Command& app, VerbAction& action);
+void add_project_verb(Command& app, VerbAction& action);
 void add_reproduce_verb(Command& app, VerbAction& action);
 void add_sample_verb(Command& app, VerbAction& action);
 void add_bench_verb(Command& app, VerbAction& action);

@@ -127,8 +127,9 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
                   "collectives: map of tables to systems (default: this project's)")
       .type_name("FILE");
   verb.add_option("--rows", options->rows,
-                  "Write every measurement beside ours, as CSV (conccl: every scenario, strategy and draw; t3: "
-                  "every sub-layer; training: every step)")
+                  "Write every measurement beside ours, as CSV (bert: every kernel; conccl: every scenario, "
+                  "strategy and draw; "
+                  "scaling_laws: every point; t3: every sub-layer; training: every step)")
       .type_name("FILE");
   verb.add_option("--page", options->page, "conccl: write the study as one HTML page").type_name("FILE");
   verb.add_option("--draws", options->draws,

@@ -10,6 +10,7 @@
 #include "workloads/models/styles/style.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
+#include "workloads/training/head_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -209,8 +210,6 @@ void check_model(Section& model, const ModelDimensions& dimensions) {
     model.refuse("structure", "encoder-decoder models are not supported in training steps");
   if (dimensions.relative_buckets > 0)
     model.refuse("relative_buckets", "relative position biases are not supported in training steps");
-  if (dimensions.norm_after)
-    model.refuse("norm_after", "models with norms after their blocks are not supported in training steps");
 }
 
 LoraSetup read_lora(Section& training, const TrainingSetup& setup) {
@@ -242,6 +241,13 @@ PrecisionRecipe read_recipe(Section& section, std::string_view key) {
   for (const PrecisionRecipe recipe : kPrecisionRecipes)
     recipes.emplace_back(name_of(recipe), recipe);
   return section.choice<PrecisionRecipe>(key, recipes);
+}
+
+Optimizer read_optimizer(Section& section, std::string_view key) {
+  std::vector<std::pair<std::string_view, Optimizer>> optimizers;
+  for (const Optimizer optimizer : kOptimizers)
+    optimizers.emplace_back(name_of(optimizer), optimizer);
+  return section.choice<Optimizer>(key, optimizers);
 }
 
 std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
@@ -302,6 +308,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   setup.lora = read_lora(section, setup);
   read_fields(section, setup.precision, kPrecisionFields);
   read_fields(section, setup.experts, kExpertParallelFields);
+  read_fields(section, setup.optimizer, kOptimizerFields);
   complete_pipeline(section, setup.pipeline);
   if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
@@ -313,6 +320,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   if (const auto broken = broken_context_rule(setup)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
+  if (const auto broken = broken_head_rule(setup)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

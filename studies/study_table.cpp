@@ -1,5 +1,6 @@
 #include "studies/study_table.hpp"
 
+#include "studies/bert/bert_study.hpp"
 #include "studies/cluster/cluster_study.hpp"
 #include "studies/collectives/collectives_study.hpp"
 #include "studies/conccl/conccl_study.hpp"
@@ -7,6 +8,7 @@
 #include "studies/kernels/kernels_study.hpp"
 #include "studies/one_gpu/one_gpu_study.hpp"
 #include "studies/sampling/sampling_study.hpp"
+#include "studies/scaling_laws/scaling_laws_study.hpp"
 #include "studies/t3/t3_study.hpp"
 #include "studies/traces/traces_study.hpp"
 #include "studies/training/training_study.hpp"
@@ -14,9 +16,10 @@
 namespace c3::inline studies {
 
 const std::vector<Study>& all_studies() {
-  static const std::vector<Study> kStudies = {
-      cluster_study(), collectives_study(), conccl_study(), interference_study(), kernels_study(),
-      one_gpu_study(), sampling_study(),    t3_study(),     traces_study(),       training_study()};
+  static const std::vector<Study> kStudies = {bert_study(),    cluster_study(),      collectives_study(),
+                                              conccl_study(),  interference_study(), kernels_study(),
+                                              one_gpu_study(), sampling_study(),     scaling_laws_study(),
+                                              t3_study(),      traces_study(),       training_study()};
   return kStudies;
 }
 

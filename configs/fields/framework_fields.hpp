@@ -16,6 +16,8 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     choice<&Framework::attention>("attention", "what computes attention"),
     flag<&Framework::grouped_heads>("grouped_heads",
                                     "whether attention knows keys and values that heads share"),
+    flag<&Framework::sequences_apart>("sequences_apart", "whether attention is launched for each sequence")
+        .optional(),
     flag<&Framework::separate_projections>(
         "separate_projections", "whether queries, keys, values, gate and up are products of their own"),
     flag<&Framework::dropout>("dropout", "whether activations are dropped at random"),
@@ -70,6 +72,9 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                             "whether the host waits for gradients and their norm before the optimizer"),
     flag<&Framework::syncs_passes>("syncs_passes",
                                    "whether the host also waits after each pass of a micro-batch"),
+    flag<&Framework::syncs_attention>("syncs_attention",
+                                      "whether the host waits between the parts of attention, forward")
+        .optional(),
     flag<&Framework::experts_apart>("experts_apart", "whether a GPU's experts are launched one by one")
         .optional(),
     flag<&Framework::syncs_routing>("syncs_routing", "whether the host waits for the tokens of each expert")

@@ -48,11 +48,27 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
     number<&TrainingSetup::recompute_every>("recompute_every", {1, 4096},
                                             "one of this many layers is recomputed")
         .optional(),
+    choice<&TrainingSetup::head>("head", "what follows the last layer").optional(),
+    number<&TrainingSetup::predictions>("predictions", {1, 16'777'216},
+                                        "words of a sequence that the head predicts; default: all")
+        .by_others(),
     choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(
-    member_count<TrainingSetup>() == kTrainingFields.size() + 10,
-    "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, experts");
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 11,
+              "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, "
+              "experts, optimizer");
+
+Optimizer read_optimizer(Section& section, std::string_view key);
+
+/// Of the same table.
+inline constexpr auto kOptimizerFields = std::to_array<Field<OptimizerSetup>>({
+    read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters; default: adam")
+        .optional(),
+    number<&OptimizerSetup::near_memory>("near_memory", {0, 1000},
+                                         "the optimizer runs in memory, at so many times HBM's bandwidth")
+        .optional(),
+});
+static_assert(member_count<OptimizerSetup>() == kOptimizerFields.size() + 1, "all but the GPU's HBM");
 
 PrecisionRecipe read_recipe(Section& section, std::string_view key);
 

@@ -215,11 +215,6 @@ TEST_CASE("a training step refuses what it has no schedule or kernels for, by na
   setup.model = encoder_decoder();
   CHECK_THROWS_WITH_AS(training_step(setup, 2), "encoder-decoder models are not supported in training steps",
                        std::invalid_argument);
-  setup.model = dense();
-  setup.model.norm_after = true;
-  CHECK_THROWS_WITH_AS(training_step(setup, 2),
-                       "models with norms after their blocks are not supported in training steps",
-                       std::invalid_argument);
   const Stack biased = transformer(encoder_decoder()).stacks.front();
   CHECK_THROWS_WITH_AS(lower(biased.start, setup.framework, kBatch),
                        "the framework has no kernels for 'attn.bias'", std::invalid_argument);

@@ -73,6 +73,7 @@ struct Framework {
   AttentionCode attention = AttentionCode::newest;
   bool grouped_heads = true;  ///< that kernel knows keys and values that several heads share
   bool dropout = false;
+  bool sequences_apart = false;         ///< attention's products and softmax are launched for each sequence
   bool separate_projections = false;    ///< queries, keys, values, gate and up each by a product of its own
   DType parameter_dtype = DType::fp32;  ///< of what the optimizer updates
   bool master_copy = false;             ///< beside parameters of the type that computes, one in parameter_dtype
@@ -85,6 +86,7 @@ struct Framework {
   bool clips_gradients = true;        ///< by their norm
   bool syncs = false;                 ///< the host waits for gradients and their norm before the optimizer
   bool syncs_passes = false;          ///< and after each pass of a micro-batch, to time it
+  bool syncs_attention = false;       ///< forward, before scores, softmax, values and the projection after them
   bool overlaps_gradients = true;     ///< gradients are reduced while the backward pass goes on
   bool in_place_reduction = false;    ///< gradients that are kept are reduced where they are
   bool overlaps_tensor = true;        ///< sums over tensor-parallel ranks run beside gradients of weights

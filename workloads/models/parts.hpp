@@ -68,6 +68,7 @@ enum class Role : std::uint8_t {
   restore,  ///< experts' outputs put back into the order in which their tokens arrived
   combine,  ///< experts' outputs brought back to their tokens
   residual,
+  pick,  ///< of tokens whose words are predicted
   transform,
   classes,
   logits,
@@ -106,6 +107,7 @@ constexpr auto enum_names(Role) {
                                         {"restore", Role::restore},
                                         {"combine", Role::combine},
                                         {"residual", Role::residual},
+                                        {"pick", Role::pick},
                                         {"transform", Role::transform},
                                         {"classes", Role::classes},
                                         {"logits", Role::logits},
@@ -252,6 +254,12 @@ struct Classes {
   std::int64_t classes = 0;
 };
 
+/// Tokens whose words are predicted, so many of each sequence: what follows is of these alone.
+struct Picked {
+  std::int64_t width = 0;
+  std::int64_t of_sequence = 0;
+};
+
 /// Cross entropy over all words.
 struct Loss {
   std::int64_t words = 0;
@@ -259,10 +267,10 @@ struct Loss {
 
 }  // namespace parts
 
-using PartKind =
-    std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection, parts::HeadNorm,
-                 parts::Rotation, parts::LatentRotation, parts::Attention, parts::Activation, parts::Residual,
-                 parts::Dropout, parts::Router, parts::Experts, parts::Classes, parts::Loss, parts::Adapter>;
+using PartKind = std::variant<parts::Embedding, parts::RelativeBias, parts::Norm, parts::Projection,
+                              parts::HeadNorm, parts::Rotation, parts::LatentRotation, parts::Attention,
+                              parts::Activation, parts::Residual, parts::Dropout, parts::Router, parts::Experts,
+                              parts::Classes, parts::Loss, parts::Adapter, parts::Picked>;
 
 struct ModelPart {
   PartId id;

@@ -136,9 +136,9 @@ void TrainingLowering::quantized_attention(const parts::Attention& part) {
 }
 
 void TrainingLowering::batched_product(const GemmShape& gemm) {
-  forward(gemm);
+  forward(gemm).launches = launches_of_attention();
   for (const GemmShape& gradient : c3::backward(gemm))
-    push_backward(gradient);
+    push_backward(gradient).launches = launches_of_attention();
 }
 
 void TrainingLowering::scores_and_values(const parts::Attention& part) {
@@ -150,9 +150,9 @@ void TrainingLowering::scores_and_values(const parts::Attention& part) {
   begin(Role::scores);
   batched_product({.m = length, .n = length, .k = part.head_dim, .dtype = batch_.dtype, .batch = batch});
   begin(Role::softmax);
-  backward(VectorOp::softmax, scores, Pass::backward);
+  backward(VectorOp::softmax, scores, Pass::backward).launches = launches_of_attention();
   before_softmax(scores);
-  forward(VectorOp::softmax, scores, size(scores));
+  forward(VectorOp::softmax, scores, size(scores)).launches = launches_of_attention();
   if (framework_.dropout) {
     forward(VectorOp::mul_scalar, scores, size(scores) + mask(scores));
     push_backward_first(vector_shape(VectorOp::mul_scalar, scores, batch_.dtype));

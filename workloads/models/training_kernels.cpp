@@ -28,6 +28,7 @@ struct Tensors {
     return (part.is_tied ? 0 : weights) + (part.has_bias ? weights : 0);
   }
   int operator()(const parts::Attention& part) const { return part.has_sinks ? 1 : 0; }
+  int operator()(const parts::Classes& /*part*/) const { return 4; }
   int operator()(const parts::Router& part) const { return part.has_bias ? 2 : 1; }
   int operator()(const parts::Experts& part) const {
     int of_one = 0;

@@ -33,6 +33,8 @@ void TrainingLowering::write_kernels(const ModelPart& part) {
                     [this](const parts::Router& kind) { router(kind); },
                     [this](const parts::Experts& kind) { experts(kind); },
                     [this](const parts::Adapter& kind) { adapter(kind); },
+                    [this](const parts::Classes& kind) { classes(kind); },
+                    [this](const parts::Picked& kind) { pick(kind); },
                     // Kinds that it has no kernels for.
                     [this](const auto& /*kind*/) { refuse(); }},
              part.kind);
@@ -144,12 +146,20 @@ void TrainingLowering::fused_norm(Norm formula, TensorShape tensor, TensorShape 
   const VectorOp cast = is_layernorm ? VectorOp::layernorm_quantize : VectorOp::rmsnorm_quantize;
   // Its input, and its output for the product after it.
   PartKernel& kernel = forward(is_whole ? cast : op, forward_tensor, size(tensor) + kept);
-  if (part_is({BlockId::self_attention, Role::norm})) kernel.kept_input = size(tensor);
+  kernel.kept_input = kept_as_layer_input(size(tensor), kept);
   backward(op, backward_tensor, Pass::backward);
   if (norm_is_frozen_) return;
   // Gradients of its weight (and bias): one kernel sums over the rows, from the input and the gradient.
   backward(VectorOp::reduce, {tensor.cols, 2 * tensor.rows}).gradient =
       size({is_layernorm ? 2 : 1, tensor.cols});
+}
+
+// In front of attention its input, which the layer before has made; at a layer's end its output.
+Bytes TrainingLowering::kept_as_layer_input(Bytes of_input, Bytes of_output) const {
+  if (!part_is(Role::norm) || !is_of_layer()) return {};
+  if (next_part() == nullptr) return of_output;
+  const bool is_first = block() == BlockId::self_attention && next_part()->id.block == BlockId::self_attention;
+  return is_first ? of_input : Bytes{};
 }
 
 // What feeds the next part's backward pass is kept as it is. What shared experts make is added to what others

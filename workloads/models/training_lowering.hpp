@@ -98,6 +98,8 @@ class TrainingLowering : public Lowering {
   void latent_rotation(const parts::LatentRotation& part);
   void router(const parts::Router& part);
   void experts(const parts::Experts& part);
+  void classes(const parts::Classes& part);
+  void pick(const parts::Picked& part);
   class AdapterPair;
   void adapter(const parts::Adapter& part);
   void move_rows(std::int64_t from, std::int64_t to, std::int64_t width);
@@ -140,6 +142,12 @@ class TrainingLowering : public Lowering {
   void context_attention(const parts::Attention& part);
   void scores_and_values(const parts::Attention& part);
   void batched_product(const GemmShape& gemm);
+  /// That one of attention's products or softmaxes costs the host.
+  int launches_of_attention() const {
+    return framework_.sequences_apart ? static_cast<int>(batch_.sequences) : 1;
+  }
+  /// Of a norm's kernel that keeps its input of \p of_input and \p of_output: what is kept as a layer's input.
+  Bytes kept_as_layer_input(Bytes of_input, Bytes of_output) const;
   VectorShape cast_of(TensorShape tensor) const;
   bool repeats_heads(std::int64_t heads, std::int64_t kv_heads) const {
     return !framework_.grouped_heads && kv_heads < heads;

@@ -13,7 +13,7 @@ class TransformerParts {
   explicit TransformerParts(const ModelDimensions& model) : model_(model) {}
 
   Stack stack(bool is_causal, bool is_second) const;
-  std::vector<ModelPart> head(ModelHead head) const;
+  std::vector<ModelPart> head(ModelHead head, std::int64_t predictions) const;
 
  private:
   std::vector<ModelPart> start(bool is_second) const;
@@ -175,19 +175,23 @@ Stack TransformerParts::stack(bool is_causal, bool is_second) const {
   return stack;
 }
 
-std::vector<ModelPart> TransformerParts::head(ModelHead head) const {
+// Sequences are classified by the first of their tokens, which may be none of those that are predicted.
+std::vector<ModelPart> TransformerParts::head(ModelHead head, std::int64_t predictions) const {
   if (head == ModelHead::classifier) return {classes()};
   constexpr BlockId kHead = BlockId::head;
   std::vector<ModelPart> parts;
   const bool is_pretraining = head == ModelHead::pretraining;
+  if (is_pretraining) parts.push_back(classes());
+  if (predictions > 0)
+    parts.push_back({{kHead, Role::pick}, parts::Picked{.width = model_.hidden, .of_sequence = predictions}});
   if (is_pretraining) {
     constexpr PartId kTransform = {kHead, Role::transform};
-    parts = {
-        classes(),
+    parts.push_back(
         {kTransform,
-         parts::Projection{.inputs = model_.hidden, .outputs = {model_.hidden}, .has_bias = model_.biases}},
-        {kTransform, parts::Activation{model_.activation, model_.hidden}},
-        {kTransform, parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}}};
+         parts::Projection{.inputs = model_.hidden, .outputs = {model_.hidden}, .has_bias = model_.biases}});
+    parts.push_back({kTransform, parts::Activation{model_.activation, model_.hidden}});
+    parts.push_back(
+        {kTransform, parts::Norm{.formula = model_.norm, .width = model_.hidden, .is_of_sum = false}});
   }
   parts.push_back({{kHead, Role::logits},
                    parts::Projection{.inputs = model_.hidden,
@@ -200,10 +204,10 @@ std::vector<ModelPart> TransformerParts::head(ModelHead head) const {
 
 }  // namespace
 
-Model transformer(const ModelDimensions& model, ModelHead head) {
+Model transformer(const ModelDimensions& model, ModelHead head, std::int64_t predictions) {
   const TransformerParts parts(model);
   const bool has_two_stacks = model.structure == Structure::encoder_decoder;
-  Model whole{.name = model.name, .stacks = {}, .head = parts.head(head)};
+  Model whole{.name = model.name, .stacks = {}, .head = parts.head(head, predictions)};
   whole.stacks.push_back(parts.stack(model.structure == Structure::decoder, false));
   if (has_two_stacks) whole.stacks.push_back(parts.stack(true, true));
   return whole;

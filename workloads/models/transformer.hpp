@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.hpp"
 #include "workloads/models/parts.hpp"
 
 namespace c3::inline workloads {
@@ -13,8 +14,13 @@ namespace c3::inline workloads {
 enum class ModelHead {
   language_model,  ///< logits of every token
   classifier,      ///< BERT's pooler and two classes of each sequence; without a loss
-  pretraining,     ///< BERT's: masked language model, and next sentence prediction, of which no loss is taken
+  pretraining,     ///< BERT's: masked language model, and next sentence prediction
 };
+constexpr auto enum_names(ModelHead) {
+  return std::to_array<EnumName<ModelHead>>({{"language_model", ModelHead::language_model},
+                                             {"classifier", ModelHead::classifier},
+                                             {"pretraining", ModelHead::pretraining}});
+}
 
 /// Parts that follow one another, and the layers of a stack that have them.
 struct Block {
@@ -37,7 +43,9 @@ struct Model {
 
 /// Layers of attention and feed-forward blocks, with rotated positions where the model has no table of
 /// positions and no relative ones. A decoder behind an encoder also attends to that and shares its embedding.
-Model transformer(const ModelDimensions& model, ModelHead head = ModelHead::language_model);
+/// \param predictions words of a sequence that the head predicts, whose tokens are picked before it; 0: all
+Model transformer(const ModelDimensions& model, ModelHead head = ModelHead::language_model,
+                  std::int64_t predictions = 0);
 
 /// All parts of one layer of \p stack.
 std::vector<ModelPart> layer_of(const Stack& stack, std::int64_t layer);

@@ -93,14 +93,15 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
   return flat(VectorOp::copy, static_cast<std::int64_t>(static_cast<double>(count) * both), other);
 }
 
-// Two for each tensor that the optimizer sees, of equal sizes and of its type, made in its first step.
+// As many as the optimizer keeps for each tensor that it sees, of equal sizes and of its type, made in its
+// first step.
 void DataParallel::hold_moments() {
   const Bytes moment = element_size(setup_.framework.parameter_dtype);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     const std::int64_t count = tensors(unit);
     for (std::int64_t tensor = 0; tensor < count; ++tensor) {
       const std::int64_t begin = updated(unit) * tensor / count, end = updated(unit) * (tensor + 1) / count;
-      for (int times = 0; times < 2; ++times)
+      for (int state = 0; state < setup_.optimizer.kind->states; ++state)
         program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
                                         moment * static_cast<double>(end - begin));
     }

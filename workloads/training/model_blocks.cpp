@@ -121,7 +121,7 @@ class BlockMaker {
 }  // namespace
 
 ModelBlocks model_blocks(const TrainingSetup& setup, ExpertPosition at) {
-  const Model model = transformer(setup.model);
+  const Model model = transformer(setup.model, setup.head, setup.predictions);
   const Stack& stack = model.stacks.front();
   BlockMaker maker(setup);
   std::vector<ModelPart> head = stack.end;

@@ -1,6 +1,5 @@
 #include "workloads/training/optimizer_step.hpp"
 
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -20,26 +19,25 @@ void OptimizerStep::write() {
   if (framework.master_copy) unscale();
   if (framework.clips_gradients) sum_squares();
   if (framework.syncs) program_.host_wait(program_.record(compute_, "gradients checked"));
-  if (framework.clips_gradients) scale();
+  const bool clips_itself = framework.fused_optimizer && setup_.optimizer.kind->clips;
+  if (framework.clips_gradients && !clips_itself) scale();
   list_tensors();
-  for (const std::size_t unit : units_)
-    update(unit);
+  update();
   if (setup_.precision.gathers_cast()) cast_weights();
   data_parallel_.after_optimizer();
 }
 
 void OptimizerStep::unscale() {
   for (const std::size_t unit : units_) {
-    if (setup_.framework.gradient_dtype != DType::fp32) program_.kernel(compute_, "main gradients", cast(unit));
-    if (setup_.dtype == DType::fp16)
-      program_.kernel(compute_, "unscale", of_gradients(VectorOp::mul_scalar, unit));
+    if (setup_.framework.gradient_dtype != DType::fp32) kernel("main gradients", cast(unit));
+    if (setup_.dtype == DType::fp16) kernel("unscale", of_gradients(VectorOp::mul_scalar, unit));
   }
 }
 
 // Over all ranks. Those that have all gradients of a weight know its share of the norm.
 void OptimizerStep::sum_squares() {
   for (const std::size_t unit : units_)
-    program_.kernel(compute_, "clip", of_gradients(VectorOp::reduce, unit));
+    kernel("clip", of_gradients(VectorOp::reduce, unit));
   const bool is_sharded = (setup_.sharding != Sharding::none && grid_.replicas().size > 1) ||
                           (setup_.has_expert_grid() && setup_.experts.ranks > 1);
   const CollectiveCall all{.kind = CollectiveKind::all_reduce, .bytes = Bytes{8}, .dtype = DType::fp32};
@@ -59,15 +57,12 @@ void OptimizerStep::sum_squares() {
 // Times what makes the norm small enough.
 void OptimizerStep::scale() {
   for (const std::size_t unit : units_)
-    program_.kernel(compute_, "clip", of_gradients(VectorOp::mul_scalar, unit));
+    kernel("clip", of_gradients(VectorOp::mul_scalar, unit));
 }
 
 // The host makes the lists over which kernels go, before it launches the first of them.
 void OptimizerStep::list_tensors() {
-  std::int64_t tensors = 0;
-  for (const std::size_t unit : units_)
-    tensors += data_parallel_.tensors(unit);
-  program_.host_work(program_.costs().optimizer * static_cast<double>(tensors));
+  program_.host_work(program_.costs().optimizer * static_cast<double>(tensors()));
 }
 
 namespace {
@@ -81,21 +76,68 @@ std::int64_t as_fp32(std::int64_t count, DType dtype) {
 
 }  // namespace
 
-void OptimizerStep::update(std::size_t unit) {
-  // PyTorch's loops over lists of tensors where one kernel does not do it all: decay, first moment, second
-  // moment (two), root, correction, epsilon, update.
-  constexpr std::array kLoops = {VectorOp::mul_scalar, VectorOp::add,        VectorOp::mul_scalar,
-                                 VectorOp::add,        VectorOp::pow_scalar, VectorOp::mul_scalar,
-                                 VectorOp::add_scalar, VectorOp::add};
-  const std::int64_t count = data_parallel_.updated(unit);
-  const DType dtype = setup_.framework.parameter_dtype;  // of the moments, too
-  if (setup_.framework.fused_optimizer) {
-    program_.kernel(compute_, "adam", flat(VectorOp::adam, as_fp32(count, dtype), DType::fp32));
-  } else {
-    for (const VectorOp op : kLoops)
-      program_.kernel(compute_, "adam", flat(op, count, dtype));
+void OptimizerStep::update() {
+  const OptimizerEntry& optimizer = *setup_.optimizer.kind.operator->();
+  const OptimizerKernels& kernels = setup_.framework.fused_optimizer ? optimizer.fused : optimizer.loops;
+  for (const std::size_t unit : units_) {
+    run(kernels.first, unit);
+    if (kernels.then.empty()) copy_parameters(unit);
   }
-  if (setup_.framework.master_copy) program_.kernel(compute_, "parameters", cast(unit));
+  if (kernels.then.empty()) return;
+  sum_norms_of_tensors();
+  for (const std::size_t unit : units_) {
+    run(kernels.then, unit);
+    copy_parameters(unit);
+  }
+}
+
+void OptimizerStep::run(std::span<const OptimizerPass> passes, std::size_t unit) {
+  const std::int64_t count = data_parallel_.updated(unit);
+  const DType dtype = setup_.framework.parameter_dtype;  // of what the optimizer keeps, too
+  for (const OptimizerPass& pass : passes) {
+    kernel(std::string(pass.name), setup_.framework.fused_optimizer
+                                       ? flat(pass.op, as_fp32(count, dtype), DType::fp32)
+                                       : flat(pass.op, count, dtype));
+  }
+}
+
+void OptimizerStep::copy_parameters(std::size_t unit) {
+  if (setup_.framework.master_copy) kernel("parameters", cast(unit));
+}
+
+void OptimizerStep::sum_norms_of_tensors() {
+  const Bytes norms = 2.0 * element_size(DType::fp32) * static_cast<double>(tensors());
+  std::vector<GridAxis> axes;
+  if (setup_.sharding != Sharding::none && grid_.size(GridAxis::data) > 1) axes.push_back(GridAxis::data);
+  if (grid_.size(GridAxis::tensor) > 1) axes.push_back(GridAxis::tensor);
+  if (axes.empty()) return;
+  const auto stream = program_.stream("norm");
+  program_.order(compute_, stream, "norms of tensors");
+  for (const GridAxis axis : axes)
+    program_.collective(
+        stream, "norms of tensors",
+        grid_.along(axis, {.kind = CollectiveKind::all_reduce, .bytes = norms, .dtype = DType::fp32}));
+  program_.order(stream, compute_, "norms of tensors summed");
+}
+
+// The interface of HBM is busy for as long as the units inside, which see as many bytes in a fraction of the
+// time.
+void OptimizerStep::kernel(const std::string& name, const VectorShape& shape) {
+  const double inside = setup_.optimizer.near_memory;
+  if (inside <= 0.0) return program_.kernel(compute_, name, shape);
+  const VectorOpTraits& costs = traits(shape.chain.first());
+  const Bytes tensor = element_size(shape.dtype) * static_cast<double>(shape.rows * shape.cols);
+  TimedKernel timed{
+      .duration = {}, .read = tensor * costs.reads / inside, .written = tensor * costs.writes / inside};
+  timed.duration = Seconds{1.0 / hbm_rate_alone(setup_.optimizer.hbm, timed.read, timed.written)};
+  program_.timed(compute_, name, timed);
+}
+
+std::int64_t OptimizerStep::tensors() const {
+  std::int64_t tensors = 0;
+  for (const std::size_t unit : units_)
+    tensors += data_parallel_.tensors(unit);
+  return tensors;
 }
 
 // What is sharded whole is cast before it is gathered. A rank's part of a block of numbers that share a scale
@@ -109,8 +151,7 @@ void OptimizerStep::cast_weights() {
   for (const std::size_t unit : units_) {
     const std::int64_t count = data_parallel_.updated_casts(unit);
     if (count > 0) tensors += data_parallel_.tensors(unit);
-    if (count > 0 && searches)
-      program_.kernel(compute_, "largest weights", flat(VectorOp::reduce, count, from));
+    if (count > 0 && searches) kernel("largest weights", flat(VectorOp::reduce, count, from));
   }
   if (tensors > 0 && grid_.size(GridAxis::data) > 1) {
     const auto stream = program_.stream("norm");
@@ -127,8 +168,7 @@ void OptimizerStep::cast_weights() {
     const auto count = static_cast<double>(data_parallel_.updated_casts(unit));
     const double read_and_written = element_size(from).value + bytes_of_number(recipe.weights.rows);
     const double as_copy = count * 0.5 * read_and_written / element_size(from).value;
-    if (count > 0.0)
-      program_.kernel(compute_, "weights cast", flat(VectorOp::copy, static_cast<std::int64_t>(as_copy), from));
+    if (count > 0.0) kernel("weights cast", flat(VectorOp::copy, static_cast<std::int64_t>(as_copy), from));
   }
 }
 

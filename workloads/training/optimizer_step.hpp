@@ -2,10 +2,14 @@
 /// What follows the last backward pass: norm and clipping of gradients, the optimizer, copies of parameters.
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "gpu/kernels/vector/vector_shape.hpp"
 #include "workloads/training/data_parallel.hpp"
+#include "workloads/training/optimizers/optimizer.hpp"
 #include "workloads/training/rank_grid.hpp"
 
 namespace c3::inline workloads {
@@ -15,11 +19,14 @@ namespace c3::inline workloads {
 /// any (`Framework::syncs`), summed up for their norm and scaled by it; the optimizer updates fp32 parameters,
 /// which are copied to those that layers compute with. Source: NVIDIA/Megatron-LM,
 /// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer, and clip_grads.py;
-/// deepspeed/runtime/fp16/fused_optimizer.py does as much. Others update what they have in one kernel, or in
-/// PyTorch's loops over lists of tensors. Before its first kernel the host goes through all tensors in Python
+/// deepspeed/runtime/fp16/fused_optimizer.py does as much. Which kernels update them is the optimizer's matter
+/// (optimizers/). With OptimizerSetup::near_memory all of these kernels run inside the memory stacks, at a
+/// multiple of the bandwidth that HBM has outside, which is kept from others for as long: Samsung's HBM-PIM has
+/// arithmetic units beside banks, four times as fast together as the interface (Lee et al., ISCA 2021). Before
+/// its first kernel the host goes through all tensors in Python
 /// (`Host::optimizer`), as recorded steps do. Wrong when: kernels over lists of tensors are cut where a list is
 /// too long for one launch; a rank's share is whole tensors, which are fewer (Megatron-Core's distributed
-/// optimizer).
+/// optimizer); near memory, what is read together lies in unlike banks.
 class OptimizerStep {
  public:
   /// \param units numbers of those of which this rank has parameters. All references must outlive it.
@@ -32,7 +39,13 @@ class OptimizerStep {
   void sum_squares();
   void scale();
   void list_tensors();
-  void update(std::size_t unit);
+  void update();
+  void run(std::span<const OptimizerPass> passes, std::size_t unit);
+  /// Of tensors of which this rank has a part, over the ranks that have the others.
+  void sum_norms_of_tensors();
+  void copy_parameters(std::size_t unit);
+  /// On the GPU or in its memory.
+  void kernel(const std::string& name, const VectorShape& shape);
   /// Weights that are kept in a recipe's type: their scales, on which all ranks agree, and their casts.
   void cast_weights();
   /// \p op on the gradients of \p unit that this rank updates.
@@ -40,6 +53,7 @@ class OptimizerStep {
   /// Numbers of \p unit in the computing type and in fp32, one read and the other written.
   VectorShape cast(std::size_t unit) const;
   DType gradient_dtype() const;  ///< of those that are clipped
+  std::int64_t tensors() const;  ///< that this rank updates, or a share of each
 
   const TrainingSetup& setup_;
   const RankGrid& grid_;

@@ -11,7 +11,9 @@
 #include "workloads/models/host.hpp"
 #include "workloads/models/model_dimensions.hpp"
 #include "workloads/models/precision/precision_setup.hpp"
+#include "workloads/models/transformer.hpp"
 #include "workloads/training/expert_setup.hpp"
+#include "workloads/training/optimizers/optimizer.hpp"
 #include "workloads/training/pipeline_setup.hpp"
 
 namespace c3::inline workloads {
@@ -114,9 +116,14 @@ struct TrainingSetup {
   PrecisionSetup precision = {};
   StepGraphs graphs = StepGraphs::none;
   ExpertSetup experts = {};
+  OptimizerSetup optimizer = {};
+  ModelHead head = ModelHead::language_model;
+  std::int64_t predictions = 0;  ///< words of a sequence that the head predicts; 0: all
 
   /// Of a micro-batch, that a rank has.
   std::int64_t tokens() const { return micro_batch * sequence / context.ranks; }
+  /// Of a micro-batch, whose words the head predicts on a rank.
+  std::int64_t predicted_tokens() const { return predictions > 0 ? micro_batch * predictions : tokens(); }
   /// Into which products are cut beside which collectives run.
   int product_parts() const {
     if (tensor_overlap == TensorOverlap::none || tensor_overlap == TensorOverlap::fused) return 1;

@@ -121,7 +121,8 @@ bool StepComposer::runs_again(const PartKernel& kernel) const {
   const bool is_last = ((is_of_experts || kernel.part.block == BlockId::feed_forward) &&
                         (role == Role::down || role == Role::residual)) ||
                        (is_of_experts && (role == Role::restore || role == Role::combine));
-  const bool is_needed = framework.dropout || !is_last;
+  // A norm behind the last sum keeps that sum.
+  const bool is_needed = framework.dropout || setup_.model.norm_after || !is_last;
   switch (setup_.recompute) {
     case Recompute::none:
       return false;
@@ -172,6 +173,7 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   const PartId part = kernels.front().part;
   const PartCollectives collectives = collectives_of(setup_, part, pass);
   if (exchange_) exchange_->before(part);
+  if (pass == Pass::forward) sync_attention(part);
   holds_outputs_ = pass == Pass::forward && (part.block == BlockId::head || part.block == BlockId::loss);
   const int chunks = chunks_of(part, pass, collectives);
   // Where the framework does not gather again, the backward pass' copy is what was gathered.
@@ -211,6 +213,13 @@ void StepComposer::run_part(std::span<const PartKernel> kernels, Pass pass, Keep
   if (collectives.reduces && !in_ring) end_reduction(part, copies_sums(part, chunks));
   if (part.block == BlockId::loss && pass == Pass::forward) loss_sums();
   if (exchange_) exchange_->after(part, pass);
+}
+
+void StepComposer::sync_attention(PartId part) {
+  if (!setup_.framework.syncs_attention || part.block != BlockId::self_attention) return;
+  const Role role = part.role;
+  if (role == Role::scores || role == Role::softmax || role == Role::values || role == Role::out)
+    program_.host_wait(program_.record(compute_, name_of(part) + " may begin"));
 }
 
 /// \param inputs after which a rank has all tokens of what it kept a part of

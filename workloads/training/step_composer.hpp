@@ -160,7 +160,9 @@ class StepComposer {
   Bytes kept_bytes(const PartKernel& kernel, Keeping keeping) const;
   CollectiveCall tensor_call(CollectiveKind kind, Bytes bytes) const;
   Bytes hidden_bytes() const;  ///< of all tokens of a micro-batch
-  Bytes stream_bytes() const;  ///< of what runs past the blocks on one rank
+  void sync_attention(PartId part);
+  Bytes summed_bytes(PartId part) const;  ///< over tensor-parallel ranks, of a micro-batch
+  Bytes stream_bytes() const;             ///< of what runs past the blocks on one rank
   void begin(const std::string& what, HostPass pass);
 
   const TrainingSetup& setup_;
@@ -188,8 +190,8 @@ class StepComposer {
   int started_transfers_ = 0, awaited_transfers_ = 0;  ///< in the part that runs
   StepProgram::Stream transfers_ = 0;                  ///< of the last one
   std::vector<Tensor> part_memory_;                    ///< until the part that runs has ended
-  std::vector<Tensor> outputs_;  ///< that nobody keeps, in use for now
-  bool holds_outputs_ = false;   ///< until release_outputs(): logits, until there is a loss
+  std::vector<Tensor> outputs_;                        ///< that nobody keeps, in use for now
+  bool holds_outputs_ = false;  ///< until release_outputs(): logits, until there is a loss
   Flops model_flops_, hardware_flops_;
 };
 

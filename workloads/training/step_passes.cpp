@@ -192,7 +192,7 @@ void StepComposer::log_losses() {
   if (setup_.framework.logged_losses == 0) return;
   begin("logged losses", HostPass::forward);
   const std::int64_t words = table_parameters() / setup_.model.hidden;
-  const auto numbers = static_cast<double>(setup_.tokens() * words);
+  const auto numbers = static_cast<double>(setup_.predicted_tokens() * words);
   MemoryLedger& memory = program_.memory();
   const Tensor logits =
       memory.allocate(compute_, MemoryClass::activations, "logits", element_size(setup_.dtype) * numbers);
@@ -200,9 +200,9 @@ void StepComposer::log_losses() {
                                       2.0 * element_size(DType::fp32) * numbers);
   for (int i = 0; i < setup_.framework.logged_losses; ++i) {
     if (setup_.dtype != DType::fp32)
-      program_.kernel(compute_, "loss logged", fp32_copy(setup_.tokens() * words, setup_.dtype));
+      program_.kernel(compute_, "loss logged", fp32_copy(setup_.predicted_tokens() * words, setup_.dtype));
     program_.kernel(compute_, "loss logged",
-                    vector_shape(VectorOp::softmax, {setup_.tokens(), words}, DType::fp32));
+                    vector_shape(VectorOp::softmax, {setup_.predicted_tokens(), words}, DType::fp32));
   }
   memory.release(wide);
   memory.release(logits);

@@ -27,6 +27,10 @@ void StepProgram::kernel(Stream stream, const std::string& name, const Operator&
   launch(builder_.kernel(stream, name, op), kernel_cost());
 }
 
+void StepProgram::timed(Stream stream, const std::string& name, const TimedKernel& kernel) {
+  launch(builder_.timed(stream, name, kernel), kernel_cost());
+}
+
 void StepProgram::host_launches(int count) { host_work(kernel_cost() * static_cast<double>(count)); }
 
 void StepProgram::collective(Stream stream, const std::string& name, CollectiveCall call) {

@@ -34,6 +34,7 @@ class StepProgram {
   const std::string& range() const { return range_; }
 
   void kernel(Stream stream, const std::string& name, const Operator& op);
+  void timed(Stream stream, const std::string& name, const TimedKernel& kernel);
   void collective(Stream stream, const std::string& name, CollectiveCall call);
   void exchange(Stream stream, const std::string& name, Exchange messages);
   /// The event is called \p name with the number of its occurrence.

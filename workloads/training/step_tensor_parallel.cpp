@@ -104,13 +104,19 @@ StepProgram::Stream StepComposer::stream_of_sums(PartId part, bool copies) {
   return program_.stream(copies ? "tensor_copy" : "tensor");
 }
 
+// The head has the tokens whose words it predicts.
+Bytes StepComposer::summed_bytes(PartId part) const {
+  const std::int64_t tokens = part.block == BlockId::head ? setup_.predicted_tokens() : setup_.tokens();
+  return element_size(setup_.dtype) * static_cast<double>(tokens * setup_.model.hidden);
+}
+
 void StepComposer::reduce_tokens(PartId part, int chunks, bool copies) {
   const auto stream = stream_of_sums(part, copies);
   program_.order(compute_, stream, name_of(part) + " ready");
   auto kind = setup_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   if (copies) kind = CollectiveKind::all_to_all;
   program_.collective(stream, fmt::format("{} {}", name_of(part), name_of(kind)),
-                      tensor_call(kind, hidden_bytes() / chunks));
+                      tensor_call(kind, summed_bytes(part) / chunks));
 }
 
 // What was copied is as large as the whole tensor, and is added up into this rank's part of it. An addition
@@ -129,7 +135,7 @@ void StepComposer::loss_sums() {
   if (setup_.tensor_parallel == 1) return;
   const auto stream = program_.stream("vocabulary");
   program_.order(compute_, stream, "loss ready");
-  const Bytes bytes = element_size(DType::fp32) * static_cast<double>(setup_.tokens());
+  const Bytes bytes = element_size(DType::fp32) * static_cast<double>(setup_.predicted_tokens());
   for (const char* what : {"largest logit", "sum of exponentials", "right logit"})
     program_.collective(stream, what, tensor_call(CollectiveKind::all_reduce, bytes));
   program_.order(stream, compute_, "loss summed");

@@ -25,7 +25,9 @@ class Share {
   void operator()(parts::HeadNorm& part) const { divide_heads(part); }
   void operator()(parts::Rotation& part) const { divide_heads(part); }
   void operator()(parts::Attention& part) const { divide_heads(part); }
-  void operator()(parts::Activation& part) const { part.width /= ranks_; }
+  void operator()(parts::Activation& part) const {
+    if (part_.block != BlockId::head) part.width /= ranks_;
+  }
   void operator()(parts::Adapter& part) const {
     part.ranks = static_cast<int>(ranks_);
     part.splits_outputs = part_.role == Role::qkv_adapter || part_.role == Role::gate_up_adapter;

@@ -12,6 +12,7 @@
 #include "workloads/pipeline/pipeline_play.hpp"
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
+#include "workloads/training/head_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -42,8 +43,8 @@ void check(const TrainingSetup& setup, int ranks) {
     throw std::invalid_argument(broken->key + ": " + broken->what);
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
-  if (model.norm_after)
-    throw std::invalid_argument("models with norms after their blocks are not supported in training steps");
+  if (const auto broken = broken_head_rule(setup))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
 }
 
 /// Writes a script for each stage of a pipeline, or one for all ranks.
@@ -190,6 +191,7 @@ class TrainingFamily : public ProgramFamily {
     TrainingSetup setup = setup_;
     if (const auto dtype = setup.precision.recipe->dtype)
       setup.precision.takes_any_layout = takes_any_layout(cluster.gpu, *dtype);
+    setup.optimizer.hbm = cluster.gpu.hbm;
     WrittenStep step = training_step(setup, cluster.ranks());
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;

@@ -1,0 +1,88 @@
+// A point's step, where its time goes, and the closed forms that it obeys.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/scaling_laws/parts.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr int kReplicas = 2;
+constexpr std::int64_t kHead = 128;
+constexpr double kNumber = 2.0;  // bytes in fp16
+
+bool is_backward(const ProfiledOperator& its) { return its.range.starts_with("backward"); }
+
+bool is_product_with_weights(const std::string& name) {
+  return name == "attn.qkv" || name == "attn.out" || name == "mlp.gate_up" || name == "mlp.down";
+}
+
+}  // namespace
+
+Experiment experiment_of(const LawPoint& point) {
+  const auto set = [](std::string_view key, auto value) { return fmt::format("{}={}", key, value); };
+  std::vector<std::string> sets = {
+      set("model.hidden", point.hidden),
+      set("model.ffn", 4 * point.hidden),
+      set("model.heads", point.hidden / kHead),
+      set("model.kv_heads", point.hidden / kHead),
+      set("training.sequence", point.sequence),
+      set("training.micro_batch", point.batch),
+      set("training.tensor_parallel", point.tensor_parallel),
+      set("node.gpus", kReplicas * point.tensor_parallel),
+  };
+  if (point.faster > 1) {
+    sets.push_back(set("+gpu.flops_scale", point.faster));
+    sets.push_back(set("+gpu.hbm_scale", point.faster));
+  }
+  return ExperimentFile::load(experiment_of_study("scaling_laws", "layer.toml"), sets).make(std::nullopt);
+}
+
+LawShares shares_of(const ProjectedStep& step) {
+  LawShares shares;
+  for (const TimedOperatorOfStep& its : step.operators) {
+    if (its.what.is_collective()) {
+      // Gradients are summed over the replicas, all else over ranks that share weights.
+      const bool is_gradient = its.what.name.starts_with("bucket");
+      (is_gradient ? shares.gradients : shares.serialized) += its.time;
+    } else if (its.what.range != "optimizer") {
+      shares.compute += its.time;
+      if (is_backward(its.what)) shares.backward += its.time;
+    }
+  }
+  return shares;
+}
+
+// A layer forward: 2 T (12 H^2 + 2 SL H) / t flops, twice as many backward; four all-reduces of T H numbers. A
+// product's two gradients: 4 T k n flops for k n numbers.
+LawDeviations deviations_of(const LawPoint& point, const Experiment& step) {
+  double flops = 0.0, bytes = 0.0, backward = 0.0, weights = 0.0, buckets = 0.0;
+  const auto& script = step.program.scripts.front();
+  for (const ProfiledOperator& its : profile(step.program, script, step.cluster)) {
+    const bool is_of_layer = its.name.starts_with("attn.") || its.name.starts_with("mlp.");
+    if (its.name.starts_with("bucket") && its.is_collective()) buckets += its.bytes.value;
+    if (!is_of_layer) continue;
+    if (its.is_product()) flops += its.flops.value;
+    if (its.is_collective()) bytes += its.bytes.value;
+    if (!its.is_product() || !is_product_with_weights(its.name)) continue;
+    if (is_backward(its)) {
+      backward += its.flops.value;
+      continue;
+    }
+    const auto* gemm = shape_of<GemmShape>(script.streams[its.place.stream][its.place.operation]);
+    weights += kNumber * static_cast<double>(gemm->n * gemm->k);
+  }
+  const auto tokens = static_cast<double>(point.sequence * point.batch);
+  const auto hidden = static_cast<double>(point.hidden), sequence = static_cast<double>(point.sequence);
+  const double edge = 3.0 * (6.0 * hidden + sequence) / (static_cast<double>(point.tensor_parallel) * kNumber);
+  const double slack = 4.0 * tokens / kNumber;
+  return {.edge = std::abs(flops / bytes / edge - 1.0),
+          .slack = std::abs(backward / weights / slack - 1.0),
+          .buckets = buckets / weights - 1.0};
+}
+
+}  // namespace c3::studies
