@@ -76,8 +76,10 @@ Json json_of(const PlainValue& value) {
 /// editors are slow with large files.
 class SharedParts {
  public:
-  /// What is shared is added to \p definitions. Both must outlive this.
-  SharedParts(const Json& schema, Json& definitions) : schema_(schema), definitions_(definitions) {
+  /// What is shared is added to \p definitions, under the name that \p names has for its text, or else that of
+  /// the first key that has it. All must outlive this.
+  SharedParts(const Json& schema, Json& definitions, const std::map<std::string, std::string>& names)
+      : schema_(schema), definitions_(definitions), own_names_(names) {
     count(schema);
   }
 
@@ -165,9 +167,11 @@ class SharedParts {
   Json defined(const std::string& name, const std::string& text, const std::function<Json()>& written) {
     const auto known = names_.find(text);
     if (known != names_.end()) return reference_to(known->second);
-    std::string own = name;
+    const auto named = own_names_.find(text);
+    const std::string& wanted = named == own_names_.end() ? name : named->second;
+    std::string own = wanted;
     for (int number = 2; definitions_.contains(own); ++number)
-      own = fmt::format("{} {}", name, number);
+      own = fmt::format("{} {}", wanted, number);
     names_[text] = own;
     definitions_[own] = nullptr;  // taken
     Json definition = written();
@@ -177,9 +181,12 @@ class SharedParts {
 
   const Json& schema_;
   Json& definitions_;
+  const std::map<std::string, std::string>& own_names_;
   std::map<std::string, int> uses_;
   std::map<std::string, std::string> names_;
 };
+
+constexpr double kLargestWhole = 1e15;
 
 class SchemaWriter {
  public:
@@ -191,7 +198,7 @@ class SchemaWriter {
                    .meaning = "files, relative to this one, on top of which it is put"});
     out["anyOf"] = Json::array({Json{{"required", Json::array({"extends"})}}, requirements(rule)});
     Json whole = {{"$schema", "http://json-schema.org/draft-04/schema#"}, {"title", title}};
-    whole.update(SharedParts(out, definitions_).write());
+    whole.update(SharedParts(out, definitions_, names_).write());
     whole["$defs"] = definitions_;
     return whole;
   }
@@ -204,7 +211,7 @@ class SchemaWriter {
     return {{"type", "integer"}, {"minimum", rule.low}, {"maximum", rule.high}};
   }
   Json operator()(const FractionRule& rule) {
-    return {{"type", "number"}, {"minimum", rule.low}, {"maximum", rule.high}};
+    return {{"type", "number"}, {"minimum", limit(rule.low)}, {"maximum", limit(rule.high)}};
   }
   Json operator()(const QuantityRule& rule) {
     const std::string name = noun_of({rule});
@@ -229,17 +236,27 @@ class SchemaWriter {
   Json operator()(const TableRule& rule) { return table(rule); }
 
  private:
+  /// Whole numbers without ".0".
+  static Json limit(double value) {
+    const auto whole = static_cast<std::int64_t>(std::clamp(value, -kLargestWhole, kLargestWhole));
+    if (static_cast<double>(whole) == value) return whole;
+    return value;
+  }
+
   /// Plain, or in a table with its source.
   Json value(const Rule& rule) {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
     const bool required = *rule.provenance == Provenance::required;
-    if (is_number(rule)) {
-      const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
-      if (!definitions_.contains(name)) definitions_[name] = number(rule, plain);
+    if (!is_number(rule)) return with_table({{"properties", {{"value", plain}}}}, plain, rule);
+    const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
+    Json either = number(rule, plain);
+    if (!has_limits(rule)) {
+      definitions_[name] = std::move(either);
       return reference_to(name);
     }
-    return with_table({{"properties", {{"value", plain}}}}, plain, rule);
+    names_[either.dump()] = name;
+    return either;
   }
 
   /// \p plain, or the table that holds it with its source as \p of_table says.
@@ -254,8 +271,7 @@ class SchemaWriter {
   static Json numbers_of_table(const Json& plain) { return {{"patternProperties", {{"^[^ks]", plain}}}}; }
 
   Json number(const Rule& rule, const Json& plain) {
-    const bool has_limits = !std::holds_alternative<QuantityRule>(rule.form);
-    if (*rule.provenance == Provenance::required || !has_limits)
+    if (*rule.provenance == Provenance::required || !has_limits(rule))
       return with_table(numbers_of_table(plain), plain, rule);
     // Limits of numbers say nothing of tables, so that one definition of number or table serves all limits.
     const Json type = {{"type", plain["type"]}};
@@ -279,9 +295,12 @@ class SchemaWriter {
                        quantity.sign == Sign::positive ? "above 0" : "0 or more");
   }
 
+  static bool has_limits(const Rule& rule) {
+    return std::holds_alternative<IntegerRule>(rule.form) || std::holds_alternative<FractionRule>(rule.form);
+  }
+
   static bool is_number(const Rule& rule) {
-    return std::holds_alternative<IntegerRule>(rule.form) || std::holds_alternative<FractionRule>(rule.form) ||
-           std::holds_alternative<QuantityRule>(rule.form);
+    return has_limits(rule) || std::holds_alternative<QuantityRule>(rule.form);
   }
 
   /// In a list a table stands whole, whatever the file extends.
@@ -336,6 +355,7 @@ class SchemaWriter {
   }
 
   Json definitions_ = Json::object();
+  std::map<std::string, std::string> names_;  ///< of numbers with limits, by their text
 };
 
 }  // namespace

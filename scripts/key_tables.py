@@ -51,7 +51,7 @@ class Schema:
             return ", ".join(f"`{name}`" for name in part["enum"])
         if "anyOf" in part:
             return " or ".join(dict.fromkeys(self.value(way) for way in part["anyOf"] if "required" not in way))
-        kind = part.get("type")
+        kind = part.get("type") or self.limited(part)
         if kind == "array":
             return "list of " + re.sub(r"\b(table|text|name|integer|size|list)\b", r"\1s", self.value(part["items"]))
         if kind in ("integer", "number"):
@@ -59,6 +59,11 @@ class Schema:
         if kind == "string":
             return "name" if part.get("pattern") == f"^({SLUG})$" else "text"
         return {"boolean": "true or false", "object": "table"}.get(kind, "any value")
+
+    @staticmethod
+    def limited(part):
+        """"integer" or "number" of limits that hold for a plain one as for one with its source."""
+        return part["allOf"][0].get("$ref", "").removeprefix("#/$defs/any ") if "minimum" in part and part.get("allOf") else None
 
     @staticmethod
     def short(limits):

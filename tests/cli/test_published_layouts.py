@@ -110,7 +110,7 @@ FEATURES = {
     "context parallelism by gathers": (DENSE, 'context_parallel = 2\ncontext_exchange = "gather"'),
     "context parallelism by all-to-alls": (DENSE, 'context_parallel = 2\ncontext_exchange = "ulysses"'),
     "hierarchical context parallelism": (DENSE, 'context_parallel = 4\ncontext_exchange = "hierarchical"\ncontext_inner = 2'),
-    "packed sequences": (DENSE, '[workload.lengths]\nlognormal = { median = 500, deviation = 1.0 }\nsequences = 1000\nbatch = "packed"'),
+    "packed sequences": (DENSE, '[workload.lengths]\nlognormal = { median = 500, deviation = 1.0 }\nsequences = 1000\nbatches = "packed"'),
     "delayed FP8": (DENSE, 'precision = "fp8_delayed"'),
     "tensorwise FP8": (DENSE, 'precision = "fp8_tensorwise"'),
     "blockwise FP8": (DENSE, 'precision = "fp8_blockwise"'),
