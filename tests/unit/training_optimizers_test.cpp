@@ -115,6 +115,11 @@ TEST_CASE("norms of tensors are added up over the ranks that have a part of each
           std::vector<double>{all, all});  // over data-parallel ranks, then over tensor-parallel
   }
   CHECK(sums(with(Optimizer::adam, Sharding::optimizer), 4).empty());
+  // Context-parallel ranks have the same weights, and shard them together with data-parallel ones.
+  TrainingSetup context = llama_setup();
+  context.optimizer.kind = optimizer_named("lamb");
+  context.context.ranks = 2;
+  CHECK(sums(context, 2) == std::vector<double>{8.0 * parameters_of(context).tensors});
 }
 
 TEST_CASE("every optimizer, however sharded: its states are in memory, and fusing it moves no more bytes") {

@@ -106,17 +106,21 @@ void OptimizerStep::copy_parameters(std::size_t unit) {
 }
 
 void OptimizerStep::sum_norms_of_tensors() {
-  const Bytes norms = 2.0 * element_size(DType::fp32) * static_cast<double>(tensors());
-  std::vector<GridAxis> axes;
-  if (setup_.sharding != Sharding::none && grid_.size(GridAxis::data) > 1) axes.push_back(GridAxis::data);
-  if (grid_.size(GridAxis::tensor) > 1) axes.push_back(GridAxis::tensor);
-  if (axes.empty()) return;
+  const CollectiveCall all{.kind = CollectiveKind::all_reduce,
+                           .bytes = 2.0 * element_size(DType::fp32) * static_cast<double>(tensors()),
+                           .dtype = DType::fp32};
+  std::vector<CollectiveCall> sums;
+  const RankGroups replicas = grid_.replicas();
+  if (setup_.sharding != Sharding::none && replicas.size > 1) {
+    sums.push_back(all);
+    if (replicas.size < grid_.ranks()) sums.back().groups = replicas;
+  }
+  if (grid_.size(GridAxis::tensor) > 1) sums.push_back(grid_.along(GridAxis::tensor, all));
+  if (sums.empty()) return;
   const auto stream = program_.stream("norm");
   program_.order(compute_, stream, "norms of tensors");
-  for (const GridAxis axis : axes)
-    program_.collective(
-        stream, "norms of tensors",
-        grid_.along(axis, {.kind = CollectiveKind::all_reduce, .bytes = norms, .dtype = DType::fp32}));
+  for (CollectiveCall& sum : sums)
+    program_.collective(stream, "norms of tensors", std::move(sum));
   program_.order(stream, compute_, "norms of tensors summed");
 }
 

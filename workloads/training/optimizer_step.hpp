@@ -26,7 +26,8 @@ namespace c3::inline workloads {
 /// its first kernel the host goes through all tensors in Python
 /// (`Host::optimizer`), as recorded steps do. Wrong when: kernels over lists of tensors are cut where a list is
 /// too long for one launch; a rank's share is whole tensors, which are fewer (Megatron-Core's distributed
-/// optimizer); near memory, what is read together lies in unlike banks.
+/// optimizer); experts have replicas of their own, whose tensors' norms are summed like the others'; near
+/// memory, what is read together lies in unlike banks.
 class OptimizerStep {
  public:
   /// \param units numbers of those of which this rank has parameters. All references must outlive it.
