@@ -59,11 +59,11 @@ struct ConvolutionShape {
   std::int64_t channels = 1;  ///< of the input, all groups together
   std::int64_t filters = 1;   ///< channels of the output, all groups together
   std::int64_t groups = 1;    ///< each takes its share of the channels to its share of the filters
-  Extent2 image;
-  Extent2 filter;
+  Extent2 image = {};
+  Extent2 filter = {};
   Extent2 pad = {0, 0};  ///< zeros on each side
-  Extent2 stride;
-  Extent2 dilation;
+  Extent2 stride = {};
+  Extent2 dilation = {};
   DType dtype = DType::fp16;
   ConvolutionPass pass = ConvolutionPass::forward;
   ImageLayout layout = ImageLayout::nchw;
