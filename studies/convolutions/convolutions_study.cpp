@@ -1,11 +1,13 @@
 #include "studies/convolutions/convolutions_study.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <utility>
 
 #include "configs/preset_store.hpp"
 #include "gpu/calibration/row_groups.hpp"
+#include "studies/convolutions/cross_validation.hpp"
 #include "studies/convolutions/parts.hpp"
 #include "studies/jobs.hpp"
 
@@ -27,12 +29,18 @@ StudyOutcome reproduce_convolutions(const StudyInput& input, const PublishedFigu
     jobs.emplace_back([&, i] {
       predicted[i] = times_on(gpus[i].gpu, gpus[i].db.convolutions, every_row(gpus[i].db.convolutions.size()));
     });
+  std::deque<CrossValidation> fits;
+  for (const MeasuredGpu& gpu : gpus)
+    fits.emplace_back(gpu).plan(jobs);
   run_jobs(jobs, progress);
 
   StudyOutcome outcome;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     std::ranges::move(compared(gpus[i], predicted[i], published, "predicted", FigureKind::predicted),
                       std::back_inserter(outcome.report));
+    std::ranges::move(compared(gpus[i], fits[i].times(), published, "fitted", FigureKind::fitted),
+                      std::back_inserter(outcome.report));
+    outcome.report.push_back(coefficients(gpus[i], fits[i].whole(), published));
     outcome.report.push_back(networks(gpus[i], layers, published));
     outcome.broken.insert(outcome.broken.end(), gpus[i].db.broken.begin(), gpus[i].db.broken.end());
   }

@@ -34,9 +34,10 @@ ConvolutionSolver solver_in(const CheckedRow& row) {
   row.fail("algorithm", "is none of Direct, FFT, GEMM, ImplicitGEMM and Winograd");
 }
 
-/// An extent, or 0.
+/// A number that may be 0.
 std::int64_t count_in(const CheckedRow& row, std::string_view column) {
-  return row.cell(column) == "0" ? 0 : row.whole(column, kLargest);
+  constexpr std::int64_t kMost = std::int64_t{1} << 40U;
+  return row.cell(column) == "0" ? 0 : row.whole(column, kMost);
 }
 
 ConvolutionShape shape_in(const CheckedRow& row) {

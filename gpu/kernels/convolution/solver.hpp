@@ -27,6 +27,9 @@ struct SolverEntry {
 
 std::span<const SolverEntry* const> convolution_solvers();
 
+/// Whether \p solver can compute \p shape; `fastest` always can.
+bool can_run(ConvolutionSolver solver, const ConvolutionShape& shape);
+
 /// The plan of the shape's solver; of the fastest that can run it where it names none. \throws InfeasibleError
 ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const GpuSpec& gpu);
 

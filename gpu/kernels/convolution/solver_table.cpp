@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -18,6 +19,12 @@ extern const SolverEntry kFft;
 std::span<const SolverEntry* const> convolution_solvers() {
   static constexpr std::array kAll = {&kImplicitGemm, &kLibraryGemm, &kDirect, &kWinograd, &kFft};
   return kAll;
+}
+
+bool can_run(ConvolutionSolver solver, const ConvolutionShape& shape) {
+  const auto solvers = convolution_solvers();
+  const auto found = std::ranges::find(solvers, solver, &SolverEntry::solver);
+  return found == solvers.end() || (*found)->can_run(shape);
 }
 
 ConvolutionPlan plan_convolution(const ConvolutionShape& shape, const GpuSpec& gpu) {

@@ -1,0 +1,90 @@
+#include "studies/convolutions/cross_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "configs/coefficient_file.hpp"
+#include "gpu/calibration/cross_validation.hpp"
+#include "gpu/kernels/convolution/solver.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr std::string_view kClass = "convolution";
+constexpr std::size_t kFolds = 5;
+constexpr std::uint64_t kSeed = 1;
+
+/// Few rows and steps, so that all fits take seconds: there are five coefficients.
+KernelFitOptions study_fit() {
+  KernelFitOptions options;
+  options.most_rows = 300;
+  options.fit.starts = 1;
+  options.fit.iterations = 10;
+  options.fit.seed = kSeed;
+  return options;
+}
+
+/// Each solver of each convolution of \p rows that is long enough to be judged.
+std::vector<KernelSample> samples_of(const FindDb& db, const Rows& rows) {
+  std::vector<KernelSample> samples;
+  for (const std::size_t row : rows) {
+    ConvolutionShape shape = db.convolutions[row].shape;
+    for (const auto& [solver, time] : db.convolutions[row].by_solver) {
+      if (time < kLeastJudged || !can_run(solver, db.convolutions[row].shape)) continue;
+      shape.solver = solver;
+      samples.push_back({.op = shape, .time = time});
+    }
+  }
+  return samples;
+}
+
+CoefficientTable fitted_to(const MeasuredGpu& of, const Rows& rows) {
+  const CoefficientTable start = load_coefficients(kClass, shipped_coefficients(kClass));
+  const std::vector<GpuSpec> gpus = {of.gpu};
+  return fit_kernels(samples_of(of.db, rows), gpus, start, study_fit()).table;
+}
+
+GpuSpec with(const CoefficientTable& table, GpuSpec gpu) {
+  KernelCoefficients all = gpu.kernels;
+  apply(table, gpu.family.name, gpu.hbm.technology, all);
+  set_coefficients(gpu, all);
+  return gpu;
+}
+
+}  // namespace
+
+CrossValidation::CrossValidation(const MeasuredGpu& of) : of_(of), times_(of.db.convolutions.size()) {}
+
+void CrossValidation::plan(Jobs& jobs) {
+  std::vector<std::uint64_t> layers;
+  for (const FoundConvolution& found : of_.db.convolutions)
+    layers.push_back(layer_of(found.shape));
+  for (const Split& split : folds_by_key(layers, kFolds, kSeed)) {
+    jobs.emplace_back([this, split] {
+      SolverTimes found =
+          times_on(with(fitted_to(of_, split.fitted), of_.gpu), of_.db.convolutions, split.held_out);
+      for (const std::size_t row : split.held_out)
+        times_[row] = std::move(found[row]);
+    });
+  }
+  jobs.emplace_back([this] { whole_ = fitted_to(of_, every_row(of_.db.convolutions.size())); });
+}
+
+StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
+                          const PublishedFigures& published) {
+  StudySection section{.heading = fmt::format("{}: coefficients that were fitted to all layers", of.name),
+                       .lines = {},
+                       .notes = {},
+                       .value = "here",
+                       .decimals = 3};
+  for (const auto& [key, value] : fitted.values)
+    section.lines.push_back(
+        {.figure = {.of = published.find("coefficient"), .kind = FigureKind::fitted, .simulated = value},
+         .label = key,
+         .rows = of.db.convolutions.size()});
+  return section;
+}
+
+}  // namespace c3::studies
