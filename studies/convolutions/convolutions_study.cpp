@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "configs/preset_store.hpp"
-#include "gpu/calibration/row_groups.hpp"
 #include "studies/convolutions/cross_validation.hpp"
 #include "studies/convolutions/parts.hpp"
 #include "studies/jobs.hpp"
@@ -23,12 +22,7 @@ StudyOutcome reproduce_convolutions(const StudyInput& input, const PublishedFigu
                                     const StudyProgress& progress) {
   const std::vector<MeasuredGpu> gpus = {measured(input, "MI100", "mi100"), measured(input, "MI210", "mi210")};
   const std::vector<NetworkLayer> layers = read_networks(study_file("convolutions", "networks.csv"));
-  std::vector<SolverTimes> predicted(gpus.size());
   Jobs jobs;
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    jobs.emplace_back([&, i] {
-      predicted[i] = times_on(gpus[i].gpu, gpus[i].db.convolutions, every_row(gpus[i].db.convolutions.size()));
-    });
   std::deque<CrossValidation> fits;
   for (const MeasuredGpu& gpu : gpus)
     fits.emplace_back(gpu).plan(jobs);
@@ -36,8 +30,6 @@ StudyOutcome reproduce_convolutions(const StudyInput& input, const PublishedFigu
 
   StudyOutcome outcome;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::ranges::move(compared(gpus[i], predicted[i], published, "predicted", FigureKind::predicted),
-                      std::back_inserter(outcome.report));
     std::ranges::move(compared(gpus[i], fits[i].times(), published, "fitted", FigureKind::fitted),
                       std::back_inserter(outcome.report));
     outcome.report.push_back(coefficients(gpus[i], fits[i].whole(), published));

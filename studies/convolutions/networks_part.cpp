@@ -53,7 +53,7 @@ Sum sum_over(const std::vector<NetworkLayer>& layers, const std::string& network
 }
 
 StudyLine line_of(const Sum& sum, const PublishedFigures& published, std::string label) {
-  StudyLine line{.figure = {.of = published.find("networks"), .simulated = sum.here},
+  StudyLine line{.figure = {.of = published.find("networks"), .kind = FigureKind::fitted, .simulated = sum.here},
                  .label = std::move(label),
                  .rows = static_cast<std::size_t>(sum.measured_layers)};
   line.beside = {{"layers", static_cast<double>(sum.layers)}};

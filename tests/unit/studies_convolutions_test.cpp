@@ -85,7 +85,7 @@ TEST_CASE("solvers are scored by the error of their times, and a choice by what 
   // Direct is 0.15 ms here, half of what it is there, and so the choice: 0.3 ms for 0.2.
   const SolverTimes times = {
       {{ConvolutionSolver::direct, Seconds{0.15e-3}}, {ConvolutionSolver::implicit_gemm, Seconds{0.16e-3}}}};
-  const StudyReport report = compared(of, times, published(), "predicted", FigureKind::predicted);
+  const StudyReport report = compared(of, times, published(), "fitted", FigureKind::fitted);
   REQUIRE(report.size() == 3);
   CHECK(*report[0].lines.front().figure.simulated == near(25.0));  // 0.15 for 0.2
   CHECK(report[0].lines.front().beside.front().second == near(-25.0));

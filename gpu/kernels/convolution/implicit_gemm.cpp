@@ -9,7 +9,9 @@ namespace c3::inline gpu {
 namespace {
 
 // Work groups add parts of a long k to the same result by atomics: parts by powers of two, each of at least
-// this many k (ROCm/MIOpen, gemm_k_global_split of its implicit GEMMs for weights).
+// this many k. Kernels for images with their channels apart cut the batch only; others take k as one, once both
+// tensors have been transposed (ROCm/MIOpen, gemm_k_global_split and GemmKBlocks of its implicit GEMMs for
+// weights).
 constexpr std::int64_t kMostParts = 256;
 constexpr std::int64_t kShortestPart = 64;
 constexpr double kAccumulator = 4.0;  // bytes
@@ -46,6 +48,37 @@ double distinct_share(const ConvolutionShape& shape, const ConvolutionProduct& p
   return std::min(1.0, read / as_matrices);
 }
 
+// Bytes of k that one step of the loop loads of each row: 32 fp16 or 16 fp32 in the kernels of ROCm/MIOpen,
+// which load one step ahead.
+constexpr Bytes kStep{64.0};
+
+/// Each step of the loop over k waits for the slowest of its loads, which were issued a step before: one that
+/// some work group is the first to ask for.
+Seconds waiting(std::int64_t k, DType dtype, const GpuSpec& gpu) {
+  const double steps = static_cast<double>(k) * (element_size(dtype) / kStep);
+  return gpu.hbm.latency * steps;
+}
+
+// Vector instructions of an element on its way from the image to LDS: the load, the store, the step of its
+// address and the check that it is no padding (assumed: one element at a time, as rows of images begin
+// anywhere).
+constexpr double kInstructionsOfElement = 4.0;
+
+/// Of a work group's operands, by the vector units beside its products.
+Seconds gathering(const KernelDescription& kernel, const GpuSpec& gpu, DType dtype) {
+  CacheState state;
+  state.xcds = gpu.compute.xcds;
+  const double elements = kernel.traffic->per_work_group(state).l2 / element_size(dtype);
+  const double lanes = matrix_rate(gpu, DType::fp32).peak.value / (2.0 * gpu.compute.cus());
+  return Seconds{kInstructionsOfElement * elements / lanes};
+}
+
+/// In the data pass, pixels between the steps of a small filter get no value: all are zeroed first.
+double zeroed_elements(const ConvolutionShape& shape) {
+  const bool has_gaps = shape.filter.h < shape.stride.h || shape.filter.w < shape.stride.w;
+  return shape.pass == ConvolutionPass::data && has_gaps ? tensors_of(shape).input : 0.0;
+}
+
 /// The convolution with its k in \p parts.
 ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const GpuSpec& gpu) {
   const ConvolutionProduct product = product_of(shape);
@@ -58,21 +91,30 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   KernelDescription& kernel = plan.kernel;
   kernel = describe_product("convolution", gemm, gpu);
   const double share = gpu.kernels.convolution.implicit_share;
-  kernel.compute_time = kernel.compute_time / share;
-  kernel.least_time = kernel.least_time / share;
+  kernel.compute_time = kernel.compute_time / share + gathering(kernel, gpu, shape.dtype);
+  kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));
   kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct_share(shape, product));
   kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
   kernel.persistent = {};
   set_totals(kernel, shape);
   if (parts == 1) {
-    add_kernels(plan, 0, {}, gpu);
+    const Bytes zeroed = element_size(shape.dtype) * zeroed_elements(shape);
+    const bool zeroes = zeroed.value > 0.0;
+    add_kernels(plan, zeroes ? 1 : 0, zeroes ? zeroed / gpu.hbm.write : Seconds{}, gpu);
     return plan;
   }
   // The results are zeroed first; caches add the parts, at twice HBM's rate as for products in parts.
   const double results = written_elements(shape);
   const Bytes added{static_cast<double>(parts) * results * kAccumulator};
   const Bytes zeroed = element_size(shape.dtype) * results;
-  add_kernels(plan, 1, added / (2.0 * gpu.hbm.read) + zeroed / gpu.hbm.write, gpu);
+  const Seconds summing = added / (2.0 * gpu.hbm.read) + zeroed / gpu.hbm.write;
+  if (shape.batch % parts == 0 || shape.layout == ImageLayout::nhwc) {
+    add_kernels(plan, 1, summing, gpu);
+    return plan;
+  }
+  const ConvolutionTensors tensors = tensors_of(shape);
+  plan.workspace = element_size(shape.dtype) * (tensors.input + tensors.output);
+  add_kernels(plan, 3, summing + rearranging(2.0 * plan.workspace, gpu), gpu);
   return plan;
 }
 
@@ -81,7 +123,8 @@ ConvolutionPlan plan_implicit_gemm(const ConvolutionShape& shape, const GpuSpec&
   if (shape.pass != ConvolutionPass::weight) return best;
   Seconds shortest = on_device(best.kernel, gpu);
   const std::int64_t k = product_of(shape).k;
-  for (std::int64_t parts = 2; parts <= kMostParts && k >= parts * kShortestPart; parts *= 2) {
+  const auto can_cut = [&](std::int64_t parts) { return parts <= kMostParts && k >= parts * kShortestPart; };
+  for (std::int64_t parts = 2; can_cut(parts); parts *= 2) {
     ConvolutionPlan plan = planned(shape, parts, gpu);
     const Seconds time = on_device(plan.kernel, gpu);
     if (time >= shortest) continue;
