@@ -64,12 +64,13 @@ StudySection best_times(const MeasuredGpu& of, const SolverTimes& times, const P
       by_pass[found.shape.pass].add(row);
     }
     const std::string figure = fmt::format("{}.best.{}.{}", id, of.words, name_of(type));
+    const std::string part = fmt::format("{}.part.{}.{}", id, of.words, name_of(type));
     section.lines.push_back(all.line(published.find(figure), kind, label_of(of, type)));
     for (const auto& [pass, errors] : by_pass)
-      section.lines.push_back(errors.line(published.find(fmt::format("{}.{}", figure, name_of(pass))), kind,
-                                          fmt::format("{}, {}", label_of(of, type), name_of(pass))));
-    section.lines.push_back(shorter.line(published.find(figure + ".shorter"), kind,
-                                         fmt::format("{}, below 20 us", label_of(of, type))));
+      section.lines.push_back(
+          errors.line(published.find(part), kind, fmt::format("{}, {}", label_of(of, type), name_of(pass))));
+    section.lines.push_back(
+        shorter.line(published.find(part), kind, fmt::format("{}, below 20 us", label_of(of, type))));
   }
   return section;
 }

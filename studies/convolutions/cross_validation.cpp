@@ -82,11 +82,16 @@ StudySection coefficients(const MeasuredGpu& of, const CoefficientTable& fitted,
                        .notes = {},
                        .value = "here",
                        .decimals = 3};
-  for (const auto& [key, value] : fitted.values)
+  for (const CoefficientKey& key : coefficient_keys(fitted.kernel_class)) {
+    const std::string name =
+        key.differs ? fmt::format("{}_{}", key.key, of.gpu.family.name) : std::string(key.key);
+    const double* value = fitted.find(name);
+    if (value == nullptr || name == "scale") continue;
     section.lines.push_back(
-        {.figure = {.of = published.find("coefficient"), .kind = FigureKind::fitted, .simulated = value},
-         .label = key,
+        {.figure = {.of = published.find("coefficient"), .kind = FigureKind::fitted, .simulated = *value},
+         .label = name,
          .rows = of.db.convolutions.size()});
+  }
   return section;
 }
 

@@ -61,8 +61,7 @@ DegreeTimes from_values(const std::vector<double>& values) {
   return times;
 }
 
-void simulate(Outcomes& outcomes, const GpuSpec& gpu, const StudyInput& input, const StudyProgress& progress) {
-  SimulationJobs jobs;
+void plan(SimulationJobs& jobs, Outcomes& outcomes, const GpuSpec& gpu) {
   for (Outcome& outcome : outcomes) {
     jobs.push_back(
         {.run =
@@ -72,7 +71,6 @@ void simulate(Outcomes& outcomes, const GpuSpec& gpu, const StudyInput& input, c
              },
          .take = [&outcome](const SimulatedTime& found) { outcome.times = from_values(found.values); }});
   }
-  run_simulations(jobs, progress, input.processes);
 }
 
 // --- What is made of them.
@@ -84,20 +82,25 @@ std::vector<std::string> sets_of(const Outcomes& outcomes) {
   return sets;
 }
 
+/// What a doubling of the degree has to gain at least: products in flight hold streams and memory.
+constexpr double kWorthDoubling = 0.01;
+
 DegreeSample sample_of(const Outcome& outcome, const GpuSpec& gpu) {
   DegreeSample sample{
       .features = features_of(outcome.products, outcome.kernels, gpu), .degrees = {}, .times = {}};
   for (const auto& [degree, time] : outcome.times.tuned) {
     sample.degrees.push_back(degree);
-    sample.times.push_back(time / outcome.sequential());
+    sample.times.push_back(time / outcome.sequential() * (1.0 + kWorthDoubling * std::log2(degree)));
   }
   return sample;
 }
 
-/// Each set by what the other sets teach.
-void pick_degrees(Outcomes& outcomes, const GpuSpec& gpu) {
+/// Each set by what the grid and the other sets teach.
+void pick_degrees(Outcomes& outcomes, const Outcomes& grid, const GpuSpec& gpu) {
   for (const std::string& set : sets_of(outcomes)) {
     std::vector<DegreeSample> others;
+    for (const Outcome& outcome : grid)
+      others.push_back(sample_of(outcome, gpu));
     for (const Outcome& outcome : outcomes)
       if (outcome.products.set != set) others.push_back(sample_of(outcome, gpu));
     const DegreePredictor predictor(others);
@@ -236,16 +239,26 @@ StudySection degrees(const Outcomes& outcomes, const PublishedFigures& published
   return section;
 }
 
-StudyOutcome reproduce_goldyloc(const StudyInput& input, const PublishedFigures& published,
-                                const StudyProgress& progress) {
-  const GpuSpec gpu = load_gpu("mi100");
+/// The products of a table of this study with their kernels, still without times.
+Outcomes outcomes_in(std::string_view table, const GpuSpec& gpu) {
   Outcomes outcomes;
-  for (ReadyProducts& products : read_products(study_file(kName, "products.csv"))) {
+  for (ReadyProducts& products : read_products(study_file(kName, table))) {
     TunedKernels kernels = tuned_kernels(products.shape, gpu);
     outcomes.push_back({.products = std::move(products), .kernels = std::move(kernels), .times = {}});
   }
-  simulate(outcomes, gpu, input, progress);
-  pick_degrees(outcomes, gpu);
+  return outcomes;
+}
+
+StudyOutcome reproduce_goldyloc(const StudyInput& input, const PublishedFigures& published,
+                                const StudyProgress& progress) {
+  const GpuSpec gpu = load_gpu("mi100");
+  Outcomes outcomes = outcomes_in("products.csv", gpu);
+  Outcomes grid = outcomes_in("training.csv", gpu);
+  SimulationJobs jobs;
+  plan(jobs, outcomes, gpu);
+  plan(jobs, grid, gpu);
+  run_simulations(jobs, progress, input.processes);
+  pick_degrees(outcomes, grid, gpu);
   return {.report = {speeds(outcomes, published), promises(outcomes, published), degrees(outcomes, published)}};
 }
 
