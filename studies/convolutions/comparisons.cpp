@@ -67,10 +67,10 @@ StudySection best_times(const MeasuredGpu& of, const SolverTimes& times, const P
     const std::string part = fmt::format("{}.part.{}.{}", id, of.words, name_of(type));
     section.lines.push_back(all.line(published.find(figure), kind, label_of(of, type)));
     for (const auto& [pass, errors] : by_pass)
-      section.lines.push_back(
-          errors.line(published.find(part), kind, fmt::format("{}, {}", label_of(of, type), name_of(pass))));
-    section.lines.push_back(
-        shorter.line(published.find(part), kind, fmt::format("{}, below 20 us", label_of(of, type))));
+      section.lines.push_back(errors.line(published.find(fmt::format("{}.{}", part, name_of(pass))), kind,
+                                          fmt::format("{}, {}", label_of(of, type), name_of(pass))));
+    section.lines.push_back(shorter.line(published.find(part + ".shorter"), kind,
+                                         fmt::format("{}, below 20 us", label_of(of, type))));
   }
   return section;
 }
@@ -94,9 +94,9 @@ StudySection solver_errors(const MeasuredGpu& of, const SolverTimes& times, cons
       }
     }
     for (const auto& [solver, errors] : by_solver)
-      section.lines.push_back(
-          errors.line(published.find(fmt::format("{}.solver.{}.{}", id, of.words, name_of(type))), kind,
-                      fmt::format("{}, {}", label_of(of, type), name_of(solver))));
+      section.lines.push_back(errors.line(
+          published.find(fmt::format("{}.solver.{}.{}.{}", id, of.words, name_of(type), name_of(solver))), kind,
+          fmt::format("{}, {}", label_of(of, type), name_of(solver))));
   }
   return section;
 }
@@ -121,7 +121,8 @@ StudyLine choice(const MeasuredGpu& of, const SolverTimes& times, const Publishe
     right += there == least_there ? 1.0 : 0.0;
     ++rows;
   }
-  StudyLine line{.figure = {.of = published.find(fmt::format("{}.choice.{}", id, of.words)), .kind = kind},
+  StudyLine line{.figure = {.of = published.find(fmt::format("{}.choice.{}.{}", id, of.words, name_of(type))),
+                            .kind = kind},
                  .label = label_of(of, type),
                  .rows = rows};
   if (rows == 0) return line;

@@ -52,9 +52,9 @@ Sum sum_over(const std::vector<NetworkLayer>& layers, const std::string& network
   return sum;
 }
 
-StudyLine line_of(const Sum& sum, const PublishedFigures& published, std::string label) {
+StudyLine line_of(const Sum& sum, const PublishedFigures& published, const std::string& id, std::string label) {
   StudyLine line{
-      .figure = {.of = published.find("networks"), .kind = FigureKind::fitted, .simulated = sum.here},
+      .figure = {.of = published.find("networks." + id), .kind = FigureKind::fitted, .simulated = sum.here},
       .label = std::move(label),
       .rows = static_cast<std::size_t>(sum.measured_layers)};
   line.beside = {{"layers", static_cast<double>(sum.layers)}};
@@ -101,6 +101,7 @@ StudySection networks(const MeasuredGpu& gpu, const std::vector<NetworkLayer>& l
         if (batch != kBatches[1] && (name != names.front() || type != DType::fp16)) continue;
         const ConvolutionShape of{.batch = batch, .dtype = type};
         section.lines.push_back(line_of(sum_over(layers, name, of, gpu), published,
+                                        fmt::format("{}.{}.{}.{}", gpu.words, name, name_of(type), batch),
                                         fmt::format("{} {}, {} images", name, name_of(type), batch)));
       }
     }

@@ -157,23 +157,24 @@ StudySection speeds(const Outcomes& outcomes, const PublishedFigures& published)
                 "the set. Published are means and maxima of a list of products that is not public."},
       .value = "GOLDYLOC",
       .decimals = 2};
-  const auto add = [&](const std::string& id, const std::string& label, const Outcomes& of) {
-    StudyLine line = line_of(published, id + ".sequential", label, of.size(),
-                             speed(of, &Outcome::sequential, &Outcome::goldyloc));
+  const auto add = [&](const std::string& sequential, const std::string& usual, const std::string& label,
+                       const Outcomes& of) {
+    StudyLine line =
+        line_of(published, sequential, label, of.size(), speed(of, &Outcome::sequential, &Outcome::goldyloc));
     line.beside = {{"default", speed(of, &Outcome::sequential, &Outcome::usual)},
                    {"fixed", best_fixed(of)},
                    {"oracle", speed(of, &Outcome::sequential, &Outcome::oracle)},
                    {"most", largest_speed(of, &Outcome::sequential, &Outcome::goldyloc)}};
     section.lines.push_back(std::move(line));
-    StudyLine over = line_of(published, id + ".default", label + ", over default", of.size(),
+    StudyLine over = line_of(published, usual, label + ", over default", of.size(),
                              speed(of, &Outcome::usual, &Outcome::goldyloc));
     over.beside = {{"oracle", speed(of, &Outcome::usual, &Outcome::oracle)},
                    {"most", largest_speed(of, &Outcome::usual, &Outcome::goldyloc)}};
     section.lines.push_back(std::move(over));
   };
-  add("all", "all", outcomes);
+  add("all.sequential", "all.default", "all", outcomes);
   for (const std::string& set : sets_of(outcomes))
-    add("set", set, of_set(outcomes, set));
+    add("set.sequential." + set, "set.default." + set, set, of_set(outcomes, set));
   return section;
 }
 
@@ -188,13 +189,13 @@ StudySection promises(const Outcomes& outcomes, const PublishedFigures& publishe
     const double goldyloc = speed(of, &Outcome::sequential, &Outcome::goldyloc);
     const double usual = speed(of, &Outcome::sequential, &Outcome::usual);
     const double oracle = speed(of, &Outcome::sequential, &Outcome::oracle);
-    section.lines.push_back(line_of(published, "kept.default",
+    section.lines.push_back(line_of(published, "kept.default." + set,
                                     set + ": over the better of default and sequential", of.size(),
                                     goldyloc / std::max(1.0, usual)));
     section.lines.push_back(
-        line_of(published, "kept.oracle", set + ": over the oracle", of.size(), goldyloc / oracle));
-    section.lines.push_back(line_of(published, "kept.gain", set + ": of the oracle's gain [%]", of.size(),
-                                    kPercent * (goldyloc - 1.0) / (oracle - 1.0)));
+        line_of(published, "kept.oracle." + set, set + ": over the oracle", of.size(), goldyloc / oracle));
+    section.lines.push_back(line_of(published, "kept.gain." + set, set + ": of the oracle's gain [%]",
+                                    of.size(), kPercent * (goldyloc - 1.0) / (oracle - 1.0)));
   }
   return section;
 }
@@ -229,9 +230,10 @@ StudySection degrees(const Outcomes& outcomes, const PublishedFigures& published
     const auto rows = static_cast<std::size_t>(end - begin);
     const auto count = static_cast<double>(rows);
     if (part == 0) smallest = picked / count;
-    StudyLine line = line_of(published, part == 2 ? "degree.largest" : "degree.third",
-                             fmt::format("{:.2g} to {:.2g} flop", 2.0 * flops(*begin), 2.0 * flops(*(end - 1))),
-                             rows, part == 2 ? smallest - picked / count : picked / count);
+    StudyLine line =
+        line_of(published, part == 2 ? "degree.largest" : (part == 0 ? "degree.smallest" : "degree.middle"),
+                fmt::format("{:.2g} to {:.2g} flop", 2.0 * flops(*begin), 2.0 * flops(*(end - 1))), rows,
+                part == 2 ? smallest - picked / count : picked / count);
     if (part == 2) line.label += ": less than the smallest third's by";
     line.beside = {{"oracle", best / count}};
     section.lines.push_back(std::move(line));

@@ -15,7 +15,6 @@
 
 using namespace c3;
 using namespace c3::literals;
-using namespace c3::test;
 
 namespace {
 
@@ -123,7 +122,7 @@ TEST_CASE("with a stride, pixels of the data pass fall into phases that each see
   CHECK(products(product_of(pointwise)) == direct_multiplications(pointwise));
 }
 
-TEST_CASE("every solver reads each tensor at least once and writes its result once") {
+TEST_CASE("every solver reads each tensor and writes its result at least once") {
   for (const auto pass : enum_values<ConvolutionPass>()) {
     ConvolutionShape shape = in_pass(square(32), pass);
     const double inputs = 32.0 * 64 * 56 * 56;
@@ -137,7 +136,11 @@ TEST_CASE("every solver reads each tensor at least once and writes its result on
       shape.solver = solver->solver;
       const KernelTime time = time_of(shape, mi100());
       CHECK(time.hbm_read.value > 0.999 * 2.0 * read);
-      CHECK(time.hbm_write.value == near(2.0 * result));
+      // Products of a library store their sums image by image, or point by point.
+      const bool once =
+          solver->solver == ConvolutionSolver::implicit_gemm || solver->solver == ConvolutionSolver::direct;
+      CHECK(time.hbm_write.value > 0.999 * 2.0 * result);
+      if (once) CHECK(time.hbm_write.value == near(2.0 * result));
       CHECK(time.time > time.launch);
     }
   }
@@ -219,14 +222,15 @@ TEST_CASE("products of a library keep the patches of one image, as MIOpen's work
   CHECK(strided.workspace.value == 2.0 * 4 * 28 * 28 * (64 + 64));
 }
 
-TEST_CASE("images one by one take as long as one image times their number, launches apart") {
+TEST_CASE("images one by one take about as long as one image times their number, launches apart") {
+  // As one description their work groups meet in the caches, which makes some per cent.
   const ConvolutionShape one = square(1);
   const auto busy = [](const ConvolutionPlan& plan) {
     const KernelTime time = time_alone(plan.kernel, mi100(), {.launch = LaunchCost::device});
     return (time.time - static_cast<double>(plan.kernels) * mi100().dispatch.launch_latency).value;
   };
   CHECK(busy(plan_by(square(16), ConvolutionSolver::gemm)) ==
-        near(16 * busy(plan_by(one, ConvolutionSolver::gemm)), 1e-9));
+        near(16 * busy(plan_by(one, ConvolutionSolver::gemm)), 0.08));
 }
 
 TEST_CASE("an FFT multiplies complex numbers at half of the points of its transforms") {
@@ -300,6 +304,5 @@ TEST_CASE("what is no convolution is refused under its key") {
   refused({{ShapeKey::stride_h, "0"}}, "must be at least 1, not 0");
   refused({{ShapeKey::pad_h, "-1"}}, "must be at least 0, not -1");
   refused({{ShapeKey::pad_w, "9999999"}}, "must be at most 2^20 of a convolution, not 9999999");
-  refused({{ShapeKey::pass, "backward"}},
-          "unknown word 'backward'; did you mean 'forward'? known: forward, data, weight");
+  refused({{ShapeKey::pass, "backward"}}, "unknown word 'backward'; known: forward, data, weight");
 }

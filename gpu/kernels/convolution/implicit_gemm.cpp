@@ -97,6 +97,7 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
   kernel.persistent = {};
   set_totals(kernel, shape);
+  write_once(kernel, shape);
   if (parts == 1) {
     const Bytes zeroed = element_size(shape.dtype) * zeroed_elements(shape);
     const bool zeroes = zeroed.value > 0.0;

@@ -22,11 +22,13 @@ double vector_multiplications(const ConvolutionShape& shape, const GpuSpec& gpu,
 }
 
 void set_totals(KernelDescription& kernel, const ConvolutionShape& shape) {
-  const ConvolutionTensors tensors = tensors_of(shape);
-  kernel.compulsory = element_size(shape.dtype) * tensors.all();
-  kernel.output =
-      element_size(shape.dtype) * (written_elements(shape) / static_cast<double>(kernel.work_groups));
+  kernel.compulsory = element_size(shape.dtype) * tensors_of(shape).all();
   kernel.measured_launch = {};  // a convolution's call is none of a BLAS library
+}
+
+void write_once(KernelDescription& kernel, const ConvolutionShape& shape) {
+  const auto work_groups = static_cast<double>(kernel.work_groups);
+  kernel.output = element_size(shape.dtype) * (written_elements(shape) / work_groups);
 }
 
 KernelDescription vector_kernel(const ConvolutionShape& shape, const VectorWork& work, const GpuSpec& gpu) {
@@ -49,6 +51,7 @@ KernelDescription vector_kernel(const ConvolutionShape& shape, const VectorWork&
   kernel.peak = matrix_rate(gpu, DType::fp32).peak * (shape.dtype == DType::fp32 ? 1.0 : 2.0);
   kernel.useful_flops = kernel.flops * work.work_groups;
   set_totals(kernel, shape);
+  write_once(kernel, shape);
   return kernel;
 }
 

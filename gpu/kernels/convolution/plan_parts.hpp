@@ -28,8 +28,11 @@ struct VectorWork {
 };
 KernelDescription vector_kernel(const ConvolutionShape& shape, const VectorWork& work, const GpuSpec& gpu);
 
-/// Sets what follows from the shape alone: bytes that must move, flops of the definition.
+/// Sets what follows from the shape alone: bytes that must move.
 void set_totals(KernelDescription& kernel, const ConvolutionShape& shape);
+
+/// Makes \p kernel's work groups store the pass's result once; otherwise they store what their product does.
+void write_once(KernelDescription& kernel, const ConvolutionShape& shape);
 
 /// Time of a kernel of \p gpu that moves \p bytes of images through HBM and computes next to nothing: im2col,
 /// transposes, transforms.
