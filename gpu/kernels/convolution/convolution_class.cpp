@@ -10,7 +10,7 @@ namespace c3::inline gpu {
 namespace {
 
 constexpr std::array<std::string_view, 1> kOperators = {"convolution"};
-constexpr std::array<std::string_view, 2> kAliases = {"conv", "conv2d"};
+constexpr std::array<std::string_view, 1> kAliases = {"conv2d"};
 
 using enum ShapeKey;
 
