@@ -141,11 +141,11 @@ int run_kernel(const KernelOptions& options) {
 std::string_view described(ShapeKey key) {
   switch (key) {
     case ShapeKey::op:
-      return "gemm, attention, or vector operators such as softmax, gelu+add";
+      return "gemm, attention, convolution, or vector operators such as softmax, gelu+add";
     case ShapeKey::dtype:
       return "bf16, fp16, fp8 or fp32; with --csv, for rows without one";
     case ShapeKey::b:
-      return "Batch size: number of GEMMs or sequences (default: 1)";
+      return "Batch size: number of GEMMs, sequences or images (default: 1)";
     case ShapeKey::m:
     case ShapeKey::n:
     case ShapeKey::k:
@@ -165,18 +165,47 @@ std::string_view described(ShapeKey key) {
     case ShapeKey::causal:
       return "Attention: a query does not see later keys";
     case ShapeKey::pass:
-      return "forward or backward (default: forward)";
+      return "forward or backward; convolution: forward, data or weight (default: forward)";
     case ShapeKey::rows:
     case ShapeKey::cols:
       return "Vector operator: size of its tensors";
     case ShapeKey::layout:
-      return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn)";
+      return "Gemm: tn, nn or nt, as forward, gradient of activations, gradient of weights (default: tn); "
+             "convolution: nchw or nhwc (default: nchw)";
     case ShapeKey::warm:
       return "Gemm: operands that the caches still hold: none, activations or all (default: none)";
     case ShapeKey::scales:
       return "Gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k) (default: tensor)";
     case ShapeKey::traffic:
       return "Gemm: tiled, or streamed if the GPU loads most operands from HBM again (default: tiled)";
+    case ShapeKey::channels:
+      return "Convolution: channels of the input";
+    case ShapeKey::filters:
+      return "Convolution: channels of the output";
+    case ShapeKey::height:
+      return "Convolution: height of the input";
+    case ShapeKey::width:
+      return "Convolution: width of the input (default: as height)";
+    case ShapeKey::filter_h:
+      return "Convolution: height of a filter";
+    case ShapeKey::filter_w:
+      return "Convolution: width of a filter (default: as filter-h)";
+    case ShapeKey::pad_h:
+      return "Convolution: rows of zeros above and below (default: 0)";
+    case ShapeKey::pad_w:
+      return "Convolution: columns of zeros on each side (default: as pad-h)";
+    case ShapeKey::stride_h:
+      return "Convolution: step of the filter down the input (default: 1)";
+    case ShapeKey::stride_w:
+      return "Convolution: step across it (default: as stride-h)";
+    case ShapeKey::dilation_h:
+      return "Convolution: rows between taps of a filter (default: 1)";
+    case ShapeKey::dilation_w:
+      return "Convolution: columns between them (default: as dilation-h)";
+    case ShapeKey::groups:
+      return "Convolution: groups of channels (default: 1)";
+    case ShapeKey::solver:
+      return "Convolution: implicit_gemm, gemm, direct, winograd, fft or fastest (default: fastest)";
   }
   return "";
 }

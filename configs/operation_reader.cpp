@@ -136,7 +136,8 @@ class KernelWords {
     } else if (key == ShapeKey::causal) {
       words_.number(key) = section.flag(name_of(key)) ? 1 : 0;
     } else {
-      words_.number(key) = section.integer(name_of(key), 1, kLargestShapeExtent);
+      const bool is_pad = key == ShapeKey::pad_h || key == ShapeKey::pad_w;
+      words_.number(key) = section.integer(name_of(key), is_pad ? 0 : 1, kLargestShapeExtent);
     }
   }
 

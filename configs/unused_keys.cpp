@@ -124,6 +124,8 @@ const std::vector<Condition>& conditions() {
        "no fp32 matrix product runs"},
       {"gpu.kernels.attention", [](const Run& run) { return !run.has("attention"); },
        "no attention kernel runs"},
+      {"gpu.kernels.convolution", [](const Run& run) { return !run.has("convolution"); },
+       "no convolution runs"},
       {"node.", lacks_collectives, "no collective runs"},
       {"library.", lacks_collectives, "no collective runs"},
       {"fabric.", has_one_node, kOneNode},

@@ -11,6 +11,7 @@
 #include "gpu/calibration/cross_validation.hpp"
 #include "gpu/calibration/row_groups.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
@@ -280,6 +281,12 @@ std::uint64_t shape_key(const Operator& op) {
       add(static_cast<std::int64_t>(part));
     for (const std::int64_t word : {vector->rows, vector->cols, static_cast<std::int64_t>(vector->dtype),
                                     static_cast<std::int64_t>(vector->pass)})
+      add(word);
+  } else if (const auto* convolution = op.as<ConvolutionShape>()) {
+    const ConvolutionShape& of = *convolution;
+    for (const std::int64_t word :
+         {of.channels, of.filters, of.groups, of.image.h, of.image.w, of.filter.h, of.filter.w, of.pad.h,
+          of.pad.w, of.stride.h, of.stride.w, of.dilation.h, of.dilation.w})
       add(word);
   }
   return key;

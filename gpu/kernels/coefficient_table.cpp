@@ -1,6 +1,7 @@
 #include "gpu/kernels/coefficient_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,9 +12,10 @@ namespace c3::inline gpu {
 namespace {
 
 /// Keys with a value for each family, or memory technology, that was measured.
-constexpr std::array<std::string_view, 13> kDiffering = {
-    "share",      "flash2_share", "backward_share", "memory_share", "hbm_share", "scale_ops", "operand",
-    "prologue_k", "step_cycles",  "launch_cycles",  "exp_share",    "mx_ops",    "cudnn_rate"};
+constexpr std::array<std::string_view, 16> kDiffering = {
+    "share",      "flash2_share",   "backward_share", "memory_share",  "hbm_share", "scale_ops",
+    "operand",    "prologue_k",     "step_cycles",    "launch_cycles", "exp_share", "mx_ops",
+    "cudnn_rate", "implicit_share", "winograd_share", "direct_share"};
 
 bool differs(std::string_view key) { return std::ranges::find(kDiffering, key) != kDiffering.end(); }
 
@@ -36,8 +38,9 @@ void visit_class(std::string_view kernel_class, Coefficients& coefficients, Visi
   if (kernel_class == "matrix_gemm") return visit(kGemmFields, coefficients.matrix_gemm);
   if (kernel_class == "vector") return visit(kVectorFields, coefficients.vector);
   if (kernel_class == "attention") return visit(kAttentionFields, coefficients.attention);
-  throw std::invalid_argument(fmt::format(
-      "unknown kernel class '{}'; known: vector_gemm, matrix_gemm, vector, attention", kernel_class));
+  if (kernel_class == "convolution") return visit(kConvolutionFields, coefficients.convolution);
+  throw std::invalid_argument(
+      fmt::format("unknown kernel class '{}'; known: {}", kernel_class, fmt::join(kKernelClasses, ", ")));
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 
 namespace c3::inline gpu {
 
-inline constexpr std::array<std::string_view, 4> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
-                                                                   "attention"};
+inline constexpr std::array<std::string_view, 5> kKernelClasses = {"vector_gemm", "matrix_gemm", "vector",
+                                                                   "attention", "convolution"};
 
 /// The keys of one class as configs/kernels/CLASS.toml has them. A coefficient that differs is written as
 /// `share_default` and `share_ampere`, for a family, or `memory_share_gddr6`, for a memory technology.
 struct CoefficientTable {
-  std::string kernel_class;  ///< "vector_gemm", "matrix_gemm", "vector" or "attention"
+  std::string kernel_class;  ///< one of kKernelClasses
   std::vector<std::pair<std::string, double>> values;
 
   const double* find(std::string_view key) const;  ///< nullptr when absent

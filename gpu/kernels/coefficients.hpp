@@ -165,11 +165,40 @@ inline constexpr std::array kAttentionFields = {
                    "of all times but launches; 1 but for a GPU calibrated alone"},
 };
 
+/// Convolutions, on matrix units (implicit_gemm, gemm) or on vector units (the others).
+struct ConvolutionCoefficients {
+  double implicit_share = 1.0;
+  double winograd_share = 1.0;
+  double direct_share = 1.0;
+  double image_share = 1.0;
+  double kernel_us = 0.0;
+  double scale = 1.0;
+
+  bool operator==(const ConvolutionCoefficients&) const = default;
+};
+
+using ConvolutionField = CoefficientField<ConvolutionCoefficients>;
+inline constexpr std::array kConvolutionFields = {
+    ConvolutionField{"implicit_share", &ConvolutionCoefficients::implicit_share, 0.1, 1.3,
+                     "of a product's rate, of one that gathers an operand from an image; by family"},
+    ConvolutionField{"winograd_share", &ConvolutionCoefficients::winograd_share, 0.05, 1.2,
+                     "of the vector units' peak, of Winograd's multiplications; by family"},
+    ConvolutionField{"direct_share", &ConvolutionCoefficients::direct_share, 0.02, 1.2,
+                     "the same of direct convolutions and of FFT's products; by family"},
+    ConvolutionField{"image_share", &ConvolutionCoefficients::image_share, 0.1, 1.2,
+                     "of HBM's achieved rate, of kernels that read or rearrange images"},
+    ConvolutionField{"kernel_us", &ConvolutionCoefficients::kernel_us, 0, 50,
+                     "us, that starting and draining a kernel cost it"},
+    ConvolutionField{"scale", &ConvolutionCoefficients::scale, 0.2, 5,
+                     "of all times but launches; 1 but for a GPU calibrated alone"},
+};
+
 struct KernelCoefficients {
   GemmCoefficients vector_gemm;  ///< fp32
   GemmCoefficients matrix_gemm;
   VectorCoefficients vector;
   AttentionCoefficients attention;
+  ConvolutionCoefficients convolution;
 
   bool operator==(const KernelCoefficients&) const = default;
 };

@@ -13,9 +13,10 @@ namespace c3::inline gpu {
 extern const OperatorClass kGemmClass;
 extern const OperatorClass kAttentionClass;
 extern const OperatorClass kVectorClass;
+extern const OperatorClass kConvolutionClass;
 
 OperatorClasses operator_classes() {
-  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass};
+  static constexpr std::array kAll = {&kGemmClass, &kAttentionClass, &kVectorClass, &kConvolutionClass};
   return kAll;
 }
 

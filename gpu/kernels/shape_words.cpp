@@ -41,13 +41,20 @@ std::int64_t integer_in(const ShapeWords& words, ShapeKey key) {
   return value;
 }
 
-}  // namespace
-
-std::int64_t extent(const ShapeWords& words, ShapeKey key) {
+/// From \p least to the largest extent.
+std::int64_t bounded(const ShapeWords& words, ShapeKey key, std::int64_t least) {
   const std::int64_t value = words.number(key) ? *words.number(key) : integer_in(words, key);
-  if (value < 1) refuse(key, fmt::format("must be at least 1, not {}", value));
+  if (value < least) refuse(key, fmt::format("must be at least {}, not {}", least, value));
   if (value > kLargestExtent) refuse(key, fmt::format("must be at most 2^40, not {}", value));
   return value;
+}
+
+}  // namespace
+
+std::int64_t extent(const ShapeWords& words, ShapeKey key) { return bounded(words, key, 1); }
+
+std::int64_t count_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise) {
+  return words.has(key) ? bounded(words, key, 0) : otherwise;
 }
 
 std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise) {

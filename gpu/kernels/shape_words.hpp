@@ -39,12 +39,28 @@ enum class ShapeKey : std::uint8_t {
   warm,
   scales,
   value_dim,
+  channels,
+  filters,
+  height,
+  width,
+  filter_h,
+  filter_w,
+  pad_h,
+  pad_w,
+  stride_h,
+  stride_w,
+  dilation_h,
+  dilation_w,
+  groups,
+  solver,
 };
 
 /// By their number.
-inline constexpr std::array<std::string_view, 20> kShapeKeys = {
-    "op",       "dtype",  "b",    "m",    "n",    "k",       "heads",  "kv_heads", "seq",    "kv_seq",
-    "head_dim", "causal", "pass", "rows", "cols", "traffic", "layout", "warm",     "scales", "value_dim"};
+inline constexpr std::array<std::string_view, 34> kShapeKeys = {
+    "op",     "dtype",     "b",        "m",          "n",          "k",      "heads",    "kv_heads", "seq",
+    "kv_seq", "head_dim",  "causal",   "pass",       "rows",       "cols",   "traffic",  "layout",   "warm",
+    "scales", "value_dim", "channels", "filters",    "height",     "width",  "filter_h", "filter_w", "pad_h",
+    "pad_w",  "stride_h",  "stride_w", "dilation_h", "dilation_w", "groups", "solver"};
 
 constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_cast<std::size_t>(key)); }
 
@@ -52,7 +68,7 @@ constexpr std::string_view name_of(ShapeKey key) { return kShapeKeys.at(static_c
 constexpr bool is_text(ShapeKey key) {
   using enum ShapeKey;
   return key == op || key == dtype || key == pass || key == traffic || key == layout || key == warm ||
-         key == scales;
+         key == scales || key == solver;
 }
 
 /// A word for each key, or a number that never was one; neither: not given.
@@ -100,7 +116,8 @@ void need(const ShapeWords& words, std::string_view op, std::initializer_list<Sh
 // Each reads one word and refuses what is not valid; an absent word means \p otherwise.
 std::int64_t extent(const ShapeWords& words, ShapeKey key);  ///< 1 to 2^40, also as "4096.0"
 std::int64_t extent_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise);
-bool flag_or(const ShapeWords& words, ShapeKey key, bool otherwise);  ///< 0, 1, false, true
+std::int64_t count_or(const ShapeWords& words, ShapeKey key, std::int64_t otherwise);  ///< an extent, or 0
+bool flag_or(const ShapeWords& words, ShapeKey key, bool otherwise);                   ///< 0, 1, false, true
 [[noreturn]] void refuse_name(const ShapeWords& words, ShapeKey key, const std::vector<std::string>& known);
 
 /// The value of an enumeration with this name.

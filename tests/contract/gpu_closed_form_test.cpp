@@ -10,6 +10,7 @@
 
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/operator_table.hpp"
@@ -35,6 +36,16 @@ VectorShape vectors(VectorOp op, std::int64_t rows, std::int64_t cols) {
   return {.chain = op, .rows = rows, .cols = cols, .dtype = DType::bf16};
 }
 
+ConvolutionShape convolution(ConvolutionSolver solver) {
+  return {.batch = 64,
+          .channels = 256,
+          .filters = 256,
+          .image = {28, 28},
+          .filter = {3, 3},
+          .pad = {1, 1},
+          .solver = solver};
+}
+
 std::vector<Scene> scenes() {
   VectorChain chain = VectorOp::add;
   chain.append(VectorOp::gelu);
@@ -53,6 +64,8 @@ std::vector<Scene> scenes() {
       {"GEMM of few rows", GemmShape{16, 8192, 8192}, 0.02},
       // Work groups are short, and each one's loads, arithmetic and stores follow one another.
       {"batched GEMM", GemmShape{1024, 1024, 128, DType::bf16, 64}, 0.1},
+      {"convolution as a product", convolution(ConvolutionSolver::implicit_gemm)},
+      {"convolution by Winograd", convolution(ConvolutionSolver::winograd), 0.05},
       {"attention", attention},
       {"attention, backward", backward},
       {"elementwise", vectors(VectorOp::add, 8192, 8192)},

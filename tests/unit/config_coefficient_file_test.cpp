@@ -10,6 +10,7 @@
 
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -72,6 +73,7 @@ TEST_CASE("every GPU preset has coefficients of every class, and runs a kernel o
     check_ranges(kGemmFields, gpu.kernels.matrix_gemm);
     check_ranges(kVectorFields, gpu.kernels.vector);
     check_ranges(kAttentionFields, gpu.kernels.attention);
+    check_ranges(kConvolutionFields, gpu.kernels.convolution);
     for (const MatrixRate& rate : gpu.compute.matrix) {
       CAPTURE(name_of(rate.dtype));
       CHECK(rate.sustained <= rate.peak);
@@ -80,6 +82,9 @@ TEST_CASE("every GPU preset has coefficients of every class, and runs a kernel o
       const AttentionShape attention = {
           .heads = 8, .kv_heads = 8, .queries = 512, .keys = 512, .head_dim = 64, .dtype = rate.dtype};
       CHECK(std::isfinite(time_of(attention, gpu).time.value));
+      const ConvolutionShape convolution = {
+          .channels = 64, .filters = 64, .image = {56, 56}, .filter = {3, 3}, .dtype = rate.dtype};
+      CHECK(std::isfinite(time_of(convolution, gpu).time.value));
     }
     for (const VectorOpTraits& op : kVectorOps) {
       CAPTURE(op.name);

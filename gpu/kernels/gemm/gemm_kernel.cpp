@@ -215,10 +215,20 @@ PersistentBlocks persistent_blocks(const KernelDescription& kernel, const GpuSpe
 }  // namespace
 
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
+  KernelDescription kernel = describe_product(std::move(name), shape, gpu);
+  check_fits(kernel, gpu);
+  return kernel;
+}
+
+KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu) {
   check_extents(name, {{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"b", shape.batch}});
+  return describe_product(std::move(name), shape, gpu, plan_gemm(shape, gpu));
+}
+
+KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu,
+                                   const GemmPlan& plan) {
   const MatrixRate& rate = product_rate(gpu, shape.dtype);
   const GemmCoefficients& coefficients = coefficients_for(shape, gpu);
-  const GemmPlan plan = plan_gemm(shape, gpu);
   const OperandSizes element = operand_sizes(shape);
   const Bytes result = result_size(shape.dtype);
   const auto product = [](auto... extents) { return (static_cast<double>(extents) * ...); };
@@ -258,7 +268,6 @@ KernelDescription describe_gemm(std::string name, const GemmShape& shape, const 
     const BytesPerSecond most = gpu.hbm.read * kernel.hbm_share;
     kernel.traffic = std::make_shared<StreamedTraffic>(kernel.traffic, gpu.hypotheses.streamed, most);
   }
-  check_fits(kernel, gpu);
   return kernel;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/kernel.hpp"
+#include "gpu/kernels/gemm/gemm_plan.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 
 namespace c3::inline gpu {
@@ -13,5 +14,11 @@ namespace c3::inline gpu {
 /// splits K or runs persistently; when k is so short that the epilogue dominates. \throws InfeasibleError when
 /// the GPU has no such matrix rate, or \p shape has an extent < 1.
 KernelDescription describe_gemm(std::string name, const GemmShape& shape, const GpuSpec& gpu);
+
+/// The same of operands that need not lie in memory as matrices, so that nothing asks whether they fit there.
+KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu);
+/// The same by a plan of \p gpu for \p shape that is not the library's choice.
+KernelDescription describe_product(std::string name, const GemmShape& shape, const GpuSpec& gpu,
+                                   const GemmPlan& plan);
 
 }  // namespace c3::gpu

@@ -170,9 +170,18 @@ class Planner {
         }
       }
     }
-    best.band = band_of(best);
-    best.launch = Seconds{coefficients_.launch_cycles / clock_};
-    return best;
+    return completed(best);
+  }
+
+  std::vector<GemmPlan> all() const {
+    std::vector<GemmPlan> plans;
+    const std::vector<Offer> offers = this->offers();
+    for (const std::int64_t split : splits()) {
+      if (split > 1 && shape_.k < split * shortest_part()) break;
+      for (const Offer& offer : offers)
+        plans.push_back(completed(planned(cut(offer, split))));
+    }
+    return plans;
   }
 
  private:
@@ -187,6 +196,12 @@ class Planner {
     std::int64_t split, k_of_work_group, work_groups;
     double multiplying;  ///< of a work group, as if nothing were loaded [s]
   };
+
+  GemmPlan completed(GemmPlan plan) const {
+    plan.band = band_of(plan);
+    plan.launch = Seconds{coefficients_.launch_cycles / clock_};
+    return plan;
+  }
 
   std::vector<Offer> offers() const {
     std::vector<Offer> offers;
@@ -367,5 +382,7 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu) {
 }
 
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).best(); }
+
+std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu) { return Planner(shape, gpu).all(); }
 
 }  // namespace c3::gpu

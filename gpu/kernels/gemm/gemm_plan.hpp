@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/spec.hpp"
@@ -44,5 +45,8 @@ double least_operand_loss(DType dtype, const GpuSpec& gpu);
 /// The plan with the shortest time among all tiles and splits. \throws InfeasibleError without the data type or
 /// tiles.
 GemmPlan plan_gemm(const GemmShape& shape, const GpuSpec& gpu);
+
+/// Every plan that plan_gemm chooses from. \throws as it does
+std::vector<GemmPlan> plans_of(const GemmShape& shape, const GpuSpec& gpu);
 
 }  // namespace c3::gpu

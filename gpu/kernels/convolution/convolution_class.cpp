@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "gpu/kernels/checks.hpp"
+#include "gpu/kernels/convolution/solver.hpp"
+#include "gpu/kernels/operator_class.hpp"
+
+namespace c3::inline gpu {
+namespace {
+
+constexpr std::array<std::string_view, 1> kOperators = {"convolution"};
+constexpr std::array<std::string_view, 1> kAliases = {"conv2d"};
+
+using enum ShapeKey;
+
+/// Two keys of which the second means the first where it is not given.
+Extent2 pair_of(const ShapeWords& words, ShapeKey first, ShapeKey second) {
+  const std::int64_t h = extent_or(words, first, 1);
+  return {h, extent_or(words, second, h)};
+}
+
+Extent2 counts_of(const ShapeWords& words, ShapeKey first, ShapeKey second) {
+  const std::int64_t h = count_or(words, first, 0);
+  return {h, count_or(words, second, h)};
+}
+
+void check(const ConvolutionShape& shape) {
+  if (shape.dtype == DType::fp8 || shape.dtype == DType::fp4)
+    refuse(dtype, "must be bf16, fp16 or fp32 of a convolution");
+  if (shape.channels % shape.groups != 0 || shape.filters % shape.groups != 0)
+    refuse(groups, fmt::format("must divide channels and filters, {} and {}", shape.channels, shape.filters));
+  // Each factor is at most 2^40, so that none of these sums overflows before they are bounded.
+  constexpr std::int64_t kLargestSide = std::int64_t{1} << 20U;
+  const auto bound = [](ShapeKey key, std::int64_t side) {
+    if (side > kLargestSide) refuse(key, fmt::format("must be at most 2^20 of a convolution, not {}", side));
+  };
+  bound(height, shape.image.h);
+  bound(width, shape.image.w);
+  bound(filter_h, shape.filter.h);
+  bound(filter_w, shape.filter.w);
+  bound(pad_h, shape.pad.h);
+  bound(pad_w, shape.pad.w);
+  bound(stride_h, shape.stride.h);
+  bound(stride_w, shape.stride.w);
+  bound(dilation_h, shape.dilation.h);
+  bound(dilation_w, shape.dilation.w);
+  const Extent2 out = output_extent(shape);
+  if (out.h < 1) refuse(filter_h, "the filter is higher than the padded input");
+  if (out.w < 1) refuse(filter_w, "the filter is wider than the padded input");
+}
+
+Operator read(const ShapeWords& words) {
+  need(words, "convolution", {dtype, channels, filters, height, filter_h});
+  const ConvolutionShape shape{.batch = extent_or(words, b, 1),
+                               .channels = extent(words, channels),
+                               .filters = extent(words, filters),
+                               .groups = extent_or(words, groups, 1),
+                               .image = pair_of(words, height, width),
+                               .filter = pair_of(words, filter_h, filter_w),
+                               .pad = counts_of(words, pad_h, pad_w),
+                               .stride = pair_of(words, stride_h, stride_w),
+                               .dilation = pair_of(words, dilation_h, dilation_w),
+                               .dtype = chosen<DType>(words, dtype),
+                               .pass = chosen_or(words, pass, ConvolutionPass::forward),
+                               .layout = chosen_or(words, layout, ImageLayout::nchw),
+                               .solver = chosen_or(words, solver, ConvolutionSolver::fastest)};
+  check(shape);
+  const Bytes tensors = element_size(shape.dtype) * tensors_of(shape).all();
+  refuse_absurd(b, tensors.value, 2.0 * direct_multiplications(shape));
+  return shape;
+}
+
+std::vector<ShapeField> fields(const ConvolutionShape& shape) {
+  return {{dtype, name_of(shape.dtype)},
+          {b, shape.batch},
+          {channels, shape.channels},
+          {filters, shape.filters},
+          {height, shape.image.h},
+          {width, shape.image.w},
+          {filter_h, shape.filter.h},
+          {filter_w, shape.filter.w},
+          {pad_h, shape.pad.h},
+          {pad_w, shape.pad.w},
+          {stride_h, shape.stride.h},
+          {stride_w, shape.stride.w},
+          {dilation_h, shape.dilation.h},
+          {dilation_w, shape.dilation.w},
+          {groups, shape.groups},
+          {pass, name_of(shape.pass)},
+          {layout, name_of(shape.layout)},
+          {solver, name_of(shape.solver)}};
+}
+
+std::string by(const Extent2& extent) { return fmt::format("{} x {}", extent.h, extent.w); }
+
+/// "32 of 64 x 56 x 56, 64 of 3 x 3 fp16 stride 2 x 2 weight"
+std::string shape_text(const ConvolutionShape& shape) {
+  std::string text = fmt::format("{} of {} x {}, {} of {} {}", shape.batch, shape.channels, by(shape.image),
+                                 shape.filters, by(shape.filter), name_of(shape.dtype));
+  if (shape.stride != Extent2{}) text += fmt::format(" stride {}", by(shape.stride));
+  if (shape.dilation != Extent2{}) text += fmt::format(" dilation {}", by(shape.dilation));
+  if (shape.groups != 1) text += fmt::format(" groups {}", shape.groups);
+  if (shape.pass != ConvolutionPass::forward) text += fmt::format(" {}", name_of(shape.pass));
+  if (shape.layout != ImageLayout::nchw) text += fmt::format(" {}", name_of(shape.layout));
+  if (shape.solver != ConvolutionSolver::fastest) text += fmt::format(" {}", name_of(shape.solver));
+  return text;
+}
+
+KernelDescription describe_convolution(std::string name, const ConvolutionShape& shape, const GpuSpec& gpu) {
+  KernelDescription kernel = plan_convolution(shape, gpu).kernel;
+  kernel.name = std::move(name);
+  check_fits(kernel, gpu);
+  return kernel;
+}
+
+Bytes output(const ConvolutionShape& shape) { return element_size(shape.dtype) * written_elements(shape); }
+
+Flops matrix_flops(const ConvolutionShape& shape) { return Flops{2.0 * direct_multiplications(shape)}; }
+
+std::string_view coefficients(const ConvolutionShape&) { return "convolution"; }
+
+/// Images are cut, never an image.
+Operator part(const ConvolutionShape& shape, std::int64_t parts) {
+  ConvolutionShape cut = shape;
+  cut.batch = (shape.batch + parts - 1) / parts;
+  return cut;
+}
+
+}  // namespace
+
+extern constexpr OperatorClass kConvolutionClass = {.name = "convolution",
+                                                    .operators = kOperators,
+                                                    .aliases = kAliases,
+                                                    .read = read,
+                                                    .fields = on_shape<&fields>,
+                                                    .shape_text = on_shape<&shape_text>,
+                                                    .describe = on_shape<&describe_convolution>,
+                                                    .output = on_shape<&output>,
+                                                    .matrix_flops = on_shape<&matrix_flops>,
+                                                    .coefficients = on_shape<&coefficients>,
+                                                    .part = on_shape<&part>};
+
+const OperatorClass& operator_class(const ConvolutionShape&) { return kConvolutionClass; }
+
+}  // namespace c3::gpu

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <utility>
+
+#include "gpu/kernels/convolution/plan_parts.hpp"
+#include "gpu/kernels/gemm/gemm_kernel.hpp"
+#include "gpu/kernels/tiling.hpp"
+
+namespace c3::inline gpu {
+namespace {
+
+// Work groups add parts of a long k to the same result by atomics: parts by powers of two, each of at least
+// this many k. Kernels for images with their channels apart cut the batch only; others take k as one, once both
+// tensors have been transposed (ROCm/MIOpen, gemm_k_global_split and GemmKBlocks of its implicit GEMMs for
+// weights).
+constexpr std::int64_t kMostParts = 256;
+constexpr std::int64_t kShortestPart = 64;
+constexpr double kAccumulator = 4.0;  // bytes
+
+// Tiles are padded by the kernel, so that rows that begin at odd addresses do not make loads narrow.
+constexpr std::int64_t kAligned = 8;
+std::int64_t aligned(std::int64_t extent) { return ceil_div(extent, kAligned) * kAligned; }
+
+/// Loads of a product whose operand is gathered from an image: L2 is asked for every tap of every pixel, and
+/// what misses it are pixels, each once for all taps.
+class GatheredTraffic final : public TrafficModel {
+ public:
+  GatheredTraffic(std::shared_ptr<const TrafficModel> of_product, double distinct)
+      : of_product_(std::move(of_product)), distinct_(distinct) {}
+
+  Traffic per_work_group(const CacheState& state) const override {
+    Traffic traffic = of_product_->per_work_group(state);
+    traffic.llc = distinct_ * traffic.llc;
+    traffic.hbm = distinct_ * traffic.hbm;
+    return traffic;
+  }
+
+ private:
+  std::shared_ptr<const TrafficModel> of_product_;
+  double distinct_;
+};
+
+/// Elements of the tensors that the pass reads, over those of the matrices that they stand for.
+double distinct_share(const ConvolutionShape& shape, const ConvolutionProduct& product) {
+  const double read = tensors_of(shape).all() - written_elements(shape);
+  const auto k = static_cast<double>(product.k);
+  const double as_matrices = static_cast<double>(product.count) * k *
+                             (static_cast<double>(product.m) + static_cast<double>(product.n));
+  return std::min(1.0, read / as_matrices);
+}
+
+// Bytes of k that one step of the loop loads of each row: 32 fp16 or 16 fp32 in the kernels of ROCm/MIOpen,
+// which load one step ahead.
+constexpr Bytes kStep{64.0};
+
+/// Each step of the loop over k waits for the slowest of its loads, which were issued a step before: one that
+/// some work group is the first to ask for.
+Seconds waiting(std::int64_t k, DType dtype, const GpuSpec& gpu) {
+  const double steps = static_cast<double>(k) * (element_size(dtype) / kStep);
+  return gpu.hbm.latency * steps;
+}
+
+// Vector instructions of an element on its way from the image to LDS: the load, the store, the step of its
+// address and the check that it is no padding (assumed: one element at a time, as rows of images begin
+// anywhere).
+constexpr double kInstructionsOfElement = 4.0;
+
+/// Of a work group's operands, by the vector units beside its products.
+Seconds gathering(const KernelDescription& kernel, const GpuSpec& gpu, DType dtype) {
+  CacheState state;
+  state.xcds = gpu.compute.xcds;
+  const double elements = kernel.traffic->per_work_group(state).l2 / element_size(dtype);
+  const double lanes = matrix_rate(gpu, DType::fp32).peak.value / (2.0 * gpu.compute.cus());
+  return Seconds{kInstructionsOfElement * elements / lanes};
+}
+
+/// In the data pass, pixels between the steps of a small filter get no value: all are zeroed first.
+double zeroed_elements(const ConvolutionShape& shape) {
+  const bool has_gaps = shape.filter.h < shape.stride.h || shape.filter.w < shape.stride.w;
+  return shape.pass == ConvolutionPass::data && has_gaps ? tensors_of(shape).input : 0.0;
+}
+
+/// The convolution with its k in \p parts.
+ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const GpuSpec& gpu) {
+  const ConvolutionProduct product = product_of(shape);
+  const GemmShape gemm{.m = aligned(product.m),
+                       .n = aligned(product.n),
+                       .k = aligned(ceil_div(product.k, parts)),
+                       .dtype = shape.dtype,
+                       .batch = product.count * parts};
+  ConvolutionPlan plan;
+  KernelDescription& kernel = plan.kernel;
+  kernel = describe_product("convolution", gemm, gpu);
+  const double share = gpu.kernels.convolution.implicit_share;
+  kernel.compute_time = kernel.compute_time / share + gathering(kernel, gpu, shape.dtype);
+  kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));
+  kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct_share(shape, product));
+  kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
+  kernel.persistent = {};
+  set_totals(kernel, shape);
+  write_once(kernel, shape);
+  if (parts == 1) {
+    const Bytes zeroed = element_size(shape.dtype) * zeroed_elements(shape);
+    const bool zeroes = zeroed.value > 0.0;
+    add_kernels(plan, zeroes ? 1 : 0, zeroes ? zeroed / gpu.hbm.write : Seconds{}, gpu);
+    return plan;
+  }
+  // The results are zeroed first; caches add the parts, at twice HBM's rate as for products in parts.
+  const double results = written_elements(shape);
+  const Bytes added{static_cast<double>(parts) * results * kAccumulator};
+  const Bytes zeroed = element_size(shape.dtype) * results;
+  const Seconds summing = added / (2.0 * gpu.hbm.read) + zeroed / gpu.hbm.write;
+  if (shape.batch % parts == 0 || shape.layout == ImageLayout::nhwc) {
+    add_kernels(plan, 1, summing, gpu);
+    return plan;
+  }
+  const ConvolutionTensors tensors = tensors_of(shape);
+  plan.workspace = element_size(shape.dtype) * (tensors.input + tensors.output);
+  add_kernels(plan, 3, summing + rearranging(2.0 * plan.workspace, gpu), gpu);
+  return plan;
+}
+
+ConvolutionPlan plan_implicit_gemm(const ConvolutionShape& shape, const GpuSpec& gpu) {
+  ConvolutionPlan best = planned(shape, 1, gpu);
+  if (shape.pass != ConvolutionPass::weight) return best;
+  Seconds shortest = on_device(best.kernel, gpu);
+  const std::int64_t k = product_of(shape).k;
+  const auto can_cut = [&](std::int64_t parts) { return parts <= kMostParts && k >= parts * kShortestPart; };
+  for (std::int64_t parts = 2; can_cut(parts); parts *= 2) {
+    ConvolutionPlan plan = planned(shape, parts, gpu);
+    const Seconds time = on_device(plan.kernel, gpu);
+    if (time >= shortest) continue;
+    shortest = time;
+    best = std::move(plan);
+  }
+  return best;
+}
+
+bool can_run(const ConvolutionShape&) { return true; }
+
+}  // namespace
+
+extern constexpr SolverEntry kImplicitGemm = {.solver = ConvolutionSolver::implicit_gemm,
+                                              .requires_ = "nothing",
+                                              .can_run = can_run,
+                                              .plan = plan_implicit_gemm};
+
+}  // namespace c3::gpu
