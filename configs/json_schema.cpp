@@ -18,11 +18,19 @@ std::string from_end_to_end(const std::string& regex) { return "^(" + regex + ")
 
 Json whole_text(const std::string& regex) { return {{"type", "string"}, {"pattern", from_end_to_end(regex)}}; }
 
+/// Whether \p fixed is one of the keys whose names a file may choose as \p chosen: share_default of
+/// share_FAMILY.
+bool is_one_of(const KeyRule& fixed, const KeyRule& chosen) {
+  return fixed.presence != Presence::chosen && fixed.key.starts_with(chosen.prefix) &&
+         fixed.meaning == chosen.meaning;
+}
+
 /// The names that a file may choose for keys of a table such as \p chosen.
 std::string chosen_keys(const TableRule& rule, const KeyRule& chosen) {
   std::vector<std::string_view> fixed;
   for (const KeyRule& key : rule.keys) {
-    if (key.presence != Presence::chosen && key.key.starts_with(chosen.prefix)) fixed.push_back(key.key);
+    if (key.presence != Presence::chosen && key.key.starts_with(chosen.prefix) && !is_one_of(key, chosen))
+      fixed.push_back(key.key);
   }
   const std::string not_fixed = fixed.empty() ? "" : fmt::format("(?!({})$)", fmt::join(fixed, "|"));
   return from_end_to_end(not_fixed + chosen.prefix + slug_rule().regex);
@@ -64,6 +72,17 @@ Json reference_to(const std::string& name) { return {{"$ref", "#/$defs/" + name}
 
 /// Under which a key's meaning and default stand, for editors to show.
 constexpr std::array<std::string_view, 2> kExplanations = {"description", "default"};
+
+bool explains(const std::string& key) { return std::ranges::find(kExplanations, key) != kExplanations.end(); }
+
+/// Keys that allow the same mean different things: what they mean is not shared.
+Json unexplained(const Json& schema) {
+  Json out = Json::object();
+  for (const auto& [key, value] : schema.members()) {
+    if (!explains(key)) out[key] = value;
+  }
+  return out;
+}
 
 Json json_of(const PlainValue& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) return std::string(*text);
@@ -110,19 +129,6 @@ class SharedParts {
       } else {
         out[key] = key == "items" ? visit(name, value) : value;
       }
-    }
-    return out;
-  }
-
-  static bool explains(const std::string& key) {
-    return std::ranges::find(kExplanations, key) != kExplanations.end();
-  }
-
-  /// Keys that allow the same mean different things: what they mean is not shared.
-  static Json unexplained(const Json& schema) {
-    Json out = Json::object();
-    for (const auto& [key, value] : schema.members()) {
-      if (!explains(key)) out[key] = value;
     }
     return out;
   }
@@ -339,7 +345,10 @@ class SchemaWriter {
     Json out = {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}};
     for (const KeyRule& key : rule.keys) {
       if (key.presence == Presence::chosen) {
-        out["patternProperties"][chosen_keys(rule, key)] = explained(key);
+        Json part = explained(key);
+        const bool is_explained =
+            std::ranges::any_of(rule.keys, [&](const KeyRule& other) { return is_one_of(other, key); });
+        out["patternProperties"][chosen_keys(rule, key)] = is_explained ? unexplained(part) : part;
       } else {
         out["properties"][key.key] = explained(key);
       }

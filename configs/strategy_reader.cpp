@@ -41,7 +41,7 @@ std::optional<CuShare> swept_share(std::string_view text) {
 
 constexpr auto kStrategyKeys = std::to_array<KeyText>({
     {"serial", "whether streams run one after another", false},
-    {"order", "order in which streams enqueue at time 0, naming each; default: as defined"},
+    {"order", "order in which streams enqueue at time 0; default: as defined"},
     {"hbm_arbitration", "how HBM bandwidth is divided, for this strategy only; default: the GPU's"},
 });
 
@@ -49,7 +49,7 @@ const auto kPolicyKeys = std::to_array<KeyText>({
     {"cus", "CUs (SMs) reserved for the stream, or \"best LOW..HIGH\"; default: none"},
     {"reserve_cus", "CUs that the stream leaves unused", std::int64_t{0}},
     {"priority", "queue priority, larger first", std::int64_t{0}},
-    {"backend", "what moves its collectives: channels on CUs, copy engines, or the kernel before",
+    {"backend", "what moves its collectives: channels on CUs, copy engines, the kernel before",
      name_of(StreamPolicy{}.backend)},
     {"dma", "commands of copy engines; implies backend = \"dma\"", name_of(DmaOptions{}.variant)},
     {"prelaunch", "whether commands are queued ahead; implies backend = \"dma\"", DmaOptions{}.prelaunch},

@@ -21,7 +21,7 @@ constexpr auto kSweepKeys = std::to_array<KeyText>({
     {"product",
      "keys and variables, all of whose combinations are run: a list, or a range { from, to, step }, { from, "
      "to, factor } or { from, to, count, scale }"},
-    {"zip", "keys and variables with as many values each, which go together one by one"},
+    {"zip", "keys and variables whose values go together one by one"},
     {"set", "keys whose values contain variables, as in \"${cus}\""},
     {"where", "conditions that a point must fulfil, as in \"cus <= 64 or backend == 'cu'\""},
 });

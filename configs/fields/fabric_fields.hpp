@@ -68,7 +68,7 @@ inline constexpr auto kTransportFields = std::to_array<Field<TransportSpec>>({
                                          "largest all-reduce that takes a tree with flags instead")
         .optional(),
     number<&TransportSpec::incast>("incast", {0.05, 1},
-                                   "share of a NIC's rate that is left where several nodes send to it at once")
+                                   "share of a NIC's rate left where several nodes send to it")
         .optional(),
 });
 static_assert(member_count<TransportSpec>() == kFlagFields.size() + kTransportFields.size());

@@ -24,7 +24,7 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     flag<&Framework::fused_optimizer>("fused_optimizer",
                                       "whether one kernel does all that the optimizer does to a unit"),
     flag<&Framework::fused_accumulation>(
-        "fused_accumulation", "whether products add to the gradients of weights that are kept, in their type")
+        "fused_accumulation", "whether products add to kept gradients of weights, in their type")
         .optional(),
     flag<&Framework::clips_gradients>("clips_gradients", "whether gradients are clipped by their norm"),
     choice<&Framework::parameter_dtype>("parameter_dtype",
@@ -69,7 +69,7 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},
                                         "hardware queues among which streams are distributed"),
     flag<&Framework::syncs>("syncs",
-                            "whether the host waits for gradients and their norm before the optimizer"),
+                            "whether the host waits for the gradients' norm before the optimizer"),
     flag<&Framework::syncs_passes>("syncs_passes",
                                    "whether the host also waits after each pass of a micro-batch"),
     flag<&Framework::syncs_attention>("syncs_attention",

@@ -59,7 +59,7 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
     number<&LibraryKernelSpec::gemm_stages>(
-        "gemm_stages", {0, 16}, "steps of K that a work group on matrix units has in LDS; 0: as many as fit")
+        "gemm_stages", {0, 16}, "steps of K that a matrix work group has in LDS; 0: as many as fit")
         .optional(),
     number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
                                                "own tiles of a persistent work group; 0: not persistent")
@@ -159,7 +159,7 @@ inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
                                        "bandwidth of one command that swaps, both ways together")
         .optional(),
     quantity<&DmaSpec::outstanding>(
-        "dma_outstanding", "bytes in flight at memory for one copy engine: its bandwidth times the latency"),
+        "dma_outstanding", "bytes in flight of one copy engine: its bandwidth times the latency"),
     quantity<&DmaSpec::control>("dma_control", "host time to create commands and ring one doorbell"),
     quantity<&DmaSpec::schedule>("dma_schedule", "time of doorbell and fetch, on the engine"),
     quantity<&DmaSpec::copy_latency>("dma_copy_latency", "latency of a copy, beyond its bytes and the way"),
@@ -253,7 +253,7 @@ inline constexpr auto kHypothesisFields = std::to_array<Field<HypothesisSpec>>({
         "1: bandwidth lost to an access pattern is lost to others, too; 0: it is not")
         .optional(),
     quantity<&HypothesisSpec::hbm_service>(
-        "hbm_service", "time of one memory channel for one request; a load waits for each before it")
+        "hbm_service", "time of a memory channel for a request; a load waits for those before it")
         .optional()
         .scaled_by("hbm_scale"),
     number<&HypothesisSpec::overlap_loss>(

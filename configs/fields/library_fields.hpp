@@ -51,7 +51,7 @@ inline constexpr auto kChannelLimitFields = std::to_array<Field<ChannelLimits>>(
                                  "largest number of channels; default: the library's")
         .optional(),
     number<&ChannelLimits::least>("min_channels", {1, 1024},
-                                  "smallest number of channels of large collectives, above max_channels, too")
+                                  "fewest channels of large collectives, above max_channels, too")
         .optional(),
 });
 inline constexpr auto kPermitFields = std::to_array<Field<MethodPermits>>({
@@ -112,7 +112,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
     quantity<&CollectiveLibrarySpec::local_rate>("local_rate", "payload that one channel copies within its GPU")
         .optional(),
     quantity<&CollectiveLibrarySpec::pair_buffer>(
-        "pair_buffer", "bytes that leave their sender before they are received, for each pair of ranks")
+        "pair_buffer", "bytes that leave a sender before they are received, for each pair")
         .or_none()
         .optional(),
     quantity<&CollectiveLibrarySpec::eager_gap>(
@@ -137,7 +137,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
         "network_fabric", "fabric of its network latencies; default verbs")
         .optional(),
     number<&CollectiveLibrarySpec::qps>(
-        "qps", {1, 128}, "queue pairs of a connection between NICs, each hashed to a path of its own")
+        "qps", {1, 128}, "queue pairs of a connection, each hashed to a path of its own")
         .optional(),
     flag<&CollectiveLibrarySpec::pxn>(
         "pxn", "whether what changes rails leaves by the NIC of a GPU on the receiver's rail")
@@ -146,7 +146,7 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
                                                  "factor of a ring's steps over several nodes")
         .optional(),
     quantity<&CollectiveLibrarySpec::tuner_bandwidth>(
-        "tuner_bandwidth", "of a GPU's links in a node, as the library's search for rings counts them")
+        "tuner_bandwidth", "of a GPU's links in a node, as the search for rings counts them")
         .share_of("node.link_raw")
         .scaled_by("link_scale"),
     quantity<&CollectiveLibrarySpec::one_shot_latency>(

@@ -73,7 +73,7 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"rows", "vector operators: rows of their tensors"},
     {"cols", "vector operators: columns of their tensors"},
     {"traffic", "gemm: tiled or streamed", name_of(GemmTraffic::tiled)},
-    {"layout", "gemm: tn, nn or nt, as forward, gradient of activations, of weights; convolution: nchw, nhwc"},
+    {"layout", "gemm: tn, nn or nt, as forward, its gradients; convolution: nchw, nhwc"},
     {"warm", "gemm: operands that the caches still hold: none, activations or all",
      name_of(WarmOperands::none)},
     {"scales", "gemm in fp8: what shares a scale: tensor, block (128 of k) or mx (32 of k)",

@@ -11,10 +11,10 @@ inline constexpr double kLeastShare = 0.001;  // without any link a rank could n
 
 inline constexpr auto kStragglerFields = std::to_array<Field<RankCondition>>({
     number<&RankCondition::factor>("factor", {1, kMostSlower},
-                                   "their arithmetic takes so many times as long, because their clock is lower")
+                                   "their arithmetic takes so many times as long: a lower clock")
         .optional(),
     number<&RankCondition::links>("links", {kLeastShare, 1},
-                                  "share of the bandwidth that their links within the node have, both ways")
+                                  "share of bandwidth that their links in the node have, both ways")
         .optional(),
     number<&RankCondition::nics>("nics", {kLeastShare, 1},
                                  "share of the bandwidth that their NICs have, both ways")

@@ -90,7 +90,7 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
         .optional(),
     plain_flag<&PrecisionSetup::activations>(
         "quantized_activations",
-        "whether inputs of activation functions are kept in 8 bits for their backward pass")
+        "whether inputs of activation functions are kept in 8 bits")
         .optional(),
     number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
         .optional(),

@@ -1,6 +1,8 @@
 /// Numbers of presets that nothing uses, in any experiment or study that is shipped.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "configs/experiment_reader.hpp"
 #include "configs/preset_store.hpp"
 #include "configs/unused_keys.hpp"
+#include "gpu/kernels/convolution/convolution_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "studies/hypotheses.hpp"
 #include "studies/study.hpp"
@@ -47,6 +50,7 @@ std::vector<SystemUse> shipped_uses() {
   RunUse kernel;
   for (const DType dtype : {DType::bf16, DType::fp16, DType::fp8, DType::fp32})
     kernel.add(GemmShape{.m = 8, .n = 8, .k = 8, .dtype = dtype, .traffic = GemmTraffic::streamed});
+  kernel.add(ConvolutionShape{.image = {8, 8}});
   kernel.alone = true;
   uses.push_back({load_cluster("mi300x-8"), kernel});
   uses.push_back({load_cluster("h100-sxm-8"), kernel});
@@ -69,6 +73,7 @@ TEST_CASE("every number of a preset is used somewhere") {
       }
     }
   }
+  CAPTURE(fmt::format("{}", fmt::join(unused, ", ")));
   CHECK(unused == Texts{});
 }
 

@@ -133,7 +133,8 @@ TEST_CASE("a classifier has no logits and no loss over words") {
 }
 
 TEST_CASE(
-    "tensor-parallel ranks share the logits of predicted words; the transform before them is whole on each") {
+    "tensor-parallel ranks share the logits of predicted words, and each makes the whole transform before "
+    "them") {
   TrainingSetup setup = bert_setup();
   setup.tensor_parallel = 2;
   const StepBlock head = head_kernels(setup);
