@@ -138,10 +138,12 @@ class KeyTables:
         """(key, value, default, meaning) of each key; of a preset's overrides in an experiment, those that the preset has not."""
         own = self.schemas.get(path[0]) if schema.kind == "experiment" and path else None
         known = dict(own.keys(dict(next(iter(own.tables()))[1]))) if own and len(path) == 1 else {}
-        before = []
-        for name, part in schema.keys(table):
+        before, every = [], dict(schema.keys(table))
+        for name, part in every.items():
             if name not in known:
-                yield f"`{name}`", schema.value(part), usual(name, part, needs, before), part["description"]
+                # What a family has of its own means what the default of all means.
+                meaning = part.get("description") or every[name.removesuffix("NAME") + "default"]["description"]
+                yield f"`{name}`", schema.value(part), usual(name, part, needs, before), meaning
             before.append(name)
 
     def block(self, match):
