@@ -156,7 +156,8 @@ class PublishedLayouts(ScratchTest):
     def test_every_layout_that_a_source_states_is_accepted(self):
         for name, text in LAYOUTS.items():
             with self.subTest(layout=name):
-                self.assertEqual(self.check(text).returncode, 0, self.check(text).stderr)
+                done = self.check(text)
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_features_that_frameworks_name_are_accepted_and_the_others_are_listed(self):
         for name, (frame, keys) in FEATURES.items():
@@ -169,3 +170,7 @@ class PublishedLayouts(ScratchTest):
         share = len(FEATURES) / (len(FEATURES) + len(MISSING))
         print(f"{share:.0%} of {len(FEATURES) + len(MISSING)} features can be said; not yet: {', '.join(MISSING)}")
         self.assertGreaterEqual(share, 0.94)
+
+
+if __name__ == "__main__":
+    unittest.main()
