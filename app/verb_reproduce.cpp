@@ -128,8 +128,7 @@ void add_reproduce_verb(Command& app, VerbAction& action) {
       .type_name("FILE");
   verb.add_option("--rows", options->rows,
                   "Write every measurement beside ours, as CSV (bert: every kernel; conccl: every scenario, "
-                  "strategy and draw; "
-                  "scaling_laws: every point; t3: every sub-layer; training: every step)")
+                  "strategy and draw; scaling_laws: every point; t3: every sub-layer; training: every step)")
       .type_name("FILE");
   verb.add_option("--page", options->page, "conccl: write the study as one HTML page").type_name("FILE");
   verb.add_option("--draws", options->draws,

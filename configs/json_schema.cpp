@@ -192,7 +192,7 @@ class SharedParts {
   std::map<std::string, std::string> names_;
 };
 
-constexpr double kLargestWhole = 1e15;
+constexpr double kLargestWhole = 1e15;  // that a double holds exactly, with room
 
 class SchemaWriter {
  public:

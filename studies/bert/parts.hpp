@@ -10,6 +10,7 @@
 
 #include "configs/experiment_reader.hpp"
 #include "studies/bert/step_profile.hpp"
+#include "studies/bert/whole_step.hpp"
 #include "studies/simulations.hpp"
 #include "studies/study.hpp"
 
@@ -64,7 +65,7 @@ class ScalePart {
     std::string id, label;
     Experiment step;
     std::size_t base;  ///< run that it is compared with: itself where there is none
-    Seconds time, communication, exposed;
+    WholeStepTimes times;
   };
   std::size_t add(std::string id, std::string label, Experiment step, std::size_t base);
   void add_gpu(const BertCell& cell);
@@ -87,7 +88,7 @@ class ThroughputPart {
     std::string id, label;
     Experiment step;
     double sequences = 0.0;
-    Seconds time, exposed, idle;
+    WholeStepTimes times;
   };
   std::vector<Row> rows_;
 };

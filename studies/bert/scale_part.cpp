@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "studies/bert/parts.hpp"
-#include "workloads/analysis/steady_state.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -37,13 +36,8 @@ ScalePart::ScalePart() {
 }
 
 std::size_t ScalePart::add(std::string id, std::string label, Experiment step, std::size_t base) {
-  runs_.push_back({.id = std::move(id),
-                   .label = std::move(label),
-                   .step = std::move(step),
-                   .base = base,
-                   .time = {},
-                   .communication = {},
-                   .exposed = {}});
+  runs_.push_back(
+      {.id = std::move(id), .label = std::move(label), .step = std::move(step), .base = base, .times = {}});
   return runs_.size() - 1;
 }
 
@@ -62,21 +56,8 @@ void ScalePart::add_gpu(const BertCell& cell) {
 }
 
 void ScalePart::plan(SimulationJobs& jobs) {
-  for (Run& run : runs_) {
-    jobs.push_back({.run =
-                        [&run] {
-                          const RunResult result = run_step(run.step, run.step.strategies.front(), {});
-                          const StepBreakdown& times = result.classes.front().times;
-                          return SimulatedTime{.time = result.time,
-                                               .values = {times.communication.value, times.exposed.value}};
-                        },
-                    .take =
-                        [&run](const SimulatedTime& found) {
-                          run.time = found.time.value();
-                          run.communication = Seconds{found.values.at(0)};
-                          run.exposed = Seconds{found.values.at(1)};
-                        }});
-  }
+  for (Run& run : runs_)
+    jobs.push_back(whole_step(run.step, run.times));
 }
 
 // Of tensor parallelism the share of communication, of near memory what is saved, of others what is added.
@@ -91,16 +72,16 @@ StudyReport ScalePart::sections(const PublishedFigures& published) const {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const Run& run = runs_[i];
     if (run.id.empty()) continue;
-    const double longer = kPercent * (run.time / runs_[run.base].time - 1.0);
+    const double longer = kPercent * (run.times.time / runs_[run.base].times.time - 1.0);
     StudyLine line{.figure = {.of = published.find(run.id)}, .label = run.label};
-    line.beside = {{"step [ms]", run.time.value * 1e3}};
+    line.beside = {{"step [ms]", run.times.time.value * 1e3}};
     if (run.id == "near_memory") {
       line.figure.simulated = -longer;
       near.lines.push_back(std::move(line));
       continue;
     }
-    line.figure.simulated = run.base == i ? kPercent * (run.communication / run.time) : longer;
-    line.beside.emplace_back("exposed", kPercent * (run.exposed / run.time));
+    line.figure.simulated = run.base == i ? kPercent * (run.times.communication / run.times.time) : longer;
+    line.beside.emplace_back("exposed", kPercent * (run.times.exposed / run.times.time));
     scale.lines.push_back(std::move(line));
   }
   return {std::move(scale), std::move(near)};

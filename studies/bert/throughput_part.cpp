@@ -4,7 +4,6 @@
 
 #include "studies/bert/parts.hpp"
 #include "studies/checked_row.hpp"
-#include "workloads/analysis/steady_state.hpp"
 
 namespace c3::inline studies {
 namespace {
@@ -28,9 +27,7 @@ ThroughputPart::ThroughputPart(const std::filesystem::path& file) {
     Row found{.id = row.text("id"),
               .label = row.text("label"),
               .step = ExperimentFile::load(frame, sets).make(std::nullopt),
-              .time = {},
-              .exposed = {},
-              .idle = {}};
+              .times = {}};
     found.sequences =
         static_cast<double>(row.whole("micro_batch", kLargest) * row.whole("micro_batches", kLargest)) *
         found.step.cluster.ranks();
@@ -39,21 +36,8 @@ ThroughputPart::ThroughputPart(const std::filesystem::path& file) {
 }
 
 void ThroughputPart::plan(SimulationJobs& jobs) {
-  for (Row& row : rows_) {
-    jobs.push_back(
-        {.run =
-             [&row] {
-               const RunResult result = run_step(row.step, row.step.strategies.front(), {});
-               const StepBreakdown& times = result.classes.front().times;
-               return SimulatedTime{.time = result.time, .values = {times.exposed.value, times.idle.value}};
-             },
-         .take =
-             [&row](const SimulatedTime& found) {
-               row.time = found.time.value();
-               row.exposed = Seconds{found.values.at(0)};
-               row.idle = Seconds{found.values.at(1)};
-             }});
-  }
+  for (Row& row : rows_)
+    jobs.push_back(whole_step(row.step, row.times));
 }
 
 StudySection ThroughputPart::section(const PublishedFigures& published) const {
@@ -62,12 +46,12 @@ StudySection ThroughputPart::section(const PublishedFigures& published) const {
       .lines = {},
       .notes = {"exposed: ranks communicate and no kernel runs; idle: a GPU waits for its host."}};
   for (const Row& row : rows_) {
-    StudyLine line{
-        .figure = {.of = published.find("throughput." + row.id), .simulated = row.sequences / row.time.value},
-        .label = row.label};
-    line.beside = {{"step [ms]", row.time.value * 1e3},
-                   {"exposed [%]", kPercent * (row.exposed / row.time)},
-                   {"idle [%]", kPercent * (row.idle / row.time)}};
+    StudyLine line{.figure = {.of = published.find("throughput." + row.id),
+                              .simulated = row.sequences / row.times.time.value},
+                   .label = row.label};
+    line.beside = {{"step [ms]", row.times.time.value * 1e3},
+                   {"exposed [%]", kPercent * (row.times.exposed / row.times.time)},
+                   {"idle [%]", kPercent * (row.times.idle / row.times.time)}};
     section.lines.push_back(std::move(line));
   }
   return section;
