@@ -65,12 +65,11 @@ Seconds waiting(std::int64_t k, DType dtype, const GpuSpec& gpu) {
 constexpr double kInstructionsOfElement = 4.0;
 
 /// Of a work group's operands, by the vector units beside its products.
-Seconds gathering(const KernelDescription& kernel, const GpuSpec& gpu, DType dtype) {
+Seconds gathering(const KernelDescription& kernel, const ConvolutionShape& shape, const GpuSpec& gpu) {
   CacheState state;
   state.xcds = gpu.compute.xcds;
-  const double elements = kernel.traffic->per_work_group(state).l2 / element_size(dtype);
-  const double lanes = matrix_rate(gpu, DType::fp32).peak.value / (2.0 * gpu.compute.cus());
-  return Seconds{kInstructionsOfElement * elements / lanes};
+  const double elements = kernel.traffic->per_work_group(state).l2 / element_size(shape.dtype);
+  return Seconds{kInstructionsOfElement * elements / vector_multiplications(shape, gpu, false)};
 }
 
 /// In the data pass, pixels between the steps of a small filter get no value: all are zeroed first.
@@ -91,7 +90,7 @@ ConvolutionPlan planned(const ConvolutionShape& shape, std::int64_t parts, const
   KernelDescription& kernel = plan.kernel;
   kernel = describe_product("convolution", gemm, gpu);
   const double share = gpu.kernels.convolution.implicit_share;
-  kernel.compute_time = kernel.compute_time / share + gathering(kernel, gpu, shape.dtype);
+  kernel.compute_time = kernel.compute_time / share + gathering(kernel, shape, gpu);
   kernel.least_time = std::max(kernel.least_time / share, waiting(gemm.k, shape.dtype, gpu));
   kernel.traffic = std::make_shared<GatheredTraffic>(kernel.traffic, distinct_share(shape, product));
   kernel.useful_flops = Flops{2.0 * direct_multiplications(shape)};
