@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "app/exit_code.hpp"
 #include "app/sample_output.hpp"
@@ -18,10 +19,25 @@
 namespace c3::inline app {
 namespace {
 
+/// Sequences of one step.
+struct StepShape {
+  std::string key;            ///< of their length
+  std::int64_t sequence = 0;  ///< their length
+  std::int64_t batch = 0;     ///< how many, on all ranks
+};
+
+StepShape shape_of(const ExperimentFile& file, const Experiment& nominal) {
+  if (const std::optional<RecurrentJob> job = file.recurrent())
+    return {"recurrent.sequence", job->sequence, job->batch * nominal.cluster.ranks()};
+  const std::int64_t sequence = training_of(nominal).sequence;
+  return {"training.sequence", sequence, nominal.step->tokens / sequence};
+}
+
 /// Steps of one experiment at any length of its sequences, by strategy.
 class LengthSteps {
  public:
-  explicit LengthSteps(const SampleEpochRequest& request) : request_(request) {}
+  /// \param key of that length
+  LengthSteps(const SampleEpochRequest& request, std::string key) : request_(request), key_(std::move(key)) {}
 
   Seconds time(std::int64_t length, std::size_t strategy) {
     const auto [found, is_new] = times_.try_emplace({length, strategy});
@@ -44,12 +60,13 @@ class LengthSteps {
  private:
   Experiment at(std::int64_t length) const {
     std::vector<std::string> sets = request_.sets;
-    sets.push_back(fmt::format("training.sequence={}", length));
+    sets.push_back(fmt::format("{}={}", key_, length));
     sets.emplace_back("~workload");  // its lengths are those of the whole job
     return ExperimentFile::load(request_.file, sets).make(std::nullopt);
   }
 
   const SampleEpochRequest& request_;
+  std::string key_;
   std::map<std::pair<std::int64_t, std::size_t>, Seconds> times_;
 };
 
@@ -66,14 +83,11 @@ std::int64_t sum_of(const std::vector<std::int64_t>& lengths) {
 }
 
 /// Iterations of \p job, before any is simulated.
-SampledJob job_of(const Experiment& nominal, const SequenceLengths& job) {
-  const std::int64_t sequence = training_of(nominal).sequence;
-  SampledJob sampled{.experiment = nominal.name,
-                     .sequences = job.sequences,
-                     .batches = job.batches,
-                     .batch = nominal.step->tokens / sequence};
+SampledJob job_of(const Experiment& nominal, const StepShape& step, const SequenceLengths& job) {
+  SampledJob sampled{
+      .experiment = nominal.name, .sequences = job.sequences, .batches = job.batches, .batch = step.batch};
   const std::vector<std::int64_t> lengths = draw_lengths(job, nominal.measure.seed);
-  sampled.lengths = iteration_lengths(job, lengths, sampled.batch, sequence);
+  sampled.lengths = iteration_lengths(job, lengths, sampled.batch, step.sequence);
   sampled.padding =
       1.0 - static_cast<double>(sum_of(lengths)) / static_cast<double>(sampled.batch * sum_of(sampled.lengths));
   return sampled;
@@ -87,9 +101,10 @@ int sample_epoch(const SampleEpochRequest& request) {
   if (!lengths)
     throw UsageError(request.file + " has no [workload.lengths], which says how long its sequences are");
   const Experiment nominal = file.make(std::nullopt);
-  SampledJob job = job_of(nominal, *lengths);
+  const StepShape step = shape_of(file, nominal);
+  SampledJob job = job_of(nominal, step, *lengths);
   job.bound = request.points.error;
-  LengthSteps steps(request);
+  LengthSteps steps(request, step.key);
   for (std::size_t i = 0; i < nominal.strategies.size(); ++i) {
     SampledStrategy sampled{.name = nominal.strategies[i].name, .sample = {}, .simulated = {}, .whole = {}};
     const auto time_of = [&](std::int64_t length) { return steps.time(length, i); };

@@ -297,9 +297,9 @@ void add_run_verb(Command& app, VerbAction& action) {
                   "Stop after this time, as Ctrl-C does, with exit code 124: seconds, or 90s, 2m, 1.5h")
       .type_name("TIME");
   verb.add_flag(
-      "--exact", [options] { options->sets.emplace_back("measure.exact=true"); },
+      "--exact", [options] { options->sets.emplace_back("measure.estimate=none"); },
       "Simulate every layer and micro-batch of a training step instead of extrapolating from a few\n"
-      "(as --set measure.exact=true)");
+      "(as --set measure.estimate=none)");
   verb.add_flag("--json", options->json, "The table as JSON; times in us");
   verb.when_parsed([&app, &action, options] {
     options->quiet = app.was_given("--quiet");

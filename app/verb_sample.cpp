@@ -106,7 +106,7 @@ void add_epoch(Command& sample, VerbAction& action) {
   const auto request = std::make_shared<SampleEpochRequest>();
   Command& verb =
       sample.add_command("epoch", "Estimate an epoch of sequences of many lengths from a few steps");
-  verb.add_option("FILE", request->file, "An experiment with [training] and [workload.lengths] (TOML)")
+  verb.add_option("FILE", request->file, "An experiment with [training] or [recurrent], and [workload.lengths] (TOML)")
       .required();
   verb.add_option("--set", request->sets, "Override a key: a.b=value sets, +a.b=value adds, ~a.b deletes")
       .repeated()

@@ -29,7 +29,8 @@ class CollectiveRun {
   const CollectivePlan& plan() const { return plan_; }
   int members() const { return graph_.ranks(); }
   bool has_member(int rank) const;
-  int width() const { return width_; }  ///< channels (cu) or engines (dma) of one rank
+  bool have_all_joined() const { return all_joined_.is_set(); }  ///< and it is under way, or has ended
+  int width() const { return width_; }                           ///< channels (cu) or engines (dma) of one rank
   /// What a user should know of how it ran; empty: nothing.
   virtual std::string note() const { return {}; }
   /// When \p rank's first bytes moved, where that may be before it joins.

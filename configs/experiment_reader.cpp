@@ -21,6 +21,7 @@
 #include "configs/overrides.hpp"
 #include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/recurrent_reader.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
@@ -33,6 +34,7 @@
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3::inline configs {
@@ -44,8 +46,9 @@ constexpr std::int64_t kSchema = 1;
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "host", "training",
-        "workload", "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
+       {"schema",    "name",         "nodes", "gpu",      "node",      "library",  "fabric",
+        "model",     "framework",    "host",  "training", "recurrent", "workload", "trace",
+        "straggler", "communicator", "ranks", "stream",   "strategy",  "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -113,6 +116,7 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
 /// Streams that are written out, those of a training step, or those of a trace.
 void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
+  const bool recurs = root.has("recurrent");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
@@ -125,8 +129,17 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
     if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
   }
-  if (!trains && root.holds("workload"))
-    root.fail("workload", "requires [training]: its lengths are those of the sequences that a step takes");
+  if (recurs) {
+    if (trains || is_traced || has_streams)
+      root.refuse("recurrent", "cannot be combined with [training], [trace], [[stream]] or [[ranks]]");
+    const RecurrentJob job = read_recurrent(root);
+    read_lengths(root, job);
+    if (!root.is_rehearsal()) experiment.program = recurrent_program(job, ranks);
+    if (!root.is_rehearsal()) return;
+  }
+  if (!trains && !recurs && root.holds("workload"))
+    root.fail("workload",
+              "requires [training] or [recurrent]: its lengths are those of the sequences that a step takes");
   if (is_traced && (trains || has_streams))
     root.refuse("trace", "cannot be combined with [training], [[stream]] or [[ranks]]");
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);
@@ -235,8 +248,9 @@ TableRule experiment_rule() {
        .presence = Presence::optional,
        .rule = environment_rule(),
        .meaning = "environment variables of NCCL or RCCL, instead of the keys that say the same"});
-  rule.at_least_one = {
-      {"system", "node"}, {"stream", "training", "ranks", "trace"}, {"model.tokens", "training", "trace"}};
+  rule.at_least_one = {{"system", "node"},
+                       {"stream", "training", "ranks", "trace", "recurrent"},
+                       {"model.tokens", "training", "trace"}};
   return rule;
 }
 
@@ -333,9 +347,9 @@ std::vector<std::string> ExperimentFile::notes() const {
   std::ranges::move(doubts_about(nominal.cluster), std::back_inserter(notes));
   std::ranges::move(notes_on_variables(merged_), std::back_inserter(notes));
   if (lengths())
-    notes.emplace_back(
-        "workload.lengths: one step of training.sequence tokens is simulated; c3sim sample epoch "
-        "estimates an epoch");
+    notes.push_back(fmt::format(
+        "workload.lengths: one step of {}.sequence tokens is simulated; c3sim sample epoch estimates an epoch",
+        recurrent() ? "recurrent" : "training"));
   std::ranges::move(notes_on_trace(resolved_, nominal.cluster), std::back_inserter(notes));
   return notes;
 }
@@ -347,7 +361,14 @@ std::optional<PlacedRun> ExperimentFile::recording(const ClusterSpec& cluster) c
 std::optional<SequenceLengths> ExperimentFile::lengths() const {
   if (resolved_.table()->find("workload") == nullptr) return std::nullopt;
   Section root(resolved_, "");
+  if (const std::optional<RecurrentJob> job = recurrent()) return read_lengths(root, *job);
   return read_lengths(root, training_of(sketch()).sequence);
+}
+
+std::optional<RecurrentJob> ExperimentFile::recurrent() const {
+  if (resolved_.table()->find("recurrent") == nullptr) return std::nullopt;
+  Section root(resolved_, "");
+  return read_recurrent(root);
 }
 
 std::string ExperimentFile::resolved_toml(Comments comments) const {

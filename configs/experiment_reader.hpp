@@ -15,6 +15,7 @@
 #include "workloads/experiment.hpp"
 #include "workloads/sampling/sequence_lengths.hpp"
 #include "workloads/traces/replay/rank_roles.hpp"
+#include "workloads/training/recurrent_step.hpp"
 
 namespace c3::inline configs {
 
@@ -51,6 +52,8 @@ class ExperimentFile {
 
   /// How long the sequences of its job are ([workload.lengths]); absent where the file does not say.
   std::optional<SequenceLengths> lengths() const;
+  /// The step of a recurrent network that it describes; absent for all else.
+  std::optional<RecurrentJob> recurrent() const;
 
   /// The whole configuration as TOML: presets in place with their sources, overrides applied, defaults of
   /// [measure] written out. Saved and loaded, it needs no preset and makes the same experiments.

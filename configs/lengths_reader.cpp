@@ -90,7 +90,8 @@ std::int64_t counted(const SequenceLengths& job) {
   return sum;
 }
 
-SequenceLengths read_job(Section& section, std::int64_t sequence) {
+/// \param key of the sequence that a step takes
+SequenceLengths read_job(Section& section, std::int64_t sequence, std::string_view key) {
   SequenceLengths job{.lognormal = {}, .longest = sequence};
   read_source(section, job);
   const bool says_sequences = section.has("sequences");
@@ -109,14 +110,26 @@ SequenceLengths read_job(Section& section, std::int64_t sequence) {
     section.refuse("document_mask",
                    fmt::format("requires batches = \"packed\" (it is \"{}\")", name_of(job.batches)));
   if (job.longest > sequence)
-    section.refuse("longest", fmt::format("must not exceed training.sequence, which is {}", sequence));
+    section.refuse("longest", fmt::format("must not exceed {}, which is {}", key, sequence));
   if (job.shortest > job.longest)
     section.refuse("shortest", fmt::format("must not exceed longest, which is {}", job.longest));
   if (sequence % job.multiple != 0)
-    section.refuse("multiple", fmt::format("must divide training.sequence, which is {}", sequence));
+    section.refuse("multiple", fmt::format("must divide {}, which is {}", key, sequence));
   section.explain(kKeys);
   section.finish();
   return job;
+}
+
+/// \param key of \p sequence, for errors
+std::optional<SequenceLengths> read_table(Section& root, std::int64_t sequence, std::string_view key) {
+  const bool is_there = root.has("workload");
+  root.explain("workload", "what a whole job runs (c3sim sample epoch)");
+  if (!is_there) return std::nullopt;
+  Section workload = root.table("workload");
+  Section section = workload.table("lengths");
+  workload.explain("lengths", "how long the sequences of a training job are");
+  workload.finish();
+  return read_job(section, sequence, key);
 }
 
 }  // namespace
@@ -130,14 +143,14 @@ void place_lengths(Table& root) {
 }
 
 std::optional<SequenceLengths> read_lengths(Section& root, std::int64_t sequence) {
-  const bool is_there = root.has("workload");
-  root.explain("workload", "what a whole job runs (c3sim sample epoch)");
-  if (!is_there) return std::nullopt;
-  Section workload = root.table("workload");
-  Section section = workload.table("lengths");
-  workload.explain("lengths", "how long the sequences of a training job are");
-  workload.finish();
-  return read_job(section, sequence);
+  return read_table(root, sequence, "training.sequence");
+}
+
+std::optional<SequenceLengths> read_lengths(Section& root, const RecurrentJob& job) {
+  const auto lengths = read_table(root, job.sequence, "recurrent.sequence");
+  if (lengths && lengths->batches == LengthBatches::packed)
+    root.refuse("workload", "batches = \"packed\" requires [training]");
+  return lengths;
 }
 
 }  // namespace c3::configs

@@ -6,6 +6,7 @@
 
 #include "configs/section.hpp"
 #include "workloads/sampling/sequence_lengths.hpp"
+#include "workloads/training/recurrent_step.hpp"
 
 namespace c3::inline configs {
 
@@ -14,5 +15,8 @@ void place_lengths(Table& root);
 
 /// \param sequence tokens of the longest sequence that a step takes. Absent without the table.
 std::optional<SequenceLengths> read_lengths(Section& root, std::int64_t sequence);
+
+/// The same of a step of a recurrent network, which packs nothing: state would run on into the next sequence.
+std::optional<SequenceLengths> read_lengths(Section& root, const RecurrentJob& job);
 
 }  // namespace c3::configs

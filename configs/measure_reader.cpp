@@ -7,9 +7,14 @@
 namespace c3::inline configs {
 namespace {
 
-/// A training step has hundreds of kernels without a matrix product for each that has one.
+/// A step has hundreds of kernels without a matrix product for each that has one.
 KernelGrain usual_vector_grain(Section& root, KernelGrain kernel_grain) {
-  return root.has("training") ? KernelGrain::fluid : kernel_grain;
+  return root.has("training") || root.has("recurrent") ? KernelGrain::fluid : kernel_grain;
+}
+
+void refuse_former_keys(const Section& section) {
+  if (section.holds("exact"))
+    section.fail("exact", "is now 'estimate': \"none\" for true, \"steady\" for false");
 }
 
 }  // namespace
@@ -23,6 +28,7 @@ WrittenMeasure read_measure(Section& root) {
   root.explain("measure", "how often the experiment is run, and how finely it is simulated");
   if (!is_there) return written;
   Section section = root.table("measure");
+  refuse_former_keys(section);
   read_fields(section, measure, kMeasureFields);
   written.has_seeds = section.has("seeds");
   if (!section.has("vector_grain")) measure.vector_grain = usual_vector_grain(root, measure.kernel_grain);

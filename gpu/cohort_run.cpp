@@ -34,6 +34,7 @@ CohortRun::CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaun
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void CohortRun::on_placed(int xcd, std::span<const int> cus) {
+  if (placed_ == 0) began_ = simulation_.now();
   resident_ += std::ssize(cus);
   if (kernel_.needs.computes) {
     for (const int cu : cus)

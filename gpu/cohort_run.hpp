@@ -19,6 +19,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   CohortRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
 
   Event& done() { return done_; }
+  Seconds began() const { return began_; }  ///< date at which its first work groups were placed
   void on_placed(int xcd, std::span<const int> cus) override;
   double arithmetic_asked(int groups) override;
   void on_shares_changed(int xcd) override;
@@ -82,6 +83,7 @@ class CohortRun final : public DispatchClient, public ComputeClient {
   std::int64_t resident_ = 0;
   std::int64_t left_;
   std::int64_t placed_ = 0;
+  Seconds began_;
   std::int64_t dealt_ = 0;  ///< tiles that a persistent kernel's counter still has
   std::vector<std::int64_t> placed_in_xcd_;
   std::uint64_t started_ = 0;

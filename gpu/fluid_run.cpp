@@ -9,7 +9,8 @@
 
 namespace c3::inline gpu {
 
-FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity)
+FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity,
+                   std::optional<Seconds> known)
     : gpu_(gpu),
       simulation_(gpu.simulation()),
       dispatcher_(gpu.dispatcher(launch.stream)),
@@ -17,6 +18,7 @@ FluidRun::FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch
       launch_(launch),
       activity_(activity),
       slots_in_xcd_(static_cast<std::size_t>(gpu.spec().compute.xcds), 0),
+      known_(known),
       done_(simulation_, "work groups of " + kernel.name) {}
 
 void FluidRun::on_placed(int xcd, std::span<const int> cus) {
@@ -33,6 +35,7 @@ void FluidRun::on_placed(int xcd, std::span<const int> cus) {
   slots_in_xcd_[static_cast<std::size_t>(xcd)] += static_cast<std::int64_t>(cus.size());
   if (!started_) {
     started_ = true;
+    began_ = simulation_.now();
     simulation_.spawn(kernel_.name, run());
   }
 }
@@ -106,6 +109,12 @@ std::int64_t FluidRun::waves() const {
 // Full waves go at the mean pace of its CUs, because CUs that others leave alone take more of the grid; the
 // last wave ends with the slowest CU.
 std::span<const BoundTerm> FluidRun::laws() {
+  if (known_) {
+    BoundLaw as_known;
+    as_known.least = known_->value;
+    laws_.assign({{gpu_.clock(launch_.stream).arithmetic(), as_known}});
+    return laws_;
+  }
   const double taken = gpu_.cus_taken(launch_.stream, launch_.range);
   const double after_others = gpu_.work().is_other_than(kernel_.name) ? kernel_.after_others : 1.0;
   const double slower = gpu_.slowdown_at_boost(launch_.stream, kernel_.clock, taken) * after_others;

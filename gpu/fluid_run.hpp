@@ -19,9 +19,12 @@ namespace c3::inline gpu {
 /// waits for each in turn.
 class FluidRun final : public DispatchClient, public ComputeClient {
  public:
-  FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity);
+  /// \param known what it takes, in place of what follows from its waves
+  FluidRun(Gpu& gpu, const KernelDescription& kernel, const KernelLaunch& launch, ActivityId activity,
+           std::optional<Seconds> known = std::nullopt);
 
   Event& done() { return done_; }
+  Seconds began() const { return began_; }  ///< date at which its first work groups were placed
   void on_placed(int xcd, std::span<const int> cus) override;
   double arithmetic_asked(int groups) override;
   void on_shares_changed(int xcd) override;
@@ -61,7 +64,9 @@ class FluidRun final : public DispatchClient, public ComputeClient {
   std::vector<BoundTerm> laws_;
   double hbm_rate_ = kUnbounded;  ///< progress that HBM alone allows this mix of reads and writes [1/s]
   std::optional<FlowId> flow_;
+  std::optional<Seconds> known_;
   bool started_ = false;
+  Seconds began_;
   Event done_;
 };
 

@@ -22,6 +22,8 @@ constexpr auto enum_names(KernelGrain) {
                                                {"fluid", KernelGrain::fluid}});
 }
 
+class KernelTimes;
+
 struct KernelLaunch {
   int stream = 0;
   int priority = 0;  ///< of the queue; larger first
@@ -33,6 +35,7 @@ struct KernelLaunch {
   OutputSink* sink = nullptr;  ///< takes its stores, past the caches; not at grain fluid
   ActivityId parent = kNoActivity;  ///< activity that the kernel is a part of
   ActivityId* activity = nullptr;   ///< receives the kernel's activity when it starts
+  KernelTimes* times = nullptr;     ///< asked when it is submitted; not with a sink, nor at grain fluid
 };
 
 }  // namespace c3::gpu

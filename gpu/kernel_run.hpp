@@ -13,6 +13,8 @@ namespace c3::inline gpu {
 /// holds `cohorts_per_placement` of them. A cohort is a prologue (its first loads: memory latency, no compute),
 /// a steady flow (bound by its compute time, which is drawn once per cohort, and by the bytes left to load)
 /// and, when it has left its CUs, its stores. Bytes are fixed at dispatch, from the cache state found then.
+/// A kernel whose time is known (KernelLaunch::times) is one flow of that time with the bytes of all its work
+/// groups, and keeps its slots until its end.
 /// Wrong when: work groups of a kernel differ (ragged tiles are padded), or synchronise with one another.
 Task run_kernel(Gpu& gpu, KernelDescription kernel, KernelLaunch launch);
 

@@ -9,6 +9,9 @@ namespace c3::inline results {
 /// Attribute of the summary: what a user should know of how it ran, a line each.
 inline constexpr const char* kNotes = "notes";
 
+/// Attribute of the summary, where the time is an estimate: how it was found.
+inline constexpr const char* kEstimateMethod = "estimate_method";
+
 /// Numbers that are absent in \p result have no column: a reader must not mistake "not computed" for 0.
 void write_summary(const H5Id& strategy, const StrategyResult& result);
 

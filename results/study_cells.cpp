@@ -124,6 +124,22 @@ std::string level_note(const StudyConditions& conditions) {
   return "";
 }
 
+/// How times were found that were not simulated whole, and how far they may be off.
+std::string estimate_note(const StudyResult& study) {
+  const TimeUnit unit = time_unit(study);
+  std::string text;
+  for (const StrategyResult& its : study.strategies) {
+    if (!its.estimate) continue;
+    const std::string bound =
+        its.estimate->bound ? fmt::format(", within {:.2f}% at 95% confidence", 100.0 * *its.estimate->bound)
+                            : "";
+    text += fmt::format("{}: estimate by {}{}, {} to {}, {:.3g}% simulated\n", its.name, its.estimate->method,
+                        bound, unit.format(its.estimate->low), unit.format(its.estimate->high),
+                        100.0 * its.estimate->simulated);
+  }
+  return text;
+}
+
 std::string time_notes(const StudyResult& study) {
   const bool has_sides = first_step(study) == nullptr;
   std::string notes = fmt::format("times in {}: {}bound: no run can be faster{}\n", time_unit(study).name,
@@ -132,7 +148,7 @@ std::string time_notes(const StudyResult& study) {
   notes += "speedup over serial; ideal: speedup of a perfect overlap; share = (speedup - 1) / (ideal - 1)\n";
   if (std::ranges::any_of(study.strategies, [](const StrategyResult& s) { return s.best_cus.has_value(); }))
     notes += fmt::format("{}: the best of the partitions tried\n", compute_units_of(study.conditions.gpu));
-  return notes + clock_note(study) + level_note(study.conditions) + beyond_ideal(study);
+  return notes + estimate_note(study) + clock_note(study) + level_note(study.conditions) + beyond_ideal(study);
 }
 
 }  // namespace

@@ -94,7 +94,11 @@ Json step_json(const std::optional<StepResult>& step) {
 
 Json estimate_json(const std::optional<Estimate>& estimate) {
   if (!estimate) return nullptr;
-  return {{"low_us", us(estimate->low)}, {"high_us", us(estimate->high)}, {"method", estimate->method}};
+  return {{"low_us", us(estimate->low)},
+          {"high_us", us(estimate->high)},
+          {"method", estimate->method},
+          {"bound", estimate->bound ? Json(*estimate->bound) : Json(nullptr)},
+          {"share_simulated", estimate->simulated}};
 }
 
 Json classes_json(const std::vector<SimulatedClass>& classes) {

@@ -62,6 +62,17 @@ std::vector<SummaryNumber> strategy_numbers(const StrategyResult& result) {
     append(numbers, {time_of("time_p5", "5th percentile of time over seeds and draws", result.spread->p5),
                      time_of("time_p95", "95th percentile of time over seeds and draws", result.spread->p95)});
   }
+  if (const std::optional<Estimate>& estimate = result.estimate) {
+    append(numbers,
+           {time_of("estimate_low", "least that time may be, which was not simulated whole", estimate->low),
+            time_of("estimate_high", "most that it may be", estimate->high),
+            ratio_of("estimate_simulated", "share of time, kernels and ranks that was simulated",
+                     estimate->simulated)});
+    if (estimate->bound) {
+      numbers.push_back(
+          ratio_of("estimate_bound", "how far time is off at most, at 95 % confidence", *estimate->bound));
+    }
+  }
   numbers.push_back(time_of("lower_bound", "what physics leaves at least", result.lower_bound));
   if (result.speedup) numbers.push_back(ratio_of("speedup", "serial time over time", *result.speedup));
   if (result.ideal_speedup) {

@@ -64,6 +64,17 @@ constexpr auto enum_names(Fold) {
   return std::to_array<EnumName<Fold>>({{"none", Fold::none}, {"mean", Fold::mean}, {"exact", Fold::exact}});
 }
 
+/// How the time of an experiment follows from what is simulated of it.
+enum class Estimator {
+  none,    ///< everything is simulated
+  steady,  ///< of a training step: layers and micro-batches until each adds the same time (steady_state.hpp)
+  stem,    ///< kernels until they are known in their company; the rest are replayed (kernel_replay.hpp)
+};
+constexpr auto enum_names(Estimator) {
+  return std::to_array<EnumName<Estimator>>(
+      {{"none", Estimator::none}, {"steady", Estimator::steady}, {"stem", Estimator::stem}});
+}
+
 struct Measure {
   int seeds = 1;  ///< repetitions with different random draws of work-group times
   int draws = 0;  ///< draws of every parameter given as a range; 0 = nominal values only
@@ -73,7 +84,8 @@ struct Measure {
   KernelGrain kernel_grain = KernelGrain::cohort;
   KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;
-  bool exact = false;  ///< simulate every layer and micro-batch of a training step
+  Estimator estimate = Estimator::steady;
+  double estimate_error = 0.05;  ///< of Estimator::stem: how far the time may be off, relative, at 95 %
   Fold fold = Fold::mean;
 
   bool operator==(const Measure&) const = default;

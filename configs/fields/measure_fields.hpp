@@ -27,7 +27,10 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
                                    "the same of other kernels; default: kernel_grain, fluid for steps")
         .by_others(),
     choice<&Measure::collective_grain>("collective_grain", "how finely collectives are simulated").optional(),
-    plain_flag<&Measure::exact>("exact", "whether every layer and micro-batch of a training step is simulated")
+    choice<&Measure::estimate>("estimate", "what stands for the rest: nothing, steady layers, sampled kernels")
+        .optional(),
+    number<&Measure::estimate_error>("estimate_error", {1e-4, 0.5},
+                                     "error that \"stem\" may make of the time, relative, at 95 %")
         .optional(),
     choice<&Measure::fold>(
         "fold",

@@ -37,7 +37,7 @@ Isolation everything_private() {
 
 InterferencePart::InterferencePart()
     : experiment_(load("llama3_8b_fsdp8.toml", {R"(training.framework="pytorch-compiled")", "+model.layers=6",
-                                                "measure.seeds=1", "+measure.exact=true"})) {}
+                                                "measure.seeds=1", R"(+measure.estimate="none")"})) {}
 
 void InterferencePart::plan(SimulationJobs& jobs) {
   const auto time = [this](Isolation isolation) {

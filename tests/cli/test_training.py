@@ -193,7 +193,7 @@ class Training(ScratchTest):
             group = file["strategies/channels"]
             self.assertAlmostEqual(group["step/recorded_time"][0], group["summary/time"][0], delta=2)
             self.assertEqual(group["step/is_shortened"][0], 0)
-            self.assertIn("--set measure.exact=true", file.attrs["command_line"])
+            self.assertIn("--set measure.estimate=none", file.attrs["command_line"])
         self.assertNotIn(" drawn</span>", self.page())
         self.assertIn("steady state from 8 of 12 layers", counted[0]["notes"][0])
         self.assertNotIn("notes", exact[0])

@@ -49,6 +49,14 @@ TEST_CASE("convolutions in front shorten frames and features by their strides") 
         near(3.0 * (150 * 4 * 15 + 50 * (48 * (12 + 16) + 8 * 16))));
 }
 
+TEST_CASE("parameters counted from layers are those that GNMT and Deep Speech 2 are known to have") {
+  CHECK(static_cast<double>(count_parameters(gnmt())) == near(160e6, 0.01));
+  CHECK(static_cast<double>(count_parameters(deep_speech_2())) == near(41e6, 0.01));
+  // An LSTM of 4 x 16 x (24 + 16), embedding and output of 8 classes.
+  CHECK(count_parameters(one_layer(RecurrentCell::lstm, false)) == 4 * 16 * (24 + 16) + 8 * 24 + 8 * 16);
+  CHECK(features_after(161, deep_speech_2().front) == 1312);
+}
+
 TEST_CASE("products of GNMT grow with length, those of its attention with the square") {
   const RecurrentNetwork network = gnmt();
   const double one = products(recurrent_step(network, 4, 100, DType::fp16)),

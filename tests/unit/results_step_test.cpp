@@ -240,6 +240,24 @@ TEST_CASE("a step read back from its file is the one that was written, notes too
   CHECK(format_study(after) == format_study(before));
 }
 
+TEST_CASE(
+    "an estimate is labelled with method, bounds and share in table, JSON and file, and nothing else is") {
+  const TemporaryFolder folder;
+  StudyResult before = study({strategy("a"), strategy("b")});
+  before.strategies.front().estimate =
+      Estimate{.low = 0.9_s, .high = 1.2_s, .method = "steady state", .simulated = 0.25};
+  const std::string table = format_study(before);
+  CHECK(line_of(table, "a: estimate") == "a: estimate by steady state, 0.900 to 1.200, 25% simulated");
+  CHECK(table.find("b: estimate") == std::string::npos);
+  const auto json = Json::parse(study_json(before, "hand.h5"))["strategies"];
+  CHECK(json.elements()[0]["estimate"]["share_simulated"] == 0.25);
+  CHECK(json.elements()[0]["estimate"]["method"] == "steady state");
+  CHECK(json.elements()[1]["estimate"].is_null());
+  const StudyResult after = read_study(written(folder, before));
+  CHECK(after.strategies.at(0).estimate == before.strategies.at(0).estimate);
+  CHECK_FALSE(after.strategies.at(1).estimate);
+}
+
 TEST_CASE("the file says how long the run in its timeline took") {
   const TemporaryFolder folder;
   const ResultReader file = written(folder, study({strategy("a"), strategy("b", std::nullopt)}));

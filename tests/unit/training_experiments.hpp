@@ -13,7 +13,7 @@ inline Experiment fluid_step(const TrainingSetup& setup, int gpus, bool exact) {
   experiment.name = "step";
   experiment.cluster = mi300x_like_cluster(gpus);
   experiment.cluster.gpu = mi300x_like_trainer();
-  experiment.measure.exact = exact;
+  experiment.measure.estimate = exact ? Estimator::none : Estimator::steady;
   experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
   set_training(experiment, setup);
   return experiment;

@@ -56,7 +56,7 @@ Seconds time_of(const TrainingSetup& setup) {
   experiment.name = "routed";
   experiment.cluster = load_cluster("h100-sxm-8");
   experiment.measure.loss_split = false;
-  experiment.measure.exact = true;
+  experiment.measure.estimate = Estimator::none;
   experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
   experiment.measure.fold = Fold::none;
   set_training(experiment, setup);

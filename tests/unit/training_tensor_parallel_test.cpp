@@ -37,7 +37,7 @@ Experiment experiment_of(const TrainingSetup& setup, const std::string& system) 
   experiment.name = "tensor-parallel";
   experiment.cluster = load_cluster(system);
   experiment.measure.loss_split = false;
-  experiment.measure.exact = true;
+  experiment.measure.estimate = Estimator::none;
   set_training(experiment, setup);
   return experiment;
 }

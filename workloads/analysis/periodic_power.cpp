@@ -51,7 +51,7 @@ std::optional<Experiment> of_micro_batches(const Experiment& step, std::int64_t 
 /// them, or where there are none.
 std::optional<RunResult> run_of_end(const Experiment& step, const Strategy& strategy, const RunSetup& setup,
                                     Seconds time) {
-  if (!step.family || step.measure.exact) return std::nullopt;
+  if (!step.family || step.measure.estimate != Estimator::steady) return std::nullopt;
   const ProgramFamily& family = *step.family;
   const std::int64_t whole = family.size().micro_batches, period = family.micro_batch_period();
   const double stages = static_cast<double>(family.stages());
@@ -63,7 +63,8 @@ std::optional<RunResult> run_of_end(const Experiment& step, const Strategy& stra
     const std::optional<Experiment> end = of_micro_batches(step, count);
     if (!end) return std::nullopt;
     RunResult run = run_once(*end, strategy, setup);
-    const Seconds of_one = run.time / (static_cast<double>(count) + stages - 1.0);  // the first passes all stages
+    const Seconds of_one =
+        run.time / (static_cast<double>(count) + stages - 1.0);  // the first passes all stages
     const std::int64_t needed = at_least(1.0 + time / of_one);
     if (needed <= count) return run;
     count = needed;

@@ -41,7 +41,7 @@ Experiment resized(const Experiment& experiment, const StepSize& size) {
 }
 
 bool may_be_shortened(const Experiment& experiment) {
-  if (!experiment.family || experiment.measure.exact) return false;
+  if (!experiment.family || experiment.measure.estimate != Estimator::steady) return false;
   return layers_of(*experiment.family).is_shortened() || micro_batches_of(*experiment.family).is_shortened();
 }
 

@@ -131,10 +131,13 @@ class SteadyState {
     const Seconds of_batches =
         drift(micro_batches_, [&](std::int64_t n) { return simulated(layers_.last(), n).time; });
     const Seconds off = of_layers * (1.0 + micro_batches_.beyond()) + of_batches * (1.0 + layers_.beyond());
+    const double of_ranks = result.estimate ? result.estimate->simulated : 1.0;
+    const Seconds largest = simulated(layers_.last(), micro_batches_.last()).time;
     const std::string averaged = result.estimate ? ", " + result.estimate->method : std::string();
     result.estimate = Estimate{.low = result.time / (1.0 + result.inequity) - off,
                                .high = result.time * (1.0 + result.inequity) + off,
-                               .method = "steady state" + averaged};
+                               .method = "steady state" + averaged,
+                               .simulated = of_ranks * (largest / result.time)};
   }
 
   std::string note() const {

@@ -19,6 +19,7 @@
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/run_cluster.hpp"
+#include "workloads/execute/run_estimates.hpp"
 #include "workloads/execute/stream_program.hpp"
 #include "workloads/execute/timed_calls.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
@@ -64,12 +65,15 @@ class Run {
                   }),
         fusions_(experiment, strategy, calls_),
         timed_calls_(cluster_, program_) {
+    if (experiment.measure.estimate == Estimator::stem)
+      replay_.emplace(program_.streams.size(), experiment.measure.estimate_error);
     check_messages(program_, cluster_.ranks());
     for (StreamContext& context : contexts_) {
       context.calls = &calls_;
       context.messages = &messages_;
       context.fusions = &fusions_;
       context.timed_calls = &timed_calls_;
+      context.replay = replay_ ? &*replay_ : nullptr;
     }
     messages_.plan_ahead();
     cluster_.fold_links();
@@ -274,6 +278,8 @@ class Run {
     for (const std::unique_ptr<HostThreads>& host : hosts_)
       if (host) std::ranges::copy(host->marks(), std::back_inserter(result.marks));
     add_classes(result);
+    if (replay_)
+      add_replays(result, replay_->summary(), experiment_.measure.estimate_error, result.classes.size());
     add_power(result);
     return result;
   }
@@ -286,34 +292,14 @@ class Run {
                                 .ranks = std::move(ranges[static_cast<std::size_t>(place)]),
                                 .times = step_breakdown(operations_of(place), result.time)});
     if (!setup.classes) return;
-    const double spread = std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity());
-    constexpr double kRounding = 1e-9;
-    if (spread > kRounding) {
-      result.inequity = spread;
-      result.estimate = Estimate{.low = result.time / (1.0 + spread),
-                                 .high = result.time * (1.0 + spread),
-                                 .method = "mean loads of classes of ranks"};
-    }
-    result.notes.push_back(classes_note(result));
+    add_averaged_loads(result, std::max(cluster_.schedules().inequity(), cluster_.interconnect().inequity()),
+                       cluster_.ranks());
   }
 
   std::string class_name(int rank) const {
     const std::string& name = program_.names[program_.script_of(rank).name];
     const std::string straggler = straggler_name(cluster_.spec(), rank);
     return name.empty() || straggler.empty() ? name + straggler : name + " " + straggler;
-  }
-
-  std::string classes_note(const RunResult& result) const {
-    const std::size_t classes = result.classes.size();
-    const std::string which =
-        classes == 1 ? fmt::format("{} alike", cluster_.ranks())
-                     : fmt::format("each of {} classes of the {} ranks", classes, cluster_.ranks());
-    std::string note = fmt::format("one rank is simulated for {}, with {} flows", which, result.flows);
-    if (result.inequity > 0.0)
-      note += fmt::format(
-          "; loads that differ by up to {:.0f} % within them are averaged, so that times are estimates",
-          100.0 * result.inequity);
-    return note;
   }
 
   /// Those that ran, of a place among the simulated ranks.
@@ -368,6 +354,7 @@ class Run {
   MessageRuns messages_;
   Fusions fusions_;
   TimedCalls timed_calls_;
+  std::optional<KernelReplay> replay_;
   std::vector<Seconds> launches_;                    ///< dates at which ranks begin to launch
   std::deque<EventTable> events_;                    ///< by simulated rank
   std::vector<std::unique_ptr<HostThreads>> hosts_;  ///< by simulated rank; null where a script has no host

@@ -50,11 +50,15 @@ struct SimulatedClass {
   bool operator==(const SimulatedClass&) const = default;
 };
 
-/// How far a time may be off that was not simulated whole, or with averaged loads. No bound: it follows from
-/// the greatest spread of what was averaged, and from how much periods that were simulated differ.
+/// How far a time may be off that was not simulated whole, or with averaged loads. Without `bound`, low and
+/// high promise nothing: they follow from the greatest spread of what was averaged, and from how much periods
+/// that were simulated differ.
 struct Estimate {
   Seconds low, high;
-  std::string method;  ///< how it was found
+  std::string method;      ///< how it was found
+  double simulated = 1.0;  ///< share that was simulated: of the time or the kernels, and of the ranks
+  /// How far the time is off at most, relative to that of the whole simulation, with a probability of 95 %.
+  std::optional<double> bound = std::nullopt;
 
   bool operator==(const Estimate&) const = default;
 };

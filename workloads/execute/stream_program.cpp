@@ -21,6 +21,7 @@ StreamProgram::StreamProgram(Cluster& cluster, const StreamContext& context, Eve
       operations_(program_.script_of(rank).streams[static_cast<std::size_t>(context.index)]),
       events_(events),
       host_(host),
+      company_(context.replay == nullptr ? nullptr : &context.replay->company(rank)),
       rank_(rank),
       late_(late),
       launch_(launch),
@@ -117,6 +118,8 @@ Task StreamProgram::run_operation(std::size_t index) {
   const Seconds delay = is_recorded ? start_on_device(index) : launch_delay(index);
   if (is_recorded) co_await simulation_.sleep(recorded_delay(index));
   Seconds release = simulation_.now();
+  if (company_ != nullptr && computes(operations_[index]))
+    company_->begin_kernel(static_cast<std::size_t>(context_.index), operations_[index].name);
   if (const Operator* op = kernel_of(operations_[index])) {
     co_await run_operator(*op, index, delay);
     note(index, kernels_, release);
@@ -132,6 +135,7 @@ Task StreamProgram::run_operation(std::size_t index) {
       co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity, open_range_);
     } else {
       CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
+      if (company_ != nullptr) company_->begin_collective(static_cast<std::size_t>(context_.index), collective);
       co_await collective.join(rank_, delay, &activity, open_range_);
       release = collective.began(rank_).value_or(release);
     }
@@ -161,6 +165,7 @@ Task StreamProgram::exchange(std::size_t index, Seconds release, Seconds delay) 
     Event& its = ended.emplace_back(simulation_, "another message of its exchange");
     simulation_.spawn(name_, runs[i]->join(rank_, delay, &activities[i], open_range_), &its);
   }
+  if (company_ != nullptr) company_->begin_collective(stream, *runs.front());
   co_await runs.front()->join(rank_, delay, activities.data(), open_range_);
   for (Event& its : ended)
     co_await its;
@@ -206,6 +211,9 @@ Task StreamProgram::run_operator(Operator op, std::size_t index, Seconds delay) 
     kernel = fused->launch(rank_, std::move(kernel));
     launch.sink = fused;
   }
+  std::optional<SampledKernel> sampled;
+  if (company_ != nullptr && launch.grain != KernelGrain::fluid && launch.sink == nullptr)
+    launch.times = &sampled.emplace(*context_.replay, rank_, stream, operations_[index], op);
   const ActivityId before = previous_;
   co_await run_kernel(cluster_.gpu(rank_), std::move(kernel), launch);
   simulation_.add_dependency(activity, before, DependencyKind::stream_order);
@@ -233,6 +241,7 @@ Task StreamProgram::wait_for(WaitEvent wait) {
 
 void StreamProgram::note(std::size_t index, SideSpan& side, Seconds release) {
   is_first_ = false;
+  if (company_ != nullptr) company_->end(static_cast<std::size_t>(context_.index));
   const Seconds end = simulation_.now();
   free_ = end;
   end_ = end;

@@ -13,6 +13,7 @@
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/fusions.hpp"
 #include "workloads/execute/host_threads.hpp"
+#include "workloads/execute/kernel_replay.hpp"
 #include "workloads/execute/message_runs.hpp"
 #include "workloads/execute/operation_filter.hpp"
 #include "workloads/execute/run_result.hpp"
@@ -34,6 +35,7 @@ struct StreamContext {
   MessageRuns* messages = nullptr;
   const Fusions* fusions = nullptr;
   TimedCalls* timed_calls = nullptr;
+  KernelReplay* replay = nullptr;  ///< where kernels may be replayed
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
   const std::string& name() const { return program->streams[static_cast<std::size_t>(index)]; }
@@ -87,6 +89,7 @@ class StreamProgram {
   const std::vector<Operation>& operations_;
   EventTable& events_;
   HostThreads* host_;
+  Company* company_;  ///< of its rank, where kernels may be replayed
   int rank_;
   Seconds late_;
   Seconds launch_;

@@ -1,6 +1,8 @@
 #include "workloads/models/recurrent_networks.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
@@ -14,17 +16,20 @@ class StepWriter {
 
   std::vector<CountedOperator> take() { return std::move(kernels_); }
   std::int64_t batch() const { return batch_; }
+  /// The part of the network to which what follows belongs.
+  void begin(std::string part) { part_ = std::move(part); }
 
   /// A product, and both of its backward pass.
-  void product(const GemmShape& forward, std::int64_t count = 1) {
-    add(forward, count);
+  void product(std::string_view name, const GemmShape& forward, std::int64_t count = 1) {
+    add(name, forward, count);
     for (const GemmShape& gradient : c3::backward(forward))
-      add(gradient, count);
+      add(name, gradient, count);
   }
 
-  void vector(VectorOp op, std::int64_t rows, std::int64_t cols, std::int64_t count = 1) {
+  void vector(std::string_view name, VectorOp op, std::int64_t rows, std::int64_t cols,
+              std::int64_t count = 1) {
     for (const Pass pass : {Pass::forward, Pass::backward})
-      add(VectorShape{.chain = op, .rows = rows, .cols = cols, .dtype = dtype_, .pass = pass}, count);
+      add(name, VectorShape{.chain = op, .rows = rows, .cols = cols, .dtype = dtype_, .pass = pass}, count);
   }
 
   GemmShape shape(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1) const {
@@ -34,35 +39,38 @@ class StepWriter {
   void recurrent(const RecurrentLayer& layer, std::int64_t steps) {
     const auto gates = static_cast<std::int64_t>(layer.cell);
     const std::int64_t ways = layer.bidirectional ? 2 : 1, width = gates * layer.hidden;
-    product(shape(steps * batch_, width, layer.inputs), ways);  // of the inputs of all steps at once
+    product("inputs", shape(steps * batch_, width, layer.inputs), ways);  // of the inputs of all steps at once
     const GemmShape state = shape(batch_, width, layer.hidden);
-    add(state, steps * ways);
-    add(c3::backward(state)[0], steps * ways);
-    add(c3::backward(shape(steps * batch_, width, layer.hidden))[1], ways);  // weights: all steps at once
-    vector(VectorOp::tanh, batch_, width, steps * ways);
+    add("state", state, steps * ways);
+    add("state", c3::backward(state)[0], steps * ways);
+    add("state", c3::backward(shape(steps * batch_, width, layer.hidden))[1],
+        ways);  // weights: all steps at once
+    vector("gates", VectorOp::tanh, batch_, width, steps * ways);
   }
 
   void attention(std::int64_t width, std::int64_t queries, std::int64_t keys) {
-    product(shape(queries * batch_, width, width));
-    product(shape(keys * batch_, width, width));
-    product(shape(queries, keys, width, batch_));
-    vector(VectorOp::softmax, queries * batch_, keys);
-    product(shape(queries, width, keys, batch_));
+    product("queries", shape(queries * batch_, width, width));
+    product("keys", shape(keys * batch_, width, width));
+    product("scores", shape(queries, keys, width, batch_));
+    vector("softmax", VectorOp::softmax, queries * batch_, keys);
+    product("context", shape(queries, width, keys, batch_));
   }
 
   void optimizer(std::int64_t parameters) {
     constexpr std::int64_t kRow = 1024;
-    add(VectorShape{.chain = VectorOp::adam, .rows = parameters / kRow, .cols = kRow, .dtype = DType::fp32}, 1);
+    add("adam",
+        VectorShape{.chain = VectorOp::adam, .rows = parameters / kRow, .cols = kRow, .dtype = DType::fp32}, 1);
   }
 
  private:
   template <class Shape>
-  void add(const Shape& what, std::int64_t count) {
-    kernels_.push_back({what, count});
+  void add(std::string_view name, const Shape& what, std::int64_t count) {
+    kernels_.push_back({what, count, part_ + "." + std::string(name)});
   }
 
   std::int64_t batch_;
   DType dtype_;
+  std::string part_;
   std::vector<CountedOperator> kernels_;
 };
 
@@ -74,17 +82,41 @@ std::int64_t shortened(std::int64_t size, std::int64_t stride) {
 /// have. \returns the frames that are left
 std::int64_t convolve(StepWriter& writer, const RecurrentNetwork& network, std::int64_t frames) {
   std::int64_t features = network.features;
+  std::size_t number = 0;
   for (const FrontConvolution& layer : network.front) {
+    writer.begin("front." + std::to_string(number++));
     frames = shortened(frames, layer.stride_time);
     features = shortened(features, layer.stride_features);
     const std::int64_t inputs = layer.channels_in * layer.kernel_time * layer.kernel_features;
-    writer.product(writer.shape(frames * features, layer.channels_out, inputs), writer.batch());
-    writer.vector(VectorOp::relu, writer.batch() * frames * features, layer.channels_out);
+    writer.product("convolution", writer.shape(frames * features, layer.channels_out, inputs), writer.batch());
+    writer.vector("relu", VectorOp::relu, writer.batch() * frames * features, layer.channels_out);
   }
   return frames;
 }
 
 }  // namespace
+
+std::int64_t features_after(std::int64_t features, const std::vector<FrontConvolution>& front) {
+  std::int64_t channels = 1;
+  for (const FrontConvolution& layer : front) {
+    features = shortened(features, layer.stride_features);
+    channels = layer.channels_out;
+  }
+  return channels * features;
+}
+
+std::int64_t count_parameters(const RecurrentNetwork& network) {
+  std::int64_t sum = network.features == 0 ? network.classes * network.encoder.front().inputs : 0;
+  for (const FrontConvolution& layer : network.front)
+    sum += layer.channels_in * layer.channels_out * layer.kernel_time * layer.kernel_features;
+  for (const std::vector<RecurrentLayer>* layers : {&network.encoder, &network.decoder}) {
+    for (const RecurrentLayer& layer : *layers)
+      sum += (layer.bidirectional ? 2 : 1) * static_cast<std::int64_t>(layer.cell) * layer.hidden *
+             (layer.inputs + layer.hidden);
+  }
+  const RecurrentLayer& last = (network.decoder.empty() ? network.encoder : network.decoder).back();
+  return sum + 2 * network.attention * network.attention + network.classes * last.hidden;
+}
 
 RecurrentNetwork gnmt() {
   constexpr std::int64_t kHidden = 1024, kTokens = 32'320;
@@ -127,15 +159,24 @@ std::vector<CountedOperator> recurrent_step(const RecurrentNetwork& network, std
   const bool translates = !network.decoder.empty();
   const std::int64_t steps =
       translates ? shortened(length, 2) : convolve(writer, network, length);  // half are the source's
-  if (network.features == 0) writer.vector(VectorOp::embedding, length * batch, network.encoder.front().inputs);
-  for (const RecurrentLayer& layer : network.encoder)
-    writer.recurrent(layer, steps);
-  for (const RecurrentLayer& layer : network.decoder)
-    writer.recurrent(layer, steps);
+  writer.begin("tokens");
+  if (network.features == 0)
+    writer.vector("embedding", VectorOp::embedding, length * batch, network.encoder.front().inputs);
+  const auto run = [&](const std::string& stack, const std::vector<RecurrentLayer>& layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      writer.begin(stack + "." + std::to_string(i));
+      writer.recurrent(layers[i], steps);
+    }
+  };
+  run("encoder", network.encoder);
+  run("decoder", network.decoder);
+  writer.begin("attention");
   if (network.attention > 0) writer.attention(network.attention, steps, steps);
+  writer.begin("output");
   const std::vector<RecurrentLayer>& last = translates ? network.decoder : network.encoder;
-  writer.product(writer.shape(steps * batch, network.classes, last.back().hidden));
-  writer.vector(VectorOp::softmax, steps * batch, network.classes);
+  writer.product("classes", writer.shape(steps * batch, network.classes, last.back().hidden));
+  writer.vector("softmax", VectorOp::softmax, steps * batch, network.classes);
+  writer.begin("optimizer");
   writer.optimizer(network.parameters);
   return writer.take();
 }

@@ -7,6 +7,7 @@
 namespace c3::inline sampling {
 namespace {
 
+constexpr std::size_t kTypical = 30;  // iterations, by the rule of thumb of the central limit theorem
 constexpr std::size_t kRepeats = 15;  // iterations that tell the time of a length on another machine
 
 /// Positions of iterations, by length and then by position.
@@ -18,13 +19,6 @@ std::vector<std::size_t> by_length(std::span<const Iteration> epoch) {
   return order;
 }
 
-Seconds mean_time(std::span<const Iteration> epoch, std::span<const std::size_t> some) {
-  Seconds sum;
-  for (const std::size_t i : some)
-    sum += epoch[i].time;
-  return sum / static_cast<double>(some.size());
-}
-
 /// Of \p some, sorted by length, those of one length that begin at \p begin.
 std::span<const std::size_t> run_of_length(std::span<const Iteration> epoch, std::span<const std::size_t> some,
                                            std::size_t begin) {
@@ -34,19 +28,32 @@ std::span<const std::size_t> run_of_length(std::span<const Iteration> epoch, std
   return some.subspan(begin, end - begin);
 }
 
-/// The length whose mean time is nearest to that of \p some stands for them, and of its iterations the one
-/// nearest to its mean: a length that is only near because one iteration happened to be slow would not be near
-/// on another machine. \param some by length
+/// The length whose typical time is nearest to the mean of \p some stands for them, and of its iterations the
+/// one nearest to that: a length that is only near because one iteration happened to be slow would not be near
+/// on another machine. What is typical of a length is the mean of its iterations, and where they are few, of
+/// their neighbours' in length on both sides alike, kTypical in all. \param some by length
 SeqPoint point_of(std::span<const Iteration> epoch, std::span<const std::size_t> some) {
   const auto distance = [](Seconds a, Seconds b) { return std::abs((a - b).value); };
-  const Seconds mean = mean_time(epoch, some);
-  std::span<const std::size_t> best = run_of_length(epoch, some, 0);
-  for (std::size_t begin = best.size(); begin < some.size();) {
+  std::vector<Seconds> before(1);  // of each position, the sum of all times before it
+  for (const std::size_t i : some)
+    before.push_back(before.back() + epoch[i].time);
+  const auto typical_of = [&](std::size_t begin, std::size_t end) {
+    const std::size_t missing = kTypical - std::min(kTypical, end - begin);
+    const std::size_t aside = std::min({(missing + 1) / 2, begin, some.size() - end});
+    return (before[end + aside] - before[begin - aside]) / static_cast<double>(end - begin + 2 * aside);
+  };
+  const Seconds mean = before.back() / static_cast<double>(some.size());
+  std::span<const std::size_t> best;
+  Seconds typical;
+  for (std::size_t begin = 0; begin < some.size();) {
     const auto length = run_of_length(epoch, some, begin);
-    if (distance(mean_time(epoch, length), mean) < distance(mean_time(epoch, best), mean)) best = length;
+    const Seconds its = typical_of(begin, begin + length.size());
+    if (best.empty() || distance(its, mean) < distance(typical, mean)) {
+      best = length;
+      typical = its;
+    }
     begin += length.size();
   }
-  const Seconds typical = mean_time(epoch, best);
   const std::size_t nearest =
       *std::ranges::min_element(best, {}, [&](std::size_t i) { return distance(epoch[i].time, typical); });
   return {nearest, epoch[nearest].length, epoch[nearest].time, static_cast<double>(some.size())};

@@ -52,12 +52,12 @@ struct LengthMethod {
 /// SeqPoint and the baselines of its paper, SeqPoint first.
 std::span<const LengthMethod> length_methods();
 
-/// SeqPoint: lengths are divided into bins of equal width; of each the length whose mean time is nearest to the
-/// bin's, with an iteration of that length, stands for all in it; bins are added until the points' own estimate
-/// of the epoch is within the error asked for, or every length is its own bin. Source: Pati et al., "SeqPoint:
-/// identifying representative iterations of sequence-based neural networks", ISPASS 2020, arXiv 2007.10459.
-/// Wrong when: time depends on more than the length, such as a slow first iteration, or how sequences are
-/// packed. \param epoch at least one iteration
+/// SeqPoint: lengths are divided into bins of equal width; of each the length whose typical time (the mean of
+/// 30 iterations around it) is nearest to the bin's, with an iteration of such a length, stands for all in it;
+/// bins are added until the points' own estimate of the epoch is within the error asked for, or every length is
+/// its own bin. Source: Pati et al., "SeqPoint: identifying representative iterations of sequence-based neural
+/// networks", ISPASS 2020, arXiv 2007.10459. Wrong when: time depends on more than the length, such as a slow
+/// first iteration, or how sequences are packed. \param epoch at least one iteration
 EpochSample seq_points(std::span<const Iteration> epoch, const SeqPointRequest& request);
 
 /// The time of \p points on another machine, of which \p recorded has iterations: a point takes the median time

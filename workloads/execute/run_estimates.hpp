@@ -1,0 +1,18 @@
+#pragma once
+/// What of a run was not simulated: averaged loads of ranks, replayed kernels. Its time is then an estimate.
+
+#include "workloads/execute/kernel_replay.hpp"
+#include "workloads/execute/run_result.hpp"
+
+namespace c3::inline workloads {
+
+/// Of \p result's classes, which stand for \p ranks ranks, loads were averaged that differ by up to \p spread
+/// of their mean.
+void add_averaged_loads(RunResult& result, double spread, int ranks);
+
+/// Kernels were replayed, on \p ranks simulated ranks, for an \p error of the time. The bound is that and the
+/// time of kernels whose company changed while they were replayed, as a share of the run. Nothing happens where
+/// none was replayed: everything was simulated.
+void add_replays(RunResult& result, const KernelReplay::Summary& replays, double error, std::size_t ranks);
+
+}  // namespace c3::workloads
