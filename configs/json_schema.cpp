@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <functional>
 #include <map>
 
@@ -192,6 +194,7 @@ class SharedParts {
   std::map<std::string, std::string> names_;
 };
 
+constexpr std::uint64_t kLongLimit = 1'000'000;
 constexpr double kLargestWhole = 1e15;  // that a double holds exactly, with room
 
 class SchemaWriter {
@@ -254,7 +257,11 @@ class SchemaWriter {
     Json plain = std::visit(*this, rule.form);
     if (!rule.provenance) return plain;
     const bool required = *rule.provenance == Provenance::required;
-    if (!is_number(rule)) return with_table({{"properties", {{"value", plain}}}}, plain, rule);
+    // What a text or a choice with its source may be is left to the reader: few write it so, and each list of
+    // choices would stand twice.
+    if (!is_number(rule))
+      return required ? with_table({{"properties", {{"value", plain}}}}, plain, rule)
+                      : with_table(Json::object(), plain, rule);
     const std::string name = noun_of(rule) + (required ? '!' : '?');  // short, since each reference has it
     Json either = number(rule, plain);
     if (!has_limits(rule)) {
@@ -267,8 +274,11 @@ class SchemaWriter {
 
   /// \p plain, or the table that holds it with its source as \p of_table says.
   Json with_table(Json of_table, const Json& plain, const Rule& rule) {
-    Json sourced = {{"allOf", Json::array({reference_to(table_of(*rule.provenance, is_number(rule)))})}};
-    sourced.update(of_table);
+    Json sourced = reference_to(table_of(*rule.provenance, is_number(rule)));
+    if (!of_table.empty()) {
+      sourced = {{"allOf", Json::array({std::move(sourced)})}};
+      sourced.update(of_table);
+    }
     if (*rule.provenance == Provenance::required) return sourced;
     return {{"anyOf", Json::array({plain, std::move(sourced)})}};
   }
@@ -290,15 +300,22 @@ class SchemaWriter {
     return out;
   }
 
-  /// "integer 1 to 64", "bandwidth above 0"; a name with ! has its source, one with ? may have it.
+  /// "int 1..2^40", "num 0..1", "bandwidth above 0"; a name with ! has its source, one with ? may have it.
   static std::string noun_of(const Rule& number) {
     if (const auto* integer = std::get_if<IntegerRule>(&number.form))
-      return fmt::format("integer {} to {}", integer->low, integer->high);
+      return fmt::format("int {}..{}", short_limit(integer->low), short_limit(integer->high));
     if (const auto* fraction = std::get_if<FractionRule>(&number.form))
-      return fmt::format("number {} to {}", fraction->low, fraction->high);
+      return fmt::format("num {}..{}", fraction->low, fraction->high);
     const auto& quantity = std::get<QuantityRule>(number.form);
     return fmt::format("{} {}", name_of(quantity.dimension),
                        quantity.sign == Sign::positive ? "above 0" : "0 or more");
+  }
+
+  /// Large powers of two as such.
+  static std::string short_limit(std::int64_t limit) {
+    const auto size = static_cast<std::uint64_t>(std::abs(limit));
+    if (size < kLongLimit || !std::has_single_bit(size)) return fmt::format("{}", limit);
+    return fmt::format("{}2^{}", limit < 0 ? "-" : "", std::bit_width(size) - 1);
   }
 
   static bool has_limits(const Rule& rule) {

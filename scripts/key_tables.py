@@ -14,7 +14,8 @@ import re
 import subprocess
 
 BLOCK = re.compile(r"^<!-- keys of: (\w+) ?(\S*) -->\n(.*?)^<!-- end of keys -->$", re.MULTILINE | re.DOTALL)
-NUMBER = re.compile(r"(\w[\w ]* (?:above 0|0 or more|\S+ to \S+?))[?!]?")
+QUANTITY = re.compile(r"(\w[\w ]* (?:above 0|0 or more))[?!]?")
+LIMITED = re.compile(r"(int|num) (\S+?)\.\.(\S+?)[?!]?")
 SOURCED = [f"{what}{source}" for what in ("value", "number") for source in ("", " with its source")]  # tables that hold a value with its source
 SLUG = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
 
@@ -28,7 +29,7 @@ class Schema:
 
     def plain(self, part):
         """`part` itself instead of a reference, and without the form in which a source is given, too."""
-        if "$ref" in part:
+        if "$ref" in part and not self.is_sourced(part):
             return self.plain(self.root["$defs"][part["$ref"].removeprefix("#/$defs/")])
         ways = [way for way in part.get("anyOf", []) if not self.is_sourced(way)]
         if self.is_sourced(part):
@@ -37,13 +38,15 @@ class Schema:
 
     @staticmethod
     def is_sourced(part):
-        return any(way.get("$ref", "").removeprefix("#/$defs/") in SOURCED for way in part.get("allOf", []))
+        return any(way.get("$ref", "").removeprefix("#/$defs/") in SOURCED for way in [part, *part.get("allOf", [])])
 
     def value(self, part):
         """What may be written: "bandwidth above 0", "`cu`, `dma`"."""
         name = part.get("$ref", "").removeprefix("#/$defs/")
-        if number := NUMBER.fullmatch(name):
-            return self.short(number.group(1))
+        if quantity := QUANTITY.fullmatch(name):
+            return quantity.group(1)
+        if limits := LIMITED.fullmatch(name):
+            return self.short("{} {} to {}".format({"int": "integer", "num": "number"}[limits[1]], limits[2], limits[3]))
         part = self.plain(part)
         if "$ref" in part:
             return self.value(part)

@@ -238,7 +238,7 @@ class Schema(ScratchTest):
                 definitions = json.loads(text)["$defs"]
                 referred = set(re.findall(r'"#/\$defs/([^"]*)"', text))
                 self.assertEqual(referred, set(definitions))
-        self.assertIn("integer 1 to 64?", json.loads(c3sim("config", "schema").stdout)["$defs"])
+        self.assertIn("int 1..64?", json.loads(c3sim("config", "schema").stdout)["$defs"])
 
     def test_a_slip_in_the_kind_is_a_usage_error(self):
         self.assert_one_line(c3sim("config", "schema", "gpus"), 2, "^c3sim: .*gpus")
