@@ -38,7 +38,7 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
       conditions_(rank_conditions(spec)),
       interconnect_(simulation.fluid(), spec.network(),
                     {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded,
-                     setup.classes.get(), setup.folding, link_shares(conditions_)}),
+                     setup.classes.get(), setup.folding, link_shares(conditions_), setup.reaches_hosts}),
       schedules_(setup.classes ? ScheduleStore(spec, interconnect_, *setup.classes)
                                : ScheduleStore(spec, setup.folded)) {
   for (int node = 0; node < (setup.folded ? 1 : spec.nodes); ++node)

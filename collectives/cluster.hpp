@@ -21,6 +21,7 @@ struct ClusterSetup {
   /// Simulate one rank of each class for all of them; not with `folded`. nullptr: every rank.
   std::shared_ptr<const RankPartition> classes = nullptr;
   LinkFolding folding = LinkFolding::mean;  ///< with classes
+  bool reaches_hosts = false;               ///< whether bytes go to and from the memory of hosts
   /// By rank, how many times as long its arithmetic takes, beside what is stated of stragglers; empty: 1.
   std::vector<double> slower = {};
 };

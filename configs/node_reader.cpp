@@ -60,8 +60,10 @@ void read_nic_slots(Section& section, NodeSpec& node) {
 /// level.
 void read_host(Section& section, NodeSpec& node) {
   read_fields(section, node.host, kTransportChoices);
+  read_fields(section, node.host, kHostMemoryFields);
   if (section.has("sockets")) {
     read_sockets(section, node);
+    if (!section.has("host_memory")) section.fail("sockets", "requires host_memory, what their memories carry");
     read_fields(section, node.host, kSocketFields);
     return;
   }
@@ -84,6 +86,8 @@ NodeSpec read_node(Section& section) {
   refuse_unless(is_wired, section, "links", "wired");
   for (const std::string_view key : {"nic_at", "sockets"})
     refuse_unless(is_wired, section, key, "wired");
+  if (is_wired && section.has("c2c_raw"))
+    section.refuse("c2c_raw", "is not for a wired node, whose wires lead to its processors");
   const std::vector<ChosenKey> kinds = read_other_links(section, node);
   if (section.has("wires")) {
     read_wires(section, kinds, node);
@@ -91,6 +95,7 @@ NodeSpec read_node(Section& section) {
     section.fail("wires", "is missing; a wired node lists the links between its GPUs");
   }
   read_nic_slots(section, node);
+  if (section.has("c2c_raw")) node.c2c = read_link(section, "c2c_");
   read_host(section, node);
   section.explain("links", "further kinds of link by name: [links.socket]");
   section.explain("wires", "links between GPUs and hubs, as in \"gpu0 - gpu1 x2\"");

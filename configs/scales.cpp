@@ -22,6 +22,7 @@ double read_scale(Section& section, std::string_view key) {
 void scale_links(NodeSpec& node, double factor) {
   scale_fields(node.link, kLinkFields, kLinkScale, factor);
   scale_fields(node.pcie, kLinkFields, kLinkScale, factor);
+  scale_fields(node.c2c, kLinkFields, kLinkScale, factor);
   scale_fields(node.host, kSocketFields, kLinkScale, factor);
   for (LinkSpec& link : node.other_links)
     scale_fields(link, kLinkFields, kLinkScale, factor);

@@ -11,6 +11,7 @@
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
 #include "workloads/training/head_rules.hpp"
+#include "workloads/training/offload_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 
 namespace c3::inline configs {
@@ -198,6 +199,9 @@ void check_model(Section& section, const TrainingSetup& setup) {
   if (model.positions > 0 && setup.sequence > model.positions)
     section.fail("sequence", fmt::format("must not exceed the {} positions of the model (it is {})",
                                          model.positions, setup.sequence));
+  if (setup.offload.layers > model.layers)
+    section.fail("offload_layers", fmt::format("must not exceed the model's {} layers (it is {})", model.layers,
+                                               setup.offload.layers));
   if (setup.recompute_every > model.layers)
     section.fail("recompute_every", fmt::format("must not exceed the model's {} layers (it is {})",
                                                 model.layers, setup.recompute_every));
@@ -252,15 +256,27 @@ Optimizer read_optimizer(Section& section, std::string_view key) {
 
 std::string read_layout(Section& section, std::string_view key) { return section.text(key); }
 
-std::vector<std::string> read_pipeline_table(Section& section, std::string_view key) {
+namespace {
+
+std::vector<std::string> read_texts(Section& section, std::string_view key, std::string_view of_what) {
   const Node& written = section.node(key, {ListRule{std::make_shared<Rule>(Rule{TextRule{}})}});
-  std::vector<std::string> table;
-  if (const Array* const lines = written.array()) {
-    for (const Node& line : *lines)
-      if (line.text() != nullptr) table.push_back(*line.text());
-    if (table.size() == lines->size()) return table;
+  std::vector<std::string> texts;
+  if (const Array* const all = written.array()) {
+    for (const Node& one : *all)
+      if (one.text() != nullptr) texts.push_back(*one.text());
+    if (texts.size() == all->size()) return texts;
   }
-  section.fail(key, "must be a list of texts, one for each stage");
+  section.fail(key, fmt::format("must be a list of texts, {}", of_what));
+}
+
+}  // namespace
+
+std::vector<std::string> read_pipeline_table(Section& section, std::string_view key) {
+  return read_texts(section, key, "one for each stage");
+}
+
+std::vector<std::string> read_parts(Section& section, std::string_view key) {
+  return read_texts(section, key, "names of a layer's parts");
 }
 
 std::vector<double> read_shares(Section& section, std::string_view key) {
@@ -309,6 +325,7 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   read_fields(section, setup.precision, kPrecisionFields);
   read_fields(section, setup.experts, kExpertParallelFields);
   read_fields(section, setup.optimizer, kOptimizerFields);
+  read_fields(section, setup.offload, kOffloadFields);
   complete_pipeline(section, setup.pipeline);
   if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
@@ -321,6 +338,8 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   if (const auto broken = broken_pipeline_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_expert_rule(setup, ranks)) section.refuse(broken->key, broken->what);
   if (const auto broken = broken_head_rule(setup)) section.refuse(broken->key, broken->what);
+  if (root.is_rehearsal()) return setup;
+  if (const auto broken = broken_offload_rule(setup)) section.refuse(broken->key, broken->what);
   return setup;
 }
 

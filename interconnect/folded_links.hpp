@@ -22,6 +22,9 @@ enum class EdgeKind : std::uint8_t {
   from_switch,  ///< back
   to_fabric,    ///< from a rank's NICs to the fabric's switches
   from_fabric,  ///< back
+  to_host,      ///< from a rank to the memory of its host
+  from_host,    ///< back
+  within_host,  ///< what the host reads and writes there itself
 };
 
 struct Edge {

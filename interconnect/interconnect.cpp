@@ -41,6 +41,20 @@ void LinkSet::add_from_nic(Route&, int, int, Bytes) const {
   throw std::logic_error("LinkSet: no vertex to receive from");
 }
 
+void LinkSet::add_to_host(Route&, int, Bytes) const { throw std::logic_error("LinkSet: no host to send to"); }
+
+void LinkSet::add_from_host(Route&, int, Bytes) const {
+  throw std::logic_error("LinkSet: no host to receive from");
+}
+
+void LinkSet::add_host_memory(Route&, int, Bytes) const {
+  throw std::logic_error("LinkSet: no memory of a host");
+}
+
+Seconds LinkSet::host_latency(int) const { throw std::logic_error("LinkSet: no host"); }
+
+BytesPerSecond LinkSet::host_rate(int) const { throw std::logic_error("LinkSet: no link to a host"); }
+
 Seconds LinkSet::nic_latency(int, int) const { throw std::logic_error("LinkSet: no vertex with a NIC"); }
 
 Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup)
@@ -69,6 +83,7 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
         folded_ ? make_folded_switch_network(network) : make_switch_network(*network.fabric, network.nodes);
     check_links();
   }
+  if (setup.reaches_hosts) hosts_.emplace(layout_, node, nics_ ? &*nics_ : nullptr, *links_, folded_);
   for (std::size_t i = 0; i < (setup.private_links ? setup.streams.size() : 1); ++i)
     suffixes_.push_back(setup.private_links ? "." + setup.streams[i] : "");
   if (setup.classes != nullptr) {
@@ -155,6 +170,11 @@ void Interconnect::add_uses(const Edge& edge, std::vector<FoldedLinks::Use>& use
       break;
     case EdgeKind::from_fabric:
       nics_->add_bytes_in(from, gpu_of(edge.src), kOne);
+      break;
+    case EdgeKind::to_host:
+    case EdgeKind::from_host:
+    case EdgeKind::within_host:
+      add_host_way(from, edge.kind, gpu_of(edge.src), kOne);
       break;
     case EdgeKind::route:
       if (!crosses(edge.src, edge.dst)) {
@@ -283,6 +303,19 @@ void Interconnect::add_switches(std::vector<Demand>& demands, ResourceId first, 
 /// In the whole network: NIC \p rail of those that \p rank has.
 int Interconnect::nic_number(int rank, const NicRange& range, int rail) const {
   return node_of(rank) * network_.fabric->nics_per_node + range.first + rail % range.count;
+}
+
+void Interconnect::add_host_way(Route& route, EdgeKind kind, int gpu, Bytes bytes) const {
+  if (kind == EdgeKind::to_host) return hosts_->add_out(route, gpu, bytes);
+  if (kind == EdgeKind::from_host) return hosts_->add_in(route, gpu, bytes);
+  if (kind == EdgeKind::within_host) return hosts_->add_within(route, gpu, bytes);
+  throw std::logic_error("Interconnect: an edge that no host is at");
+}
+
+void Interconnect::add_host(std::vector<Demand>& demands, int stream, EdgeKind kind, int rank,
+                            Bytes bytes) const {
+  Route route = route_in(demands, stream, rank);
+  add_host_way(route, kind, gpu_of(rank), bytes);
 }
 
 void Interconnect::check_switch(int rank) const {

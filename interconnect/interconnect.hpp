@@ -10,6 +10,7 @@
 #include "engine/fluid_system.hpp"
 #include "interconnect/fabric.hpp"
 #include "interconnect/folded_links.hpp"
+#include "interconnect/host_links.hpp"
 #include "interconnect/link_set.hpp"
 #include "interconnect/nic_links.hpp"
 #include "interconnect/spec.hpp"
@@ -31,6 +32,7 @@ class Interconnect {
     const RankPartition* classes = nullptr;
     LinkFolding folding = LinkFolding::mean;  ///< with classes
     std::vector<LinkShares> shares = {};      ///< by rank; empty: all links are sound. Not with `folded`
+    bool reaches_hosts = false;               ///< whether bytes go to and from the memory of hosts
   };
   /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
   Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup);
@@ -58,6 +60,13 @@ class Interconnect {
                      double messages = 1.0) const;
   void add_from_fabric(std::vector<Demand>& demands, int stream, int rank, Bytes wire_bytes,
                        double messages = 1.0) const;
+
+  /// What \p bytes between \p rank and the memory of its host take, or within that; kind is one of the three.
+  /// Requires Setup::reaches_hosts, and no classes of ranks, which have edges of these kinds.
+  void add_host(std::vector<Demand>& demands, int stream, EdgeKind kind, int rank, Bytes bytes) const;
+  Seconds host_latency(int rank) const { return hosts_->latency(gpu_of(rank)); }
+  BytesPerSecond host_rate(int rank) const { return hosts_->rate(gpu_of(rank)); }  ///< one way, of the link
+  bool knows_host_memory() const { return network_.node.host.memory > BytesPerSecond{}; }
 
   /// With classes of ranks: edges that progress together, each with \p bytes, before fold_links().
   EdgeSetId add_edges(std::vector<Edge> edges, Bytes bytes) {
@@ -106,6 +115,7 @@ class Interconnect {
   int gpu_of(int rank) const { return rank % network_.node.gpus; }
   /// Over links of the node of \p rank, as \p stream sees them.
   Route route_in(std::vector<Demand>& demands, int stream, int rank) const;
+  void add_host_way(Route& route, EdgeKind kind, int gpu, Bytes bytes) const;
   void check_switch(int rank) const;
 
   NetworkSpec network_;
@@ -114,6 +124,7 @@ class Interconnect {
   std::size_t node_parts_ = 0;               ///< those of it that lie within the node, which come first
   std::unique_ptr<LinkSet> links_;           ///< within a node
   std::optional<NicLinks> nics_;             ///< of several nodes
+  std::optional<HostLinks> hosts_;           ///< with Setup::reaches_hosts
   std::unique_ptr<SwitchNetwork> switches_;  ///< behind all nodes' links; nullptr: a single switch
   std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
   FluidSystem& fluid_;

@@ -7,6 +7,7 @@
 
 #include "engine/fluid_system.hpp"
 #include "engine/units.hpp"
+#include "interconnect/spec.hpp"
 
 namespace c3::inline interconnect {
 
@@ -38,6 +39,10 @@ struct DuplexPart {
   ResourceId forward, backward, duplex;
 };
 
+/// \param share of the link that is simulated; \param out how what goes forward counts
+DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, const LinkSpec& link, double share,
+                      Counted out);
+
 /// Collects what a transfer takes.
 class Route {
  public:
@@ -50,5 +55,15 @@ class Route {
   std::vector<Demand>& demands_;
   ResourceId first_;
 };
+
+inline void add_forward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
+  route.add(link.forward, wire_bytes);
+  route.add(link.duplex, wire_bytes);
+}
+
+inline void add_backward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
+  route.add(link.backward, wire_bytes);
+  route.add(link.duplex, wire_bytes);
+}
 
 }  // namespace c3::interconnect

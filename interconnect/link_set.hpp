@@ -29,6 +29,14 @@ class LinkSet {
   virtual void add_from_nic(Route& route, int gpu, int vertex, Bytes wire_bytes) const;
   virtual Seconds nic_latency(int gpu, int vertex) const;
 
+  /// What goes between \p gpu and the memory of its nearest processor without that memory, what that memory
+  /// reads or writes; latency of the way, and its rate one way. Only a wired topology with sockets is asked.
+  virtual void add_to_host(Route& route, int gpu, Bytes bytes) const;
+  virtual void add_from_host(Route& route, int gpu, Bytes bytes) const;
+  virtual void add_host_memory(Route& route, int gpu, Bytes bytes) const;
+  virtual Seconds host_latency(int gpu) const;
+  virtual BytesPerSecond host_rate(int gpu) const;
+
   /// What the port of \p gpu sends to a switch that reads, adds or multicasts itself, and what it gets from
   /// there; gpu == 0 when folded. A topology without such a switch is never asked.
   virtual void add_to_switch(Route& route, int gpu, Bytes wire_bytes) const;

@@ -15,26 +15,12 @@ double nics_per_gpu(const NetworkSpec& network) {
   return double(network.fabric->nics_per_node) / network.node.gpus;
 }
 
-namespace {
-
 DuplexPart add_duplex(LinkLayout& layout, const std::string& name, int gpu, const LinkSpec& link, double share,
                       Counted out) {
   return {.forward = layout.add(name + ".out", gpu, link.one_way * share, out),
           .backward = layout.add(name + ".in", gpu, link.one_way * share),
           .duplex = layout.add(name + ".duplex", gpu, link.both_ways * (2.0 * share))};
 }
-
-void add_forward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
-  route.add(link.forward, wire_bytes);
-  route.add(link.duplex, wire_bytes);
-}
-
-void add_backward(Route& route, const DuplexPart& link, Bytes wire_bytes) {
-  route.add(link.backward, wire_bytes);
-  route.add(link.duplex, wire_bytes);
-}
-
-}  // namespace
 
 NicLinks::NicLinks(LinkLayout& layout, const NodeSpec& node, const FabricSpec& fabric, const LinkSet& links,
                    bool folded)
@@ -95,6 +81,14 @@ void NicLinks::add_bytes_out(Route& route, int gpu, Bytes wire_bytes) const {
 
 void NicLinks::add_bytes_in(Route& route, int gpu, Bytes wire_bytes) const {
   spread_in(route, gpu, wire_bytes, [](Bytes part) { return part; });
+}
+
+void NicLinks::add_pcie_out(Route& route, int gpu, Bytes bytes) const {
+  add_forward(route, pcie_.at(static_cast<std::size_t>(gpu)), bytes);
+}
+
+void NicLinks::add_pcie_in(Route& route, int gpu, Bytes bytes) const {
+  add_backward(route, pcie_.at(static_cast<std::size_t>(gpu)), bytes);
 }
 
 Seconds NicLinks::latency(int gpu) const {

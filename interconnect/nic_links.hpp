@@ -26,8 +26,13 @@ class NicLinks {
   /// The same of bytes alone, without what their messages take.
   void add_bytes_out(Route& route, int gpu, Bytes wire_bytes) const;
   void add_bytes_in(Route& route, int gpu, Bytes wire_bytes) const;
+  /// What goes over the PCIe link of \p gpu and not on to its NICs. Requires GPUs with PCIe links of their own.
+  void add_pcie_out(Route& route, int gpu, Bytes bytes) const;
+  void add_pcie_in(Route& route, int gpu, Bytes bytes) const;
   /// Whether \p part of the layout is a NIC's, which messages hold.
-  bool is_nic(ResourceId part) const { return !nics_.empty() && part >= nics_.front().forward; }
+  bool is_nic(ResourceId part) const {
+    return !nics_.empty() && part >= nics_.front().forward && part <= nics_.back().duplex;
+  }
   /// The time for which \p messages (at least) of \p wire_bytes hold a NIC, as bytes at its rate.
   Bytes with_messages(Bytes wire_bytes, double messages) const;
 

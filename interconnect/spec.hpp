@@ -66,8 +66,9 @@ struct HostPathSpec {
   P2pReach p2p = P2pReach::all;
   bool shm = true;                ///< other pairs pass data through host memory; else over the network
   std::vector<int> sockets = {};  ///< hubs that are processors with memory; empty: nothing is known of them
-  BytesPerSecond memory;          ///< what the memory of one socket reads and writes, together
-  BytesPerSecond read;            ///< what kernels of one GPU read of it while they write as much
+  /// What the memory of one socket reads and writes, together; not wired: of all processors. 0: not known.
+  BytesPerSecond memory;
+  BytesPerSecond read;  ///< what kernels of one GPU read of it while they write as much
   /// Of a wire at a socket: payload each way to and from memory, both ways busy. Not above the wire's own.
   BytesPerSecond both_ways;
   Seconds latency;         ///< that a step through host memory takes longer than a store to a peer
@@ -88,7 +89,8 @@ struct NodeSpec {
   int nic_slots = 0;                       ///< NICs that fit; 0: the node cannot join a fabric
   LinkSpec pcie = {};                      ///< between a GPU and its NICs, one for each GPU; not with nic_at
   std::vector<int> nic_at = {};            ///< wired: the vertex at which each slot is; a route leads there
-  HostPathSpec host = {};                  ///< wired
+  LinkSpec c2c = {};                       ///< of a GPU to its processor alone; raw 0: PCIe leads there
+  HostPathSpec host = {};                  ///< not wired: what is said of memory alone
 
   bool operator==(const NodeSpec&) const = default;
 };

@@ -66,6 +66,18 @@ class Wired final : public LinkSet {
     return gpu == vertex ? Seconds{} : wiring().latency(gpu, vertex);
   }
 
+  void add_to_host(Route& route, int gpu, Bytes bytes) const override {
+    add_path(route, gpu, paths_.memory_of(gpu), bytes, /*of_memory=*/true);
+  }
+  void add_from_host(Route& route, int gpu, Bytes bytes) const override {
+    add_path(route, paths_.memory_of(gpu), gpu, bytes, /*of_memory=*/true);
+  }
+  void add_host_memory(Route& route, int gpu, Bytes bytes) const override {
+    route.add(memories_[hub(paths_.memory_of(gpu))], bytes);
+  }
+  BytesPerSecond host_rate(int gpu) const override { return wiring().width(gpu, paths_.memory_of(gpu)); }
+  Seconds host_latency(int gpu) const override { return wiring().latency(gpu, paths_.memory_of(gpu)); }
+
  private:
   const Wiring& wiring() const { return paths_.wiring(); }
   std::size_t hub(int vertex) const { return static_cast<std::size_t>(vertex - node_.gpus); }

@@ -32,6 +32,7 @@ bool is_synchronisation(const Operation& operation) {
 
 const char* name_of_call(const Operation& operation) {
   if (std::holds_alternative<RecordEvent>(operation.work)) return "cudaEventRecord";
+  if (std::holds_alternative<HostCopy>(operation.work)) return "cudaMemcpyAsync";
   return std::holds_alternative<WaitEvent>(operation.work) ? "cudaStreamWaitEvent" : "cudaLaunchKernel";
 }
 
@@ -91,7 +92,9 @@ std::size_t TraceLaunches::next_communication(int stream, std::string_view name)
   const auto row = static_cast<std::size_t>(stream);
   const std::size_t found = next(next_communication_, stream, [&](const Operation& operation) {
     if (std::holds_alternative<Exchange>(operation.work)) return true;
-    return std::holds_alternative<JoinCall>(operation.work) && program_.name_of(operation) == name;
+    const bool has_a_name =
+        std::holds_alternative<JoinCall>(operation.work) || std::holds_alternative<HostCopy>(operation.work);
+    return has_a_name && program_.name_of(operation) == name;
   });
   if (++messages_begun_[row] < activities_of(script_.streams[row][found])) {
     next_communication_[row] = found;

@@ -56,6 +56,19 @@ bool becomes_slice(const ActivityInfo& info) {
   return false;
 }
 
+/// As Kineto does.
+const char* name_of_copy(HostWay way) {
+  switch (way) {
+    case HostWay::to_host:
+      return "Memcpy DtoH (Device -> Pinned)";
+    case HostWay::from_host:
+      return "Memcpy HtoD (Pinned -> Device)";
+    case HostWay::within:
+      break;
+  }
+  return "host";
+}
+
 /// As Nsight Compute names them, which Kineto's range profiler writes into its traces.
 void add_moved(Json& args, const MovedBytes& moved) {
   args["dram__bytes_read.sum"] = moved.hbm_read.value;
@@ -166,6 +179,10 @@ void TraceWriter::activity_started(ActivityId id, const ActivityInfo& info, Seco
   if (activity.kind == ActivityKind::kernel) activity.operation = launches.next_kernel(activity.stream);
   if (activity.kind == ActivityKind::collective) {
     activity.operation = launches.next_communication(activity.stream, activity.name);
+    if (std::holds_alternative<HostCopy>(operation_of(activity).work)) {
+      launches.started(activity.stream, activity.operation, id, track_of(activity), activity.start);
+      return;
+    }
     if (is_of_copy_engines(activity)) return;
   }
   if (activity.kind == ActivityKind::kernel || activity.kind == ActivityKind::collective)
@@ -256,6 +273,14 @@ void TraceWriter::activity_finished(ActivityId id, Seconds at) {
       work["memory bandwidth (GB/s)"] = (moved.hbm_read + moved.hbm_written).value / nanoseconds;
     }
     return write(activity.name, "kernel", work);
+  }
+  if (activity.kind == ActivityKind::collective) {
+    if (const auto* copy = std::get_if<HostCopy>(&operation_of(activity).work)) {
+      work["bytes"] = activity.bytes.value;
+      work["operation"] = activity.name;
+      return write(name_of_copy(copy->way), copy->way == HostWay::within ? "gpu_user_annotation" : "gpu_memcpy",
+                   work);
+    }
   }
   const auto& label = label_of(activity);
   if (activity.kind == ActivityKind::transfer) {

@@ -18,21 +18,24 @@ inline constexpr auto kNodeFields = std::to_array<Field<NodeSpec>>({
 inline constexpr auto kNicFields = std::to_array<Field<NodeSpec>>({
     number<&NodeSpec::nic_slots>("nic_slots", {1, 256}, "NICs that fit, each GPU with a path to its own"),
 });
-static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size() + 8,
-              "all but name, link, hubs, other_links, wires, pcie, nic_at and host");
+static_assert(member_count<NodeSpec>() == kNodeFields.size() + kNicFields.size() + 9,
+              "all but name, link, hubs, other_links, wires, pcie, nic_at, c2c and host");
 
 /// Transports between GPUs of a wired node.
 inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
     choice<&HostPathSpec::p2p>(
         "p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL; auto: the library's")
         .optional(),
-    flag<&HostPathSpec::shm>("shm", "whether other pairs use host memory; else the network")
+    flag<&HostPathSpec::shm>("shm", "whether other pairs use host memory; else the network").optional(),
+});
+/// Memory of processors. A node that says which hubs are sockets has it.
+inline constexpr auto kHostMemoryFields = std::to_array<Field<HostPathSpec>>({
+    quantity<&HostPathSpec::memory>("host_memory",
+                                    "what the memory of a socket reads and writes; not wired: of all sockets")
         .optional(),
 });
-/// A node that says which hubs are sockets has all of these.
+/// A node that says which hubs are sockets has all of these, too.
 inline constexpr auto kSocketFields = std::to_array<Field<HostPathSpec>>({
-    quantity<&HostPathSpec::memory>("host_memory",
-                                    "bytes that the memory of a socket reads and writes, together"),
     quantity<&HostPathSpec::read>("host_read",
                                   "bytes that kernels of a GPU read of host memory while they write")
         .scaled_by("link_scale"),
@@ -45,7 +48,8 @@ inline constexpr auto kSocketFields = std::to_array<Field<HostPathSpec>>({
                                      "what a library's topology search takes the way between sockets for")
         .scaled_by("link_scale"),
 });
-static_assert(member_count<HostPathSpec>() == kTransportChoices.size() + kSocketFields.size() + 1,
+static_assert(member_count<HostPathSpec>() ==
+                  kTransportChoices.size() + kHostMemoryFields.size() + kSocketFields.size() + 1,
               "all but sockets");
 
 /// Calls \p visit(key, QuantityOf) for every number with a unit of \p node; keys as "link_raw".
@@ -55,6 +59,8 @@ void each_quantity(NodeSpec& node, const Visit& visit) {
   each_quantity(node.pcie, kLinkFields, "pcie_", visit);
   for (LinkSpec& link : node.other_links)
     each_quantity(link, kLinkFields, "links.", visit);
+  each_quantity(node.c2c, kLinkFields, "c2c_", visit);
+  each_quantity(node.host, kHostMemoryFields, "", visit);
   each_quantity(node.host, kSocketFields, "", visit);
 }
 

@@ -33,11 +33,13 @@ inline constexpr auto kOperations = std::to_array<KeyText>({
     {"send", "bytes to another rank of a communicator's group, which receives them"},
     {"receive", "bytes from another rank of a communicator's group, which sends them"},
     {"exchange", "sends and receives that are launched together"},
+    {"copy_to_host", "bytes from the GPU to pinned memory of its host: a size"},
+    {"copy_from_host", "bytes from there to the GPU: a size"},
     {"record", "records the event of this name"},
     {"wait", "waits until the event of this name is recorded"},
 });
-static_assert(kOperations.size() == kCollectiveKinds.size() + 8,
-              "collectives, gemm, kernel, timed, three of messages, record and wait");
+static_assert(kOperations.size() == kCollectiveKinds.size() + 10,
+              "collectives, gemm, kernel, timed, three of messages, two copies, record and wait");
 
 inline constexpr auto kOperationNames = [] {
   std::array<std::string_view, kOperations.size()> names;

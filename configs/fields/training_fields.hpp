@@ -54,9 +54,25 @@ inline constexpr auto kTrainingFields = std::to_array<Field<TrainingSetup>>({
         .by_others(),
     choice<&TrainingSetup::graphs>("graphs", "passes that are launched whole, as CUDA graphs").optional(),
 });
-static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 11,
+static_assert(member_count<TrainingSetup>() == kTrainingFields.size() + 12,
               "all but model, framework, host, dtype, pipeline, context, lora, packed_keys, precision, "
-              "experts, optimizer");
+              "experts, optimizer, offload");
+
+std::vector<std::string> read_parts(Section& section, std::string_view key);
+
+/// Of the same table.
+inline constexpr auto kOffloadFields = std::to_array<Field<OffloadSetup>>({
+    number<&OffloadSetup::layers>("offload_layers", {0, 4096},
+                                  "first layers of a chunk whose activations wait in the host's memory")
+        .optional(),
+    read_by<&OffloadSetup::parts, read_parts>("offload_parts",
+                                              "of these layers, such as attn.qkv; default: all")
+        .by_others(),
+    number<&OffloadSetup::optimizer>("offload_optimizer", {0, 1},
+                                     "share of the optimizer's states in the host's memory, updated there")
+        .optional(),
+});
+static_assert(member_count<OffloadSetup>() == kOffloadFields.size());
 
 Optimizer read_optimizer(Section& section, std::string_view key);
 
@@ -88,9 +104,8 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
         .optional(),
     plain_flag<&PrecisionSetup::attention>("quantized_attention", "whether attention reads and writes 8 bits")
         .optional(),
-    plain_flag<&PrecisionSetup::activations>(
-        "quantized_activations",
-        "whether inputs of activation functions are kept in 8 bits")
+    plain_flag<&PrecisionSetup::activations>("quantized_activations",
+                                             "whether inputs of activation functions are kept in 8 bits")
         .optional(),
     number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
         .optional(),

@@ -18,11 +18,14 @@ constexpr std::int64_t kLargest = 100'000'000;
 
 struct System {
   std::string_view published, of_eight, of_rack, host;
+  /// Layers of LLaMA 3 70B whose activations FSDP's recipes in FP8 offload (NVIDIA-NeMo/Megatron-Bridge
+  /// @067f987d, cpu_offloading_num_layers).
+  int offloaded;
 };
-constexpr std::array kSystems = {System{"DGX-B200", "b200-sxm-8", "", "xeon-8570"},
-                                 System{"DGX-GB200", "gb200-nvl8", "gb200-nvl72", "grace"},
-                                 System{"DGX-GB300", "gb300-nvl8", "gb300-nvl72", "grace"},
-                                 System{"DGX-B300", "b300-sxm-8", "", "xeon-8570"}};
+constexpr std::array kSystems = {System{"DGX-B200", "b200-sxm-8", "", "xeon-8570", 5},
+                                 System{"DGX-GB200", "gb200-nvl8", "gb200-nvl72", "grace", 40},
+                                 System{"DGX-GB300", "gb300-nvl8", "gb300-nvl72", "grace", 20},
+                                 System{"DGX-B300", "b300-sxm-8", "", "xeon-8570", 0}};
 
 struct BridgeModel {
   std::string_view published, set, frame;
@@ -133,6 +136,7 @@ class BridgeRow {
       return {"training.pipeline=1",
               "training.virtual_stages=1",
               "training.sharding=\"fsdp\"",
+              fmt::format("+training.offload_layers={}", system_.offloaded),
               "training.parameter_gather=\"after_optimizer\"",
               "+framework.flat_parameters=true",
               "+framework.fused_accumulation=false"};

@@ -46,6 +46,9 @@ class Profiler {
       add_collective(its, *call);
     } else if (std::holds_alternative<Exchange>(operation.work)) {
       throw std::invalid_argument("messages between ranks, as of a pipeline, cannot be profiled alone");
+    } else if (std::holds_alternative<HostCopy>(operation.work)) {
+      throw std::invalid_argument(
+          "copies to and from hosts, as of offloaded activations, cannot be profiled alone");
     } else {
       return std::nullopt;
     }

@@ -42,6 +42,8 @@ std::optional<Bytes> held_by(const Program& program, const Operation& operation,
   if (join != nullptr && program.calls[join->call].is_timed) return std::nullopt;
   if (const CollectiveCall* call = program.call_of(operation)) return buffers_of(*call, cluster.ranks());
   if (const auto* exchange = std::get_if<Exchange>(&operation.work)) return buffers_of(*exchange);
+  if (const auto* copy = std::get_if<HostCopy>(&operation.work))
+    return copy->way == HostWay::within ? Bytes{} : copy->bytes;
   const Operator* op = kernel_of(operation);
   return op != nullptr ? describe(program.name_of(operation), *op, cluster.gpu).compulsory : Bytes{};
 }

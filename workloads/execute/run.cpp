@@ -17,6 +17,7 @@
 #include "workloads/execute/enqueue_order.hpp"
 #include "workloads/execute/folding.hpp"
 #include "workloads/execute/fusions.hpp"
+#include "workloads/execute/host_copies.hpp"
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/run_cluster.hpp"
 #include "workloads/execute/run_estimates.hpp"
@@ -64,7 +65,8 @@ class Run {
                     return plan;
                   }),
         fusions_(experiment, strategy, calls_),
-        timed_calls_(cluster_, program_) {
+        timed_calls_(cluster_, program_),
+        host_copies_(cluster_, program_) {
     if (experiment.measure.estimate == Estimator::stem)
       replay_.emplace(program_.streams.size(), experiment.measure.estimate_error);
     check_messages(program_, cluster_.ranks());
@@ -73,6 +75,7 @@ class Run {
       context.messages = &messages_;
       context.fusions = &fusions_;
       context.timed_calls = &timed_calls_;
+      context.host_copies = &host_copies_;
       context.replay = replay_ ? &*replay_ : nullptr;
     }
     messages_.plan_ahead();
@@ -354,6 +357,7 @@ class Run {
   MessageRuns messages_;
   Fusions fusions_;
   TimedCalls timed_calls_;
+  HostCopies host_copies_;
   std::optional<KernelReplay> replay_;
   std::vector<Seconds> launches_;                    ///< dates at which ranks begin to launch
   std::deque<EventTable> events_;                    ///< by simulated rank

@@ -22,6 +22,7 @@ ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strateg
   cluster.folded = folds(experiment, strategy);
   cluster.classes = std::move(classes);
   cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
+  cluster.reaches_hosts = reaches_hosts(experiment.program);
   cluster.slower = slower_gpus(experiment.cluster.gpu.compute.speed_spread, experiment.cluster.ranks(),
                                cluster.folded || cluster.classes != nullptr, cluster.gpu.seed);
   return cluster;

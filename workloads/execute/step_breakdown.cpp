@@ -22,6 +22,8 @@ std::string class_of(const Program& program, const Operation& operation) {
   if (std::holds_alternative<TimedKernel>(operation.work)) return "timed";
   if (std::holds_alternative<Exchange>(operation.work))
     return std::string(name_of(CollectiveKind::send_receive));
+  if (const auto* copy = std::get_if<HostCopy>(&operation.work))
+    return copy->way == HostWay::within ? std::string(kHostWork) : std::string(kHostCopies);
   if (const CollectiveCall* call = program.call_of(operation)) return std::string(name_of(call->kind));
   return {};
 }
@@ -40,7 +42,8 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
   StepBreakdown times;
   for (const TimedOperation& timed : operations) {
     const Interval its = picoseconds(timed.begin, timed.end);
-    (is_collective_class(timed.operator_class) ? collectives : kernels).push_back(its);
+    const bool moves = is_collective_class(timed.operator_class) || timed.operator_class == kHostCopies;
+    if (timed.operator_class != kHostWork) (moves ? collectives : kernels).push_back(its);
     if (timed.operator_class != name_of(CollectiveKind::send_receive)) without_messages.push_back(its);
     auto found = std::ranges::find(times.classes, timed.operator_class, &ClassTime::name);
     if (found == times.classes.end())

@@ -48,5 +48,8 @@ StepBreakdown step_breakdown(const std::vector<TimedOperation>& operations, Seco
 std::string class_of(const Program& program, const Operation& operation);
 /// Whether class_of names a collective so.
 bool is_collective_class(std::string_view name);
+/// Classes of copies to and from hosts, which count as communication, and of what hosts do to their memory,
+/// which counts as neither that nor kernels.
+inline constexpr std::string_view kHostCopies = "host copy", kHostWork = "host";
 
 }  // namespace c3::workloads

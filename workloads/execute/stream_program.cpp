@@ -144,6 +144,9 @@ Task StreamProgram::run_operation(std::size_t index) {
     note(index, collectives_, release);
   } else if (std::holds_alternative<Exchange>(work)) {
     co_await exchange(index, release, delay);
+  } else if (const auto* host_copy = std::get_if<HostCopy>(&work)) {
+    co_await copy(*host_copy, index, delay);
+    note(index, collectives_, release);
   } else if (const auto* record = std::get_if<RecordEvent>(&work)) {
     events_.record(record->event, simulation_.now(), previous_);
   } else {
@@ -195,6 +198,22 @@ Task StreamProgram::run_timed(TimedKernel kernel, std::size_t index, Seconds del
   const ActivityId before = previous_;
   std::string name = program_.name_of(operations_[index]);
   co_await run_timed_kernel(cluster_.gpu(rank_), std::move(name), kernel, launch);
+  simulation_.add_dependency(activity, before, DependencyKind::stream_order);
+  previous_ = activity;
+}
+
+Task StreamProgram::copy(HostCopy copy, std::size_t index, Seconds delay) {
+  ActivityId activity = kNoActivity;
+  const ActivityId before = previous_;
+  std::string name = program_.name_of(operations_[index]);
+  HostCopies::Launch launch;
+  launch.rank = rank_;
+  launch.stream = context_.index;
+  launch.name = std::move(name);
+  launch.delay = delay;
+  launch.parent = open_range_;
+  launch.activity = &activity;
+  co_await context_.host_copies->run(copy, std::move(launch));
   simulation_.add_dependency(activity, before, DependencyKind::stream_order);
   previous_ = activity;
 }

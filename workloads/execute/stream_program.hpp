@@ -12,6 +12,7 @@
 #include "workloads/execute/call_runs.hpp"
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/fusions.hpp"
+#include "workloads/execute/host_copies.hpp"
 #include "workloads/execute/host_threads.hpp"
 #include "workloads/execute/kernel_replay.hpp"
 #include "workloads/execute/message_runs.hpp"
@@ -35,6 +36,7 @@ struct StreamContext {
   MessageRuns* messages = nullptr;
   const Fusions* fusions = nullptr;
   TimedCalls* timed_calls = nullptr;
+  const HostCopies* host_copies = nullptr;
   KernelReplay* replay = nullptr;  ///< where kernels may be replayed
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
@@ -76,6 +78,7 @@ class StreamProgram {
   Seconds start_on_device(std::size_t index) const;
   Task run_operator(Operator op, std::size_t index, Seconds delay);
   Task run_timed(TimedKernel kernel, std::size_t index, Seconds delay);
+  Task copy(HostCopy copy, std::size_t index, Seconds delay);
   /// All messages of the exchange at \p index.
   Task exchange(std::size_t index, Seconds release, Seconds delay);
   KernelLaunch launch_of(std::size_t index, Seconds delay) const;

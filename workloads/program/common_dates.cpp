@@ -128,7 +128,8 @@ class DateRun {
 
   std::optional<DateNumber> end_of(int number, const Operation& operation) {
     const Rank& its = rank(number);
-    if (computes(operation)) return dates_.of({kKernel, its.date, its.kernels, number_of(operation)});
+    if (computes(operation) || std::holds_alternative<HostCopy>(operation.work))
+      return dates_.of({kKernel, its.date, its.kernels, number_of(operation)});
     std::optional<DateNumber> end = its.date;  // of events of its only stream
     if (const auto* join = std::get_if<JoinCall>(&operation.work)) end = end_of_call(join->call, number);
     if (std::holds_alternative<Exchange>(operation.work)) end = exchanges_.end(number);

@@ -41,6 +41,14 @@ StreamContent content_of(const Program& program, std::size_t stream) {
   return content;
 }
 
+bool reaches_hosts(const Program& program) {
+  bool reaches = false;
+  for_each_operation(program, [&](const Operation& operation) {
+    reaches = reaches || std::holds_alternative<HostCopy>(operation.work);
+  });
+  return reaches;
+}
+
 bool sides_may_overlap(const Program& program) {
   std::set<std::size_t> streams;
   bool in_turn = false;

@@ -61,6 +61,22 @@ struct Exchange {
   bool operator==(const Exchange&) const = default;
 };
 
+/// Between which memories a copy goes.
+enum class HostWay : std::uint8_t {
+  to_host,    ///< from the GPU's
+  from_host,  ///< to the GPU's
+  within,     ///< read and written by the host's own cores, as its optimizer does
+};
+
+/// Bytes between the rank's GPU and the memory of its host, pinned, by an engine that copies nothing else; or
+/// bytes that the host reads and writes there.
+struct HostCopy {
+  Bytes bytes;  ///< > 0
+  HostWay way = HostWay::to_host;
+
+  bool operator==(const HostCopy&) const = default;
+};
+
 /// How long after its causes a kernel or collective started, as somebody recorded it, in place of the GPU's
 /// launch latency and dependent gap; a kernel with a shape spends the former after its start. It starts when
 /// all of its causes allow it: its launch, the end of what was before it on its stream, and the events for
@@ -74,7 +90,7 @@ struct RecordedLags {
 };
 
 struct Operation {
-  std::variant<Operator, TimedKernel, JoinCall, Exchange, RecordEvent, WaitEvent> work;
+  std::variant<Operator, TimedKernel, JoinCall, Exchange, HostCopy, RecordEvent, WaitEvent> work;
   NameId name = 0;         ///< e.g. of "mlp.gate_up"
   NameId range = 0;        ///< of the timeline to which it belongs, e.g. of "layer 3 forward"
   std::uint64_t draw = 0;  ///< key of its random draws, see DrawKeys
@@ -93,9 +109,10 @@ const Shape* shape_of(const Operation& operation) {
   return op == nullptr ? nullptr : op->as<Shape>();
 }
 
-/// Whether it is a collective or an exchange of messages.
+/// Whether it moves bytes over links: a collective, an exchange of messages, a copy to or from the host.
 inline bool communicates(const Operation& operation) {
-  return std::holds_alternative<JoinCall>(operation.work) || std::holds_alternative<Exchange>(operation.work);
+  return std::holds_alternative<JoinCall>(operation.work) || std::holds_alternative<Exchange>(operation.work) ||
+         std::holds_alternative<HostCopy>(operation.work);
 }
 /// Whether it is a kernel, of whatever kind.
 inline bool computes(const Operation& operation) {
@@ -233,6 +250,9 @@ struct StreamContent {
   bool kernels = false, collectives = false;
 };
 StreamContent content_of(const Program& program, std::size_t stream);
+
+/// Whether some rank copies to or from its host.
+bool reaches_hosts(const Program& program);
 
 /// Whether a perfect overlap of kernels and communication, each as long as alone, is a goal for \p program:
 /// it has operations on two streams, of one rank or of several, and neither messages, for which ranks wait in

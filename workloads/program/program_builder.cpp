@@ -112,6 +112,10 @@ OperationPlace ProgramBuilder::exchange(Stream stream, std::string_view name, Ex
   return add(stream, {.work = std::move(exchange), .name = this->name(name)});
 }
 
+OperationPlace ProgramBuilder::host_copy(Stream stream, std::string_view name, HostCopy copy) {
+  return add(stream, {.work = copy, .name = this->name(name)});
+}
+
 OperationPlace ProgramBuilder::record(Stream stream, EventId event) {
   return add(stream, {.work = RecordEvent{event}, .name = script().events[event]});
 }

@@ -46,6 +46,7 @@ class ProgramBuilder {
   /// Scripts whose n-th collectives over the same groups are the same, on the same stream, join one call.
   OperationPlace collective(Stream stream, std::string_view name, CollectiveCall call);
   OperationPlace exchange(Stream stream, std::string_view name, Exchange exchange);
+  OperationPlace host_copy(Stream stream, std::string_view name, HostCopy copy);
   OperationPlace record(Stream stream, EventId event);
   OperationPlace wait(Stream stream, EventId event);
   /// The range of the timeline to which what follows belongs.

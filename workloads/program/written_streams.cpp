@@ -76,6 +76,8 @@ class StreamWriter {
       builder_.timed(stream, operation.name, *kernel);
     } else if (const auto* exchange = std::get_if<WrittenExchange>(&operation.work)) {
       builder_.exchange(stream, operation.name, {communicator(exchange->over), exchange->messages});
+    } else if (const auto* copy = std::get_if<HostCopy>(&operation.work)) {
+      builder_.host_copy(stream, operation.name, *copy);
     } else if (const auto* record = std::get_if<WrittenRecord>(&operation.work)) {
       builder_.record(stream, event(record->event));
     } else {

@@ -31,7 +31,8 @@ struct WrittenExchange {
 
 struct WrittenOperation {
   std::string name;  ///< as written in the experiment, e.g. "mlp.gate_up"
-  std::variant<Operator, CollectiveCall, TimedKernel, WrittenExchange, WrittenRecord, WrittenWait> work;
+  std::variant<Operator, CollectiveCall, TimedKernel, WrittenExchange, HostCopy, WrittenRecord, WrittenWait>
+      work;
   std::vector<int> on = {};  ///< ranks that run it; empty: all, or a collective's group
   std::string range = {};    ///< of the timeline to which it belongs, e.g. "layer 3 forward"; empty: none
 

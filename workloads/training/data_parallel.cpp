@@ -97,13 +97,14 @@ VectorShape DataParallel::cast(std::int64_t count, DType other) const {
 // first step.
 void DataParallel::hold_moments() {
   const Bytes moment = element_size(setup_.framework.parameter_dtype);
+  const double on_gpu = 1.0 - setup_.offload.optimizer;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     const std::int64_t count = tensors(unit);
     for (std::int64_t tensor = 0; tensor < count; ++tensor) {
       const std::int64_t begin = updated(unit) * tensor / count, end = updated(unit) * (tensor + 1) / count;
       for (int state = 0; state < setup_.optimizer.kind->states; ++state)
         program_.memory().allocate_late(compute_, MemoryClass::optimizer, "moments",
-                                        moment * static_cast<double>(end - begin));
+                                        moment * (on_gpu * static_cast<double>(end - begin)));
     }
   }
 }
@@ -157,7 +158,7 @@ void DataParallel::hold_states() {
                     Bytes{copied_bytes_of_weight(setup_.precision) * count(cast)});
   if (framework.master_copy)
     memory.allocate(compute_, MemoryClass::optimizer, "master copy",
-                    element_size(framework.parameter_dtype) * count(own));
+                    element_size(framework.parameter_dtype) * ((1.0 - setup_.offload.optimizer) * count(own)));
 }
 
 }  // namespace c3::workloads

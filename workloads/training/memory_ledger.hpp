@@ -32,6 +32,7 @@ class MemoryLedger {
   /// From now on: what a peak is named after.
   void set_moment(std::string moment) { moment_ = std::move(moment); }
 
+  Bytes bytes_of(Tensor tensor) const { return entries_[tensor].bytes; }
   Bytes in_use() const { return in_use_; }
   MemoryPeak peak() const;
 

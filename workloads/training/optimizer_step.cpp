@@ -22,7 +22,9 @@ void OptimizerStep::write() {
   const bool clips_itself = framework.fused_optimizer && setup_.optimizer.kind->clips;
   if (framework.clips_gradients && !clips_itself) scale();
   list_tensors();
+  update_on_host();
   update();
+  if (setup_.offload.optimizer > 0.0) program_.order(program_.stream("reload"), compute_, "parameters back");
   if (setup_.precision.gathers_cast()) cast_weights();
   data_parallel_.after_optimizer();
 }
@@ -92,7 +94,8 @@ void OptimizerStep::update() {
 }
 
 void OptimizerStep::run(std::span<const OptimizerPass> passes, std::size_t unit) {
-  const std::int64_t count = data_parallel_.updated(unit);
+  const std::int64_t count = of_gpu(unit);
+  if (count == 0) return;
   const DType dtype = setup_.framework.parameter_dtype;  // of what the optimizer keeps, too
   for (const OptimizerPass& pass : passes) {
     kernel(std::string(pass.name), setup_.framework.fused_optimizer
@@ -101,8 +104,34 @@ void OptimizerStep::run(std::span<const OptimizerPass> passes, std::size_t unit)
   }
 }
 
+std::int64_t OptimizerStep::of_host(std::size_t unit) const {
+  return std::llround(setup_.offload.optimizer * static_cast<double>(data_parallel_.updated(unit)));
+}
+
+void OptimizerStep::update_on_host() {
+  if (setup_.offload.optimizer <= 0.0) return;
+  const auto out = program_.stream("offload"), host = program_.stream("host"), back = program_.stream("reload");
+  const Bytes held =
+      element_size(setup_.framework.master_copy ? setup_.dtype : setup_.framework.parameter_dtype);
+  Bytes passes = held;  // of a number: what comes back is written, too
+  for (const OptimizerPass& pass : setup_.optimizer.kind->fused.first)
+    passes += element_size(DType::fp32) * (traits(pass.op).reads + traits(pass.op).writes);
+  program_.order(compute_, out, "gradients for the host");
+  for (const std::size_t unit : units_) {
+    const auto count = static_cast<double>(of_host(unit));
+    if (count <= 0.0) continue;
+    program_.host_copy(out, "gradients to the host",
+                       {element_size(gradient_dtype()) * count, HostWay::to_host});
+    program_.order(out, host, "gradients at the host");
+    program_.host_copy(host, "optimizer of the host", {passes * count, HostWay::within});
+    program_.order(host, back, "parameters updated");
+    program_.host_copy(back, "parameters from the host", {held * count, HostWay::from_host});
+  }
+}
+
 void OptimizerStep::copy_parameters(std::size_t unit) {
-  if (setup_.framework.master_copy) kernel("parameters", cast(unit));
+  if (setup_.framework.master_copy && of_gpu(unit) > 0)
+    kernel("parameters", cast(unit, 1.0 - setup_.offload.optimizer));
 }
 
 void OptimizerStep::sum_norms_of_tensors() {
@@ -185,10 +214,10 @@ DType OptimizerStep::gradient_dtype() const {
 }
 
 // Half of the copy has either size.
-VectorShape OptimizerStep::cast(std::size_t unit) const {
+VectorShape OptimizerStep::cast(std::size_t unit, double share) const {
   const bool are_cast = setup_.precision.gathers_cast();
-  return fp32_copy(data_parallel_.updated(unit) - (are_cast ? data_parallel_.updated_casts(unit) : 0),
-                   setup_.dtype);
+  const std::int64_t all = data_parallel_.updated(unit) - (are_cast ? data_parallel_.updated_casts(unit) : 0);
+  return fp32_copy(std::llround(share * static_cast<double>(all)), setup_.dtype);
 }
 
 }  // namespace c3::workloads

@@ -22,7 +22,10 @@ namespace c3::inline workloads {
 /// deepspeed/runtime/fp16/fused_optimizer.py does as much. Which kernels update them is the optimizer's matter
 /// (optimizers/). With OptimizerSetup::near_memory all of these kernels run inside the memory stacks, at a
 /// multiple of the bandwidth that HBM has outside, which is kept from others for as long: Samsung's HBM-PIM has
-/// arithmetic units beside banks, four times as fast together as the interface (Lee et al., ISCA 2021). Before
+/// arithmetic units beside banks, four times as fast together as the interface (Lee et al., ISCA 2021). With
+/// OffloadSetup::optimizer the host updates a share of each unit beside the GPU, as fast as its memory carries
+/// what the same passes read and write (Megatron-Core, HybridDeviceOptimizer): gradients go there, and
+/// parameters come back in the type that the GPU holds. Before
 /// its first kernel the host goes through all tensors in Python
 /// (`Host::optimizer`), as recorded steps do. Wrong when: kernels over lists of tensors are cut where a list is
 /// too long for one launch; a rank's share is whole tensors, which are fewer (Megatron-Core's distributed
@@ -45,14 +48,20 @@ class OptimizerStep {
   /// Of tensors of which this rank has a part, over the ranks that have the others.
   void sum_norms_of_tensors();
   void copy_parameters(std::size_t unit);
+  /// Of \p unit, in numbers: what the host updates, and what the GPU does.
+  std::int64_t of_host(std::size_t unit) const;
+  std::int64_t of_gpu(std::size_t unit) const { return data_parallel_.updated(unit) - of_host(unit); }
+  /// Gradients to the host, the update in its memory and parameters back: of each unit after that of the one
+  /// before, all three at once.
+  void update_on_host();
   /// On the GPU or in its memory.
   void kernel(const std::string& name, const VectorShape& shape);
   /// Weights that are kept in a recipe's type: their scales, on which all ranks agree, and their casts.
   void cast_weights();
   /// \p op on the gradients of \p unit that this rank updates.
   VectorShape of_gradients(VectorOp op, std::size_t unit) const;
-  /// Numbers of \p unit in the computing type and in fp32, one read and the other written.
-  VectorShape cast(std::size_t unit) const;
+  /// \p share of the numbers of \p unit, in the computing type and in fp32, one read and the other written.
+  VectorShape cast(std::size_t unit, double share = 1.0) const;
   DType gradient_dtype() const;  ///< of those that are clipped
   std::int64_t tensors() const;  ///< that this rank updates, or a share of each
 

@@ -2,6 +2,8 @@
 /// A training step: the model, how it is spread over ranks, the framework that runs it, and on which host.
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/enum_names.hpp"
 #include "gpu/spec.hpp"
@@ -88,6 +90,20 @@ constexpr auto enum_names(StepGraphs) {
       {{"none", StepGraphs::none}, {"layers", StepGraphs::layers}, {"step", StepGraphs::step}});
 }
 
+/// What is in the memory of the host between its uses.
+struct OffloadSetup {
+  /// Of each chunk of layers the first so many, whose activations wait there for their backward pass
+  /// (Megatron-Core: cpu_offloading_num_layers).
+  std::int64_t layers = 0;
+  /// Of a layer, by name_of(PartId), those whose activations do (Megatron-Core: offload_modules); empty: all.
+  std::vector<std::string> parts = {};
+  /// Share of the parameters whose optimizer's states are there, and which the host updates (Megatron-Core:
+  /// optimizer_offload_fraction).
+  double optimizer = 0.0;
+
+  bool operator==(const OffloadSetup&) const = default;
+};
+
 struct TrainingSetup {
   ModelDimensions model;
   Framework framework;
@@ -118,6 +134,7 @@ struct TrainingSetup {
   ExpertSetup experts = {};
   OptimizerSetup optimizer = {};
   ModelHead head = ModelHead::language_model;
+  OffloadSetup offload = {};
   std::int64_t predictions = 0;  ///< words of a sequence that the head predicts; 0: all
 
   /// Of a micro-batch, that a rank has.

@@ -56,10 +56,23 @@ class StepComposer {
     PartId part;
     Tensor tensor;
   };
+  /// What the host's memory has of a layer.
+  struct Away {
+    PartId part;
+    Bytes bytes;
+    bool is_input = false;  ///< of the layer, and no part's
+  };
   /// One block of one micro-batch between its passes.
   struct BlockState {
     std::vector<Kept> kept = {};
     std::optional<Tensor> input = {};
+    std::vector<Away> away = {};
+    std::optional<EventId> reloaded = {};  ///< after which what was away is back
+  };
+  /// What is being copied to the host, and the event after which its memory is free.
+  struct Offloaded {
+    EventId copied = 0;
+    std::vector<Tensor> tensors;
   };
   /// One chunk of one micro-batch between its passes.
   struct ChunkState {
@@ -96,6 +109,11 @@ class StepComposer {
   void hold_graphs();
   void begin_layer_graph();
   void end_layer_graph();
+  bool is_offloaded(PartId part) const;
+  void offload_layer(BlockState& state, std::int64_t layer);
+  void release_offloaded();
+  void reload_layer(BlockState& state, std::int64_t layer);
+  void await_reloaded(BlockState& state);
   /// Of a layer between its passes.
   Bytes kept_bytes(const BlockKernels& block, bool recomputed) const;
   Tensor keep(const std::string& name, Bytes bytes);
@@ -183,7 +201,8 @@ class StepComposer {
   std::set<int> cast_chunks_;                            ///< whose weights have been cast in this step
   bool casts_weights_ = false;                           ///< in this pass
   bool is_in_layer_graph_ = false;
-  std::size_t forward_passes_ = 0;   ///< that have begun
+  std::size_t forward_passes_ = 0;  ///< that have begun
+  std::optional<Offloaded> offloaded_;
   std::deque<BlockState> deferred_;  ///< heads whose gradients of weights wait for the last pass
   int head_gradients_ = 0;           ///< micro-batches of which the head's are made
   StageMessages messages_;

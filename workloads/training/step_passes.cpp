@@ -232,22 +232,29 @@ void StepComposer::forward_pass(const PipelineTask& task) {
     forward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer));
     end_layer_graph();
     data_parallel_->after_forward(unit_of(task.chunk, i));
+    release_offloaded();
+    if (i < setup_.offload.layers) offload_layer(state.layers[static_cast<std::size_t>(i)], layer);
   }
   casts_weights_ = false;
-  if (!chunk.head) return;
+  if (!chunk.head) return release_offloaded();
   begin("forward, head", HostPass::forward);
   if (!stage_.has_embedding()) data_parallel_->before_forward(0);
   forward_block(blocks_.head, state.head, false);
   release_outputs();
+  release_offloaded();
 }
 
 void StepComposer::backward_pass(const PipelineTask& task) {
   const StageChunk& chunk = stage_.chunks[static_cast<std::size_t>(task.chunk)];
   ChunkState& state = in_flight_[{task.chunk, task.micro_batch}];
+  const auto reload = [&](std::int64_t i) {
+    if (i >= 0) reload_layer(state.layers[static_cast<std::size_t>(i)], chunk.first + i);
+  };
   if (chunk.head) {
     begin("backward, head", HostPass::backward);
     data_parallel_->before_backward(0);
   }
+  reload(chunk.layers - 1);
   const Tensor gradient = program_.memory().allocate(compute_, MemoryClass::activations,
                                                      "gradients of activations", stream_bytes());
   if (chunk.head) {
@@ -265,6 +272,8 @@ void StepComposer::backward_pass(const PipelineTask& task) {
     program_.host_work(program_.costs().layer_backward);
     data_parallel_->before_backward(unit_of(task.chunk, i));
     if (exchange_) exchange_->begin_layer(layer);
+    await_reloaded(state.layers[static_cast<std::size_t>(i)]);
+    reload(i - 1);
     begin_layer_graph();
     backward_block(blocks_.layer(layer), state.layers[static_cast<std::size_t>(i)], is_recomputed(layer),
                    usual_split());

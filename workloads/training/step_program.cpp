@@ -41,6 +41,10 @@ void StepProgram::exchange(Stream stream, const std::string& name, Exchange mess
   launch(builder_.exchange(stream, name, std::move(messages)), costs_.collective_launch);
 }
 
+void StepProgram::host_copy(Stream stream, const std::string& name, HostCopy copy) {
+  launch(builder_.host_copy(stream, name, copy), kernel_cost());
+}
+
 EventId StepProgram::record(Stream stream, const std::string& name) {
   const EventId event = builder_.event(fmt::format("{} {}", name, ++events_));
   launch(builder_.record(stream, event), costs_.event);

@@ -37,6 +37,7 @@ class StepProgram {
   void timed(Stream stream, const std::string& name, const TimedKernel& kernel);
   void collective(Stream stream, const std::string& name, CollectiveCall call);
   void exchange(Stream stream, const std::string& name, Exchange messages);
+  void host_copy(Stream stream, const std::string& name, HostCopy copy);
   /// The event is called \p name with the number of its occurrence.
   EventId record(Stream stream, const std::string& name);
   void wait(Stream stream, EventId event);

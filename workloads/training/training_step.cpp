@@ -13,6 +13,7 @@
 #include "workloads/training/context_rules.hpp"
 #include "workloads/training/expert_rules.hpp"
 #include "workloads/training/head_rules.hpp"
+#include "workloads/training/offload_rules.hpp"
 #include "workloads/training/pipeline_rules.hpp"
 #include "workloads/training/step_composer.hpp"
 
@@ -44,6 +45,8 @@ void check(const TrainingSetup& setup, int ranks) {
   if (model.structure == Structure::encoder_decoder)
     throw std::invalid_argument("encoder-decoder models are not supported in training steps");
   if (const auto broken = broken_head_rule(setup))
+    throw std::invalid_argument(broken->key + ": " + broken->what);
+  if (const auto broken = broken_offload_rule(setup))
     throw std::invalid_argument(broken->key + ": " + broken->what);
 }
 
@@ -207,10 +210,16 @@ class TrainingFamily : public ProgramFamily {
   /// Half of the micro-batches go through the stages from the last to the first.
   bool has_two_directions() const { return setup_.pipeline.schedule == ScheduleKind::dualpipe; }
   std::int64_t dense_layers() const { return setup_.model.experts ? setup_.model.experts->dense_layers : 0; }
+  /// Layers whose activations are offloaded, of all chunks; 0 where all layers' are.
+  std::int64_t offloaded_ends() const {
+    const std::int64_t chunks = setup_.pipeline.stages * setup_.pipeline.virtual_stages;
+    const std::int64_t first = setup_.offload.layers * chunks;
+    return first >= setup_.model.layers ? 0 : first;
+  }
   /// \p period as often as it takes to have as many layers as are unlike the others at both ends.
   std::int64_t with_ends(std::int64_t period) const {
-    const std::int64_t ends =
-        std::max(dense_layers(), setup_.precision.first_layers) + setup_.precision.last_layers;
+    const std::int64_t ends = std::max({dense_layers(), setup_.precision.first_layers, offloaded_ends()}) +
+                              setup_.precision.last_layers;
     return period * std::max<std::int64_t>(1, (ends + period - 1) / period);
   }
 
