@@ -51,6 +51,7 @@ RunUse use_of(const Experiment& experiment) {
     if (const Operator* op = kernel_of(operation)) use.add(*op);
     use.messages = use.messages || std::holds_alternative<Exchange>(operation.work);
   });
+  use.host_copies = reaches_hosts(experiment.program);
   for (const Call& call : experiment.program.calls)
     use.add(call.what);
   if (use.messages) use.add(CollectiveCall{.kind = CollectiveKind::all_to_all_v});

@@ -17,6 +17,7 @@ struct RunUse {
   bool rooted = false;           ///< some collective has a root, so that links are busy in one direction
   bool in_pairs = false;         ///< some collective sends in pairs
   bool messages = false;         ///< some ranks send to others, each of which is such a collective
+  bool host_copies = false;      ///< something goes between GPUs and the memory of their hosts
   bool channels = false;         ///< some collective runs on compute units
   bool engines = false;          ///< some collective runs on copy engines
   bool fused = false;            ///< some collective is fused with its producer

@@ -54,6 +54,7 @@ constexpr std::string_view kNoEngines =
 constexpr std::string_view kNotFused = "no strategy fuses a collective with its producer (backend = \"fused\")";
 constexpr std::string_view kNoKernel = "no kernel runs";
 constexpr std::string_view kNoProduct = "no matrix product of 8 or 16 bits runs";
+constexpr std::string_view kNoCopy = "nothing is copied to or from the memory of hosts";
 constexpr std::string_view kOneNode = "there is one node";
 constexpr std::string_view kClosedForm = "a kernel alone is timed by a closed form, without queues";
 constexpr std::string_view kFromGraph = "collectives are launched from a graph, without the host";
@@ -64,6 +65,7 @@ bool is_not_fused(const Run& run) { return !run.use.fused; }
 bool is_alone(const Run& run) { return run.use.alone; }
 bool has_one_node(const Run& run) { return !run.has_nodes(); }
 bool lacks_collectives(const Run& run) { return !run.use.collectives; }
+bool lacks_copies(const Run& run) { return !run.use.host_copies; }
 bool launches_from_graph(const Run& run) { return !run.use.host_calls; }
 
 /// The first that applies is the reason.
@@ -126,11 +128,14 @@ const std::vector<Condition>& conditions() {
        "no attention kernel runs"},
       {"gpu.kernels.convolution", [](const Run& run) { return !run.has("convolution"); },
        "no convolution runs"},
-      {"node.", lacks_collectives, "no collective runs"},
+      {"node.c2c_", lacks_copies, kNoCopy},
+      {"node.host_memory", [](const Run& run) { return lacks_copies(run) && run.cluster.node.host.sockets.empty(); },
+       kNoCopy},
+      {"node.", [](const Run& run) { return lacks_collectives(run) && lacks_copies(run); }, "no collective runs"},
       {"library.", lacks_collectives, "no collective runs"},
       {"fabric.", has_one_node, kOneNode},
       {"fabric.", lacks_collectives, "no collective runs"},
-      {"node.pcie_", has_one_node, kOneNode},
+      {"node.pcie_", [](const Run& run) { return has_one_node(run) && lacks_copies(run); }, kOneNode},
       {"node.nic_", has_one_node, kOneNode},
       {"node.link_one_way", [](const Run& run) { return run.payload_limits(); },
        "library.link_payload is lower; node.link_scale multiplies both"},

@@ -17,12 +17,13 @@ StudyOutcome reproduce_one_gpu(const StudyInput& input, const PublishedFigures& 
   const KernelsAlonePart alone(study_file(kName, "kernels.csv"));
   const GpuPartsPart parts(study_file(kName, "parts.csv"));
   const LevelsPart levels(study_file(kName, "levels.csv"));
+  const CopiesPart copies(study_file(kName, "engines.csv"));
   StepsPart steps(study_file(kName, "steps.csv"));
   SimulationJobs jobs;
   steps.plan(jobs);
   run_simulations(jobs, progress, input.processes);
-  StudyOutcome outcome{
-      .report = {alone.section(published), parts.section(published), levels.section(published)}};
+  StudyOutcome outcome{.report = {alone.section(published), parts.section(published), levels.section(published),
+                                  copies.section(published)}};
   std::ranges::move(steps.sections(published), std::back_inserter(outcome.report));
   return outcome;
 }

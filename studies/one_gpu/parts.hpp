@@ -73,6 +73,26 @@ class LevelsPart {
   std::vector<Row> rows_;
 };
 
+/// Kernels beside copies between the GPU and its host, by copy engines.
+class CopiesPart {
+ public:
+  /// \param file of columns gpu, kernel (of parts.csv), way, alone_ms, together_ms, copy_together_GB_s.
+  /// \throws ConfigError, IoError
+  explicit CopiesPart(const std::filesystem::path& file);
+
+  StudySection section(const PublishedFigures& published) const;
+
+ private:
+  struct Row {
+    std::string gpu, kernel;
+    std::size_t way = 0;
+    Operator op;
+    double slower = 1.0;  ///< the kernel's time over that alone
+    BytesPerSecond copied;
+  };
+  std::vector<Row> rows_;
+};
+
 /// Training steps.
 class StepsPart {
  public:

@@ -131,13 +131,14 @@ FEATURES = {
     "padding of experts": (EXPERTS, "expert_padding = 16"),
     "shared experts beside dispatch": (layout("deepseek-v3", 64, 64, 4096, ep=64, **H100), "shared_expert_overlap = true"),
     "uneven routing": (EXPERTS, 'routing = "dirichlet"'),
+    "offload of activations": (DENSE, "offload_layers = 4"),
+    "offload of some modules' activations": (DENSE, 'offload_layers = 4\noffload_parts = ["attn.kernel", "mlp.activation"]'),
+    "offload of the optimizer": (DENSE, "offload_optimizer = 0.5"),
     "LoRA": (layout("llama-2-70b", 8, 8, 8192, tp=4, **H100), "[training.lora]\nrank = 16"),
 }
 
 # What cannot be said yet, by a key that would say it.
 MISSING = {
-    "offload of activations": (DENSE, "offload_layers = 4"),
-    "offload of the optimizer": (DENSE, "optimizer_offload = 0.5"),
     "experts' exchange beside another micro-batch": (EXPERTS, "micro_batch_overlap = true"),
 }
 

@@ -38,7 +38,7 @@ std::vector<SystemUse> shipped_uses() {
   for (const std::string_view study : {"conccl", "t3"})
     files.push_back(study_file(study, "one.toml"));
   for (const auto& file : files) {
-    const Experiment experiment = ExperimentFile::load(file).make(std::nullopt);
+    const Experiment experiment = ExperimentFile::load(file).sketch();
     uses.push_back({experiment.cluster, use_of(experiment)});
   }
   const Experiment with_hypotheses = under(hypotheses().back(), study_file("interference", "pair.toml"));

@@ -21,6 +21,12 @@ EdgeKind edge_of(HostWay way) {
   return EdgeKind::within_host;
 }
 
+/// What a copy has in flight at HBM. Reads keep the link busy as long as HBM answers as fast as when idle, by
+/// Little's law; writes are posted, as kernels' stores are, and queue like all of what HBM can have in flight.
+Bytes in_flight(HostWay way, BytesPerSecond rate, const HbmSpec& hbm) {
+  return (way == HostWay::to_host ? rate : hbm.write) * hbm.latency;
+}
+
 }  // namespace
 
 HostCopies::HostCopies(Cluster& cluster, const Program& program) : cluster_(cluster) {
@@ -92,7 +98,7 @@ Task HostCopies::run(HostCopy copy, Launch launch) const {
   spec.activity = activity;
   if (copy.way != HostWay::within) {
     const BytesPerSecond rate = cluster_.interconnect().host_rate(launch.rank);
-    const Bytes outstanding = rate * cluster_.spec().gpu.hbm.latency;  // by Little's law
+    const Bytes outstanding = in_flight(copy.way, rate, cluster_.spec().gpu.hbm);
     spec.weight = memory.weight(outstanding, 1, copy.bytes, 1.0 / (copy.bytes / rate).value);
     spec.priority = memory.communication_class();
   }
