@@ -76,7 +76,7 @@ class LevelsPart {
 /// Kernels beside copies between the GPU and its host, by copy engines.
 class CopiesPart {
  public:
-  /// \param file of columns gpu, kernel (of parts.csv), way, alone_ms, together_ms, copy_together_GB_s.
+  /// \param file of columns gpu, kernel (of parts.csv), way, alone_ms, together_ms, copy_together_gb_s.
   /// \throws ConfigError, IoError
   explicit CopiesPart(const std::filesystem::path& file);
 
