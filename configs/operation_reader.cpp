@@ -239,9 +239,11 @@ WrittenOperation OperationReader::read(Section& section) const {
     return read_kernel(entry);
   }
   if (key == "timed") return read_timed(section);
-  if (key == "copy_to_host" || key == "copy_from_host")
-    return {fmt::format("{} {}", key, section.text(key)),
-            HostCopy{section.bytes(key), key == "copy_to_host" ? HostWay::to_host : HostWay::from_host}};
+  if (key == "copy_to_host" || key == "copy_from_host") {
+    const Bytes bytes = section.bytes(key);
+    const std::string name = section.is_rehearsal() ? key : fmt::format("{} {}", key, section.text(key));
+    return {name, HostCopy{bytes, key == "copy_to_host" ? HostWay::to_host : HostWay::from_host}};
+  }
   if (key == "send" || key == "receive") return read_message(section, key);
   if (key == "exchange") return read_exchange(section);
   const auto kind = std::ranges::find(kCollectiveKinds, key, [](CollectiveKind k) { return name_of(k); });
