@@ -38,8 +38,9 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
       conditions_(rank_conditions(spec)),
       interconnect_(simulation.fluid(), spec.network(),
                     {setup.gpu.streams, setup.gpu.isolation.has(SharedResource::links), setup.folded,
-                     setup.classes.get(), setup.folding, link_shares(conditions_), setup.reaches_hosts}),
-      schedules_(setup.classes ? ScheduleStore(spec, interconnect_, *setup.classes)
+                     setup.classes.get(), setup.folding, setup.schedules ? setup.schedules->links : nullptr,
+                     link_shares(conditions_), setup.reaches_hosts}),
+      schedules_(setup.classes ? ScheduleStore(spec, interconnect_, *setup.classes, setup.schedules)
                                : ScheduleStore(spec, setup.folded)) {
   for (int node = 0; node < (setup.folded ? 1 : spec.nodes); ++node)
     hosts_.emplace_back(simulation);
@@ -47,6 +48,13 @@ Cluster::Cluster(Simulation& simulation, const ClusterSpec& spec, const ClusterS
   for (int place = 0; place < simulated; ++place)
     gpus_.push_back(std::make_unique<Gpu>(simulation, spec.gpu, setup_.gpu, simulated_rank(place),
                                           slower(simulated_rank(place))));
+}
+
+std::shared_ptr<const FoldedSchedules> Cluster::folded_schedules() const {
+  std::vector<KnownSchedule> in_order = schedules_.in_order();
+  if (in_order.empty()) return nullptr;
+  return std::make_shared<const FoldedSchedules>(
+      FoldedSchedules{setup_.classes, interconnect_.folded_links(), std::move(in_order)});
 }
 
 double Cluster::slower(int rank) const {

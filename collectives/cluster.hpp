@@ -21,7 +21,9 @@ struct ClusterSetup {
   /// Simulate one rank of each class for all of them; not with `folded`. nullptr: every rank.
   std::shared_ptr<const RankPartition> classes = nullptr;
   LinkFolding folding = LinkFolding::mean;  ///< with classes
-  bool reaches_hosts = false;               ///< whether bytes go to and from the memory of hosts
+  /// With classes, and folded as `folding` says: what another run of the same cluster made.
+  std::shared_ptr<const FoldedSchedules> schedules = nullptr;
+  bool reaches_hosts = false;  ///< whether bytes go to and from the memory of hosts
   /// By rank, how many times as long its arithmetic takes, beside what is stated of stragglers; empty: 1.
   std::vector<double> slower = {};
 };
@@ -57,13 +59,21 @@ class Cluster {
   /// With classes of ranks: the groups of a call, the same of equal groups.
   const GroupClasses& group_classes(const CollectiveCall& call);
   /// With classes of ranks: edges of one call that progress together, each with \p bytes, before fold_links().
+  /// \throws UnlikeSchedules with ClusterSetup::schedules, which have no edges of others
   EdgeSetId add_edges(std::vector<Edge> edges, Bytes bytes) {
+    if (setup_.schedules != nullptr) throw UnlikeSchedules();
     return interconnect_.add_edges(std::move(edges), bytes);
   }
   /// All edges of one call have been added.
   void end_call() { interconnect_.end_call(); }
   /// With classes of ranks: all collectives are made, what they load is known. Does nothing otherwise.
-  void fold_links() { interconnect_.fold_links(); }
+  /// \throws UnlikeSchedules
+  void fold_links() {
+    schedules_.end();
+    interconnect_.fold_links();
+  }
+  /// What other runs of the same cluster and classes can take over; nullptr: nothing. After fold_links().
+  std::shared_ptr<const FoldedSchedules> folded_schedules() const;
   /// A thread that feeds the copy engines of all GPUs of a node, where there is not one for each GPU.
   FifoLock& host_of_node(int rank) {
     return hosts_[setup_.folded ? 0 : static_cast<std::size_t>(rank / spec_.node.gpus)];

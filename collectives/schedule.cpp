@@ -177,25 +177,51 @@ std::size_t hash_of(const CollectivePlan& plan) {
 
 }  // namespace
 
+bool KnownSchedule::is_of(const CollectivePlan& plan) const {
+  const auto equal = [](const auto& a, const auto& b) { return a == b || (a && b && *a == *b); };
+  return grain == plan.grain && backend == plan.backend && method == plan.method && call == plan.call &&
+         equal(groups, plan.groups);
+}
+
 std::shared_ptr<const CollectiveSchedule> ScheduleStore::of(const CollectivePlan& plan) {
   const std::size_t hash = hash_of(plan);
-  const auto [begin, end] = known_.equal_range(hash);
-  const auto found = std::find_if(begin, end, [&](const auto& entry) {
-    const Known& known = entry.second;
-    return known.grain == plan.grain && known.backend == plan.backend && known.method == plan.method &&
-           known.call == plan.call && known.groups == plan.groups;
-  });
-  if (found != end) return found->second.schedule;
-  auto schedule = std::make_shared<const CollectiveSchedule>(
-      classes_ == nullptr ? make_schedule(plan, spec_, folded_)
-                          : make_class_schedule(plan, spec_, *links_, *classes_));
-  known_.emplace(hash, Known{plan.call, plan.backend, plan.method, plan.grain, plan.groups, schedule});
+  const auto [begin, end] = places_.equal_range(hash);
+  const auto found = std::find_if(begin, end, [&](const auto& its) { return known_[its.second].is_of(plan); });
+  if (found != end) return known_[found->second].schedule;
+  places_.emplace(hash, known_.size());
+  known_.push_back({plan.call, plan.backend, plan.method, plan.grain, plan.groups, make(plan)});
+  return known_.back().schedule;
+}
+
+// What was made before is taken over in its order alone: edges have numbers.
+std::shared_ptr<const CollectiveSchedule> ScheduleStore::make(const CollectivePlan& plan) {
+  if (before_ != nullptr) {
+    const bool is_next =
+        known_.size() < before_->in_order.size() && before_->in_order[known_.size()].is_of(plan);
+    if (!is_next) throw UnlikeSchedules();
+    return before_->in_order[known_.size()].schedule;
+  }
+  if (classes_ == nullptr)
+    return std::make_shared<const CollectiveSchedule>(make_schedule(plan, spec_, folded_));
+  const std::size_t sets = links_->folded_links()->sets();
+  auto schedule =
+      std::make_shared<const CollectiveSchedule>(make_class_schedule(plan, spec_, *links_, *classes_));
+  sets_ += links_->folded_links()->sets() - sets;
   return schedule;
+}
+
+void ScheduleStore::end() const {
+  if (before_ != nullptr && known_.size() < before_->in_order.size()) throw UnlikeSchedules();
+}
+
+std::vector<KnownSchedule> ScheduleStore::in_order() const {
+  const bool are_all = classes_ != nullptr && (before_ != nullptr || links_->folded_links()->sets() == sets_);
+  return are_all ? known_ : std::vector<KnownSchedule>();
 }
 
 double ScheduleStore::inequity() const {
   double greatest = 0.0;
-  for (const auto& [hash, known] : known_)
+  for (const KnownSchedule& known : known_)
     greatest = std::max(greatest, known.schedule->inequity);
   return greatest;
 }

@@ -27,38 +27,63 @@ struct CollectiveSchedule {
   double inequity = 0.0;         ///< see EdgeFolding
 };
 
+/// Of what a schedule is.
+struct KnownSchedule {
+  CollectiveCall call;
+  Backend backend;
+  CollectiveMethod method;
+  CollectiveGrain grain;  ///< as asked for
+  std::shared_ptr<const std::vector<std::vector<int>>> groups;
+  std::shared_ptr<const CollectiveSchedule> schedule;
+
+  bool is_of(const CollectivePlan& plan) const;
+};
+
+/// All that a run with classes of ranks has made of its collectives, for another run that has the same ones.
+struct FoldedSchedules {
+  std::shared_ptr<const RankPartition> classes;  ///< which the links refer to
+  std::shared_ptr<FoldedLinks> links;
+  std::vector<KnownSchedule> in_order;  ///< in which they were made, which decides the numbers of their edges
+};
+
+/// A run was to take over another one's FoldedSchedules and has other collectives: it must begin anew without.
+struct UnlikeSchedules {};
+
 /// The schedules of one cluster.
 class ScheduleStore {
  public:
   /// \p spec must outlive the store, as must what follows. \param folded rank 0 stands for all.
   ScheduleStore(const ClusterSpec& spec, bool folded) : spec_(spec), folded_(folded) {}
   /// One rank of each class stands for all of them; \p links are told of edges.
-  ScheduleStore(const ClusterSpec& spec, Interconnect& links, const RankPartition& classes)
-      : spec_(spec), folded_(false), links_(&links), classes_(&classes) {}
+  /// \param before of the same cluster and classes, whose links \p links has; nullptr: all are made
+  ScheduleStore(const ClusterSpec& spec, Interconnect& links, const RankPartition& classes,
+                std::shared_ptr<const FoldedSchedules> before = nullptr)
+      : spec_(spec), folded_(false), links_(&links), classes_(&classes), before_(std::move(before)) {}
 
   /// \throws InfeasibleError when the algorithm does not support the call on this cluster, or for more flows
-  /// than memory holds.
+  /// than memory holds, UnlikeSchedules
   std::shared_ptr<const CollectiveSchedule> of(const CollectivePlan& plan);
+
+  /// No more are asked for. \throws UnlikeSchedules where those of `before` are more
+  void end() const;
+  /// In the order of their making; empty where some were made of edges that are not a schedule's.
+  std::vector<KnownSchedule> in_order() const;
 
   std::size_t size() const { return known_.size(); }
   /// Of all schedules, see EdgeFolding.
   double inequity() const;
 
  private:
-  struct Known {
-    CollectiveCall call;
-    Backend backend;
-    CollectiveMethod method;
-    CollectiveGrain grain;  ///< as asked for
-    std::shared_ptr<const std::vector<std::vector<int>>> groups;
-    std::shared_ptr<const CollectiveSchedule> schedule;
-  };
+  std::shared_ptr<const CollectiveSchedule> make(const CollectivePlan& plan);
 
   const ClusterSpec& spec_;
   bool folded_;
   Interconnect* links_ = nullptr;
-  const RankPartition* classes_ = nullptr;             ///< with links_
-  std::unordered_multimap<std::size_t, Known> known_;  ///< by a hash of what they depend on
+  const RankPartition* classes_ = nullptr;  ///< with links_
+  std::shared_ptr<const FoldedSchedules> before_;
+  std::vector<KnownSchedule> known_;                          ///< in the order of their making
+  std::unordered_multimap<std::size_t, std::size_t> places_;  ///< there, by a hash of what they depend on
+  std::size_t sets_ = 0;                                      ///< of edges that they have
 };
 
 }  // namespace c3::collectives

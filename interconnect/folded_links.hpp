@@ -80,9 +80,9 @@ class FoldedLinks {
   EdgeSetId add(std::vector<Edge> edges, double bytes);
   /// What was added since the last time is one call.
   void end_call();
-  /// No more edges come: folds the links.
+  /// No more edges come: folds the links. Afterwards nothing is asked of UsesOf, and again it does nothing.
   void close();
-  bool is_closed() const { return is_closed_; }
+  std::size_t sets() const { return sets_.size(); }
 
   std::size_t classes() const { return first_of_.size(); }
   /// The first link of a class, which stands for the others.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "engine/errors.hpp"
 #include "interconnect/wiring.hpp"
@@ -86,7 +87,9 @@ Interconnect::Interconnect(FluidSystem& fluid, const NetworkSpec& network, const
   if (setup.reaches_hosts) hosts_.emplace(layout_, node, nics_ ? &*nics_ : nullptr, *links_, folded_);
   for (std::size_t i = 0; i < (setup.private_links ? setup.streams.size() : 1); ++i)
     suffixes_.push_back(setup.private_links ? "." + setup.streams[i] : "");
-  if (setup.classes != nullptr) {
+  if (setup.folded_before != nullptr) {
+    folded_links_ = setup.folded_before;
+  } else if (setup.classes != nullptr) {
     make_folded_links(*setup.classes, setup.folding);
   } else {
     for (const std::string& suffix : suffixes_)
@@ -111,7 +114,7 @@ void Interconnect::make_folded_links(const RankPartition& classes, LinkFolding f
       links.push_back({name, -1, capacity.value, Counted::nothing, false});
     });
   }
-  folded_links_.emplace(
+  folded_links_ = std::make_shared<FoldedLinks>(
       std::move(links), classes, folding,
       [this](const Edge& edge, std::vector<FoldedLinks::Use>& uses) { add_uses(edge, uses); });
 }
@@ -133,7 +136,7 @@ BytesPerSecond Interconnect::capacity(std::size_t part, int node) const {
 }
 
 void Interconnect::fold_links() {
-  if (!folded_links_ || folded_links_->is_closed()) return;
+  if (!folded_links_ || std::exchange(has_links_, true)) return;
   folded_links_->close();
   for (const std::string& suffix : suffixes_) {
     for (std::size_t i = 0; i < folded_links_->classes(); ++i) {

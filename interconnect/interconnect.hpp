@@ -31,8 +31,11 @@ class Interconnect {
     /// outlive it; nullptr: every rank has its own.
     const RankPartition* classes = nullptr;
     LinkFolding folding = LinkFolding::mean;  ///< with classes
-    std::vector<LinkShares> shares = {};      ///< by rank; empty: all links are sound. Not with `folded`
-    bool reaches_hosts = false;               ///< whether bytes go to and from the memory of hosts
+    /// With classes: links that were folded for the same network, classes and sets of edges, which are then not
+    /// added again.
+    std::shared_ptr<FoldedLinks> folded_before = nullptr;
+    std::vector<LinkShares> shares = {};  ///< by rank; empty: all links are sound. Not with `folded`
+    bool reaches_hosts = false;           ///< whether bytes go to and from the memory of hosts
   };
   /// \throws InfeasibleError when ranks that see unlike links are to be folded, or several nodes have no fabric
   Interconnect(FluidSystem& fluid, const NetworkSpec& network, const Setup& setup);
@@ -76,6 +79,8 @@ class Interconnect {
   void end_call() { folded_links_->end_call(); }
   /// No more edges come: adds one link of each class. Without classes, and again, nothing.
   void fold_links();
+  /// With classes, for an interconnect whose Setup has them as folded_before.
+  const std::shared_ptr<FoldedLinks>& folded_links() const { return folded_links_; }
   double inequity() const { return folded_links_->inequity(); }  ///< see FoldedLinks, as the next
   const std::vector<std::uint64_t>& traces_of_ranks() const { return folded_links_->traces_of_ranks(); }
   /// What \p wire_bytes on each edge of \p set take, each in \p messages between nodes. After
@@ -128,9 +133,10 @@ class Interconnect {
   std::unique_ptr<SwitchNetwork> switches_;  ///< behind all nodes' links; nullptr: a single switch
   std::vector<ResourceId> firsts_;           ///< first resource of each stream's links; one when shared
   FluidSystem& fluid_;
-  std::vector<std::string> suffixes_;        ///< of each copy of the links
-  std::vector<LinkShares> shares_;           ///< by rank; empty: all links are sound
-  std::optional<FoldedLinks> folded_links_;  ///< with classes of ranks
+  std::vector<std::string> suffixes_;          ///< of each copy of the links
+  std::vector<LinkShares> shares_;             ///< by rank; empty: all links are sound
+  std::shared_ptr<FoldedLinks> folded_links_;  ///< with classes of ranks
+  bool has_links_ = false;                     ///< whether those were added
 };
 
 /// Directed rings over \p members (different GPUs of the node), no two using the same link in the same

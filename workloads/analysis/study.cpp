@@ -18,6 +18,7 @@
 #include "workloads/analysis/study_bounds.hpp"
 #include "workloads/execute/memory_plan.hpp"
 #include "workloads/execute/run.hpp"
+#include "workloads/execute/shared_schedules.hpp"
 
 namespace c3::inline workloads {
 namespace {
@@ -204,6 +205,7 @@ class Study {
     const auto seeds = static_cast<std::size_t>(experiments_.front().measure.seeds);
     const std::size_t draw = series.samples.size() / seeds;
     series.setup.seed = series.samples.size() % seeds;
+    series.setup.schedules = schedules_;
     if (series.setup.seed == 0)
       series.setup.power = periodic_start(experiments_[draw], *series.strategy, series.setup);
     const bool is_recorded =
@@ -292,7 +294,8 @@ class Study {
     begin_run(is_shortened ? Seconds{} : result.lower_bound);
     const RunListeners listeners = watch_.recorder->begin(strategy, recorded_part(experiment, result),
                                                           is_shortened ? abridged_part(experiment) : "");
-    watch_.recorder->finish(result, record_run(experiment, result, *listeners.observer, listeners.launches));
+    watch_.recorder->finish(
+        result, record_run(experiment, result, *listeners.observer, listeners.launches, schedules_));
     end_run(StudyPart::recorded);
   }
 
@@ -380,6 +383,7 @@ class Study {
   std::vector<ExperimentMemory> memory_;  ///< by draw
   StudyBounds bounds_{experiments_};
   StudyCost cost_;
+  std::shared_ptr<SharedSchedules> schedules_ = std::make_shared<SharedSchedules>();
   Clock::time_point began_;                    ///< of the simulation that runs now
   std::vector<Series> pilots_;                 ///< begun before the others, so that the cost is known
   Seconds alone_kernels_, alone_collectives_;  ///< medians

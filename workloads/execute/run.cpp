@@ -21,6 +21,7 @@
 #include "workloads/execute/launch_skew.hpp"
 #include "workloads/execute/run_cluster.hpp"
 #include "workloads/execute/run_estimates.hpp"
+#include "workloads/execute/shared_schedules.hpp"
 #include "workloads/execute/stream_program.hpp"
 #include "workloads/execute/timed_calls.hpp"
 #include "workloads/execute/waiting_cycle.hpp"
@@ -39,8 +40,9 @@ void widen(SideSpan& total, const SideSpan& part) {
 /// Everything one run owns, in order of dependence.
 class Run {
  public:
+  /// \param schedules of another run of the same cluster and classes. \throws UnlikeSchedules
   Run(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup,
-      std::shared_ptr<const RankPartition> classes)
+      std::shared_ptr<const RankPartition> classes, std::shared_ptr<const FoldedSchedules> schedules = nullptr)
       : experiment_(experiment),
         program_(experiment.program),
         strategy_(strategy),
@@ -48,7 +50,8 @@ class Run {
         simulation_(setup.observer),
         spec_(cluster_spec(experiment, strategy)),
         cluster_(simulation_, spec_,
-                 cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes))),
+                 cluster_setup(experiment, strategy, setup.isolation, setup.seed, std::move(classes),
+                               std::move(schedules))),
         order_(enqueue_order(program_, strategy)),
         contexts_(make_contexts()),
         calls_(
@@ -95,6 +98,8 @@ class Run {
     }
     return apart;
   }
+
+  std::shared_ptr<const FoldedSchedules> schedules() const { return cluster_.folded_schedules(); }
 
   RunResult execute() {
     spawn();
@@ -385,7 +390,23 @@ RankPartition simulated_ranks(const Experiment& experiment, const Strategy& stra
 }
 
 RunResult run_once(const Experiment& experiment, const Strategy& strategy, const RunSetup& setup) {
-  return Run(experiment, strategy, setup, classes_for(experiment, strategy)).execute();
+  const std::shared_ptr<const RankPartition> classes = classes_for(experiment, strategy);
+  SharedSchedules* const shared = setup.schedules.get();
+  if (shared == nullptr || !classes || experiment.measure.fold == Fold::exact)
+    return Run(experiment, strategy, setup, classes).execute();
+  std::unique_ptr<Run> run;
+  if (auto schedules = shared->find(experiment, strategy, setup, *classes)) {
+    try {
+      run = std::make_unique<Run>(experiment, strategy, setup, classes, std::move(schedules));
+    } catch (const UnlikeSchedules&) {
+      // It has other collectives than the runs before it.
+    }
+  }
+  if (!run) {
+    run = std::make_unique<Run>(experiment, strategy, setup, classes);
+    if (auto made = run->schedules()) shared->keep(experiment, strategy, setup, std::move(made));
+  }
+  return run->execute();
 }
 
 }  // namespace c3::workloads

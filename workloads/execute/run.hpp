@@ -2,6 +2,7 @@
 /// One simulated run of an experiment under one strategy.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,8 @@
 
 namespace c3::inline workloads {
 
+class SharedSchedules;
+
 struct RunSetup {
   CuChoice cus = {};       ///< from cu_choices(); empty = no partition
   std::uint64_t seed = 0;  ///< number of the repetition
@@ -27,6 +30,8 @@ struct RunSetup {
   /// Where the governors of the simulated GPUs stand at the start, in the order of RunResult::power; empty: as
   /// after a long idle time.
   std::vector<PowerState> power = {};
+  /// What runs of the same study made of their collectives, to which this one adds; nullptr: nothing is shared.
+  std::shared_ptr<SharedSchedules> schedules = nullptr;
   Observer* observer = nullptr;
   LaunchObserver* launches = nullptr;
 };

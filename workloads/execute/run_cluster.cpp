@@ -14,13 +14,15 @@ ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy)
 }
 
 ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
-                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes) {
+                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes,
+                           std::shared_ptr<const FoldedSchedules> schedules) {
   ClusterSetup cluster;
   cluster.gpu.streams = experiment.program.streams;
   cluster.gpu.isolation = isolation;
   cluster.gpu.seed = (experiment.measure.seed << 20U) + seed;
   cluster.folded = folds(experiment, strategy);
   cluster.classes = std::move(classes);
+  cluster.schedules = std::move(schedules);
   cluster.folding = experiment.measure.fold == Fold::exact ? LinkFolding::exact : LinkFolding::mean;
   cluster.reaches_hosts = reaches_hosts(experiment.program);
   cluster.slower = slower_gpus(experiment.cluster.gpu.compute.speed_spread, experiment.cluster.ranks(),

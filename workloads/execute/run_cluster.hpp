@@ -15,8 +15,10 @@ ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy)
 
 /// \param seed of the run, beside the experiment's
 /// \param classes nullptr: one rank stands for all, or none for others.
+/// \param schedules of another run of the same cluster and classes
 ClusterSetup cluster_setup(const Experiment& experiment, const Strategy& strategy, Isolation isolation,
-                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes);
+                           std::uint64_t seed, std::shared_ptr<const RankPartition> classes,
+                           std::shared_ptr<const FoldedSchedules> schedules = nullptr);
 
 /// \param classes nullptr: every rank is simulated, or one for all (\p folded)
 RankPartition partition_of(int ranks, bool folded, const RankPartition* classes);
