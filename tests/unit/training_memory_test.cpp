@@ -216,6 +216,41 @@ TEST_CASE("the peak is what was in use at once, by class and by name, at the mom
   CHECK(peak.held == pages(2));
 }
 
+TEST_CASE("moments are the highest of each range, by class, and the highest of them is the peak") {
+  // start: 100, then 119, then 100 again. forward: 110, 120, then 110. backward: from 110 to 115 and, when x is
+  // let go, 105; its release later changes nothing. An empty range holds what is there.
+  MemoryLedger ledger;
+  ledger.set_moment("start");
+  ledger.allocate(0, MemoryClass::weights, "parameters", Bytes{100});
+  ledger.release(ledger.allocate(1, MemoryClass::communication, "gone by then", Bytes{19}));
+  ledger.set_moment("forward");
+  const auto x = ledger.allocate(0, MemoryClass::activations, "x", Bytes{10});
+  ledger.release(ledger.allocate(1, MemoryClass::activations, "y", Bytes{10}));
+  ledger.set_moment("backward");
+  ledger.allocate(0, MemoryClass::gradients, "of layers", Bytes{5});
+  ledger.let_go(x);
+  ledger.set_moment("empty");
+  ledger.set_moment("end");
+  ledger.release(x);
+  const std::vector<MemoryMoment> moments = ledger.moments();
+  REQUIRE(moments.size() == 5);
+  const std::vector<std::pair<std::string, Bytes>> highest = {{"start", Bytes{119}},
+                                                              {"forward", Bytes{120}},
+                                                              {"backward", Bytes{115}},
+                                                              {"empty", Bytes{105}},
+                                                              {"end", Bytes{105}}};
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    CHECK(moments[i].name == highest[i].first);
+    CHECK(moments[i].bytes == highest[i].second);
+  }
+  CHECK(moments[0].of(MemoryClass::communication) == Bytes{19});
+  CHECK(moments[1].of(MemoryClass::communication) == Bytes{0});
+  CHECK(moments[1].of(MemoryClass::activations) == Bytes{20});
+  CHECK(moments[2].of(MemoryClass::gradients) == Bytes{5});
+  CHECK(ledger.peak().bytes == moments[1].bytes);
+  CHECK(ledger.peak().moment == moments[1].name);
+}
+
 TEST_CASE("what the first step's optimizer makes stands in the way of the next step") {
   // In pages: a 4 | b 2, then without a: b 2 | c 5 behind b, 11 in all. Moments of one page get the first. The
   // next step has a from 1 to 5, b from 5 to 7, and c finds 4 free at either side of b: 12 in all. In use at

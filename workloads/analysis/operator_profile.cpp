@@ -17,22 +17,13 @@
 namespace c3::inline workloads {
 namespace {
 
-/// "micro-batch 3, forward, layer 12" is "forward, layer".
-std::string without_numbers(const std::string& range) {
-  const std::string micro_batch = "micro-batch ";
-  std::string kind = range.starts_with(micro_batch) ? range.substr(range.find(", ") + 2) : range;
-  while (!kind.empty() && (std::isdigit(static_cast<unsigned char>(kind.back())) != 0 || kind.back() == ' '))
-    kind.pop_back();
-  return kind;
-}
-
 class Profiler {
  public:
   Profiler(const Program& program, const ClusterSpec& cluster) : program_(program), cluster_(cluster) {}
 
   std::optional<ProfiledOperator> of(const Operation& operation, OperationPlace place) const {
     ProfiledOperator its{.place = place,
-                         .range = without_numbers(program_.range_of(operation)),
+                         .range = kind_of_range(program_.range_of(operation)),
                          .name = program_.name_of(operation),
                          .group = class_of(program_, operation)};
     if (const Operator* op = kernel_of(operation)) {
@@ -88,6 +79,14 @@ class Profiler {
 };
 
 }  // namespace
+
+std::string kind_of_range(const std::string& range) {
+  const std::string micro_batch = "micro-batch ";
+  std::string kind = range.starts_with(micro_batch) ? range.substr(range.find(", ") + 2) : range;
+  while (!kind.empty() && (std::isdigit(static_cast<unsigned char>(kind.back())) != 0 || kind.back() == ' '))
+    kind.pop_back();
+  return kind;
+}
 
 std::vector<ProfiledOperator> profile(const Program& program, const Script& script,
                                       const ClusterSpec& cluster) {

@@ -11,6 +11,10 @@
 
 namespace c3::inline workloads {
 
+/// Of which kind a range of the timeline is, whatever the numbers of its micro-batch and layer: "micro-batch 3,
+/// forward, layer 12" is "forward, layer".
+std::string kind_of_range(const std::string& range);
+
 /// A kernel or a collective of a script.
 struct ProfiledOperator {
   OperationPlace place;

@@ -65,9 +65,7 @@ MemoryPlan plan_of(const Program& program, const Script& script, const ClusterSp
 /// "ranks 4-7 ('stage1'): "; empty where all ranks run one script.
 std::string ranks_text(const Program& program, std::uint32_t script) {
   if (program.scripts.size() == 1) return "";
-  RankRanges ranks;
-  for (const RankSpan& span : program.ranks)
-    if (span.script == script) ranks = united(std::move(ranks), {{span.begin, span.end}});
+  const RankRanges ranks = ranks_of_script(program, script, 0);
   const std::string& name = program.names[program.scripts[script].name];
   return fmt::format("ranks {}{}: ", text_of(ranks), name.empty() ? "" : fmt::format(" ('{}')", name));
 }
@@ -98,10 +96,24 @@ Bytes MemoryPlan::total() const {
   return sum;
 }
 
+RankRanges ranks_of_script(const Program& program, std::uint32_t script, int ranks) {
+  if (program.ranks.empty()) return {{0, ranks}};
+  RankRanges found;
+  for (const RankSpan& span : program.ranks)
+    if (span.script == script) found = united(std::move(found), {{span.begin, span.end}});
+  return found;
+}
+
+std::vector<MemoryPlan> memory_plans(const Experiment& experiment) {
+  std::vector<MemoryPlan> plans;
+  for (const Script& script : experiment.program.scripts)
+    plans.push_back(plan_of(experiment.program, script, experiment.cluster));
+  return plans;
+}
+
 ExperimentMemory::ExperimentMemory(const Experiment& experiment) : experiment_(experiment) {
   if (experiment.step) return;
-  for (const Script& script : experiment.program.scripts)
-    plans_.push_back(plan_of(experiment.program, script, experiment.cluster));
+  plans_ = memory_plans(experiment);
   check_room(experiment, plans_);
 }
 

@@ -2,9 +2,11 @@
 /// What a rank's operations hold in its GPU's memory, and whether that has room.
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "interconnect/rank_partition.hpp"
 #include "workloads/experiment.hpp"
 
 namespace c3::inline workloads {
@@ -27,6 +29,12 @@ struct MemoryPlan {
 
   Bytes total() const;
 };
+
+/// Which of \p ranks ranks run a script of \p program.
+RankRanges ranks_of_script(const Program& program, std::uint32_t script, int ranks);
+
+/// By script of \p experiment, which is no training step. Nothing is refused for lack of room.
+std::vector<MemoryPlan> memory_plans(const Experiment& experiment);
 
 /// What the ranks of an experiment hold.
 class ExperimentMemory {

@@ -84,10 +84,12 @@ MemoryLedger::Tensor MemoryLedger::allocate(std::size_t pool, MemoryClass memory
   if (in_use_ > peak_) {
     peak_ = in_use_;
     peak_change_ = changes_.size();
-    peak_moment_ = moment_;
+    peak_moment_ = ranges_.empty() ? std::string() : ranges_.back().second;
   }
   return tensor;
 }
+
+void MemoryLedger::set_moment(std::string moment) { ranges_.emplace_back(changes_.size(), std::move(moment)); }
 
 void MemoryLedger::allocate_late(std::size_t pool, MemoryClass memory_class, std::string name, Bytes bytes) {
   entries_[allocate(pool, memory_class, std::move(name), bytes)].is_late = true;
@@ -126,6 +128,33 @@ MemoryPeak MemoryLedger::peak() const {
     peak.tenants.push_back({tenant.second, tenant.first, bytes});
   std::ranges::stable_sort(peak.tenants, std::ranges::greater(), &MemoryTenant::bytes);
   return peak;
+}
+
+std::vector<MemoryMoment> MemoryLedger::moments() const {
+  std::vector<MemoryMoment> moments;
+  MemoryMoment now;
+  std::size_t change = 0;
+  const auto apply = [&] {
+    const Entry& entry = entries_[changes_[change++]];
+    const bool begins = entry.from == change;
+    if (!begins && entry.unused != change) return;  // was let go of before
+    Bytes& of_class = now.by_class[static_cast<std::size_t>(entry.memory_class)];
+    const Bytes more = begins ? entry.bytes : -1.0 * entry.bytes;
+    of_class += more;
+    now.bytes += more;
+  };
+  for (std::size_t range = 0; range < ranges_.size(); ++range) {
+    while (change < ranges_[range].first)
+      apply();
+    now.name = ranges_[range].second;
+    moments.push_back(now);
+    const std::size_t end = range + 1 < ranges_.size() ? ranges_[range + 1].first : changes_.size();
+    while (change < end) {
+      apply();
+      if (now.bytes > moments.back().bytes) moments.back() = now;
+    }
+  }
+  return moments;
 }
 
 }  // namespace c3::workloads

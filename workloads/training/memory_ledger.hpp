@@ -1,14 +1,25 @@
 #pragma once
 /// What a GPU's memory holds as its host launches a step.
 
+#include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/program/step_facts.hpp"
 #include "workloads/training/memory_pool.hpp"
 
 namespace c3::inline workloads {
+
+/// What a GPU holds in one range of the step, when it holds most there.
+struct MemoryMoment {
+  std::string name;  ///< "micro-batch 1, forward, layer 3"
+  Bytes bytes;       ///< of all tensors
+  std::array<Bytes, kMemoryClasses.size()> by_class = {};
+
+  Bytes of(MemoryClass memory_class) const { return by_class[static_cast<std::size_t>(memory_class)]; }
+};
 
 /// Tensors are allocated and released in the order in which the host launches what uses them, as PyTorch's
 /// caching allocator does it: the peak follows from the program alone. Wrong when: a tensor is kept until
@@ -30,11 +41,13 @@ class MemoryLedger {
   /// What is there now stays for all steps. What comes later goes when the next step begins, if not before.
   void begin_step() { step_begin_ = changes_.size(); }
   /// From now on: what a peak is named after.
-  void set_moment(std::string moment) { moment_ = std::move(moment); }
+  void set_moment(std::string moment);
 
   Bytes bytes_of(Tensor tensor) const { return entries_[tensor].bytes; }
   Bytes in_use() const { return in_use_; }
   MemoryPeak peak() const;
+  /// The first step, range by range, in order; the highest of them is peak(), of equal ones the first.
+  std::vector<MemoryMoment> moments() const;
 
  private:
   struct Entry {
@@ -52,7 +65,8 @@ class MemoryLedger {
   std::vector<Entry> entries_;
   std::vector<Tensor> changes_;  ///< allocated, let go or released
   std::size_t step_begin_ = 0;
-  std::string moment_, peak_moment_;
+  std::vector<std::pair<std::size_t, std::string>> ranges_;  ///< changes before each, and its name
+  std::string peak_moment_;
   Bytes in_use_, peak_;
   std::size_t peak_change_ = 0;
 };

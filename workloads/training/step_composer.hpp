@@ -40,6 +40,7 @@ struct StepStage {
 struct StepStageFacts {
   Flops model_flops, hardware_flops;
   MemoryPeak memory;
+  MemoryLedger ledger;  ///< of which it is the peak
 };
 
 class StepComposer {

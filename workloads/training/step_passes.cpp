@@ -152,7 +152,8 @@ StepStageFacts StepComposer::compose() {
   program_.end_graph();
   optimizer();
   program_.finish();
-  return {model_flops_, hardware_flops_, program_.memory().peak()};
+  const MemoryPeak peak = program_.memory().peak();
+  return {model_flops_, hardware_flops_, peak, std::move(program_.memory())};
 }
 
 void StepComposer::begin(const std::string& what, HostPass pass) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -62,7 +63,8 @@ class StagesWriter {
       loads_ = draw_loads(setup, ExpertGrid(setup, ranks).data());
   }
 
-  WrittenStep write() {
+  /// \param keep called with the facts of each script, in their order; may be empty
+  WrittenStep write(const std::function<void(const StepStageFacts&)>& keep = {}) {
     const int stages = setup_.pipeline.stages;
     WrittenStep step;
     step.facts.tokens = setup_.tokens() * setup_.micro_batches * grid_.replicas().size;
@@ -75,8 +77,9 @@ class StagesWriter {
         StepProgram program(setup_, builder_);
         StepStage its = stage_of(stage);
         if (loads_) its.experts = {&*loads_, position};
-        add(step.facts, StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose(),
-            stages * positions);
+        StepStageFacts facts = StepComposer(setup_, grid_, schedule_, std::move(its), over, program).compose();
+        if (keep) keep(facts);
+        add(step.facts, std::move(facts), stages * positions);
       }
     }
     step.program = builder_.take(has_scripts ? grid_.ranks() : 0);
@@ -191,11 +194,7 @@ class TrainingFamily : public ProgramFamily {
 
   void check(const ClusterSpec& cluster) const override { workloads::check(setup_, cluster.ranks()); }
   WrittenStep write(const ClusterSpec& cluster) const override {
-    TrainingSetup setup = setup_;
-    if (const auto dtype = setup.precision.recipe->dtype)
-      setup.precision.takes_any_layout = takes_any_layout(cluster.gpu, *dtype);
-    setup.optimizer.hbm = cluster.gpu.hbm;
-    WrittenStep step = training_step(setup, cluster.ranks());
+    WrittenStep step = training_step(on(cluster), cluster.ranks());
     step.facts.peak = matrix_rate(cluster.gpu, setup_.dtype).peak;
     step.facts.memory_size = cluster.gpu.hbm.size - setup_.framework.reserved;
     return step;
@@ -204,6 +203,15 @@ class TrainingFamily : public ProgramFamily {
   bool writes_same(const ProgramFamily& other) const override {
     const auto* const training = dynamic_cast<const TrainingFamily*>(&other);
     return training != nullptr && training->setup_ == setup_;
+  }
+
+  /// The setup with what depends on the GPU.
+  TrainingSetup on(const ClusterSpec& cluster) const {
+    TrainingSetup setup = setup_;
+    if (const auto dtype = setup.precision.recipe->dtype)
+      setup.precision.takes_any_layout = takes_any_layout(cluster.gpu, *dtype);
+    setup.optimizer.hbm = cluster.gpu.hbm;
+    return setup;
   }
 
  private:
@@ -250,11 +258,26 @@ void set_training(Experiment& experiment, TrainingSetup setup) {
   set_step(experiment, training_family(std::move(setup)));
 }
 
-const TrainingSetup& training_of(const Experiment& experiment) {
+namespace {
+
+const TrainingFamily& family_of(const Experiment& experiment) {
   const auto* const training =
       experiment.family ? dynamic_cast<const TrainingFamily*>(&*experiment.family) : nullptr;
   if (training == nullptr) throw std::logic_error("training_of: the experiment is not a training step");
-  return training->setup();
+  return *training;
+}
+
+}  // namespace
+
+const TrainingSetup& training_of(const Experiment& experiment) { return family_of(experiment).setup(); }
+
+std::vector<StageMemory> memory_of_stages(const Experiment& experiment) {
+  std::vector<StageMemory> stages;
+  const TrainingSetup setup = family_of(experiment).on(experiment.cluster);
+  StagesWriter(setup, experiment.cluster.ranks()).write([&](const StepStageFacts& facts) {
+    stages.push_back({facts.memory, facts.ledger.moments()});
+  });
+  return stages;
 }
 
 }  // namespace c3::workloads

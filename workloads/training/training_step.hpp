@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "workloads/experiment.hpp"
+#include "workloads/training/memory_ledger.hpp"
 #include "workloads/training/setup.hpp"
 
 namespace c3::inline workloads {
@@ -32,5 +34,14 @@ void set_training(Experiment& experiment, TrainingSetup setup);
 
 /// What \p experiment trains. \pre set_training has made it a training step
 const TrainingSetup& training_of(const Experiment& experiment);
+
+/// What each GPU holds of the ranks that run one script.
+struct StageMemory {
+  MemoryPeak peak;
+  std::vector<MemoryMoment> moments;
+};
+
+/// By script of \p experiment's program. \pre set_training has made it a training step
+std::vector<StageMemory> memory_of_stages(const Experiment& experiment);
 
 }  // namespace c3::workloads

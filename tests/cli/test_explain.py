@@ -1,0 +1,151 @@
+"""c3sim explain: parts that add up to the time of the run, causes that are made impossible, paths, and levers against runs by hand."""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from command import MAIN_JOB, SOURCE, ScratchTest, c3sim
+
+TRAINING = SOURCE / "configs/experiments/training"
+PIPELINE_BY_HAND = SOURCE / "configs/experiments/pipeline_1f1b.toml"
+QUICK = ["measure.seeds=1", "measure.alone=false", "measure.loss_split=false", 'measure.kernel_grain="fluid"', 'measure.vector_grain="fluid"']
+# A fully sharded step, tensor parallelism over nodes, and a pipeline, each of few layers.
+STEPS = ((TRAINING / "llama3_8b_fsdp8.toml", ["model.layers=2", "training.sequence=2048"]),
+         (TRAINING / "llama3_8b_fsdp8_tp8.toml", ["model.layers=2", "training.sequence=1024", "nodes=2"]),
+         (TRAINING / "llama3_70b_pipeline.toml", ["model.layers=4", "training.global_batch=16", "training.sequence=1024"]))
+
+
+def explain(file, *arguments, keys=()):
+    words = [word for key in [*QUICK, *keys] for word in ("--set", key)]
+    return c3sim("-q", "explain", file, *arguments, *words)
+
+
+class Explain(ScratchTest):
+    def found(self, file, *arguments, keys=()):
+        done = explain(file, "--json", *arguments, keys=keys)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def time_of(self, file, *keys, strategy=0):
+        words = [word for key in [*QUICK, *keys] for word in ("--set", key)]
+        done = c3sim("-q", "run", file, "--json", "-o", self.folder / "run.h5", *words)
+        return json.loads(done.stdout)["strategies"][strategy]["time_us"]
+
+    def assert_adds_up(self, found):
+        parts = (found["at_peak_us"] or 0) + sum(part["time_us"] for part in found["parts"])
+        self.assertAlmostEqual(parts / found["time_us"], 1, delta=1e-9)
+        if found["reached"] is not None:
+            self.assertAlmostEqual(found["reached"], found["at_peak_us"] / found["time_us"], delta=1e-12)
+            self.assertAlmostEqual(found["parts"][-1]["peak_left"], found["reached"], delta=1e-9)
+        path = found["critical_path"]
+        self.assertAlmostEqual(sum(its["on_path_us"] for its in path["classes"]) / path["time_us"], 1, delta=1e-9)
+        for part in found["parts"]:
+            if part["in_order_us"] is not None:
+                self.assertEqual(part["method"], "counterfactual")
+                self.assertAlmostEqual(part["time_us"], (part["in_order_us"] + part["reversed_us"]) / 2, delta=1e-6 * found["time_us"])
+
+    def test_parts_of_steps_add_up_to_the_time_and_what_is_reached_is_the_mfu(self):
+        for file, keys in STEPS:
+            with self.subTest(file=file.name):
+                found = self.found(file, "--no-levers", keys=keys)
+                self.assert_adds_up(found)
+                words = [word for key in [*QUICK, *keys] for word in ("--set", key)]
+                ran = json.loads(c3sim("-q", "run", file, "--json", "-o", self.folder / "run.h5", *words).stdout)["strategies"][0]
+                self.assertAlmostEqual(found["time_us"] / ran["time_us"], 1, delta=1e-9)
+                self.assertAlmostEqual(found["reached"], ran["step"]["mfu"], delta=1e-9)
+                names = {part["name"] for part in found["parts"]}
+                self.assertLessEqual({"communication: data parallel", "hosts and launches", "gemm: below peak"}, names)
+                self.assertEqual("pipeline bubble" in names, "pipeline" in file.name)
+                self.assertEqual("communication: tensor parallel" in names, "fsdp8.toml" not in file.name)
+                self.assertEqual("recomputation" in names, "fsdp8" in file.name)
+
+    def test_recomputation_is_what_its_kernels_take_by_closed_form(self):
+        file, keys = STEPS[0]
+        found = self.found(file, "--no-levers", keys=[*keys, 'training.recompute="full"'])
+        part = next(part for part in found["parts"] if part["name"] == "recomputation")
+
+        def kernels(recompute):
+            words = [word for key in [*keys, f'training.recompute="{recompute}"'] for word in ("--set", key)]
+            return json.loads(c3sim("-q", "memory", file, "--json", "--no-changes", *words).stdout)["closed_form"]["kernels_us"]
+
+        # The closed form is at the clock that the power limit leaves, the part at the boost clock.
+        ratio = part["time_us"] / (kernels("full") - kernels("none"))
+        self.assertGreater(ratio, 0.6)
+        self.assertLess(ratio, 1.05)
+
+    def test_a_pair_of_streams_is_explained_by_strategy(self):
+        found = self.found(MAIN_JOB, "--strategy", "concurrent", "--no-levers")
+        self.assert_adds_up(found)
+        self.assertEqual([part["name"] for part in found["parts"] if part["in_order_us"] is not None],
+                         ["communication: fsdp", "interference", "hosts and launches"])
+        self.assertEqual([its["name"] for its in found["communication"]], ["communication: fsdp"])
+        self.assertAlmostEqual(found["time_us"], self.time_of(MAIN_JOB, strategy=1), delta=1e-6)
+        serial = self.found(MAIN_JOB, "--strategy", "serial", "--no-levers")
+        self.assert_adds_up(serial)
+        self.assertNotIn("interference", [part["name"] for part in serial["parts"]])
+        # Beside the GEMM most of the all-gather is hidden; one after the other none of it.
+        gathers = [next(part["time_us"] for part in each["parts"] if part["name"] == "communication: fsdp") for each in (found, serial)]
+        self.assertLess(gathers[0], gathers[1])
+
+    def test_recorded_times_have_no_peak_and_a_pipeline_by_hand_its_bubble(self):
+        found = self.found(PIPELINE_BY_HAND, "--no-levers")
+        self.assert_adds_up(found)
+        self.assertIsNone(found["reached"])
+        self.assertIsNone(found["at_peak_us"])
+        parts = {part["name"]: part["time_us"] for part in found["parts"]}
+        # Three micro-batches of 2 + 4 ms each on two stages: 18 ms of kernels, and one pass of each kind of bubble.
+        self.assertAlmostEqual(parts["timed"], 18e3, delta=1)
+        self.assertAlmostEqual(parts["pipeline bubble"], 6e3, delta=100)
+        self.assertIn("the peak is not known", explain(PIPELINE_BY_HAND, "--no-levers").stdout)
+
+    def test_elasticities_are_finite_differences_of_runs(self):
+        found = self.found(MAIN_JOB, "--strategy", "concurrent")
+        levers = {lever["name"]: lever for lever in found["levers"]}
+        for name, key in (("arithmetic of GPUs", "gpu.flops_scale"), ("HBM bandwidth", "gpu.hbm_scale"), ("links of the node", "node.link_scale")):
+            with self.subTest(lever=name):
+                low, high, better = (self.time_of(MAIN_JOB, f"{key}={factor}", strategy=1) for factor in (1 / 1.1, 1.1, 1.5))
+                lever = levers[name]
+                self.assertAlmostEqual(lever["elasticity"], math.log(high / low) / (2 * math.log(1.1)), delta=1e-4)
+                self.assertAlmostEqual(lever["time_improved_us"], better, delta=1e-3)
+        self.assertLess(levers["arithmetic of GPUs"]["elasticity"], -0.3)
+        # A factor that the file has is the base of the steps.
+        scaled = self.found(MAIN_JOB, "--strategy", "concurrent", keys=["+node.link_scale=2"])
+        low = self.time_of(MAIN_JOB, f"node.link_scale={2 / 1.1}", strategy=1)
+        self.assertAlmostEqual({lever["name"]: lever for lever in scaled["levers"]}["links of the node"]["time_at_low_us"], low, delta=1e-3)
+
+    def test_a_step_s_micro_batch_keeps_its_tokens_and_draws_give_percentiles(self):
+        file, keys = STEPS[0]
+        found = self.found(file, "--draws", "2", keys=keys)
+        levers = {lever["name"].split(",")[0]: lever for lever in found["levers"]}
+        lever = levers["training.micro_batch"]
+        by_hand = self.time_of(file, *keys, "training.micro_batch=1", "training.micro_batches=2")
+        self.assertAlmostEqual(lever["time_at_low_us"] / by_hand, 1, delta=1e-6)
+        self.assertGreater(lever["time_at_low_us"], found["time_us"])
+        for each in found["levers"]:
+            self.assertLessEqual(each["elasticity_p5"], each["elasticity_p95"])
+
+    def test_the_text_says_what_binds_and_what_to_change(self):
+        text = explain(MAIN_JOB, "--strategy", "concurrent", "-j", "2").stdout
+        self.assertRegex(text, r"^c3_llama70b_mi300x on mi300x-8, strategy concurrent: mean of 1 seed\n")
+        self.assertRegex(text, r"\nflops at peak +[\d.]+ +[\d.]+% +100.0% +closed form +- +-\n")
+        self.assertRegex(text, r"\nconcurrent takes [\d.]+ ms, [\d.]+% of the peak\. The largest part is .+: [\d.]+% of the time\. What binds is .+, and 1\.5 times as much would save [\d.-]+%\. .+\.\n$")
+
+    def test_a_picture_is_drawn(self):
+        (self.folder / "explain.json").write_text(explain(MAIN_JOB, "--strategy", "concurrent", "--json").stdout)
+        (self.folder / "memory.json").write_text(c3sim("-q", "memory", STEPS[0][0], "--json", "--no-changes").stdout)
+        for script in ("explain", "memory"):
+            done = subprocess.run([sys.executable, "-B", SOURCE / f"results/python/plot_{script}.py", self.folder / f"{script}.json",
+                                   "-o", self.folder / "picture.svg"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("<svg", pathlib.Path(self.folder / "picture.svg").read_text())
+
+    def test_what_cannot_be_explained_is_refused(self):
+        self.assert_one_line(explain(MAIN_JOB, "--strategy", "concurent"), 2, "--strategy: unknown strategy 'concurent'.*did you mean 'concurrent'")
+        self.assert_one_line(explain(MAIN_JOB, keys=["gpu.hbm_raed=1"]), 3, "did you mean")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+#include "workloads/explain/explained_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "engine/interrupt.hpp"
+#include "gpu/kernels/describe.hpp"
+#include "gpu/kernels/operator_class.hpp"
+#include "workloads/analysis/steady_state.hpp"
+
+namespace c3::inline workloads {
+namespace {
+
+void add_share(ExplainedRun& sum, const StepBreakdown& times, double share) {
+  sum.kernels += share * times.kernels;
+  sum.bubble += share * times.bubble;
+  for (const ClassTime& its : times.classes) {
+    if (is_collective_class(its.name)) continue;
+    auto found = std::ranges::find(sum.classes, its.name, &ClassTime::name);
+    if (found == sum.classes.end()) found = sum.classes.insert(found, {.name = its.name, .time = {}});
+    found->time += share * its.time;
+    found->count += share * its.count;
+  }
+}
+
+bool has_messages(const Program& program) { return !program.communicators.empty(); }
+
+/// Work of one kernel, at the peak of its data type.
+struct AtPeak {
+  Operator op;
+  Seconds useful, quantized;
+};
+
+AtPeak at_peak(const Program& program, const Operation& operation, const Operator& op, const GpuSpec& gpu) {
+  const KernelDescription kernel = describe(program.name_of(operation), op, gpu);
+  const double padded = kernel.flops * static_cast<double>(kernel.work_groups) / kernel.useful_flops;
+  const double tiles = static_cast<double>(kernel.work_groups) / gpu.compute.cus();
+  const Seconds useful = kernel.useful_flops / kernel.peak;
+  return {op, useful, useful * (std::max(1.0, padded) * std::ceil(tiles) / tiles)};
+}
+
+}  // namespace
+
+Seconds ExplainedRun::of(const std::string& operator_class) const {
+  const auto found = std::ranges::find(classes, operator_class, &ClassTime::name);
+  return found == classes.end() ? Seconds{} : found->time;
+}
+
+ExplainedRun explained_run(const Counterfactual& what, const CuChoice& cus, int seeds) {
+  ExplainedRun mean;
+  for (int seed = 0; seed < seeds; ++seed) {
+    RunSetup setup{.cus = cus, .seed = static_cast<std::uint64_t>(seed), .isolation = what.isolation};
+    const RunResult run = run_step(what.experiment, what.strategy, setup);
+    mean.time += run.time * (1.0 / seeds);
+    const int ranks = what.experiment.cluster.ranks();
+    for (const SimulatedClass& its : run.classes)
+      add_share(mean, its.times, static_cast<double>(its.multiplicity()) / ranks / seeds);
+  }
+  if (!has_messages(what.experiment.program)) mean.bubble = {};
+  return mean;
+}
+
+CuChoice best_partition(const Experiment& experiment, const Strategy& strategy) {
+  const std::vector<CuChoice> choices = cu_choices(experiment, strategy);
+  if (choices.size() == 1) return choices.front();
+  std::optional<Seconds> least;
+  CuChoice best;
+  for (const CuChoice& choice : choices) {
+    const Seconds time = run_step(experiment, strategy, {.cus = choice}).time;
+    if (least && time >= *least) continue;
+    least = time;
+    best = choice;
+  }
+  return best;
+}
+
+Seconds KernelWork::at_peak() const {
+  Seconds sum;
+  for (const Products& its : products)
+    sum += its.at_peak;
+  return sum;
+}
+
+KernelWork kernel_work(const Experiment& experiment) {
+  const Program& program = experiment.program;
+  std::vector<double> shares(program.scripts.size(), program.ranks.empty() ? 1.0 : 0.0);
+  for (const RankSpan& span : program.ranks)
+    shares[span.script] += static_cast<double>(span.end - span.begin) / experiment.cluster.ranks();
+  KernelWork work;
+  std::vector<AtPeak> known;
+  for (std::size_t script = 0; script < program.scripts.size(); ++script) {
+    checkpoint();
+    for_each_operation(program.scripts[script], [&](const Operation& operation) {
+      const Operator* op = kernel_of(operation);
+      if (op == nullptr || !op->of_class().has_product) return;
+      auto kernel = std::ranges::find(known, *op, &AtPeak::op);
+      if (kernel == known.end())
+        kernel = known.insert(kernel, at_peak(program, operation, *op, experiment.cluster.gpu));
+      const std::string name = class_of(program, operation);
+      auto its = std::ranges::find(work.products, name, &KernelWork::Products::operator_class);
+      if (its == work.products.end()) its = work.products.insert(its, {name, {}, {}});
+      its->at_peak += shares[script] * kernel->useful;
+      its->quantized += shares[script] * kernel->quantized;
+    });
+  }
+  return work;
+}
+
+}  // namespace c3::workloads
