@@ -132,11 +132,12 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);
   if (is_traced && !root.is_rehearsal()) return;
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
+  const OperationReader reader(layer, experiment.cluster.gpu.hbm);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
     experiment.program.streams = {slug_rule().example};
-    if (has_streams) read_streams(root, layer, ranks);
+    if (has_streams) read_streams(root, reader, ranks);
   } else if (!trains) {
-    experiment.program = read_streams(root, layer, ranks);
+    experiment.program = read_streams(root, reader, ranks);
   }
 }
 

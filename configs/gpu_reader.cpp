@@ -88,6 +88,7 @@ HbmSpec read_hbm(Section& section) {
   HbmSpec hbm;
   read_fields(section, hbm, kHbmFields);
   read_hbm_rates(section, hbm);
+  read_fields(section, hbm.pim, kPimFields);
   return hbm;
 }
 

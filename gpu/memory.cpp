@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "gpu/hbm_rate.hpp"
 
@@ -26,7 +27,8 @@ class Memory::MixRule final : public CapacityRule {
   double capacity(const FlowSolver& rates) override {
     const double bytes = rates.load(hbm_.total) - rates.load(hbm_.lost);
     if (bytes <= 0.0) return rates.capacity(hbm_.total);
-    const double share = rates.load(hbm_.written) / bytes;
+    const double inside = hbm_.inside ? rates.load(hbm_.inside->written) : 0.0;
+    const double share = (rates.load(hbm_.written) + inside) / bytes;
     if (share != share_) {
       share_ = share;
       capacity_ = hbm_capacity(spec_, share).value;
@@ -61,7 +63,13 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
     const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
     hbm_.push_back({add(name, spec.hbm.read, Counted::hbm),
                     add(name + ".written", kMeter, Counted::hbm_written),
-                    add(name + ".lost", kMeter, Counted::hbm_lost)});
+                    add(name + ".lost", kMeter, Counted::hbm_lost), std::nullopt});
+    if (spec.hbm.pim.units > 0.0) {
+      const ResourceId time =
+          fluid.add_resource({.name = name + ".inside", .unit = "share", .gpu = rank}, spec.hbm.pim.slots);
+      hbm_.back().inside = Hbm::Inside{time, add(name + ".inside.slots", kMeter, Counted::hbm_lost),
+                                       add(name + ".inside.written", kMeter)};
+    }
     rules_.push_back(std::make_unique<MixRule>(spec.hbm, hbm_.back()));
     fluid.set_capacity_rule(hbm_.back().total, *rules_.back());
   }
@@ -133,6 +141,20 @@ void Memory::add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes byte
   add_demand(demands, hbm(tenant).written, bytes.value);
   add_demand(demands, hbm(tenant).lost, (busy - 1.0) * bytes.value);
   add_demand(demands, caches(tenant).llc, bytes.value);
+}
+
+// The slots are HBM's, whose capacity follows their mix of reads and writes, too: rows are opened and columns
+// turned around as for bytes that leave.
+void Memory::add_inside(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const {
+  const Hbm& its = hbm(tenant);
+  if (!its.inside) throw std::logic_error("Memory::add_inside: the memory has no arithmetic units");
+  const double amplification = spec_.hbm.pim.amplification();
+  const Bytes slots = (read + written) / amplification;
+  const Bytes of_writes = written / amplification;
+  add_demand(demands, its.total, slots.value);
+  add_demand(demands, its.inside->slots, slots.value);
+  add_demand(demands, its.inside->written, of_writes.value);
+  add_demand(demands, its.inside->time, 1.0 / alone_rate(read / amplification, of_writes));
 }
 
 void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const {

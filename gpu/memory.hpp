@@ -2,6 +2,7 @@
 /// HBM, caches and ports of one GPU as solver resources, and how flows are weighted at them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class Memory {
                      Caching caching = Caching::inserted) const;
   /// Bytes that memory adds to what it holds, which keeps it busy for \p busy times as long as writing them.
   void add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes bytes, double busy) const;
+  /// Bytes that units inside the memory read and write (Place::pim): HBM's slots for as many commands, and no
+  /// bytes outside. \throws std::logic_error where there are no units
+  void add_inside(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const;
   /// Stores of work groups on one XCD that leave for another GPU.
   void add_departing(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored) const;
   /// What a collective's channels take through the L2s of all XCDs. It evicts what others keep there.
@@ -78,6 +82,12 @@ class Memory {
     ResourceId total;    ///< bytes, and what is lost between them
     ResourceId written;  ///< meter
     ResourceId lost;     ///< meter of bytes that could have been moved
+    /// Only with units inside: the share of time that their commands take, and meters of the bytes that the
+    /// same slots would have moved.
+    struct Inside {
+      ResourceId time, slots, written;
+    };
+    std::optional<Inside> inside;
   };
   struct Caches {
     ResourceId llc;

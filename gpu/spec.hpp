@@ -201,6 +201,19 @@ struct CacheSpec {
   bool operator==(const CacheSpec&) const = default;
 };
 
+/// Arithmetic units beside the banks of HBM (HBM-PIM). One command makes the units of many banks work at once,
+/// on rows that never leave them; the channel can give no other command meanwhile.
+struct PimSpec {
+  double units = 0.0;     ///< of a channel that answer one command, each for a column; 0: memory cannot compute
+  double interval = 1.0;  ///< least time between two such commands, over that between two columns read outside
+  double slots = 1.0;     ///< most of a channel's command slots that they take: others always find the rest
+
+  /// Bytes inside over bytes that the same slots bring outside.
+  double amplification() const { return units / interval; }
+
+  bool operator==(const PimSpec&) const = default;
+};
+
 struct HbmSpec {
   std::string technology;  ///< selects its share among the kernel coefficients: "hbm3e"
   Bytes size;
@@ -214,6 +227,7 @@ struct HbmSpec {
   double fair_share = 0.5;    ///< smallest fraction of HBM bandwidth that kernels get under `stream_fair`
   double stream_floor = 0.1;  ///< fraction of HBM bandwidth guaranteed to communication under `compute_first`
   StoreOrder store_order = StoreOrder::shared;
+  PimSpec pim = {};
 
   bool operator==(const HbmSpec&) const = default;
 };

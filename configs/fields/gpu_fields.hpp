@@ -58,8 +58,8 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
-    number<&LibraryKernelSpec::gemm_stages>(
-        "gemm_stages", {0, 16}, "steps of K that a matrix work group has in LDS; 0: as many as fit")
+    number<&LibraryKernelSpec::gemm_stages>("gemm_stages", {0, 16},
+                                            "steps of K that a matrix work group has in LDS; 0: as many as fit")
         .optional(),
     number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
                                                "own tiles of a persistent work group; 0: not persistent")
@@ -147,7 +147,18 @@ inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
         .optional(),
     choice<&HbmSpec::store_order>("store_order", "when stores that bypass the caches are served").optional(),
 });
-static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 1, "all but from_share");
+static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 2,
+              "all but from_share and pim");
+
+inline constexpr auto kPimFields = std::to_array<Field<PimSpec>>({
+    number<&PimSpec::units>("pim_units", {0, 1024},
+                            "units in a memory channel that answer one command; 0: none")
+        .optional(),
+    number<&PimSpec::interval>("pim_interval", {1, 64}, "time between such commands, over that of others")
+        .optional(),
+    number<&PimSpec::slots>("pim_slots", {0.01, 1}, "most of the command slots that they take").optional(),
+});
+static_assert(member_count<PimSpec>() == kPimFields.size());
 
 inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
     number<&DmaSpec::engines>("dma_engines", {0, 256}, "copy engines that reach peers; 0 without"),
@@ -158,8 +169,8 @@ inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
     quantity<&DmaSpec::swap_bandwidth>("dma_swap_bandwidth",
                                        "bandwidth of one command that swaps, both ways together")
         .optional(),
-    quantity<&DmaSpec::outstanding>(
-        "dma_outstanding", "bytes in flight of one copy engine: its bandwidth times the latency"),
+    quantity<&DmaSpec::outstanding>("dma_outstanding",
+                                    "bytes in flight of one copy engine: its bandwidth times the latency"),
     quantity<&DmaSpec::control>("dma_control", "host time to create commands and ring one doorbell"),
     quantity<&DmaSpec::schedule>("dma_schedule", "time of doorbell and fetch, on the engine"),
     quantity<&DmaSpec::copy_latency>("dma_copy_latency", "latency of a copy, beyond its bytes and the way"),

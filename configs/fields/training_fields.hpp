@@ -64,8 +64,7 @@ Optimizer read_optimizer(Section& section, std::string_view key);
 inline constexpr auto kOptimizerFields = std::to_array<Field<OptimizerSetup>>({
     read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters; default: adam")
         .optional(),
-    number<&OptimizerSetup::near_memory>("near_memory", {0, 1000},
-                                         "the optimizer runs in memory, at so many times HBM's bandwidth")
+    choice<&OptimizerSetup::place>("optimizer_place", "units that update parameters: the GPU's, or in memory")
         .optional(),
 });
 static_assert(member_count<OptimizerSetup>() == kOptimizerFields.size() + 1, "all but the GPU's HBM");
@@ -88,9 +87,8 @@ inline constexpr auto kPrecisionFields = std::to_array<Field<PrecisionSetup>>({
         .optional(),
     plain_flag<&PrecisionSetup::attention>("quantized_attention", "whether attention reads and writes 8 bits")
         .optional(),
-    plain_flag<&PrecisionSetup::activations>(
-        "quantized_activations",
-        "whether inputs of activation functions are kept in 8 bits")
+    plain_flag<&PrecisionSetup::activations>("quantized_activations",
+                                             "whether inputs of activation functions are kept in 8 bits")
         .optional(),
     number<&PrecisionSetup::first_layers>("first_layers_16bit", {0, 4096}, "first layers that stay in 16 bits")
         .optional(),
