@@ -32,6 +32,7 @@
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
+#include "gpu/channels/address_mapping.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/training_step.hpp"
 
@@ -141,6 +142,16 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   }
 }
 
+/// Channels need to be known, and to fit their mapping.
+void check_memory_grain(const Section& root, const Experiment& experiment) {
+  if (experiment.measure.memory_grain == MemoryGrain::whole) return;
+  try {
+    const AddressMapping mapping(experiment.cluster.gpu.hbm.channels);
+  } catch (const InfeasibleError& error) {
+    root.fail("measure", fmt::format("memory_grain = \"channels\": {}", error.what()));
+  }
+}
+
 /// How ranges are sampled under the seed of the file.
 using SamplingOf = std::function<Sampling(std::uint64_t seed)>;
 
@@ -153,6 +164,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExt
   experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
+  if (!root.is_rehearsal()) check_memory_grain(root, experiment);
   read_work(root, sampling, extent, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
   const bool trains = root.has("training") && !root.is_rehearsal();

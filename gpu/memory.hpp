@@ -19,6 +19,12 @@ namespace c3::inline gpu {
 /// place.
 enum class Caching { inserted, bypassed };
 
+/// Where the bytes of a tenant's work lie: of each channel the time that they keep it busy, over the time in
+/// which it moves all of them (ChannelLoad). Empty: in all channels alike.
+struct ChannelShares {
+  std::vector<double> read, written;
+};
+
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
@@ -27,6 +33,10 @@ class Memory {
          Isolation isolation);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
+
+  /// What \p tenant moves from now on lies so; nullptr: in all channels alike. \p shares must outlive its
+  /// flows. Without a meaning unless HBM is simulated at MemoryGrain::channels.
+  void place(int tenant, const ChannelShares* shares) { shares_[static_cast<std::size_t>(tenant)] = shares; }
 
   // Each appends what a flow of \p tenant takes; the same resource twice is added up.
 
@@ -78,6 +88,7 @@ class Memory {
 
  private:
   class MixRule;
+  class ChannelRule;
   struct Hbm {
     ResourceId total;    ///< bytes, and what is lost between them
     ResourceId written;  ///< meter
@@ -88,6 +99,7 @@ class Memory {
       ResourceId time, slots, written;
     };
     std::optional<Inside> inside;
+    std::vector<ResourceId> channels;  ///< only at MemoryGrain::channels
   };
   struct Caches {
     ResourceId llc;
@@ -104,6 +116,8 @@ class Memory {
   void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
   void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
                Caching caching = Caching::inserted) const;
+  void add_channels(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const;
+  void add_channels_alike(std::vector<Demand>& demands, int tenant, Bytes occupied) const;
   /// Bytes over what HBM could have moved while it was busy with them.
   double effective(double hbm_share) const;
 
@@ -113,7 +127,8 @@ class Memory {
   bool private_cache_;
   std::vector<Hbm> hbm_;
   std::vector<Caches> caches_;
-  std::vector<Meters> meters_;  ///< by tenant
+  std::vector<Meters> meters_;                ///< by tenant
+  std::vector<const ChannelShares*> shares_;  ///< by tenant
   std::vector<std::unique_ptr<CapacityRule>> rules_;
 };
 

@@ -201,6 +201,28 @@ struct CacheSpec {
   bool operator==(const CacheSpec&) const = default;
 };
 
+/// How addresses are dealt to the channels of memory (gpu/channels/address_mapping.hpp).
+enum class ChannelMapping { consecutive, exclusive_or, ipoly, page_entropy, random };
+constexpr auto enum_names(ChannelMapping) {
+  return std::to_array<EnumName<ChannelMapping>>({{"consecutive", ChannelMapping::consecutive},
+                                                  {"xor", ChannelMapping::exclusive_or},
+                                                  {"ipoly", ChannelMapping::ipoly},
+                                                  {"page_entropy", ChannelMapping::page_entropy},
+                                                  {"random", ChannelMapping::random}});
+}
+
+/// The channels and banks of HBM.
+struct ChannelSpec {
+  int count = 0;           ///< 0: not known
+  Bytes interleave{256};   ///< neighbours in one channel
+  int banks = 16;          ///< of a channel
+  Bytes row{1024};         ///< of a bank
+  Seconds row_cycle = {};  ///< from one row to the next of a bank; 0: rows cost nothing
+  ChannelMapping mapping = ChannelMapping::ipoly;
+
+  bool operator==(const ChannelSpec&) const = default;
+};
+
 /// Arithmetic units beside the banks of HBM (HBM-PIM). One command makes the units of many banks work at once,
 /// on rows that never leave them; the channel can give no other command meanwhile.
 struct PimSpec {
@@ -228,6 +250,7 @@ struct HbmSpec {
   double stream_floor = 0.1;  ///< fraction of HBM bandwidth guaranteed to communication under `compute_first`
   StoreOrder store_order = StoreOrder::shared;
   PimSpec pim = {};
+  ChannelSpec channels = {};
 
   bool operator==(const HbmSpec&) const = default;
 };
@@ -368,9 +391,20 @@ struct HostSpec {
   bool operator==(const HostSpec&) const = default;
 };
 
+/// Of what HBM is made in a simulation.
+enum class MemoryGrain {
+  whole,     ///< one bandwidth, which any bytes may use
+  channels,  ///< a bandwidth for each channel, which the bytes at its addresses use
+};
+constexpr auto enum_names(MemoryGrain) {
+  return std::to_array<EnumName<MemoryGrain>>(
+      {{"whole", MemoryGrain::whole}, {"channels", MemoryGrain::channels}});
+}
+
 /// How finely to simulate, not what the GPU is. No preset has it.
 struct SimulationSpec {
   int cohorts_per_placement = 8;  ///< a full XCD is filled by this many cohorts, each with its own drawn time
+  MemoryGrain memory_grain = MemoryGrain::whole;  ///< the experiment's, see Measure
 
   bool operator==(const SimulationSpec&) const = default;
 };

@@ -73,6 +73,7 @@ struct Measure {
   KernelGrain kernel_grain = KernelGrain::cohort;
   KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;
+  MemoryGrain memory_grain = MemoryGrain::whole;
   bool exact = false;  ///< simulate every layer and micro-batch of a training step
   Fold fold = Fold::mean;
 

@@ -95,7 +95,8 @@ inline constexpr auto kSimulationFields = std::to_array<Field<SimulationSpec>>({
         "how finely to simulate: cohorts that fill an XCD; no preset has it")
         .optional(),
 });
-static_assert(member_count<SimulationSpec>() == kSimulationFields.size());
+static_assert(member_count<SimulationSpec>() == kSimulationFields.size() + 1,
+              "all but the experiment's memory_grain");
 
 inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
     quantity<&CacheSpec::l2_size>("l2_size", "L2 cache of one die"),
@@ -147,8 +148,20 @@ inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
         .optional(),
     choice<&HbmSpec::store_order>("store_order", "when stores that bypass the caches are served").optional(),
 });
-static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 2,
-              "all but from_share and pim");
+static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 3,
+              "all but from_share, pim and channels");
+
+inline constexpr auto kChannelFields = std::to_array<Field<ChannelSpec>>({
+    number<&ChannelSpec::count>("channels", {0, 512}, "independent memory channels; 0: not known").optional(),
+    quantity<&ChannelSpec::interleave>("channel_interleave", "neighbouring bytes in one channel").optional(),
+    number<&ChannelSpec::banks>("channel_banks", {1, 256}, "banks of a channel").optional(),
+    quantity<&ChannelSpec::row>("channel_row", "bytes of a row of a bank").optional(),
+    quantity<&ChannelSpec::row_cycle>("channel_row_cycle", "from one row to the next of a bank; 0: no cost")
+        .optional()
+        .scaled_by("hbm_scale"),
+    choice<&ChannelSpec::mapping>("channel_mapping", "how addresses are dealt to channels").optional(),
+});
+static_assert(member_count<ChannelSpec>() == kChannelFields.size());
 
 inline constexpr auto kPimFields = std::to_array<Field<PimSpec>>({
     number<&PimSpec::units>("pim_units", {0, 1024},
@@ -308,6 +321,7 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
   each_quantity(gpu.cache, kCacheFields, "", visit);
   each_quantity(gpu.hbm, kHbmFields, "", visit);
   each_quantity(gpu.hbm, kHbmRateFields, "", visit);
+  each_quantity(gpu.hbm.channels, kChannelFields, "", visit);
   each_quantity(gpu.dma, kDmaFields, "", visit);
   each_quantity(gpu.trigger, kTriggerFields, "", visit);
   each_quantity(gpu.hypotheses, kHypothesisFields, "", visit);

@@ -27,6 +27,8 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
                                    "the same of other kernels; default: kernel_grain, fluid for steps")
         .by_others(),
     choice<&Measure::collective_grain>("collective_grain", "how finely collectives are simulated").optional(),
+    choice<&Measure::memory_grain>("memory_grain", "whether HBM is one bandwidth or channels, by address")
+        .optional(),
     plain_flag<&Measure::exact>("exact", "whether every layer and micro-batch of a training step is simulated")
         .optional(),
     choice<&Measure::fold>(

@@ -26,8 +26,7 @@ inline constexpr auto kTransportChoices = std::to_array<Field<HostPathSpec>>({
     choice<&HostPathSpec::p2p>(
         "p2p", "up to where GPUs store into each other's memory, as NCCL_P2P_LEVEL; auto: the library's")
         .optional(),
-    flag<&HostPathSpec::shm>("shm", "whether other pairs use host memory; else the network")
-        .optional(),
+    flag<&HostPathSpec::shm>("shm", "whether other pairs use host memory; else the network").optional(),
 });
 /// A node that says which hubs are sockets has all of these.
 inline constexpr auto kSocketFields = std::to_array<Field<HostPathSpec>>({

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
+#include "configs/preset_store.hpp"
 #include "gpu/pim.hpp"
 #include "studies/checked_row.hpp"
 #include "studies/jitq/parts.hpp"
@@ -77,9 +79,13 @@ std::string LossPart::Row::label() const {
 
 LossPart::LossPart(const std::filesystem::path& file) {
   const HeadedTable table(file);
+  const std::vector<std::string> models = preset_names(PresetKind::model);
+  const std::vector<std::string_view> names(models.begin(), models.end());
   for (const HeadedTable::Row& each : table.rows()) {
     const CheckedRow row(table, each, "of a model of the study");
-    rows_.push_back({.step = {.model = row.text("model"),
+    const ModelDimensions model = load_model(models[row.one_of("model", names)]);
+    if (model.experts || model.latent) row.fail("model", "must be a model without experts and latent attention");
+    rows_.push_back({.step = {.model = model.name,
                               .sequences = row.whole("sequences", kLargest),
                               .sequence = row.whole("sequence", kLargest),
                               .gpus = static_cast<int>(row.whole("gpus", 8))},

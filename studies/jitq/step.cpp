@@ -125,7 +125,7 @@ class StepAuthor {
             .queries = step_.sequence,
             .keys = step_.sequence,
             .head_dim = model_.head_dim(),
-            .causal = true,
+            .causal = model_.structure == Structure::decoder,
             .dtype = kWide,
             .pass = pass};
   }

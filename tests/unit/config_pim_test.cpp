@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "configs/experiment_reader.hpp"
+#include "gpu/hbm_rate.hpp"
 #include "tests/support/near.hpp"
 #include "tests/unit/config_files.hpp"
 
@@ -40,6 +42,17 @@ TEST_CASE("place pim makes an operator one of memory, with the bytes that its ke
   CHECK(kernel->written.value == 0.75 * 1024 * 1024);
   CHECK(kernel->duration.value ==
         near(1.0 / hbm_rate_alone(experiment.cluster.gpu.hbm, kernel->read / 4.0, kernel->written / 4.0)));
+}
+
+TEST_CASE("keys of units in memory are noted where nothing runs there") {
+  const ScratchFolder folder;
+  const auto notes = [&](const std::string& place) {
+    const std::string kernel = R"(op = "add", dtype = "fp32", rows = 8, cols = 8, place = )" + place;
+    return ExperimentFile::load(folder.write("e.toml", text(kernel))).notes();
+  };
+  const auto is_of_pim = [](const std::string& note) { return note.find("gpu.pim_") != std::string::npos; };
+  CHECK(std::ranges::count_if(notes("\"gpu\""), is_of_pim) == 2);
+  CHECK(std::ranges::count_if(notes("\"pim\""), is_of_pim) == 0);
 }
 
 TEST_CASE("place pim is refused where there are no units, and of what they cannot compute") {
