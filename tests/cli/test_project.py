@@ -111,6 +111,19 @@ class Studies(ScratchTest):
                 (self.folder / "studies/scaling_laws/points.csv").unlink()
                 (self.folder / "studies/scaling_laws").rmdir()
 
+    def test_strides_and_mappings_camp_as_closed_forms_say(self):
+        done = c3sim("-q", "reproduce", "camping", "--json", "--rows", self.folder / "rows.csv")
+        figures = {}
+        for figure in json.loads(done.stdout)["figures"]:
+            figures.setdefault(figure["id"], []).append(figure)
+        for name in ("laws.consecutive", "laws.xor", "laws.ipoly", "laws.joint", "grain.random"):
+            for figure in figures[name]:
+                self.assertTrue(figure["pass"], name)
+        consecutive, *others = [figure["simulated"] for figure in figures["pair"]]
+        self.assertGreater(consecutive, max(others))
+        self.assertGreater(len(figures["buffers"]), 0)
+        self.picture("studies/camping/plot_channels.py")
+
     def test_copies_made_just_in_time_cost_less_the_faster_memory_computes(self):
         done = self.reproduce("jitq", "models.csv", "model,sequences,sequence,gpus\nbert-large,1,512,1\n")
         figures = {figure["id"]: figure for figure in json.loads(done.stdout)["figures"]}
