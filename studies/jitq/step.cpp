@@ -14,6 +14,7 @@
 #include "configs/preset_store.hpp"
 #include "gpu/kernels/attention/attention_shape.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "gpu/kernels/operator_table.hpp"
 #include "gpu/pim.hpp"
 #include "workloads/program/written_streams.hpp"
 
@@ -197,7 +198,7 @@ class StepAuthor {
 }  // namespace
 
 Experiment experiment_of(const JitStep& step) {
-  const std::vector<std::string> sets = {fmt::format("node.gpus={}", step.gpus),
+  const std::vector<std::string> sets = {fmt::format("+node.gpus={}", step.gpus),
                                          fmt::format("+gpu.pim_units={}", step.amplification)};
   Experiment experiment;
   experiment.name = "jitq";

@@ -11,7 +11,6 @@
 #include "tests/unit/config_files.hpp"
 
 using namespace c3;
-using namespace c3::test;
 
 namespace {
 

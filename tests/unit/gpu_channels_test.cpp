@@ -5,15 +5,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "engine/errors.hpp"
 #include "tests/support/near.hpp"
 
 using namespace c3;
 using namespace c3::literals;
-using namespace c3::test;
 
 namespace {
 
@@ -66,6 +67,23 @@ TEST_CASE("IPOLY takes each power of two apart as it takes neighbours: no channe
       CAPTURE(count);
       CAPTURE(log);
       CHECK(effective(channels(count, ChannelMapping::ipoly), strided(std::int64_t{1} << log, count)) == 1.0);
+    }
+  }
+}
+
+TEST_CASE("IPOLY divides by a polynomial that no other divides") {
+  // Block 2^b is x^b, whose remainder is the polynomial without its leading term.
+  for (unsigned bits = 1; bits <= 9; ++bits) {
+    CAPTURE(bits);
+    const AddressMapping mapping(channels(1 << bits, ChannelMapping::ipoly));
+    const unsigned leading = 1U << bits;
+    const unsigned divided =
+        leading | static_cast<unsigned>(mapping.place_of(256 * static_cast<std::int64_t>(leading)).channel);
+    for (unsigned divisor = 2; divisor < leading; ++divisor) {
+      unsigned rest = divided;
+      while (std::bit_width(rest) >= std::bit_width(divisor))
+        rest ^= divisor << (std::bit_width(rest) - std::bit_width(divisor));
+      CHECK(rest != 0);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/errors.hpp"
+#include "gpu/hbm_rate.hpp"
 #include "gpu/kernel_launch.hpp"
 #include "tests/support/gpu_bench.hpp"
 #include "tests/support/near.hpp"
@@ -28,7 +29,7 @@ GpuSpec with_units(double units, double interval = 1.0, double slots = 1.0) {
   return gpu;
 }
 
-constexpr VectorShape kCast{.chain = VectorOp::quantize_mx9, .rows = 4096, .cols = 4096, .dtype = DType::fp32};
+const VectorShape kCast{.chain = VectorOp::quantize_mx9, .rows = 4096, .cols = 4096, .dtype = DType::fp32};
 
 Task timed(Gpu& gpu, TimedKernel kernel, int stream, double* end) {
   KernelLaunch launch;
@@ -108,6 +109,25 @@ TEST_CASE("others find the slots of HBM that the units may not take, however man
     CHECK(fluid.rate(b) * 1e9 == near((1.0 - slots) * 1e12));
     CHECK(fluid.rate(a) * 4e9 == near(4.0 * slots * 1e12));
   }
+}
+
+TEST_CASE("writes inside the memory turn its channels round for the reads of others") {
+  // A reader of 1 TB/s beside units that write as fast as they can: the capacity is that of the mix.
+  const GpuSpec gpu = with_units(1.0);
+  FluidSystem fluid;
+  const Memory memory(fluid, gpu, 0, {"a", "b"}, {});
+  std::vector<Demand> inside, outside;
+  memory.add_inside(inside, 0, 0.0_B, 1.0_GB);
+  memory.add_hbm_read(outside, 1, 1.0_GB);
+  FlowSpec units, reader;
+  units.demands = inside;
+  reader.demands = outside;
+  reader.bound = 1e3;
+  const FlowId a = fluid.start(units, nullptr);
+  fluid.start(reader, nullptr);
+  fluid.next_date();
+  const double written = fluid.rate(a) * 1e9;
+  CHECK(1e12 + written == near(hbm_capacity(gpu.hbm, written / (1e12 + written)).value, 2e-3));
 }
 
 TEST_CASE("what units in memory read and write enters no cache and leaves no byte at HBM's interface") {

@@ -28,7 +28,9 @@ Experiment beside(ChannelMapping mapping, MemoryGrain grain = MemoryGrain::chann
                                .streams = {{"compute", {{"thin", kThin}}}, {"gather", {{"gather", kGather}}}},
                                .strategies = {{.name = "default", .order = {}, .streams = {}}},
                                .measure = {}};
-  experiment.cluster.gpu.hbm.channels = {.count = 128, .row_cycle = {}, .mapping = mapping};
+  HbmSpec& hbm = experiment.cluster.gpu.hbm;
+  hbm.peak = hbm.read = hbm.write = hbm.copy = 1.0_TBps;
+  hbm.channels = {.count = 128, .row_cycle = {}, .mapping = mapping};
   experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
   experiment.measure.memory_grain = grain;
   return experiment;
