@@ -15,7 +15,7 @@ import matplotlib.pyplot as pyplot
 
 COLUMNS = ("model", "sequences", "sequence", "gpus", "amplification", "loss_percent")
 COLOURS = ("#5b9bd5", "#17375e", "#d97a30", "#3f8f5f", "#8a5aa8")
-STYLES = ("-", "--", ":", "-.")
+STYLES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 PUBLISHED = 2.4  # percent
 
 
@@ -42,8 +42,11 @@ def draw(curves):
         for style, (batch, points) in zip(STYLES * 2, batches.items()):
             axes.plot(*zip(*points), style, color=colour, linewidth=1.2, label=f"{model}, {batch}")
     axes.axhline(PUBLISHED, color="#888888", linewidth=0.8)
-    axes.text(axes.get_xlim()[1], PUBLISHED, " published 2.4 %", va="center", fontsize=8, color="#555555")
+    axes.text(32, PUBLISHED, "published 2.4 %", ha="right", va="bottom", fontsize=8, color="#555555")
     axes.set(xscale="log", xlabel="bandwidth inside the memory over that outside", ylabel="throughput lost [%]")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_yticks((0, 0.5, 1, 2, 5, 10, 20, 50), ("0", "0.5", "1", "2", "5", "10", "20", "50"))
+    axes.set_ylim(bottom=0)
     ticks = sorted({point[0] for batches in curves.values() for points in batches.values() for point in points})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
