@@ -40,7 +40,7 @@ def draw(curves):
     figure, axes = pyplot.subplots(figsize=(7.6, 4.2), layout="constrained")
     for colour, (model, batches) in zip(COLOURS, curves.items()):
         for style, (batch, points) in zip(STYLES * 2, batches.items()):
-            axes.plot(*zip(*points), style, color=colour, linewidth=1.2, label=f"{model}, {batch}")
+            axes.plot(*zip(*points), linestyle=style, color=colour, linewidth=1.2, label=f"{model}, {batch}")
     axes.axhline(PUBLISHED, color="#888888", linewidth=0.8)
     axes.text(32, PUBLISHED, "published 2.4 %", ha="right", va="bottom", fontsize=8, color="#555555")
     axes.set(xscale="log", xlabel="bandwidth inside the memory over that outside", ylabel="throughput lost [%]")
