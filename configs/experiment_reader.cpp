@@ -33,6 +33,7 @@
 #include "configs/training_reader.hpp"
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
+#include "gpu/channels/address_mapping.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
 #include "workloads/training/recurrent_step.hpp"
 #include "workloads/training/training_step.hpp"
@@ -145,11 +146,22 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
   if (is_traced) experiment.program = read_trace(root, experiment.cluster);
   if (is_traced && !root.is_rehearsal()) return;
   const std::optional<LayerInput> layer = trains ? std::nullopt : read_layer(root, sampling);
+  const OperationReader reader(layer, experiment.cluster.gpu.hbm);
   if (root.is_rehearsal()) {  // strategies need a stream; experiment_rule() says that there is one, or a step
     experiment.program.streams = {slug_rule().example};
-    if (has_streams) read_streams(root, layer, ranks);
+    if (has_streams) read_streams(root, reader, ranks);
   } else if (!trains) {
-    experiment.program = read_streams(root, layer, ranks);
+    experiment.program = read_streams(root, reader, ranks);
+  }
+}
+
+/// Channels need to be known, and to fit their mapping.
+void check_memory_grain(const Section& root, const Experiment& experiment) {
+  if (experiment.measure.memory_grain == MemoryGrain::whole) return;
+  try {
+    const AddressMapping mapping(experiment.cluster.gpu.hbm.channels);
+  } catch (const InfeasibleError& error) {
+    root.fail("measure", fmt::format("memory_grain = \"channels\": {}", error.what()));
   }
 }
 
@@ -165,6 +177,7 @@ Experiment read_experiment(Section& root, const SamplingOf& sampling_of, StepExt
   experiment.measure = written.measure;
   const Sampling sampling = sampling_of(experiment.measure.seed);
   experiment.cluster = read_cluster(root, sampling);
+  if (!root.is_rehearsal()) check_memory_grain(root, experiment);
   read_work(root, sampling, extent, experiment);
   if (!written.has_seeds) experiment.measure.seeds = usual_seeds(experiment);
   const bool trains = root.has("training") && !root.is_rehearsal();

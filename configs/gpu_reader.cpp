@@ -88,6 +88,8 @@ HbmSpec read_hbm(Section& section) {
   HbmSpec hbm;
   read_fields(section, hbm, kHbmFields);
   read_hbm_rates(section, hbm);
+  read_fields(section, hbm.pim, kPimFields);
+  read_fields(section, hbm.channels, kChannelFields);
   return hbm;
 }
 
@@ -141,6 +143,7 @@ void scale(GpuSpec& gpu, std::string_view name, double factor) {
   scale_fields(gpu.governor, kGovernorFields, name, factor);
   scale_fields(gpu.hbm, kHbmFields, name, factor);
   scale_fields(gpu.hbm, kHbmRateFields, name, factor);
+  scale_fields(gpu.hbm.channels, kChannelFields, name, factor);
   scale_fields(gpu.hypotheses, kHypothesisFields, name, factor);
 }
 

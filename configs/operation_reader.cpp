@@ -2,6 +2,7 @@
 #include "configs/describe.hpp"
 #include "gpu/kernels/gemm/gemm_shape.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "gpu/pim.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -29,6 +30,7 @@ constexpr std::int64_t kLargestRank = kMostRanks - 1;
 /// What of an operation a size may be: its weight, and the rows of all GPUs that it takes or makes.
 constexpr std::array<std::string_view, 3> kSizes = {".weight", ".input", ".output"};
 constexpr std::string_view kNext = "next.";
+const HbmSpec kNoUnits;  // of what is only described
 
 /// Whether one size says how much is moved.
 bool has_size(CollectiveKind kind) {
@@ -145,15 +147,32 @@ class KernelWords {
   ShapeWords words_;
 };
 
+/// \p op on the units in \p hbm.
+TimedKernel placed_in_memory(const Section& entry, const Operator& op, const HbmSpec& hbm) {
+  const auto* const shape = op.as<VectorShape>();
+  try {
+    if (shape != nullptr) return in_memory(*shape, hbm);
+  } catch (const std::exception& error) {  // no units, or not for this
+    entry.fail("place", error.what());
+  }
+  entry.fail("place", fmt::format("units in memory compute elementwise operators, sums, quantisation and "
+                                  "optimizers, not '{}'",
+                                  op.of_class().name));
+}
+
 /// `kernel = { op = "softmax", dtype = "fp32", rows = 16384, cols = 4096 }`
-WrittenOperation read_kernel(Section& entry) {
+WrittenOperation read_kernel(Section& entry, const HbmSpec& hbm) {
   const KernelWords words(entry);
   std::vector<int> on = optional_ranks(entry, "on");
+  const Place place = entry.has("place") ? entry.choice<Place>("place") : Place::gpu;
   entry.explain(kKernelKeys);
   entry.finish();
   if (entry.is_rehearsal()) return {"kernel", VectorShape{}, std::move(on)};
   try {
-    return {words.name(), operator_of(words.words()), std::move(on)};
+    const Operator op = operator_of(words.words());
+    if (place == Place::pim)
+      return {words.name() + " in memory", placed_in_memory(entry, op, hbm), std::move(on)};
+    return {words.name(), op, std::move(on)};
   } catch (const ShapeError& error) {
     entry.fail(name_of(error.key()), error.what());
   }
@@ -214,7 +233,7 @@ WrittenOperation OperationReader::read(const Node& entry, const std::string& whe
 
 Rule OperationReader::run_rule() {
   const std::optional<LayerInput> no_layer;
-  const OperationReader reader(no_layer);
+  const OperationReader reader(no_layer, kNoUnits);
   const TableRule table = describe("", Provenance::optional, [&](Section& entry) { reader.read(entry); });
   return {ListRule{std::make_shared<Rule>(Rule{AnyOfRule{{{table}, {operation_rule("")}}}})}};
 }
@@ -236,7 +255,7 @@ WrittenOperation OperationReader::read(Section& section) const {
   }
   if (key == "kernel") {
     Section entry = section.table(key);
-    return read_kernel(entry);
+    return read_kernel(entry, hbm_);
   }
   if (key == "timed") return read_timed(section);
   if (key == "copy_to_host" || key == "copy_from_host") {
@@ -253,7 +272,7 @@ WrittenOperation OperationReader::read(Section& section) const {
 /// Either a size alone or a table.
 Rule OperationReader::collective_rule(CollectiveKind kind) {
   const std::optional<LayerInput> no_layer;
-  const OperationReader reader(no_layer);
+  const OperationReader reader(no_layer, kNoUnits);
   AnyOfRule rule;
   if (has_size(kind)) rule.alternatives.push_back(size_rule());
   rule.alternatives.push_back(

@@ -24,8 +24,9 @@ struct LayerInput {
 
 class OperationReader {
  public:
-  /// \p layer must outlive it; absent: only shapes and sizes written out can be run.
-  explicit OperationReader(const std::optional<LayerInput>& layer) : layer_(layer) {}
+  /// Both must outlive it. \param layer absent: only shapes and sizes written out can be run \param hbm of the
+  /// GPUs
+  OperationReader(const std::optional<LayerInput>& layer, const HbmSpec& hbm) : layer_(layer), hbm_(hbm) {}
 
   /// \param where dotted name of the entry, as in "stream.compute.run[0]". Ranks and sizes of a collective are
   /// checked against each other and the node by check_groups.
@@ -47,6 +48,7 @@ class OperationReader {
   GemmShape layer_gemm(std::string_view name, const Origin& at, const std::string& where) const;
 
   const std::optional<LayerInput>& layer_;
+  const HbmSpec& hbm_;
 };
 
 }  // namespace c3::configs

@@ -49,6 +49,8 @@ RunUse use_of(const Experiment& experiment) {
   RunUse use;
   for_each_operation(experiment.program, [&](const Operation& operation) {
     if (const Operator* op = kernel_of(operation)) use.add(*op);
+    const auto* const timed = std::get_if<TimedKernel>(&operation.work);
+    use.in_memory = use.in_memory || (timed != nullptr && timed->place == Place::pim);
     use.messages = use.messages || std::holds_alternative<Exchange>(operation.work);
   });
   use.host_copies = reaches_hosts(experiment.program);

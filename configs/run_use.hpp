@@ -21,6 +21,7 @@ struct RunUse {
   bool channels = false;         ///< some collective runs on compute units
   bool engines = false;          ///< some collective runs on copy engines
   bool fused = false;            ///< some collective is fused with its producer
+  bool in_memory = false;        ///< some operator runs on units inside the memory
   bool masks = false;            ///< some strategy gives a stream CUs of its own
   bool beside = false;           ///< streams run beside one another
   bool host_calls = false;       ///< a host launches each collective, see LaunchPath

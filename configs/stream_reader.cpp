@@ -112,9 +112,8 @@ bool works(const WrittenOperation& operation) {
 }
 
 /// The streams of one table.
-std::vector<WrittenStream> read_streams(Section& table, const std::optional<LayerInput>& layer, int ranks,
+std::vector<WrittenStream> read_streams(Section& table, const OperationReader& reader, int ranks,
                                         const WrittenCommunicators& communicators) {
-  const OperationReader reader(layer);
   std::vector<WrittenStream> streams;
   std::vector<std::vector<Origin>> origins;
   for (Section& section : table.tables("stream", kMostStreams)) {
@@ -169,7 +168,7 @@ WrittenCommunicators read_communicators(Section& root, int ranks) {
 }
 
 /// Ranks with streams of their own.
-std::vector<WrittenRanks> read_classes(Section& root, const std::optional<LayerInput>& layer, int ranks,
+std::vector<WrittenRanks> read_classes(Section& root, const OperationReader& reader, int ranks,
                                        const WrittenCommunicators& communicators) {
   constexpr std::size_t kMostClasses = 4096;
   std::vector<WrittenRanks> classes;
@@ -183,7 +182,7 @@ std::vector<WrittenRanks> read_classes(Section& root, const std::optional<LayerI
         section.fail("ranks", fmt::format("rank {} is in two tables of [[ranks]]", rank));
       is_taken[static_cast<std::size_t>(rank)] = true;
     }
-    its.streams = read_streams(section, layer, ranks, communicators);
+    its.streams = read_streams(section, reader, ranks, communicators);
     for (const WrittenStream& stream : its.streams) {
       if (std::ranges::any_of(stream.operations, [](const auto& operation) { return !operation.on.empty(); }))
         section.fail("stream", "`on` cannot be used in [[ranks]], whose `ranks` say who runs a stream");
@@ -197,16 +196,16 @@ std::vector<WrittenRanks> read_classes(Section& root, const std::optional<LayerI
 
 }  // namespace
 
-Program read_streams(Section& root, const std::optional<LayerInput>& layer, int ranks) {
+Program read_streams(Section& root, const OperationReader& reader, int ranks) {
   const WrittenCommunicators communicators = read_communicators(root, ranks);
   const bool by_ranks = root.has("ranks");
   std::vector<WrittenRanks> written;
   if (!by_ranks || root.has("stream")) {
     if (by_ranks) root.refuse("ranks", "cannot be combined with [[stream]], which is of all ranks");
-    written.push_back({{}, {}, read_streams(root, layer, ranks, communicators)});
+    written.push_back({{}, {}, read_streams(root, reader, ranks, communicators)});
   }
   if (by_ranks) {
-    std::vector<WrittenRanks> classes = read_classes(root, layer, ranks, communicators);
+    std::vector<WrittenRanks> classes = read_classes(root, reader, ranks, communicators);
     if (written.empty()) written = std::move(classes);
   }
   root.explain(kRootKeys);

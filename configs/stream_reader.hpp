@@ -8,11 +8,10 @@
 
 namespace c3::inline configs {
 
-/// Reads `stream` of \p root, or `ranks` with streams of their own, and `communicator`. \param layer absent
-/// when the experiment has no model: then only shapes and sizes written out can be run. \throws ConfigError for
+/// Reads `stream` of \p root, or `ranks` with streams of their own, and `communicator`. \throws ConfigError for
 /// an empty or doubly named stream, an operation that is not known, an event recorded twice or awaited and
 /// never recorded, ranks that are not below \p ranks or groups that do not fit it, and messages that are sent
 /// and not received.
-Program read_streams(Section& root, const std::optional<LayerInput>& layer, int ranks);
+Program read_streams(Section& root, const OperationReader& reader, int ranks);
 
 }  // namespace c3::configs

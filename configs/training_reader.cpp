@@ -330,6 +330,9 @@ TrainingSetup read_training(Section& root, const Sampling& sampling, const Clust
   if (!root.is_rehearsal()) check_precision(section, setup, cluster.gpu);
   check_parallelism(section, setup, ranks);
   check_graphs(section, setup);
+  if (setup.optimizer.place == Place::pim && !root.is_rehearsal() && cluster.gpu.hbm.pim.units <= 0.0)
+    section.refuse("optimizer_place",
+                   "\"pim\" requires arithmetic units in memory (gpu.pim_units, which is 0)");
   read_global_batch(section, setup, ranks);
   section.finish();
   check_model(model, setup.model);

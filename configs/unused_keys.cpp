@@ -76,6 +76,8 @@ const std::vector<Condition>& conditions() {
       {"gpu.trigger_latency", is_not_fused, kNotFused},
       {"gpu.staging_window", is_not_fused, kNotFused},
       {"gpu.near_memory_update", is_not_fused, kNotFused},
+      {"gpu.pim_", [](const Run& run) { return !run.use.in_memory; },
+       "nothing runs in memory (place or training.optimizer_place = \"pim\")"},
       {"gpu.launch_latency", lacks_kernels, kNoKernel},
       {"gpu.launch_latency", [](const Run& run) { return run.use.alone && run.use.measured_launch; },
        "a call alone has the launch time that was measured with its class; --launch device uses this one"},

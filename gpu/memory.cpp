@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "gpu/hbm_rate.hpp"
 
@@ -26,7 +27,8 @@ class Memory::MixRule final : public CapacityRule {
   double capacity(const FlowSolver& rates) override {
     const double bytes = rates.load(hbm_.total) - rates.load(hbm_.lost);
     if (bytes <= 0.0) return rates.capacity(hbm_.total);
-    const double share = rates.load(hbm_.written) / bytes;
+    const double inside = hbm_.inside ? rates.load(hbm_.inside->written) : 0.0;
+    const double share = (rates.load(hbm_.written) + inside) / bytes;
     if (share != share_) {
       share_ = share;
       capacity_ = hbm_capacity(spec_, share).value;
@@ -41,12 +43,27 @@ class Memory::MixRule final : public CapacityRule {
   double capacity_ = 0.0;
 };
 
+/// A channel has its part of what HBM gives to the mix of reads and writes that all of it serves. Wrong when:
+/// one channel serves the reads and another the writes.
+class Memory::ChannelRule final : public CapacityRule {
+ public:
+  ChannelRule(ResourceId total, std::size_t channels) : total_(total), channels_(channels) {}
+  double capacity(const FlowSolver& rates) override {
+    return rates.capacity(total_) / static_cast<double>(channels_);
+  }
+
+ private:
+  ResourceId total_;
+  std::size_t channels_;
+};
+
 Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vector<std::string>& tenants,
                Isolation isolation)
     : fluid_(fluid),
       spec_(spec),
       private_hbm_(isolation.has(SharedResource::hbm)),
-      private_cache_(isolation.has(SharedResource::cache)) {
+      private_cache_(isolation.has(SharedResource::cache)),
+      shares_(tenants.size(), nullptr) {
   const auto [kernels, collectives] = stream_floors(spec.hbm);
   fluid.set_floor(0, kernels);
   fluid.set_floor(communication_class(), collectives);
@@ -61,9 +78,25 @@ Memory::Memory(FluidSystem& fluid, const GpuSpec& spec, int rank, const std::vec
     const std::string name = fmt::format("gpu{}.hbm{}", rank, own(private_hbm_, i));
     hbm_.push_back({add(name, spec.hbm.read, Counted::hbm),
                     add(name + ".written", kMeter, Counted::hbm_written),
-                    add(name + ".lost", kMeter, Counted::hbm_lost)});
+                    add(name + ".lost", kMeter, Counted::hbm_lost),
+                    std::nullopt,
+                    {}});
+    if (spec.hbm.pim.units > 0.0) {
+      const ResourceId time =
+          fluid.add_resource({.name = name + ".inside", .unit = "share", .gpu = rank}, spec.hbm.pim.slots);
+      hbm_.back().inside = Hbm::Inside{time, add(name + ".inside.slots", kMeter, Counted::hbm_lost),
+                                       add(name + ".inside.written", kMeter)};
+    }
     rules_.push_back(std::make_unique<MixRule>(spec.hbm, hbm_.back()));
     fluid.set_capacity_rule(hbm_.back().total, *rules_.back());
+    if (spec.simulation.memory_grain != MemoryGrain::channels) continue;
+    const auto channels = static_cast<std::size_t>(spec.hbm.channels.count);
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      hbm_.back().channels.push_back(
+          add(fmt::format("{}.channel{}", name, channel), spec.hbm.read / static_cast<double>(channels)));
+      rules_.push_back(std::make_unique<ChannelRule>(hbm_.back().total, channels));
+      fluid.set_capacity_rule(hbm_.back().channels.back(), *rules_.back());
+    }
   }
   for (std::size_t i = 0; i < (private_cache_ ? tenants.size() : 1); ++i) {
     const std::string suffix = own(private_cache_, i);
@@ -88,6 +121,25 @@ double Memory::effective(double hbm_share) const {
   return 1.0 - spec_.hypotheses.lost_share_occupies * (1.0 - std::min(hbm_share, 1.0));
 }
 
+void Memory::add_channels_alike(std::vector<Demand>& demands, int tenant, Bytes occupied) const {
+  const std::vector<ResourceId>& channels = hbm(tenant).channels;
+  for (const ResourceId channel : channels)
+    add_demand(demands, channel, occupied.value / static_cast<double>(channels.size()));
+}
+
+void Memory::add_channels(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const {
+  const std::vector<ResourceId>& channels = hbm(tenant).channels;
+  const ChannelShares* const shares = shares_[static_cast<std::size_t>(tenant)];
+  if (channels.empty()) return;
+  const auto add = [&](const std::vector<double>* of, Bytes bytes) {
+    if (of == nullptr || of->empty()) return add_channels_alike(demands, tenant, bytes);
+    for (std::size_t i = 0; i < channels.size(); ++i)
+      add_demand(demands, channels[i], bytes.value * (*of)[i]);
+  };
+  if (read.value > 0.0) add(shares == nullptr ? nullptr : &shares->read, read);
+  if (written.value > 0.0) add(shares == nullptr ? nullptr : &shares->written, written);
+}
+
 // HBM serves the bytes, and the LLC takes them in.
 void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
                      Caching caching) const {
@@ -96,6 +148,7 @@ void Memory::add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes
   add_demand(demands, hbm(tenant).total, occupied.value);
   add_demand(demands, hbm(tenant).written, written.value);
   add_demand(demands, hbm(tenant).lost, (occupied - bytes).value);
+  add_channels(demands, tenant, read / effective(share), written / effective(share));
   if (caching == Caching::inserted)
     add_demand(demands, meters_[static_cast<std::size_t>(tenant)].llc, bytes.value);
 }
@@ -132,7 +185,23 @@ void Memory::add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes byte
   add_demand(demands, hbm(tenant).total, busy * bytes.value);
   add_demand(demands, hbm(tenant).written, bytes.value);
   add_demand(demands, hbm(tenant).lost, (busy - 1.0) * bytes.value);
+  add_channels(demands, tenant, Bytes{}, busy * bytes);
   add_demand(demands, caches(tenant).llc, bytes.value);
+}
+
+// The slots are HBM's, whose capacity follows their mix of reads and writes, too: rows are opened and columns
+// turned around as for bytes that leave.
+void Memory::add_inside(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const {
+  const Hbm& its = hbm(tenant);
+  if (!its.inside) throw std::logic_error("Memory::add_inside: the memory has no arithmetic units");
+  const double amplification = spec_.hbm.pim.amplification();
+  const Bytes slots = (read + written) / amplification;
+  const Bytes of_writes = written / amplification;
+  add_demand(demands, its.total, slots.value);
+  add_demand(demands, its.inside->slots, slots.value);
+  add_demand(demands, its.inside->written, of_writes.value);
+  add_channels_alike(demands, tenant, slots);
+  add_demand(demands, its.inside->time, 1.0 / alone_rate(read / amplification, of_writes));
 }
 
 void Memory::add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const {

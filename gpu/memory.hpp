@@ -2,6 +2,7 @@
 /// HBM, caches and ports of one GPU as solver resources, and how flows are weighted at them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ namespace c3::inline gpu {
 /// place.
 enum class Caching { inserted, bypassed };
 
+/// Where the bytes of a tenant's work lie: of each channel the time that they keep it busy, over the time in
+/// which it moves all of them (ChannelLoad). Empty: in all channels alike.
+struct ChannelShares {
+  std::vector<double> read, written;
+};
+
 /// Memory system of one GPU. Streams ("tenants") share it unless `isolation` gives each its own.
 class Memory {
  public:
@@ -26,6 +33,10 @@ class Memory {
          Isolation isolation);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
+
+  /// What \p tenant moves from now on lies so; nullptr: in all channels alike. \p shares must outlive its
+  /// flows. Without a meaning unless HBM is simulated at MemoryGrain::channels.
+  void place(int tenant, const ChannelShares* shares) { shares_[static_cast<std::size_t>(tenant)] = shares; }
 
   // Each appends what a flow of \p tenant takes; the same resource twice is added up.
 
@@ -42,6 +53,9 @@ class Memory {
                      Caching caching = Caching::inserted) const;
   /// Bytes that memory adds to what it holds, which keeps it busy for \p busy times as long as writing them.
   void add_hbm_update(std::vector<Demand>& demands, int tenant, Bytes bytes, double busy) const;
+  /// Bytes that units inside the memory read and write (Place::pim): HBM's slots for as many commands, and no
+  /// bytes outside. \throws std::logic_error where there are no units
+  void add_inside(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const;
   /// Stores of work groups on one XCD that leave for another GPU.
   void add_departing(std::vector<Demand>& demands, int tenant, int xcd, Bytes stored) const;
   /// What a collective's channels take through the L2s of all XCDs. It evicts what others keep there.
@@ -74,10 +88,18 @@ class Memory {
 
  private:
   class MixRule;
+  class ChannelRule;
   struct Hbm {
     ResourceId total;    ///< bytes, and what is lost between them
     ResourceId written;  ///< meter
     ResourceId lost;     ///< meter of bytes that could have been moved
+    /// Only with units inside: the share of time that their commands take, and meters of the bytes that the
+    /// same slots would have moved.
+    struct Inside {
+      ResourceId time, slots, written;
+    };
+    std::optional<Inside> inside;
+    std::vector<ResourceId> channels;  ///< only at MemoryGrain::channels
   };
   struct Caches {
     ResourceId llc;
@@ -94,6 +116,8 @@ class Memory {
   void add_l2(std::vector<Demand>& demands, int tenant, int xcd, Bytes l2_bytes, Bytes port_bytes) const;
   void add_hbm(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written, double share,
                Caching caching = Caching::inserted) const;
+  void add_channels(std::vector<Demand>& demands, int tenant, Bytes read, Bytes written) const;
+  void add_channels_alike(std::vector<Demand>& demands, int tenant, Bytes occupied) const;
   /// Bytes over what HBM could have moved while it was busy with them.
   double effective(double hbm_share) const;
 
@@ -103,7 +127,8 @@ class Memory {
   bool private_cache_;
   std::vector<Hbm> hbm_;
   std::vector<Caches> caches_;
-  std::vector<Meters> meters_;  ///< by tenant
+  std::vector<Meters> meters_;                ///< by tenant
+  std::vector<const ChannelShares*> shares_;  ///< by tenant
   std::vector<std::unique_ptr<CapacityRule>> rules_;
 };
 

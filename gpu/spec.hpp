@@ -11,6 +11,7 @@
 #include "base/enum_names.hpp"
 #include "engine/units.hpp"
 #include "gpu/kernels/coefficients.hpp"
+#include "gpu/memory_spec.hpp"
 
 namespace c3::inline gpu {
 
@@ -214,6 +215,8 @@ struct HbmSpec {
   double fair_share = 0.5;    ///< smallest fraction of HBM bandwidth that kernels get under `stream_fair`
   double stream_floor = 0.1;  ///< fraction of HBM bandwidth guaranteed to communication under `compute_first`
   StoreOrder store_order = StoreOrder::shared;
+  PimSpec pim = {};
+  ChannelSpec channels = {};
 
   bool operator==(const HbmSpec&) const = default;
 };
@@ -357,12 +360,12 @@ struct HostSpec {
 /// How finely to simulate, not what the GPU is. No preset has it.
 struct SimulationSpec {
   int cohorts_per_placement = 8;  ///< a full XCD is filled by this many cohorts, each with its own drawn time
+  MemoryGrain memory_grain = MemoryGrain::whole;  ///< the experiment's, see Measure
 
   bool operator==(const SimulationSpec&) const = default;
 };
 
-/// Hardware first; then what the vendor's libraries run on it, what is only believed of it, the host, and how
-/// finely all this is simulated.
+/// Hardware, then what libraries run on it, what is only believed of it, the host, and the grain of simulation.
 struct GpuSpec {
   std::string name;  ///< slug, e.g. "mi300x"
   FamilySpec family;

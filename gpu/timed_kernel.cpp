@@ -25,8 +25,12 @@ Task run_timed_kernel(Gpu& gpu, std::string name, TimedKernel kernel, KernelLaun
   const Memory& memory = gpu.memory();
   const Bytes bytes = kernel.read + kernel.written;
   std::vector<Demand> demands;
-  memory.add_hbm_read(demands, launch.stream, kernel.read);
-  memory.add_hbm_write(demands, launch.stream, kernel.written);
+  if (kernel.place == Place::pim) {
+    memory.add_inside(demands, launch.stream, kernel.read, kernel.written);
+  } else {
+    memory.add_hbm_read(demands, launch.stream, kernel.read);
+    memory.add_hbm_write(demands, launch.stream, kernel.written);
+  }
   FlowSpec spec;
   spec.demands = demands;
   spec.bound = 1.0 / duration.value;

@@ -84,6 +84,7 @@ struct Measure {
   KernelGrain kernel_grain = KernelGrain::cohort;
   KernelGrain vector_grain = KernelGrain::cohort;  ///< of kernels without a matrix product
   CollectiveGrain collective_grain = CollectiveGrain::edge;
+  MemoryGrain memory_grain = MemoryGrain::whole;
   Estimator estimate = Estimator::steady;
   double estimate_error = 0.05;  ///< of Estimator::stem: how far the time may be off, relative, at 95 %
   Fold fold = Fold::mean;

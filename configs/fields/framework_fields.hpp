@@ -23,8 +23,8 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
     flag<&Framework::dropout>("dropout", "whether activations are dropped at random"),
     flag<&Framework::fused_optimizer>("fused_optimizer",
                                       "whether one kernel does all that the optimizer does to a unit"),
-    flag<&Framework::fused_accumulation>(
-        "fused_accumulation", "whether products add to kept gradients of weights, in their type")
+    flag<&Framework::fused_accumulation>("fused_accumulation",
+                                         "whether products add to kept gradients of weights, in their type")
         .optional(),
     flag<&Framework::clips_gradients>("clips_gradients", "whether gradients are clipped by their norm"),
     choice<&Framework::parameter_dtype>("parameter_dtype",
@@ -68,8 +68,7 @@ inline constexpr auto kFrameworkFields = std::to_array<Field<Framework>>({
                                      "launches that wait for the GPU before the host waits"),
     number<&Framework::hardware_queues>("hardware_queues", {1, 1024},
                                         "hardware queues among which streams are distributed"),
-    flag<&Framework::syncs>("syncs",
-                            "whether the host waits for the gradients' norm before the optimizer"),
+    flag<&Framework::syncs>("syncs", "whether the host waits for the gradients' norm before the optimizer"),
     flag<&Framework::syncs_passes>("syncs_passes",
                                    "whether the host also waits after each pass of a micro-batch"),
     flag<&Framework::syncs_attention>("syncs_attention",

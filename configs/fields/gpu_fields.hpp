@@ -58,8 +58,8 @@ inline constexpr auto kLibraryKernelFields = std::to_array<Field<LibraryKernelSp
     number<&LibraryKernelSpec::gemm_cluster>("gemm_cluster", {1, 16},
                                              "work groups that fetch a shared panel once for all of them")
         .optional(),
-    number<&LibraryKernelSpec::gemm_stages>(
-        "gemm_stages", {0, 16}, "steps of K that a matrix work group has in LDS; 0: as many as fit")
+    number<&LibraryKernelSpec::gemm_stages>("gemm_stages", {0, 16},
+                                            "steps of K that a matrix work group has in LDS; 0: as many as fit")
         .optional(),
     number<&LibraryKernelSpec::gemm_own_tiles>("gemm_own_tiles", {0, kMostOwnTiles},
                                                "own tiles of a persistent work group; 0: not persistent")
@@ -95,7 +95,8 @@ inline constexpr auto kSimulationFields = std::to_array<Field<SimulationSpec>>({
         "how finely to simulate: cohorts that fill an XCD; no preset has it")
         .optional(),
 });
-static_assert(member_count<SimulationSpec>() == kSimulationFields.size());
+static_assert(member_count<SimulationSpec>() == kSimulationFields.size() + 1,
+              "all but the experiment's memory_grain");
 
 inline constexpr auto kCacheFields = std::to_array<Field<CacheSpec>>({
     quantity<&CacheSpec::l2_size>("l2_size", "L2 cache of one die"),
@@ -147,7 +148,30 @@ inline constexpr auto kHbmFields = std::to_array<Field<HbmSpec>>({
         .optional(),
     choice<&HbmSpec::store_order>("store_order", "when stores that bypass the caches are served").optional(),
 });
-static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 1, "all but from_share");
+static_assert(member_count<HbmSpec>() == kHbmFields.size() + kHbmRateFields.size() + 3,
+              "all but from_share, pim and channels");
+
+inline constexpr auto kChannelFields = std::to_array<Field<ChannelSpec>>({
+    number<&ChannelSpec::count>("channels", {0, 512}, "independent memory channels; 0: not known").optional(),
+    quantity<&ChannelSpec::interleave>("channel_interleave", "neighbouring bytes in one channel").optional(),
+    number<&ChannelSpec::banks>("channel_banks", {1, 256}, "banks of a channel").optional(),
+    quantity<&ChannelSpec::row>("channel_row", "bytes of a row of a bank").optional(),
+    quantity<&ChannelSpec::row_cycle>("channel_row_cycle", "from one row to the next of a bank; 0: no cost")
+        .optional()
+        .scaled_by("hbm_scale"),
+    choice<&ChannelSpec::mapping>("channel_mapping", "how addresses are dealt to channels").optional(),
+});
+static_assert(member_count<ChannelSpec>() == kChannelFields.size());
+
+inline constexpr auto kPimFields = std::to_array<Field<PimSpec>>({
+    number<&PimSpec::units>("pim_units", {0, 1024},
+                            "units in a memory channel that answer one command; 0: none")
+        .optional(),
+    number<&PimSpec::interval>("pim_interval", {1, 64}, "time between such commands, over that of others")
+        .optional(),
+    number<&PimSpec::slots>("pim_slots", {0.01, 1}, "most of the command slots that they take").optional(),
+});
+static_assert(member_count<PimSpec>() == kPimFields.size());
 
 inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
     number<&DmaSpec::engines>("dma_engines", {0, 256}, "copy engines that reach peers; 0 without"),
@@ -158,8 +182,8 @@ inline constexpr auto kDmaFields = std::to_array<Field<DmaSpec>>({
     quantity<&DmaSpec::swap_bandwidth>("dma_swap_bandwidth",
                                        "bandwidth of one command that swaps, both ways together")
         .optional(),
-    quantity<&DmaSpec::outstanding>(
-        "dma_outstanding", "bytes in flight of one copy engine: its bandwidth times the latency"),
+    quantity<&DmaSpec::outstanding>("dma_outstanding",
+                                    "bytes in flight of one copy engine: its bandwidth times the latency"),
     quantity<&DmaSpec::control>("dma_control", "host time to create commands and ring one doorbell"),
     quantity<&DmaSpec::schedule>("dma_schedule", "time of doorbell and fetch, on the engine"),
     quantity<&DmaSpec::copy_latency>("dma_copy_latency", "latency of a copy, beyond its bytes and the way"),
@@ -297,6 +321,7 @@ void each_quantity(GpuSpec& gpu, const Visit& visit) {
   each_quantity(gpu.cache, kCacheFields, "", visit);
   each_quantity(gpu.hbm, kHbmFields, "", visit);
   each_quantity(gpu.hbm, kHbmRateFields, "", visit);
+  each_quantity(gpu.hbm.channels, kChannelFields, "", visit);
   each_quantity(gpu.dma, kDmaFields, "", visit);
   each_quantity(gpu.trigger, kTriggerFields, "", visit);
   each_quantity(gpu.hypotheses, kHypothesisFields, "", visit);

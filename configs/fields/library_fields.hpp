@@ -136,8 +136,8 @@ inline constexpr auto kLibraryFields = std::to_array<Field<CollectiveLibrarySpec
             [](Section& section, std::string_view key) { return section.text(key); }>(
         "network_fabric", "fabric of its network latencies; default verbs")
         .optional(),
-    number<&CollectiveLibrarySpec::qps>(
-        "qps", {1, 128}, "queue pairs of a connection, each hashed to a path of its own")
+    number<&CollectiveLibrarySpec::qps>("qps", {1, 128},
+                                        "queue pairs of a connection, each hashed to a path of its own")
         .optional(),
     flag<&CollectiveLibrarySpec::pxn>(
         "pxn", "whether what changes rails leaves by the NIC of a GPU on the receiver's rail")

@@ -27,6 +27,8 @@ inline constexpr auto kMeasureFields = std::to_array<Field<Measure>>({
                                    "the same of other kernels; default: kernel_grain, fluid for steps")
         .by_others(),
     choice<&Measure::collective_grain>("collective_grain", "how finely collectives are simulated").optional(),
+    choice<&Measure::memory_grain>("memory_grain", "whether HBM is one bandwidth or channels, by address")
+        .optional(),
     choice<&Measure::estimate>("estimate", "what stands for the rest: nothing, steady layers, sampled kernels")
         .optional(),
     number<&Measure::estimate_error>("estimate_error", {1e-4, 0.5},

@@ -94,9 +94,10 @@ inline constexpr auto kKernelKeys = std::to_array<KeyText>({
     {"dilation_w", "default: dilation_h"},
     {"groups", "convolution: of channels", std::int64_t{1}},
     {"solver", "convolution: implicit_gemm, gemm, direct, winograd or fft", "fastest"},
+    {"place", "vector operators: gpu, or pim, units in memory (gpu.pim_units)", name_of(Place::gpu)},
     {"on", "ranks that run it: a list, or \"0-3,6\"; default: all"},
 });
-static_assert(kKernelKeys.size() == kShapeKeys.size() + 1, "the words of a shape, and on");
+static_assert(kKernelKeys.size() == kShapeKeys.size() + 2, "the words of a shape, place and on");
 
 inline constexpr auto kCollectiveKeys = std::to_array<KeyText>({
     {"size", "bytes as nccl-tests counts them: \"896 MiB\", or OPERATION.weight, .input or .output"},

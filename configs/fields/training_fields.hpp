@@ -80,8 +80,7 @@ Optimizer read_optimizer(Section& section, std::string_view key);
 inline constexpr auto kOptimizerFields = std::to_array<Field<OptimizerSetup>>({
     read_by<&OptimizerSetup::kind, read_optimizer>("optimizer", "what updates parameters; default: adam")
         .optional(),
-    number<&OptimizerSetup::near_memory>("near_memory", {0, 1000},
-                                         "the optimizer runs in memory, at so many times HBM's bandwidth")
+    choice<&OptimizerSetup::place>("optimizer_place", "units that update parameters: the GPU's, or in memory")
         .optional(),
 });
 static_assert(member_count<OptimizerSetup>() == kOptimizerFields.size() + 1, "all but the GPU's HBM");

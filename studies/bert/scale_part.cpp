@@ -31,7 +31,8 @@ ScalePart::ScalePart() {
   for (const BertCell& cell : {BertCell{"mi100", 1, 32, false}, BertCell{"mi100", 1, 32, true},
                                BertCell{"mi100", 1, 4, true}, BertCell{"mi100", 2, 4, true}}) {
     const std::size_t base = add("", "", experiment_of(cell), runs_.size());
-    add("near_memory", cell.label(), experiment_of(cell, {"+training.near_memory=4"}), base);
+    add("near_memory", cell.label(),
+        experiment_of(cell, {R"(+training.optimizer_place="pim")", "+gpu.pim_units=4"}), base);
   }
 }
 

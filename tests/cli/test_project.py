@@ -111,6 +111,40 @@ class Studies(ScratchTest):
                 (self.folder / "studies/scaling_laws/points.csv").unlink()
                 (self.folder / "studies/scaling_laws").rmdir()
 
+    def test_strides_and_mappings_camp_as_closed_forms_say(self):
+        done = c3sim("-q", "reproduce", "camping", "--json", "--rows", self.folder / "rows.csv")
+        figures = {}
+        for figure in json.loads(done.stdout)["figures"]:
+            figures.setdefault(figure["id"], []).append(figure)
+        for name in ("laws.consecutive", "laws.xor", "laws.ipoly", "laws.joint", "grain.random"):
+            for figure in figures[name]:
+                self.assertTrue(figure["pass"], name)
+        consecutive, *others = [figure["simulated"] for figure in figures["pair"]]
+        self.assertGreater(consecutive, max(others))
+        self.assertGreater(len(figures["buffers"]), 0)
+        self.picture("studies/camping/plot_channels.py")
+
+    def test_copies_made_just_in_time_cost_less_the_faster_memory_computes(self):
+        done = self.reproduce("jitq", "models.csv", "model,sequences,sequence,gpus\nbert-large,1,512,1\n")
+        figures = {figure["id"]: figure for figure in json.loads(done.stdout)["figures"]}
+        for name in ("capacity.bits", "capacity.saved", "capacity.cap", "mechanism.same", "mechanism.rises"):
+            self.assertTrue(figures[name]["pass"], name)
+        with open(self.folder / "rows.csv", newline="", encoding="utf-8") as file:
+            losses = [float(row["loss_percent"]) for row in csv.DictReader(file)]
+        self.assertEqual(len(losses), 8)
+        self.assertGreater(losses[0], losses[3])  # at a quarter of HBM's rate and at twice that
+        self.assertGreaterEqual(figures["window"]["simulated"], figures["window"]["beside"]["4 buffers"])
+        self.picture("studies/jitq/plot_loss.py")
+
+    def test_models_that_jitq_cannot_take_are_refused_with_their_place(self):
+        for row, reason in (("bert-larg,1,512,1", "did you mean 'bert-large'"), ("mixtral-8x7b,1,512,1", "without experts"), ("bert-large,1,512,9", "8")):
+            with self.subTest(row=row):
+                done = self.reproduce("jitq", "models.csv", f"model,sequences,sequence,gpus\n{row}\n")
+                self.assertEqual(done.returncode, 3)
+                self.assertRegex(done.stderr, rf"models.csv:2:\d+: .*{reason}")
+                (self.folder / "studies/jitq/models.csv").unlink()
+                (self.folder / "studies/jitq").rmdir()
+
     def test_bert_s_steps_are_broken_down_and_one_result_of_mlperf_is_simulated(self):
         done = self.reproduce("bert", "throughput.csv", "id,label,system,nodes,micro_batch,micro_batches,sequence,predictions\n"
                               "dgxa100,DGX A100,dgx-a100-8,1,32,1,298,45\n")

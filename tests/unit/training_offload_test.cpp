@@ -177,6 +177,6 @@ TEST_CASE("rules of offloading name their key") {
   TrainingSetup near = offloading(0);
   near.offload.optimizer = 0.5;
   CHECK(broken(near).empty());
-  near.optimizer.near_memory = 2.0;
+  near.optimizer.place = Place::pim;
   CHECK(broken(near) == "offload_optimizer");
 }

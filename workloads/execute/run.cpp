@@ -73,7 +73,9 @@ class Run {
     if (experiment.measure.estimate == Estimator::stem)
       replay_.emplace(program_.streams.size(), experiment.measure.estimate_error);
     check_messages(program_, cluster_.ranks());
+    if (experiment.measure.memory_grain == MemoryGrain::channels) addresses_.emplace(spec_.gpu.hbm, program_);
     for (StreamContext& context : contexts_) {
+      context.addresses = addresses_ ? &*addresses_ : nullptr;
       context.calls = &calls_;
       context.messages = &messages_;
       context.fusions = &fusions_;
@@ -357,6 +359,7 @@ class Run {
   const ClusterSpec spec_;
   Cluster cluster_;
   std::vector<std::size_t> order_;  ///< streams as enqueued
+  std::optional<AddressPlan> addresses_;  ///< at MemoryGrain::channels
   std::vector<StreamContext> contexts_;
   CallRuns calls_;
   MessageRuns messages_;

@@ -10,6 +10,7 @@ namespace c3::inline workloads {
 ClusterSpec cluster_spec(const Experiment& experiment, const Strategy& strategy) {
   ClusterSpec cluster = experiment.cluster;
   if (strategy.hbm_arbitration) cluster.gpu.hbm.arbitration = *strategy.hbm_arbitration;
+  cluster.gpu.simulation.memory_grain = experiment.measure.memory_grain;
   return cluster;
 }
 

@@ -118,6 +118,7 @@ Task StreamProgram::run_operation(std::size_t index) {
   const Seconds delay = is_recorded ? start_on_device(index) : launch_delay(index);
   if (is_recorded) co_await simulation_.sleep(recorded_delay(index));
   Seconds release = simulation_.now();
+  if (context_.addresses != nullptr && !std::holds_alternative<JoinCall>(work)) place(index);
   if (company_ != nullptr && computes(operations_[index]))
     company_->begin_kernel(static_cast<std::size_t>(context_.index), operations_[index].name);
   if (const Operator* op = kernel_of(operations_[index])) {
@@ -135,6 +136,7 @@ Task StreamProgram::run_operation(std::size_t index) {
       co_await context_.timed_calls->join(call->call, rank_, context_.index, lasts, &activity, open_range_);
     } else {
       CollectiveRun& collective = *(*context_.calls)[call->call].of(rank_);
+      if (context_.addresses != nullptr) place(index, collective.width());
       if (company_ != nullptr) company_->begin_collective(static_cast<std::size_t>(context_.index), collective);
       co_await collective.join(rank_, delay, &activity, open_range_);
       release = collective.began(rank_).value_or(release);
@@ -177,6 +179,11 @@ Task StreamProgram::exchange(std::size_t index, Seconds release, Seconds delay) 
   previous_ = activities.back();
   exchanges_.emplace(index, runs.front());
   note(index, collectives_, release);
+}
+
+void StreamProgram::place(std::size_t index, int width) {
+  const ChannelShares* const shares = context_.addresses->shares_of(operations_[index], std::max(1, width));
+  cluster_.gpu(rank_).memory().place(context_.index, shares);
 }
 
 KernelLaunch StreamProgram::launch_of(std::size_t index, Seconds delay) const {

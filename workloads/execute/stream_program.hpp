@@ -9,6 +9,7 @@
 #include "collectives/backends/fused/fused_collective.hpp"
 #include "engine/event.hpp"
 #include "gpu/kernels/operator.hpp"
+#include "workloads/execute/address_plan.hpp"
 #include "workloads/execute/call_runs.hpp"
 #include "workloads/execute/event_table.hpp"
 #include "workloads/execute/fusions.hpp"
@@ -38,6 +39,7 @@ struct StreamContext {
   TimedCalls* timed_calls = nullptr;
   const HostCopies* host_copies = nullptr;
   KernelReplay* replay = nullptr;  ///< where kernels may be replayed
+  AddressPlan* addresses = nullptr;  ///< at MemoryGrain::channels
 
   bool has(OperationFilter operations) const { return filter == OperationFilter::all || filter == operations; }
   const std::string& name() const { return program->streams[static_cast<std::size_t>(index)]; }
@@ -81,6 +83,8 @@ class StreamProgram {
   Task copy(HostCopy copy, std::size_t index, Seconds delay);
   /// All messages of the exchange at \p index.
   Task exchange(std::size_t index, Seconds release, Seconds delay);
+  /// Tells the rank's memory where the operands of the operation at \p index lie. \param width of a collective
+  void place(std::size_t index, int width = AddressPlan::kUsualWidth);
   KernelLaunch launch_of(std::size_t index, Seconds delay) const;
   Task wait_for(WaitEvent wait);
   void note(std::size_t index, SideSpan& side, Seconds release);

@@ -47,8 +47,8 @@ std::optional<BrokenRule> broken_by_activations(const TrainingSetup& setup) {
 }  // namespace
 
 std::optional<BrokenRule> broken_offload_rule(const TrainingSetup& setup) {
-  if (setup.offload.optimizer > 0.0 && setup.optimizer.near_memory > 0.0)
-    return BrokenRule{"offload_optimizer", "cannot be combined with near_memory: either runs the optimizer"};
+  if (setup.offload.optimizer > 0.0 && setup.optimizer.place == Place::pim)
+    return BrokenRule{"offload_optimizer", "cannot be combined with optimizer_place = \"pim\": either runs the optimizer"};
   const OptimizerEntry& optimizer = *setup.optimizer.kind.operator->();
   if (setup.offload.optimizer > 0.0 && !optimizer.fused.then.empty())
     return BrokenRule{"offload_optimizer",

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "gpu/pim.hpp"
+
 namespace c3::inline workloads {
 
 OptimizerStep::OptimizerStep(const TrainingSetup& setup, const RankGrid& grid, std::vector<std::size_t> units,
@@ -153,17 +155,9 @@ void OptimizerStep::sum_norms_of_tensors() {
   program_.order(stream, compute_, "norms of tensors summed");
 }
 
-// The interface of HBM is busy for as long as the units inside, which see as many bytes in a fraction of the
-// time.
 void OptimizerStep::kernel(const std::string& name, const VectorShape& shape) {
-  const double inside = setup_.optimizer.near_memory;
-  if (inside <= 0.0) return program_.kernel(compute_, name, shape);
-  const VectorOpTraits& costs = traits(shape.chain.first());
-  const Bytes tensor = element_size(shape.dtype) * static_cast<double>(shape.rows * shape.cols);
-  TimedKernel timed{
-      .duration = {}, .read = tensor * costs.reads / inside, .written = tensor * costs.writes / inside};
-  timed.duration = Seconds{1.0 / hbm_rate_alone(setup_.optimizer.hbm, timed.read, timed.written)};
-  program_.timed(compute_, name, timed);
+  if (setup_.optimizer.place == Place::gpu) return program_.kernel(compute_, name, shape);
+  program_.timed(compute_, name, in_memory(shape, setup_.optimizer.hbm));
 }
 
 std::int64_t OptimizerStep::tensors() const {

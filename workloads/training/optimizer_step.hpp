@@ -20,17 +20,14 @@ namespace c3::inline workloads {
 /// which are copied to those that layers compute with. Source: NVIDIA/Megatron-LM,
 /// megatron/core/optimizer/optimizer.py, MixedPrecisionOptimizer, and clip_grads.py;
 /// deepspeed/runtime/fp16/fused_optimizer.py does as much. Which kernels update them is the optimizer's matter
-/// (optimizers/). With OptimizerSetup::near_memory all of these kernels run inside the memory stacks, at a
-/// multiple of the bandwidth that HBM has outside, which is kept from others for as long: Samsung's HBM-PIM has
-/// arithmetic units beside banks, four times as fast together as the interface (Lee et al., ISCA 2021). With
+/// (optimizers/). With OptimizerSetup::place pim all of these kernels run inside the memory (gpu/pim.hpp). With
 /// OffloadSetup::optimizer the host updates a share of each unit beside the GPU, as fast as its memory carries
 /// what the same passes read and write (Megatron-Core, HybridDeviceOptimizer): gradients go there, and
-/// parameters come back in the type that the GPU holds. Before
-/// its first kernel the host goes through all tensors in Python
+/// parameters come back in the type that the GPU holds. Before its first kernel the host goes through all
+/// tensors in Python
 /// (`Host::optimizer`), as recorded steps do. Wrong when: kernels over lists of tensors are cut where a list is
 /// too long for one launch; a rank's share is whole tensors, which are fewer (Megatron-Core's distributed
-/// optimizer); experts have replicas of their own, whose tensors' norms are summed like the others'; near
-/// memory, what is read together lies in unlike banks.
+/// optimizer); experts have replicas of their own, whose tensors' norms are summed like the others'.
 class OptimizerStep {
  public:
   /// \param units numbers of those of which this rank has parameters. All references must outlive it.

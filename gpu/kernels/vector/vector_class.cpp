@@ -59,6 +59,12 @@ Operator read(const ShapeWords& words) {
                           .cols = extent(words, cols),
                           .dtype = chosen<DType>(words, dtype),
                           .pass = chosen_or(words, pass, Pass::forward)};
+  const bool is_of_fp32 = chain.first() == VectorOp::quantize_mx9 || chain.first() == VectorOp::quantize_mx6 ||
+                          chain.first() == VectorOp::quantize_mx9_both ||
+                          chain.first() == VectorOp::quantize_mx6_both;
+  if (is_of_fp32 && shape.dtype != DType::fp32)
+    refuse(dtype,
+           fmt::format("'{}' casts fp32 (dtype is \"{}\")", name_of(chain.first()), name_of(shape.dtype)));
   double tensors = 0;
   double flops = 0;
   for (const VectorOp each : chain) {

@@ -88,35 +88,16 @@ double ops_of(VectorOp op, const VectorCoefficients& coefficients) {
   return op == VectorOp::embedding ? coefficients.lookup_ops : coefficients.element_ops;
 }
 
-/// Tensors that an optimizer goes through, in tensors of the parameters' type; its state is fp32 whatever that
-/// is.
-Work optimizer(const VectorShape& shape, Work work) {
-  constexpr double kState = 4.0;  // bytes
-  const VectorOpTraits& of = traits(shape.chain.first());
-  if (shape.dtype == DType::fp32) return work;
-  work.reads = 1.0 + (of.reads - 1.0) * kState / work.element;  // gradient; fp32 parameters and moments
-  work.writes = 1.0 + of.writes * kState / work.element;        // parameters in both types, moments
-  return work;
-}
-
 Work work_of(const VectorShape& shape, const VectorCoefficients& coefficients) {
-  const bool forward = shape.pass == Pass::forward;
+  const TensorCounts tensors = tensors_of(shape);
   Work work;
   work.elements = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
   work.element = element_size(shape.dtype).value;
-  for (const VectorOp& op : shape.chain) {
-    const VectorOpTraits& of = traits(op);
-    // What one operator hands to the next stays in registers: neither written nor read.
-    const double handed_on = &op == shape.chain.begin() ? 0.0 : 1.0;
-    work.reads += (forward ? of.reads : of.backward_reads) - handed_on;
-    work.writes += (forward ? of.writes : of.backward_writes) - handed_on;
+  work.reads = tensors.reads;
+  work.writes = tensors.writes;
+  for (const VectorOp op : shape.chain)
     work.ops += ops_of(op, coefficients);
-  }
-  const VectorOp first = shape.chain.first();
-  work.writes += scale_bytes(shape).value / (work.elements * work.element);
-  if (first == VectorOp::reduce && forward) work.writes = 1.0 / static_cast<double>(shape.cols);
-  if (first == VectorOp::reduce && !forward) work.reads = 1.0 / static_cast<double>(shape.cols);
-  return first == VectorOp::adam || first == VectorOp::sgd ? optimizer(shape, work) : work;
+  return work;
 }
 
 /// Lane instructions a second of one CU.

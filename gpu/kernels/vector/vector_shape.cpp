@@ -30,6 +30,40 @@ Bytes scale_bytes(const VectorShape& shape) {
   return Bytes{block.scale * static_cast<double>(blocks)};
 }
 
+namespace {
+
+/// Tensors that an optimizer goes through, in tensors of the parameters' type; its state is fp32 whatever that
+/// is.
+TensorCounts of_optimizer(const VectorShape& shape) {
+  constexpr double kState = 4.0;  // bytes
+  const VectorOpTraits& of = traits(shape.chain.first());
+  const double element = element_size(shape.dtype).value;
+  return {.reads = 1.0 + (of.reads - 1.0) * kState / element,  // gradient; fp32 parameters and moments
+          .writes = 1.0 + of.writes * kState / element};       // parameters in both types, moments
+}
+
+}  // namespace
+
+TensorCounts tensors_of(const VectorShape& shape) {
+  const bool forward = shape.pass == Pass::forward;
+  const VectorOp first = shape.chain.first();
+  const bool is_optimizer = first == VectorOp::adam || first == VectorOp::sgd;
+  if (is_optimizer && shape.dtype != DType::fp32) return of_optimizer(shape);
+  TensorCounts tensors;
+  for (const VectorOp& op : shape.chain) {
+    const VectorOpTraits& of = traits(op);
+    // What one operator hands to the next stays in registers: neither written nor read.
+    const double handed_on = &op == shape.chain.begin() ? 0.0 : 1.0;
+    tensors.reads += (forward ? of.reads : of.backward_reads) - handed_on;
+    tensors.writes += (forward ? of.writes : of.backward_writes) - handed_on;
+  }
+  const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.cols);
+  tensors.writes += scale_bytes(shape).value / (elements * element_size(shape.dtype).value);
+  if (first == VectorOp::reduce && forward) tensors.writes = 1.0 / static_cast<double>(shape.cols);
+  if (first == VectorOp::reduce && !forward) tensors.reads = 1.0 / static_cast<double>(shape.cols);
+  return tensors;
+}
+
 void VectorChain::append(VectorOp op) {
   if (length_ == kLongest) throw std::length_error("a fused chain has at most 8 operators");
   if (!is_elementwise(op) || !is_elementwise(first())) {

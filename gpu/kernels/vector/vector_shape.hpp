@@ -46,11 +46,15 @@ enum class VectorOp : std::uint8_t {
   quantize_blocks,  ///< the same of each 128 x 128 elements
   quantize_mx,      ///< the same of each 32 elements of a row, an exponent of 8 bits
   quantize_nv,      ///< the same of each 16 elements of a row, to fp4
+  quantize_mx9,     ///< casts fp32 to MX9: sign and 7 bits, 16 elements of a row share an exponent, pairs a bit
+  quantize_mx6,     ///< the same to MX6: sign and 4 bits
   // the same, with a copy for products that go along the columns
   quantize_both,
   quantize_rows_both,
   quantize_blocks_both,
   quantize_mx_both,
+  quantize_mx9_both,
+  quantize_mx6_both,
   quantize_nv_both,
   sgd,   ///< optimizer step with momentum, fp32 state
   adam,  ///< optimizer step, two fp32 moments
@@ -77,9 +81,10 @@ struct VectorOpTraits {
   ScaledBlock block = {};
 };
 
-/// Every operator, in the order of the enumeration. Backward of a nonlinear function reads the gradient and
-/// what forward saved. A product's backward reads both factors again and makes two gradients. Flops: a few for
-/// a transcendental, as counted by NeuSight (softmax 5, layer norm 6).
+/// Every operator, in the order of the enumeration. Shared microexponents (MX9, MX6): arXiv 2302.08007, figure
+/// 2; an exponent of 8 bits and 8 bits of pairs are the 2 bytes of a block. Backward of a nonlinear function
+/// reads the gradient and what forward saved. A product's backward reads both factors again and makes two
+/// gradients. Flops: a few for a transcendental, as counted by NeuSight (softmax 5, layer norm 6).
 inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::add, "add", 2, 1, 1, 2, 1, 0},
     VectorOpTraits{VectorOp::sub, "sub", 2, 1, 1, 2, 1, 0},
@@ -109,11 +114,17 @@ inline constexpr std::array kVectorOps = {
     VectorOpTraits{VectorOp::quantize_blocks, "quantize_128x128", 1, 0.5, 1, 0.5, 2, 0, {128, 128, 4}},
     VectorOpTraits{VectorOp::quantize_mx, "quantize_mx", 1, 0.5, 1, 0.5, 2, 0, {1, 32, 1}},
     VectorOpTraits{VectorOp::quantize_nv, "quantize_nv", 1, 0.25, 1, 0.25, 2, 0, {1, 16, 1}},
+    VectorOpTraits{VectorOp::quantize_mx9, "quantize_mx9", 1, 8.0 / 32, 1, 8.0 / 32, 2, 0, {1, 16, 2}},
+    VectorOpTraits{VectorOp::quantize_mx6, "quantize_mx6", 1, 5.0 / 32, 1, 5.0 / 32, 2, 0, {1, 16, 2}},
     VectorOpTraits{VectorOp::quantize_both, "quantize_both", 1, 1, 1, 1, 1, 0},
     VectorOpTraits{VectorOp::quantize_rows_both, "quantize_1x128_both", 1, 1, 1, 1, 4, 0, {1, 128, 4, true}},
     VectorOpTraits{
         VectorOp::quantize_blocks_both, "quantize_128x128_both", 1, 1, 1, 1, 2, 0, {128, 128, 4, true}},
     VectorOpTraits{VectorOp::quantize_mx_both, "quantize_mx_both", 1, 1, 1, 1, 4, 0, {1, 32, 1, true}},
+    VectorOpTraits{
+        VectorOp::quantize_mx9_both, "quantize_mx9_both", 1, 16.0 / 32, 1, 16.0 / 32, 4, 0, {1, 16, 2, true}},
+    VectorOpTraits{
+        VectorOp::quantize_mx6_both, "quantize_mx6_both", 1, 10.0 / 32, 1, 10.0 / 32, 4, 0, {1, 16, 2, true}},
     VectorOpTraits{VectorOp::quantize_nv_both, "quantize_nv_both", 1, 0.5, 1, 0.5, 4, 0, {1, 16, 1, true}},
     VectorOpTraits{VectorOp::sgd, "sgd", 3, 2, 3, 2, 4, 0},
     VectorOpTraits{VectorOp::adam, "adam", 4, 3, 4, 3, 12, 0},
@@ -156,5 +167,12 @@ const OperatorClass& operator_class(const VectorShape& shape);
 
 /// Bytes of the scales that \p shape writes beside its tensor.
 Bytes scale_bytes(const VectorShape& shape);
+
+/// How many tensors of its rows, columns and type \p shape reads and writes, scales included, each once.
+struct TensorCounts {
+  double reads = 0.0;
+  double writes = 0.0;
+};
+TensorCounts tensors_of(const VectorShape& shape);
 
 }  // namespace c3::gpu

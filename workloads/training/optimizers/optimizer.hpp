@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/table_entry.hpp"
-#include "gpu/hbm_rate.hpp"
 #include "gpu/kernels/vector/vector_shape.hpp"
+#include "gpu/timed_kernel.hpp"
 
 namespace c3::inline workloads {
 
@@ -51,10 +51,8 @@ std::string_view name_of(Optimizer optimizer);
 /// The optimizer of a step, and where it runs.
 struct OptimizerSetup {
   Optimizer kind = Optimizer::adam;
-  /// Bandwidth of arithmetic units inside the memory stacks, as a multiple of what the GPU reaches from
-  /// outside; the optimizer's kernels run there. 0: on the GPU.
-  double near_memory = 0.0;
-  HbmSpec hbm = {};  ///< of the GPU
+  Place place = Place::gpu;  ///< of its kernels
+  HbmSpec hbm = {};          ///< of the GPU
 
   bool operator==(const OptimizerSetup&) const = default;
 };

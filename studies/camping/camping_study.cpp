@@ -1,0 +1,40 @@
+#include "studies/camping/camping_study.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "studies/camping/parts.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr std::string_view kName = "camping";
+
+StudyOutcome reproduce_camping(const StudyInput& input, const PublishedFigures& published,
+                               const StudyProgress& progress) {
+  MappingsPart mappings;
+  SimulationJobs jobs;
+  mappings.plan(jobs);
+  run_simulations(jobs, progress, input.processes);
+  StudyOutcome outcome{.report = {laws(published)}};
+  for (StudySection& section : mappings.sections(published))
+    outcome.report.push_back(std::move(section));
+  outcome.report.push_back(convolutions_by_solver(published));
+  if (input.wants_rows) {
+    mappings.record();
+    outcome.rows_csv = mappings.rows_csv();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Study camping_study() {
+  return {.name = kName,
+          .about = "Streams that camp on channels of memory, by address mapping (arXiv 1811.08933)",
+          .files = {},
+          .run = reproduce_camping,
+          .has_rows = true};
+}
+
+}  // namespace c3::studies

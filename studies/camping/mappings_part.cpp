@@ -1,0 +1,232 @@
+// A product beside an all-gather, and a training step, at channel grain with each mapping.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "configs/experiment_reader.hpp"
+#include "gpu/kernels/gemm/gemm_shape.hpp"
+#include "studies/camping/parts.hpp"
+#include "workloads/execute/address_plan.hpp"
+#include "workloads/execute/run.hpp"
+#include "workloads/program/written_streams.hpp"
+
+namespace c3::inline studies {
+namespace {
+
+constexpr double kPercent = 100.0;
+constexpr int kPairChannels = 128, kStepChannels = 32;
+constexpr std::array kMappings = {ChannelMapping::random, ChannelMapping::consecutive,
+                                  ChannelMapping::exclusive_or, ChannelMapping::ipoly,
+                                  ChannelMapping::page_entropy};
+
+/// A product with few columns, which reads its weight once, beside the all-gather of the next one: MI300X, 8
+/// stacks of 16 channels.
+Experiment pair() {
+  const std::vector<WrittenStream> streams = {
+      {"product", {{"product", GemmShape{.m = 8192, .n = 64, .k = 8192, .dtype = DType::bf16}}}},
+      {"gather",
+       {{"gather", CollectiveCall{.kind = CollectiveKind::all_gather, .bytes = Bytes{128.0 * (1 << 20)}}}}}};
+  Experiment experiment;
+  experiment.name = "pair";
+  experiment.cluster = load_cluster("mi300x-8");
+  experiment.program = program_of(streams, experiment.cluster.ranks());
+  experiment.strategies = {{.name = "default", .order = {}, .streams = {}}};
+  experiment.measure.kernel_grain = experiment.measure.vector_grain = KernelGrain::fluid;
+  return experiment;
+}
+
+/// Two layers of BERT-Large on an MI100, 4 stacks of 8 channels.
+Experiment step() {
+  const std::vector<std::string> sets = {"+model.layers=2"};
+  return ExperimentFile::load(experiment_of_study("bert", "bert_large_mi100.toml"), sets).make(std::nullopt);
+}
+
+Experiment experiment_of(bool is_step, ChannelMapping mapping, MemoryGrain grain) {
+  Experiment experiment = is_step ? step() : pair();
+  experiment.cluster.gpu.hbm.channels = {
+      .count = is_step ? kStepChannels : kPairChannels, .row_cycle = {}, .mapping = mapping};
+  experiment.measure.memory_grain = grain;
+  return experiment;
+}
+
+/// Mean load of each channel of GPU 0 in equal times, over what it can give.
+class ChannelRecorder final : public Observer {
+ public:
+  ChannelRecorder(Seconds end, std::size_t bins)
+      : bin_(end / static_cast<double>(bins)),
+        bins_(bins),
+        loads_(kPairChannels, std::vector<double>(bins, 0.0)) {}
+
+  void resource_added(ResourceId id, const ResourceInfo& info, double capacity) override {
+    constexpr std::string_view kName = "gpu0.hbm.channel";
+    if (!info.name.starts_with(kName)) return;
+    std::size_t channel = 0;
+    std::from_chars(info.name.data() + kName.size(), info.name.data() + info.name.size(), channel);
+    meters_[id] = {.channel = channel, .capacity = capacity};
+  }
+  void utilisation(ResourceId id, Seconds at, double used) override {
+    const auto found = meters_.find(id);
+    if (found == meters_.end()) return;
+    add(found->second, at);
+    found->second.used = used;
+  }
+  void capacity_changed(ResourceId, Seconds, double) override {}
+  void activity_started(ActivityId, const ActivityInfo&, Seconds) override {}
+  void activity_finished(ActivityId, Seconds) override {}
+  void depends(ActivityId, ActivityId, DependencyKind) override {}
+  void rate_changed(ActivityId, Seconds, double) override {}
+
+  /// Rows "mapping,time_us,channel,load".
+  std::string rows(std::string_view mapping) {
+    for (auto& [id, meter] : meters_)
+      add(meter, bin_ * static_cast<double>(bins_));
+    std::string csv;
+    for (std::size_t channel = 0; channel < loads_.size(); ++channel)
+      for (std::size_t i = 0; i < bins_; ++i)
+        csv += fmt::format("{},{:.3f},{},{:.4f}\n", mapping, 1e6 * bin_.value * (static_cast<double>(i) + 0.5),
+                           channel, loads_[channel][i]);
+    return csv;
+  }
+
+ private:
+  struct Meter {
+    std::size_t channel = 0;
+    double capacity = 0.0, used = 0.0;
+    Seconds since = {};
+  };
+
+  void add(Meter& meter, Seconds until) {
+    for (std::size_t i = 0; i < bins_; ++i) {
+      const Seconds from = std::max(meter.since, bin_ * static_cast<double>(i));
+      const Seconds to = std::min(until, bin_ * static_cast<double>(i + 1));
+      if (to > from) loads_[meter.channel][i] += (to - from) / bin_ * meter.used / meter.capacity;
+    }
+    meter.since = until;
+  }
+
+  Seconds bin_;
+  std::size_t bins_;
+  std::vector<std::vector<double>> loads_;  ///< shape [channels][bins]
+  std::map<ResourceId, Meter> meters_;
+};
+
+}  // namespace
+
+MappingsPart::MappingsPart() {
+  for (const bool is_step : {false, true}) {
+    runs_.push_back({.is_step = is_step, .grain = MemoryGrain::whole});
+    for (const ChannelMapping mapping : kMappings)
+      runs_.push_back({.mapping = mapping, .is_step = is_step});
+  }
+}
+
+void MappingsPart::plan(SimulationJobs& jobs) {
+  for (Run& run : runs_) {
+    jobs.push_back({.run =
+                        [&run] {
+                          const Experiment experiment = experiment_of(run.is_step, run.mapping, run.grain);
+                          const RunResult result = run_once(experiment, experiment.strategies.front(), {});
+                          return SimulatedTime{.values = {result.time.value, result.kernels.duration().value}};
+                        },
+                    .take =
+                        [&run](const SimulatedTime& found) {
+                          run.time = found.values.at(0);
+                          run.kernels = found.values.at(1);
+                        }});
+  }
+}
+
+const MappingsPart::Run& MappingsPart::of(ChannelMapping mapping, bool is_step, MemoryGrain grain) const {
+  return *std::ranges::find_if(runs_, [&](const Run& run) {
+    return run.is_step == is_step && run.grain == grain &&
+           (grain == MemoryGrain::whole || run.mapping == mapping);
+  });
+}
+
+StudyReport MappingsPart::sections(const PublishedFigures& published) const {
+  StudySection same{.heading = "Channels of a random mapping against memory as a whole",
+                    .lines = {},
+                    .notes = {},
+                    .decimals = 4};
+  StudySection pairs{
+      .heading = "A product beside an all-gather on eight MI300X: both longer than with memory as a whole",
+      .lines = {},
+      .notes = {"product: 8192 x 64 x 8192 in BF16, whose rows are 64 blocks apart. 128 channels."}};
+  StudySection steps{
+      .heading = "Two layers of BERT-Large on an MI100: a step longer than with memory as a whole",
+      .lines = {},
+      .notes = {"32 channels; mixed precision, 32 sequences of 128 tokens."},
+      .decimals = 2};
+  for (const bool is_step : {false, true}) {
+    const Run& whole = of({}, is_step, MemoryGrain::whole);
+    for (const ChannelMapping mapping : kMappings) {
+      const Run& run = of(mapping, is_step, MemoryGrain::channels);
+      const double longer = kPercent * (run.time / whole.time - 1.0);
+      if (mapping == ChannelMapping::random) {
+        same.lines.push_back({.figure = {.of = published.find("grain.random"), .simulated = longer},
+                              .label = is_step ? "training step" : "product beside an all-gather"});
+        continue;
+      }
+      StudyLine line{.figure = {.of = published.find(is_step ? "step" : "pair"), .simulated = longer},
+                     .label = std::string(name_of(mapping))};
+      if (!is_step) line.beside = {{"product", kPercent * (run.kernels / whole.kernels - 1.0)}};
+      (is_step ? steps : pairs).lines.push_back(std::move(line));
+    }
+  }
+  return {std::move(same), std::move(pairs), std::move(steps), buffers(published)};
+}
+
+// Each buffer once, by what it reaches with the consecutive mapping.
+StudySection MappingsPart::buffers(const PublishedFigures& published) const {
+  StudySection section{
+      .heading = "Buffers of the step: share of the bandwidth that each reaches alone, consecutive mapping",
+      .lines = {},
+      .notes = {"Those below 90 %, the worst first; operands A and B are read, C is written."}};
+  const Experiment experiment = step();
+  std::map<std::string, std::array<double, 3>> reached;  // by buffer
+  constexpr std::array kShown = {ChannelMapping::consecutive, ChannelMapping::exclusive_or,
+                                 ChannelMapping::ipoly};
+  for (std::size_t i = 0; i < kShown.size(); ++i) {
+    HbmSpec hbm = experiment.cluster.gpu.hbm;
+    hbm.channels = {.count = kStepChannels, .row_cycle = {}, .mapping = kShown[i]};
+    const AddressPlan plan(hbm, experiment.program);
+    for_each_operation(experiment.program, [&](const Operation& operation) {
+      for (const PlacedOperand& operand : plan.operands_of(operation)) {
+        ChannelLoad load(plan.mapping());
+        load.add(operand.footprint);
+        double& least = reached.try_emplace(operand.name, std::array{1.0, 1.0, 1.0}).first->second[i];
+        least = std::min(least, load.effective());
+      }
+    });
+  }
+  std::vector<std::pair<std::string, std::array<double, 3>>> sorted(reached.begin(), reached.end());
+  std::ranges::stable_sort(sorted, {}, [](const auto& each) { return each.second[0]; });
+  for (const auto& [name, of] : sorted) {
+    if (of[0] >= 0.9) continue;
+    StudyLine line{.figure = {.of = published.find("buffers"), .simulated = kPercent * of[0]}, .label = name};
+    line.beside = {{"xor", kPercent * of[1]}, {"ipoly", kPercent * of[2]}};
+    section.lines.push_back(std::move(line));
+  }
+  return section;
+}
+
+void MappingsPart::record() {
+  constexpr std::size_t kBins = 60;
+  rows_ = "mapping,time_us,channel,load\n";
+  for (const ChannelMapping mapping : {ChannelMapping::consecutive, ChannelMapping::ipoly}) {
+    const Experiment experiment = experiment_of(false, mapping, MemoryGrain::channels);
+    ChannelRecorder recorder(Seconds{of(mapping, false, MemoryGrain::channels).time}, kBins);
+    RunSetup setup;
+    setup.observer = &recorder;
+    run_once(experiment, experiment.strategies.front(), setup);
+    rows_ += recorder.rows(name_of(mapping));
+  }
+}
+
+}  // namespace c3::studies

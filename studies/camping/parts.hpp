@@ -1,0 +1,46 @@
+#pragma once
+/// The parts of the study of memory channels.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/simulations.hpp"
+#include "studies/study.hpp"
+#include "workloads/experiment.hpp"
+
+namespace c3::inline studies {
+
+/// Closed forms by stride and mapping, and the joint law in the flow solver.
+StudySection laws(const PublishedFigures& published);
+
+/// Times of convolutions by solver.
+StudySection convolutions_by_solver(const PublishedFigures& published);
+
+/// A product beside an all-gather, and a training step, with each mapping.
+class MappingsPart {
+ public:
+  MappingsPart();
+
+  void plan(SimulationJobs& jobs);
+  StudyReport sections(const PublishedFigures& published) const;
+  /// Load of each channel of GPU 0 over time, of the pair: mapping, time, channel, share of what it can give.
+  std::string rows_csv() const { return rows_; }
+  /// Records what rows_csv() lists.
+  void record();
+
+ private:
+  struct Run {
+    ChannelMapping mapping = ChannelMapping::ipoly;
+    bool is_step = false;
+    MemoryGrain grain = MemoryGrain::channels;
+    double time = 0.0, kernels = 0.0;
+  };
+  const Run& of(ChannelMapping mapping, bool is_step, MemoryGrain grain) const;
+  StudySection buffers(const PublishedFigures& published) const;
+
+  std::vector<Run> runs_;
+  std::string rows_;
+};
+
+}  // namespace c3::studies

@@ -1,0 +1,71 @@
+// `place = "pim"` in experiments.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "configs/experiment_reader.hpp"
+#include "gpu/hbm_rate.hpp"
+#include "tests/support/near.hpp"
+#include "tests/unit/config_files.hpp"
+
+using namespace c3;
+
+namespace {
+
+std::string text(const std::string& kernel, const std::string& gpu = "pim_units = 8\npim_interval = 2\n") {
+  return "schema = 1\nsystem = \"mi300x-8\"\n[gpu]\n" + gpu + "[[stream]]\nname = \"a\"\nrun = [{ kernel = { " +
+         kernel + " } }]\n[strategy.default]\n";
+}
+
+Experiment read(const std::string& written) {
+  const ScratchFolder folder;
+  return ExperimentFile::load(folder.write("e.toml", written)).make(std::nullopt);
+}
+
+std::string refusal(const std::string& kernel, const std::string& gpu = "pim_units = 8\n") {
+  return error_of([&] { read(text(kernel, gpu)); });
+}
+
+}  // namespace
+
+TEST_CASE("place pim makes an operator one of memory, with the bytes that its kernel would move") {
+  const Experiment experiment =
+      read(text(R"(op = "quantize_mx6", dtype = "fp32", rows = 1024, cols = 1024, place = "pim")"));
+  const auto& work = experiment.program.scripts.front().streams.front().front().work;
+  const auto* const kernel = std::get_if<TimedKernel>(&work);
+  REQUIRE(kernel != nullptr);
+  CHECK(kernel->place == Place::pim);
+  CHECK(kernel->read.value == 4.0 * 1024 * 1024);
+  CHECK(kernel->written.value == 0.75 * 1024 * 1024);
+  CHECK(kernel->duration.value ==
+        near(1.0 / hbm_rate_alone(experiment.cluster.gpu.hbm, kernel->read / 4.0, kernel->written / 4.0)));
+}
+
+TEST_CASE("keys of units in memory are noted where nothing runs there") {
+  const ScratchFolder folder;
+  const auto notes = [&](const std::string& place) {
+    const std::string kernel = R"(op = "add", dtype = "fp32", rows = 8, cols = 8, place = )" + place;
+    return ExperimentFile::load(folder.write("e.toml", text(kernel))).notes();
+  };
+  const auto is_of_pim = [](const std::string& note) { return note.find("gpu.pim_") != std::string::npos; };
+  CHECK(std::ranges::count_if(notes("\"gpu\""), is_of_pim) == 2);
+  CHECK(std::ranges::count_if(notes("\"pim\""), is_of_pim) == 0);
+}
+
+TEST_CASE("place pim is refused where there are no units, and of what they cannot compute") {
+  const std::string add = R"(op = "add", dtype = "fp32", rows = 8, cols = 8, place = "pim")";
+  CHECK(refusal(add, "pim_units = 0\n") == Part{"e.toml:7:"});
+  CHECK(refusal(add, "pim_units = 0\n") ==
+        Part{R"(run[0].kernel.place: place "pim" requires arithmetic units in memory (gpu.pim_units)"});
+  CHECK(refusal(add) == "no error");
+  CHECK(refusal(R"(op = "softmax", dtype = "fp32", rows = 8, cols = 8, place = "pim")") ==
+        Part{"place: units in memory cannot compute 'softmax'"});
+  CHECK(refusal(R"(op = "gemm", dtype = "bf16", m = 8, n = 8, k = 8, place = "pim")") ==
+        Part{"place: units in memory compute elementwise operators"});
+  CHECK(refusal(R"(op = "add", dtype = "fp32", rows = 8, cols = 8, place = "pin")") ==
+        Part{"did you mean 'pim'"});
+  CHECK(refusal(R"(op = "quantize_mx9", dtype = "bf16", rows = 8, cols = 8)") ==
+        Part{"'quantize_mx9' casts fp32"});
+}
