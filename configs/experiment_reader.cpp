@@ -21,6 +21,7 @@
 #include "configs/overrides.hpp"
 #include "configs/preset_references.hpp"
 #include "configs/preset_store.hpp"
+#include "configs/recommendation_reader.hpp"
 #include "configs/section.hpp"
 #include "configs/spec_readers.hpp"
 #include "configs/strategy_reader.hpp"
@@ -33,6 +34,7 @@
 #include "configs/unused_keys.hpp"
 #include "engine/errors.hpp"
 #include "workloads/analysis/shorter_steps.hpp"
+#include "workloads/recommendation/recommendation_step.hpp"
 #include "workloads/training/training_step.hpp"
 
 namespace c3::inline configs {
@@ -44,8 +46,9 @@ constexpr std::int64_t kSchema = 1;
 Table in_reading_order(const Table& root) {
   Table ordered;
   for (const std::string_view key :
-       {"schema", "name", "nodes", "gpu", "node", "library", "fabric", "model", "framework", "host", "training",
-        "workload", "trace", "straggler", "communicator", "ranks", "stream", "strategy", "measure"}) {
+       {"schema",    "name",         "nodes", "gpu",      "node",           "library",  "fabric",
+        "model",     "framework",    "host",  "training", "recommendation", "workload", "trace",
+        "straggler", "communicator", "ranks", "stream",   "strategy",       "measure"}) {
     for (const Member& member : root.members()) {
       if (member.key == key) ordered.put(key, member.origin, member.value);
     }
@@ -113,6 +116,7 @@ void write_step(Experiment& experiment, TrainingSetup setup, StepExtent extent) 
 /// Streams that are written out, those of a training step, or those of a trace.
 void read_work(Section& root, const Sampling& sampling, StepExtent extent, Experiment& experiment) {
   const bool trains = root.has("training");
+  const bool recommends = root.has("recommendation");
   const bool is_traced = root.has("trace");
   const bool has_streams = root.has("stream") || root.has("ranks");
   const int ranks = experiment.cluster.ranks();
@@ -124,6 +128,13 @@ void read_work(Section& root, const Sampling& sampling, StepExtent extent, Exper
     const auto lengths = read_lengths(root, setup.sequence);
     if (lengths && lengths->document_mask && !root.is_rehearsal()) pack(root, *lengths, setup);
     if (!root.is_rehearsal()) write_step(experiment, std::move(setup), extent);
+  }
+  if (recommends) {
+    if (trains || is_traced || has_streams)
+      root.refuse("recommendation", "cannot be combined with [training], [trace], [[stream]] or [[ranks]]");
+    const RecommendationJob job = read_recommendation(root, sampling, experiment.cluster);
+    if (!root.is_rehearsal()) experiment.program = recommendation_program(job, experiment.cluster);
+    if (!root.is_rehearsal()) return;
   }
   if (!trains && root.holds("workload"))
     root.fail("workload", "requires [training]: its lengths are those of the sequences that a step takes");
@@ -235,8 +246,9 @@ TableRule experiment_rule() {
        .presence = Presence::optional,
        .rule = environment_rule(),
        .meaning = "environment variables of NCCL or RCCL, instead of the keys that say the same"});
-  rule.at_least_one = {
-      {"system", "node"}, {"stream", "training", "ranks", "trace"}, {"model.tokens", "training", "trace"}};
+  rule.at_least_one = {{"system", "node"},
+                       {"stream", "training", "ranks", "trace", "recommendation"},
+                       {"model.tokens", "training", "trace"}};
   return rule;
 }
 
