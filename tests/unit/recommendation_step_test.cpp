@@ -35,7 +35,8 @@ RecommendationJob small_job() {
 ClusterSpec cluster_of(int gpus) {
   ClusterSpec cluster = mi300x_like_cluster(gpus);
   cluster.gpu.compute.matrix.push_back({DType::fp32, 100.0_TFLOPs, 80.0_TFLOPs, 2100.0_MHz});
-  cluster.gpu.libraries.vector_tiles = cluster.gpu.libraries.batched_vector_tiles = {{64, 64, 16, 4}};
+  cluster.gpu.library_kernels.vector_tiles =
+      cluster.gpu.library_kernels.batched_vector_tiles = {{64, 64, 16, 4}};
   return cluster;
 }
 
