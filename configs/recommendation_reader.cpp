@@ -26,7 +26,7 @@ constexpr auto kKeys = std::to_array<KeyText>({
     {"bottom", "widths of the bottom layers, the first that of the dense inputs"},
     {"top", "widths of the top layers' outputs"},
     {"update", "of tables: sgd, exact_sgd or exact_rowwise_adagrad", "exact_sgd"},
-    {"inputs", "pageable: the host waits for its copies", "pinned"},
+    {"inputs", "blocking: the host waits for its copies", "non_blocking"},
     {"input_rate", "of copies from the host; default: node.pcie_one_way"},
     {"exchange_inputs", "ranks load their samples' indices and exchange them, else those of their tables",
      true},
@@ -185,7 +185,7 @@ RecommendationJob read_recommendation(Section& root, const Sampling& sampling, c
     section.fail("bottom", "needs the width of the dense inputs and of one layer at least");
   job.top = read_widths(section, "top");
   if (section.has("update")) job.update = section.choice<RowUpdate>("update");
-  if (section.has("inputs")) job.inputs = section.choice<HostMemory>("inputs");
+  if (section.has("inputs")) job.inputs = section.choice<InputCopies>("inputs");
   job.input_rate = section.has("input_rate") ? section.bandwidth("input_rate") : cluster.node.pcie.one_way;
   if (job.input_rate.value <= 0.0 && !section.is_rehearsal())
     section.fail("input_rate", "is missing; the node's preset has no pcie_one_way");

@@ -158,6 +158,7 @@ TEST_CASE(
 TEST_CASE("a table on one rank makes all ranks wait, and spread over both the step is shorter") {
   RecommendationJob job = small_job();
   job.batch = 4096;
+  job.input_rate = 10.0_TBps;
   job.tables.resize(2);
   for (EmbeddingTable& table : job.tables) {
     table.rows = 4'000'000;
@@ -197,18 +198,18 @@ TEST_CASE("a host takes T1, T2 and T4 before an operator's first launch, T5 and 
   CHECK(thread.steps[3].cost.value == near(2e-6));
 }
 
-TEST_CASE("a host waits for copies of pageable memory, and lets pinned ones go on") {
+TEST_CASE("a host waits for blocking copies, and goes on beside others") {
   RecommendationJob job = small_job();
   job.input_rate = Bytes{kMB} / Seconds{1.0};  // 64 samples: 768 + 6,144 + 256 bytes
   job.overheads = microseconds();
-  job.inputs = HostMemory::pageable;
+  job.inputs = InputCopies::blocking;
   const Program program = recommendation_program(job, cluster_of(1));
   const HostThread& thread = program.scripts.front().host->threads.front();
   CHECK(std::ranges::count_if(thread.steps, [](const HostStep& step) { return step.waits_for.has_value(); }) ==
         3);
-  job.inputs = HostMemory::pinned;
-  const Program pinned = recommendation_program(job, cluster_of(1));
-  CHECK(std::ranges::none_of(pinned.scripts.front().host->threads.front().steps,
+  job.inputs = InputCopies::non_blocking;
+  const Program beside = recommendation_program(job, cluster_of(1));
+  CHECK(std::ranges::none_of(beside.scripts.front().host->threads.front().steps,
                              [](const HostStep& step) { return step.waits_for.has_value(); }));
 }
 

@@ -152,14 +152,25 @@ std::vector<HostedOperator> DenseLayers::interaction_backward() const {
        .name = "interaction.join.backward",
        .kernels = {vector(VectorOp::copy, samples_, width, job_.dtype),
                    vector(VectorOp::copy, samples_, pairs, job_.dtype)}},
-      {.name = "interaction.tril.backward",
-       .kernels = {vector(VectorOp::copy, samples_, vectors * vectors, job_.dtype),
-                   vector(VectorOp::copy, samples_, pairs, job_.dtype)}},
+      gather_backward(),
       {.kind = &Kind::bmm, .name = "interaction.bmm.backward", .kernels = {product, product}},
       {.name = "interaction.add", .kernels = {vector(VectorOp::add, samples_, vectors * width, job_.dtype)}},
       {.kind = &Kind::cat,
        .name = "interaction.cat.backward",
        .kernels = {vector(VectorOp::copy, samples_, vectors * width, job_.dtype)}}};
+}
+
+HostedOperator DenseLayers::gather_backward() const {
+  constexpr int kPasses = 8;         // of 8 bits of a position
+  constexpr std::int64_t kPair = 4;  // position and origin, of 8 bytes each, in words of 4
+  const std::int64_t vectors = vectors_of(job_);
+  const std::int64_t pairs = vectors * (vectors - 1) / 2;
+  HostedOperator op{.name = "interaction.tril.backward",
+                    .kernels = {vector(VectorOp::copy, samples_, vectors * vectors, job_.dtype)}};  // zeros
+  for (int pass = 0; pass < kPasses; ++pass)
+    op.kernels.emplace_back(vector(VectorOp::copy, samples_ * pairs, kPair, DType::fp32));
+  op.kernels.emplace_back(vector(VectorOp::copy, samples_, pairs, job_.dtype));
+  return op;
 }
 
 std::vector<HostedOperator> DenseLayers::bottom_backward() const { return backward(bottom_layers()); }

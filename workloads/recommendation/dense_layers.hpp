@@ -43,6 +43,9 @@ class DenseLayers {
   std::vector<HostedOperator> forward(const std::vector<Layer>& layers) const;
   std::vector<HostedOperator> backward(const std::vector<Layer>& layers) const;
   std::vector<Operator> of_parameters(bool updates) const;
+  /// Of the lower triangle: PyTorch's index_put sorts all positions before it adds to them, since some could be
+  /// the same (aten/src/ATen/native/cuda/Indexing.cu).
+  HostedOperator gather_backward() const;
 
   const RecommendationJob& job_;
   std::int64_t samples_;

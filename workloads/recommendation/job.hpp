@@ -42,14 +42,14 @@ struct EmbeddingTable {
   bool operator==(const EmbeddingTable&) const = default;
 };
 
-/// How inputs come from the host.
-enum class HostMemory : std::uint8_t {
-  pinned,   ///< a copy engine reads them while the host goes on
-  pageable  ///< the host waits for each copy
+/// How inputs come from the host, in PyTorch's words.
+enum class InputCopies : std::uint8_t {
+  non_blocking,  ///< a copy engine reads pinned memory while the host goes on
+  blocking       ///< the host waits for each copy, as from pageable memory or with .to(device) alone
 };
-constexpr auto enum_names(HostMemory) {
-  return std::to_array<EnumName<HostMemory>>(
-      {{"pinned", HostMemory::pinned}, {"pageable", HostMemory::pageable}});
+constexpr auto enum_names(InputCopies) {
+  return std::to_array<EnumName<InputCopies>>(
+      {{"non_blocking", InputCopies::non_blocking}, {"blocking", InputCopies::blocking}});
 }
 
 /// What overlaps of successive batches.
@@ -71,7 +71,7 @@ struct RecommendationJob {
       {};  ///< widths of its layers' outputs; the interaction's follows from the tables
   std::vector<EmbeddingTable> tables = {};
   RowUpdate update = RowUpdate::exact_sgd;
-  HostMemory inputs = HostMemory::pinned;
+  InputCopies inputs = InputCopies::non_blocking;
   BytesPerSecond input_rate = {};  ///< of copies from the host to a GPU
   bool exchanges_inputs =
       true;  ///< ranks load their own samples' indices and send them to those who have the tables

@@ -57,7 +57,7 @@ class RankStep {
   void load() {
     builder_.set_range("inputs");
     const auto samples = static_cast<double>(samples_);
-    const bool waits = job_.inputs == HostMemory::pageable;
+    const bool waits = job_.inputs == InputCopies::blocking;
     const Bytes dense = element_size(job_.dtype) * (samples * static_cast<double>(job_.bottom.front()));
     writer_.copy(copy_, "dense", dense, job_.input_rate, waits);
     const Bytes indices = loaded_indices();
